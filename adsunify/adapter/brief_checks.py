@@ -275,7 +275,7 @@ def _describe_accepted_members(rows: Mapping[str, Input], path: str) -> str:
     """Describe what the network accepts instead of a member that no row mentions."""
     part = path.partition(".")[0]
     if part not in _PATHS_BY_PART:
-        return "it has no place for it"
+        return "it has no member for it"
     part_rows = {other: row for other, row in rows.items() if other.startswith(f"{part}.")}
     accepted_paths = [
         other for other, row in part_rows.items() if row.requirement != "refused" and row.choices != (False,)

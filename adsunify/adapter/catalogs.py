@@ -61,7 +61,7 @@ def fetch_catalog_page(network: Network, account: Account, resource: str, query:
         sought, search = search, ""
     if (declared.suffix == "required" and not sought) or (declared.suffix == "none" and suffix):
         form = f"{name}:<text>" if declared.suffix == "required" else name
-        raise invalid_input("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
+        raise invalid_input("resource", "catalog_suffix", f"Request this catalog as {form}.")
     request = declared.request(account, sought, query.cursor, query.limit)
     response = yield from fetch_response(network, request)
     following = declared.next(response) if declared.next is not None else None

@@ -40,7 +40,9 @@ def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
                 issues.append(Issue(path, "not_supported", _explain_unsupported(network, kind, path)))
                 continue
             if row.field in edit.fields:
-                issues.append(Issue(path, "conflict", f"fields.{row.field} says the same; give only one of them."))
+                issues.append(
+                    Issue(path, "conflict", f"fields.{row.field} changes the same setting; give only one of them.")
+                )
             if path == "targeting.locations" and not value and not row.can_clear:
                 message = f"Without a location {network.title} would serve everywhere, or refuse it. Name at least one."
                 issues.append(Issue(path, "required", message))
@@ -97,17 +99,17 @@ def _check_items(network: Network, row: EditMember, items: Sequence[Json], path:
             except InvalidInput as problem:
                 yield from problem.issues
         if item.get("type") is not None and kind is None:
-            message = f"{network.title} goes by the id, which does not say what type it is; leave the type out."
+            message = f"{network.title} uses only the id, which contains no type; leave type out."
             yield Issue(f"{at}.type", "not_supported", message)
         elif item.get("type") is not None and item["type"] != kind:
-            yield Issue(f"{at}.type", "conflict", f"The id is one of a {kind}; name that type, or leave it out.")
+            yield Issue(f"{at}.type", "conflict", f"The id belongs to a {kind}; give that type, or leave type out.")
         if item.get("radiusKm") is not None and (kind is None or kind not in row.radius_types):
             takes = (
                 f"a radius around a {' or '.join(row.radius_types)} only" if row.radius_types else "no radius around it"
             )
             yield Issue(f"{at}.radiusKm", "not_supported", f"{network.title} takes {takes}.")
         if item.get("meta") is not None:
-            message = f"{network.title} goes by the id and cannot carry more; leave meta out."
+            message = f"{network.title} uses only the id; leave meta out."
             yield Issue(f"{at}.meta", "not_supported", message)
 
 

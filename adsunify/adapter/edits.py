@@ -185,7 +185,7 @@ def require_change(change: Change, path: str, essence: Callable[[Json], Json] = 
     ``essence`` removes from a native value what a write does not set.
     """
     if _to_comparable(essence(change.before)) == _to_comparable(essence(change.after)):
-        raise invalid_input(path, "no_change", "This is how it is already; leave it out, or name another value.")
+        raise invalid_input(path, "no_change", "It has this value already; leave it out, or give another value.")
     return change
 
 
@@ -263,7 +263,7 @@ def check_start_end(
         yield Issue("fields.endAt", "past", "The end lies in the past.")
     elif not changed.keys().isdisjoint(members) and start is not None and end is not None and end <= start:
         path = "fields.endAt" if is_end_changed else "fields.startAt"
-        yield Issue(path, "order", "The end has to come after the start.")
+        yield Issue(path, "order", "The end must be after the start.")
 
 
 def check_payload_amounts(

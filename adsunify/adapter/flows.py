@@ -151,7 +151,7 @@ async def run_flow_async(
         while True:
             if size > MAX_FLOW_BYTES or loop.time() > deadline:
                 limit = f"{MAX_FLOW_BYTES // 2**20} MiB" if size > MAX_FLOW_BYTES else f"{MAX_FLOW_SECONDS:g} seconds"
-                raise ProviderUnreadable(f"The network's answers take more than {limit}. Request less at once.")
+                raise ProviderUnreadable(f"The network's responses exceed {limit}. Request less at once.")
             try:
                 answer = await _perform_request(item, send, sleep)
             except ProviderError as problem:

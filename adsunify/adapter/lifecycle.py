@@ -283,11 +283,11 @@ def check_members(
         if name in level.payload.read_only:
             yield Issue(path, "read_only", f"{network.title} sets this member itself.")
         elif accepted and name not in accepted:
-            message = f"{network.title} takes no such member for the {level.label} here."
+            message = f"{network.title} does not accept this member for the {level.label} here."
             if similar := get_close_matches(name[:60], accepted, 1):
                 message += f" Did you mean {similar[0]}?"
             elif len(accepted) <= MAX_NAMED_MEMBERS:
-                message += f" It takes {', '.join(sorted(accepted))}."
+                message += f" It accepts {', '.join(sorted(accepted))}."
             yield Issue(path, "not_supported", message)
 
 
@@ -311,7 +311,9 @@ def check_status(
     member = get_status_member(level)
     accepted = accepted or tuple(level.writable_statuses.values())
     if member and member in payload and payload[member] not in accepted:
-        yield Issue(f"payload.{member}", "choice", f"{network.title} takes these here: {', '.join(accepted)}.")
+        yield Issue(
+            f"payload.{member}", "choice", f"{network.title} accepts these statuses here: {', '.join(accepted)}."
+        )
 
 
 # -- parents ------------------------------------------------------------------------------------------------------

@@ -176,7 +176,9 @@ def serve(
     logs.configure_logging(log_level, log_format)
     _check_targets(targets)
     for target in targets:
-        click.echo(f"WARNING: webhooks may be sent to {target}, whatever runs there.", err=True)
+        click.echo(
+            f"WARNING: webhooks may be sent to {target}, which is not checked. Never use this in production.", err=True
+        )
     server = partial(
         running_server,
         database,

@@ -95,7 +95,7 @@ def test_the_risk_of_an_update_follows_from_its_flags_and_amounts(payload: Mappi
     assert lifecycle.assess_payload_risk(LINE, payload) == risk
 
 
-@pytest.mark.parametrize(("name", "hint"), [("nmae", "Did you mean name?"), ("color", "It takes name, running.")])
+@pytest.mark.parametrize(("name", "hint"), [("nmae", "Did you mean name?"), ("color", "It accepts name, running.")])
 def test_the_refusal_of_an_unknown_member_names_what_is_taken(name: str, hint: str) -> None:
     with pytest.raises(InvalidInput, match=hint):
         lifecycle.prepare_native_create(NETWORK, LINE, {name: 1}, None)
