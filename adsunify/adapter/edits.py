@@ -160,7 +160,7 @@ def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> I
         fields = dict.fromkeys(
             setting.field if setting in own else f"{setting.field} of the {get_level(network, setting.level).native}"
             for setting in settings
-            if setting.unit == "money" and not isinstance(setting.lock, str) and name in _list_native_names(setting)
+            if setting.unit == "money" and not isinstance(setting.lock, str) and name in list_native_names(setting)
         )
         if fields:
             message = (
@@ -171,7 +171,7 @@ def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> I
     return plain
 
 
-def _list_native_names(setting: Setting) -> frozenset[str]:
+def list_native_names(setting: Setting) -> frozenset[str]:
     """Return the native names of a setting's amount, and its native pointer joined by dots."""
     if not isinstance(setting.native, str) or not setting.native:
         return frozenset(setting.native_names)

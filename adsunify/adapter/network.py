@@ -363,7 +363,8 @@ class Metric:
     Attributes:
         native: the pointer to the value in a row of a report.
         unit: ``count``; ``whole`` (a count; a fraction counts as missing); ``decimal``; ``micros`` (a million make a
-            major unit); ``cents`` (a hundred make a major unit); ``major``.
+            major unit); ``cents`` (a hundred make a major unit); ``minor`` (as many make a major unit as the account's
+            :class:`MoneyUnit` says); ``major``.
         read: returns the values of several rows where the pointer alone does not lead to them.
         absent_value: the value if a row lacks the field: None, or 0 where the network documents it.
         absent_texts: texts that mean that the value is missing.
@@ -371,7 +372,7 @@ class Metric:
 
     name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
     native: str
-    unit: Literal["count", "whole", "decimal", "micros", "cents", "major"]
+    unit: Literal["count", "whole", "decimal", "micros", "cents", "minor", "major"]
     read: Callable[[Columns], list[Json]] | None = None
     absent_value: int | None = None
     absent_texts: tuple[str, ...] = ()

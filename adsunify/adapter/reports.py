@@ -11,6 +11,7 @@ from itertools import islice
 from types import NoneType
 
 from adsunify.adapter.insights import DatedValues, MetricValue
+from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import Account, Metric, Network
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import MAX_RESPONSE_BYTES, Flow, Request
@@ -26,7 +27,7 @@ _match_number = re.compile(r"-?[0-9]+(\.[0-9]+)?").fullmatch
 _match_number_lines = re.compile(r"(?:-?[0-9]++(?:\.[0-9]++)?+\n)*+").fullmatch  # possessive: four times as fast
 _DECIMAL_CONTEXT = Context(prec=2 * MAX_NUMBER_CHARACTERS)
 _COUNT_UNITS = ("count", "whole")
-_UNIT_FACTORS = {"micros": Decimal("0.000001"), "cents": Decimal("0.01")}
+_UNITS_PER_MAJOR_UNIT = {"micros": 1_000_000, "cents": 100}
 
 ReportRow = Mapping[str, Json]
 
@@ -51,7 +52,11 @@ def require_history(network: Network, account: Account, start: date, now: dateti
 
 
 def parse_report_rows(
-    metrics: Sequence[Metric], native: Iterable[ReportRow], at: str, read_date: Callable[[Json], date] | None = None
+    metrics: Sequence[Metric],
+    native: Iterable[ReportRow],
+    at: str,
+    read_date: Callable[[Json], date] | None = None,
+    money_unit: MoneyUnit | None = None,
 ) -> DatedValues:
     """Yield the day and the figures of each row, for :func:`adsunify.adapter.insights.sum_by_day`.
 
@@ -62,6 +67,7 @@ def parse_report_rows(
         native: the native rows.
         at: the pointer to the day in a row.
         read_date: converts the value at ``at`` to a date; None means text of the form YYYY-MM-DD.
+        money_unit: the unit of the account's amounts, for metrics of the unit ``minor``.
 
     Raises:
         ProviderUnreadable: a figure is not a number, or a row has no day.
@@ -72,7 +78,8 @@ def parse_report_rows(
         values_by_row: list[dict[str, MetricValue]] = [{} for _ in some]
         for metric in metrics:
             name = metric.name
-            for row_values, value in zip(values_by_row, _parse_metric_column(metric, columns), strict=True):
+            part = _get_part(metric, money_unit)
+            for row_values, value in zip(values_by_row, _parse_metric_column(metric, columns, part), strict=True):
                 row_values[name] = value
         yield from zip(
             _parse_dates(columns.get_column(at)) if read_date is None else map(read_date, columns.get_column(at)),
@@ -81,7 +88,17 @@ def parse_report_rows(
         )
 
 
-def _parse_metric_column(metric: Metric, columns: Columns) -> list[MetricValue]:
+def _get_part(metric: Metric, money_unit: MoneyUnit | None) -> Decimal | None:
+    """Return the part of a major unit that one unit of a metric is; None for metrics that need no conversion."""
+    offset = _UNITS_PER_MAJOR_UNIT.get(metric.unit)
+    if metric.unit == "minor":
+        if money_unit is None:
+            raise TypeError(f"the unit of {metric.name} is minor: parse_report_rows needs money_unit")
+        offset = money_unit.offset
+    return None if offset is None else _DECIMAL_CONTEXT.divide(Decimal(1), Decimal(offset))
+
+
+def _parse_metric_column(metric: Metric, columns: Columns, part: Decimal | None) -> list[MetricValue]:
     """Parse the figures of one metric: all at once if the values have the same type, else one by one."""
     values = columns.get_column(metric.native) if metric.read is None else metric.read(columns)
     if any(silent in values for silent in metric.absent_texts):
@@ -91,17 +108,19 @@ def _parse_metric_column(metric: Metric, columns: Columns) -> list[MetricValue]:
     if NoneType in kinds:
         kinds.remove(NoneType)
         present = [value for value in values if value is not None]
-    numbers = _parse_uniform_numbers(metric.unit, present, kinds)
+    numbers = _parse_uniform_numbers(metric.unit, present, kinds, part)
     if numbers is None:
-        return [parse_metric(metric, value) for value in values]
+        return [_parse_metric(metric, value, part) for value in values]
     if present is values:
         return numbers
     following = iter(numbers)
     return [metric.absent_value if value is None else next(following) for value in values]
 
 
-def _parse_uniform_numbers(unit: str, present: list[Json], kinds: set[type]) -> list[MetricValue] | None:
-    """Parse a column as :func:`parse_metric` does, if all values are texts of numbers or all are numbers; else None."""
+def _parse_uniform_numbers(
+    unit: str, present: list[Json], kinds: set[type], part: Decimal | None
+) -> list[MetricValue] | None:
+    """Parse a column as :func:`_parse_metric` does, if all values are texts of numbers or all numbers; else None."""
     whole = unit in _COUNT_UNITS
     if kinds == {str}:
         lines = "\n".join([*present, ""])
@@ -123,17 +142,16 @@ def _parse_uniform_numbers(unit: str, present: list[Json], kinds: set[type]) -> 
         return numbers if numbers == present else None
     else:
         numbers = present if int not in kinds else list(map(Decimal, present))
-    part = _UNIT_FACTORS.get(unit)
     if part is None:
         return numbers
     with localcontext(_DECIMAL_CONTEXT):
         return [number * part for number in numbers]
 
 
-def parse_metric(metric: Metric, value: Json) -> MetricValue:
+def _parse_metric(metric: Metric, value: Json, part: Decimal | None) -> MetricValue:
     """Parse one figure, a number or its text: a count as int, another metric as an exact Decimal.
 
-    A missing figure is ``metric.absent``.
+    A missing figure is ``metric.absent_value``.
 
     Raises:
         ProviderUnreadable: the value is not a number, or a count has a fraction.
@@ -144,8 +162,8 @@ def parse_metric(metric: Metric, value: Json) -> MetricValue:
     if len(text) > MAX_NUMBER_CHARACTERS or not _match_number(text):
         raise ProviderUnreadable(f"The report's {metric.name} is not a number.")
     number = Decimal(text)
-    if metric.unit in _UNIT_FACTORS:
-        return _DECIMAL_CONTEXT.multiply(number, _UNIT_FACTORS[metric.unit])
+    if part is not None:
+        return _DECIMAL_CONTEXT.multiply(number, part)
     if metric.unit not in _COUNT_UNITS:
         return number
     if number != number.to_integral_value():

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from attrs import frozen
 
+from adsunify.adapter.edits import list_native_names
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import Account
+from adsunify.adapter.network import Account, Network
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 from adsunify.values.money import from_units
 
 MONEY_NAME_PATTERN = re.compile(r"budget|bid|cpa|cpc|cpm|amount|micro|goal_?value|unit_?cost|spend_?cap", re.IGNORECASE)
-NON_MONEY_NAME_PATTERN = re.compile(r"Ids?$|_ids?$|(?i:type|strategy|mode|multiplier|percent|adjust|roas|is_)")
-"""Matches the names of native members that hold money, and those that do not."""
+NON_MONEY_NAME_PATTERN = re.compile(
+    r"Ids?$|_ids?$|(?i:type|strategy|mode|modifier|multiplier|percent|adjust|roas|degrees|is_)"
+)
+"""Match names of native members that hold money, and names that do not, where no setting of the network says it."""
 NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
@@ -44,10 +47,11 @@ def find_amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[Se
         unit = network.get_money_unit(owner)
     except InvalidInput:  # without the account's currency the amounts cannot be converted
         unit = None
+    names = _list_amount_names(network)
     amounts = []
     for member, value in [
-        *_find_native_amounts(dict(parse_qsl(urlsplit(step["path"]).query))),
-        *_find_native_amounts(step["body"]),
+        *_find_native_amounts(dict(parse_qsl(urlsplit(step["path"]).query)), names),
+        *_find_native_amounts(step["body"], names),
     ]:
         count = None if unit is None else parse_native_amount(unit, value)
         text = (
@@ -57,17 +61,28 @@ def find_amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[Se
     return amounts
 
 
-def _find_native_amounts(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield the dotted path and the value of each amount in a native body."""
+def _list_amount_names(network: Network) -> frozenset[str]:
+    """Return the names of the native members that hold the amounts of the network's settings."""
+    return frozenset().union(*(list_native_names(setting) for setting in network.settings if setting.unit == "money"))
+
+
+def _is_amount_name(name: str, names: Collection[str]) -> bool:
+    return name in names or bool(MONEY_NAME_PATTERN.search(name) and not NON_MONEY_NAME_PATTERN.search(name))
+
+
+def _find_native_amounts(
+    body: Json, names: Collection[str], path: str = "", last: str = ""
+) -> Iterator[tuple[str, Json]]:
+    """Yield the dotted path and the value of each amount in a native body.
+
+    An amount is a number in a member that is one of ``names``, or whose name sounds like money: callers may send
+    native members that no setting edits.
+    """
     if isinstance(body, Mapping):
         for name, value in body.items():
-            yield from _find_native_amounts(value, f"{path}.{name}" if path else str(name), str(name))
+            yield from _find_native_amounts(value, names, f"{path}.{name}" if path else str(name), str(name))
     elif isinstance(body, list):
         for index, value in enumerate(body):
-            yield from _find_native_amounts(value, f"{path}.{index}", last)
-    elif (
-        MONEY_NAME_PATTERN.search(last)
-        and not NON_MONEY_NAME_PATTERN.search(last)
-        and NUMBER_PATTERN.fullmatch(str(body))
-    ):
+            yield from _find_native_amounts(value, names, f"{path}.{index}", last)
+    elif _is_amount_name(last, names) and NUMBER_PATTERN.fullmatch(str(body)):
         yield path, body

@@ -26,7 +26,7 @@ BEARABLE = 64 * 1024  # KiB
 
 def _map(network: str, native: Iterable[Any]) -> DatedValues:
     """The days of figures that the adapter makes of the rows of a report."""
-    account = Account(network, "1", timezone=ZONE)
+    account = Account(network, "1", "EUR", ZONE)
     paginate = getattr(load_loop(network), "paginate", iter)
     return get_adapter(network).reads.parse_daily_metrics(account, paginate(native), FIRST, FIRST + timedelta(1))
 

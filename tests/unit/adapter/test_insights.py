@@ -24,12 +24,14 @@ from adsunify.adapter.insights import (
     sum_by_day,
     sum_metrics,
 )
+from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import Metric
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import ProviderUnreadable
 
 ONE, TWO, THREE, FOUR = (date(2027, 3, day) for day in (1, 2, 3, 4))
 COVERAGE = Coverage(ONE, THREE, "Europe/Berlin")
+DINAR = MoneyUnit(1000)
 NOTHING = dict.fromkeys(METRIC_NAMES)
 
 
@@ -211,11 +213,11 @@ def test_rows_of_a_report_stream_into_days():
 @pytest.mark.parametrize(
     "value", ["1\n2", "", ".5", "5.", "1e3", "1_0", " 1", "NaN", "٣", "1" * 401, True, 0.5, [], {}]
 )
-@pytest.mark.parametrize("unit", ["count", "whole", "decimal", "micros", "cents", "major"])
+@pytest.mark.parametrize("unit", ["count", "whole", "decimal", "micros", "cents", "minor", "major"])
 def test_one_figure_that_is_no_number_among_many_is_refused(unit, value):
     rows = [{"date": "2027-03-01", "figure": "5"}, {"date": "2027-03-01", "figure": value}]
     with pytest.raises(ProviderUnreadable):
-        list(parse_report_rows((Metric("spend", "/figure", unit),), rows, "/date"))
+        list(parse_report_rows((Metric("spend", "/figure", unit),), rows, "/date", money_unit=DINAR))
 
 
 def test_figures_of_every_kind_are_read_alike():
@@ -223,8 +225,16 @@ def test_figures_of_every_kind_are_read_alike():
     rows = [{"date": "2027-03-01", "figure": value} for value in said]
     for kinds in (rows, *([row] for row in rows)):
         expected = [None if row["figure"] is None else Decimal(row["figure"]) for row in kinds]
-        for unit, part in (("count", 1), ("whole", 1), ("major", 1), ("micros", 10**6), ("cents", 100)):
+        for unit, part in (
+            ("count", 1),
+            ("whole", 1),
+            ("major", 1),
+            ("micros", 10**6),
+            ("cents", 100),
+            ("minor", 1000),
+        ):
             found = [
-                told["spend"] for _, told in parse_report_rows((Metric("spend", "/figure", unit),), kinds, "/date")
+                figures["spend"]
+                for _, figures in parse_report_rows([Metric("spend", "/figure", unit)], kinds, "/date", None, DINAR)
             ]
             assert found == [None if one is None else one / part for one in expected]
