@@ -1,4 +1,4 @@
-"""The amounts that a reviewer sees: those of every setting, whatever the network calls them, and what sounds like money."""
+"""The amounts that a reviewer sees: those of every money setting, and members that sound like money."""
 
 from __future__ import annotations
 
