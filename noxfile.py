@@ -61,7 +61,7 @@ def network(session: nox.Session) -> None:
         hint = f"Did you mean {similar[0]}?" if similar else f"CODE is one of {', '.join(codes)}."
         session.error(f"Name one network: nox -s network -- CODE. {hint}")
     install(session, "test", "receivers", "types", "oracles")
-    session.run("python", "-m", "tests.cases", f"tests/networks/{code}")
+    session.run("python", "-m", "adsunify.testing.contract", f"tests/networks/{code}")
     session.run("pytest", "-n", "2", "--network", code, "tests", "tests/system/crash", *arguments)
 
 

@@ -13,7 +13,7 @@ from adsunify.errors import Issue, LookupNeeded, invalid_input
 from adsunify.http.messages import build_request_url
 from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan as plan_brief
-from adsunify.plans.records import Plan, Step
+from adsunify.plans.display import plan_to_json
 from adsunify.values.currencies import get_exponent
 from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps, loads
@@ -123,34 +123,3 @@ def _is_recorded_response(entry: Json) -> bool:
     headers = response.get("headers", {})
     are_texts = isinstance(headers, Mapping) and all(isinstance(value, str) for value in headers.values())
     return are_texts and type(response.get("status", 200)) is int
-
-
-def plan_to_json(plan: Plan) -> dict[str, Json]:
-    """Return a plan as ``--json`` prints it."""
-    return {
-        "network": plan.network,
-        "version": plan.version,
-        "digest": plan.digest,
-        "risk": plan.risk,
-        "warnings": list(plan.warnings),
-        "steps": [step_to_json(step) for step in plan.steps],
-    }
-
-
-def step_to_json(step: Step) -> dict[str, Json]:
-    """Return a step as ``--json`` prints it: ``url`` with its values, slots of later values as ``{p}``."""
-    whole = step.to_json()
-    value: dict[str, Json] = {
-        "key": step.key,
-        "kind": step.kind,
-        "does": step.description,
-        "method": step.request.method,
-        "url": build_request_url(step.request),
-        "headers": dict(step.request.headers),
-        "body": step.request.body,
-        "bindings": whole.get("bindings", []),
-        "outputs": whole.get("outputs", []),
-    }
-    return value | {
-        name: whole[name] for name in ("promises", "items", "overlay", "emptyOk", "changes") if name in whole
-    }

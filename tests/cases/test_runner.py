@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -19,21 +21,27 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan as plan_brief
 from adsunify.plans.records import Binding, Plan, make_plan
+from adsunify.testing.contract import hostile_responses, plan_checks
+from adsunify.testing.contract.__main__ import main
+from adsunify.testing.contract.cases import Case, InvalidFile, Library, read_cases
+from adsunify.testing.contract.checks import check_case
+from adsunify.testing.contract.conversation import Conversation, UnexpectedRequest
+from adsunify.testing.contract.kinds import KINDS
+from adsunify.testing.contract.matching import (
+    compare_bodies,
+    compare_headers,
+    compare_urls,
+    compare_values,
+    is_same_figure,
+    normalize_field_path,
+)
+from adsunify.testing.contract.plans import find_step, make_plan_of_case
 from adsunify.values.json_pointer import MISSING, get_value, set_value
 from tests.networks.samples import list_example_briefs
 
-from . import around, hostile
-from .__main__ import main
-from .cases import BadCase, Case, Library, read_cases
-from .kinds import KINDS
-from .matching import body_differences, differences, field_path, header_differences, same_figure, url_differences
-from .plans import created, step_called
-from .recorded import Conversation, Unexpected
-from .running import check
-
 GOOD = Path(__file__).parent / "examples" / "good"
 READ = [one for one in read_cases(GOOD) if isinstance(one, Case)]
-LIBRARY = Library.of(READ)
+LIBRARY = Library.from_files(READ)
 
 
 def example(name: str) -> Case:
@@ -50,7 +58,7 @@ def changed(case: Case, place: str, value: Any) -> Case:
 
 
 def found(case: Case, *, strict: bool = False) -> str:
-    return "\n".join(str(failure) for failure in check(case, LIBRARY, strict=strict).failures)
+    return "\n".join(str(failure) for failure in check_case(case, LIBRARY, strict=strict).failures)
 
 
 # -- what passes --------------------------------------------------------------------------------------------------
@@ -134,7 +142,7 @@ def test_every_kind_runs() -> None:
 def test_the_reason_of_a_refusal_counts_in_the_strict_reading_only() -> None:
     case = changed(example("meta/supplemental/refused"), "/refuse/reason", "wrong_colour")
     assert "wrong_colour" in found(case, strict=True)
-    report = check(case, LIBRARY)
+    report = check_case(case, LIBRARY)
     assert (report.failures, len(report.notes)) == ([], 1)
 
 
@@ -190,8 +198,57 @@ def test_what_is_no_file_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_nothing_to_run_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 1
-    assert main([str(tmp_path / "nowhere")]) == 2
-    assert main([]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "0 passed, 0 failed\n"
+    assert printed.err == f"{tmp_path} contains no case: no .json file is below it.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: FOLDER"),
+        (["nowhere"], "nowhere does not exist."),
+        ([__file__], f"{__file__} is a file; name the folder that contains it."),
+    ],
+)
+def test_wrong_arguments_run_nothing(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f"error: {message}")
+
+
+def test_a_failure_is_a_line_with_file_case_and_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = json.loads((GOOD / "amazon" / "exemplary" / "sign.json").read_text())
+    whole["expect"]["headers"]["authorization"] = "Bearer y"
+    folder = tmp_path / "amazon" / "supplemental"
+    folder.mkdir(parents=True)
+    (folder / "sign.json").write_text(json.dumps(whole))
+    assert main([str(tmp_path)]) == 1
+    place = f"amazon/supplemental/sign.json ({whole['case']}): /headers/authorization"
+    failure = f'FAILED {place}: expected "Bearer y", found "Bearer Atza|x"'
+    assert capsys.readouterr().out.splitlines() == [failure, "0 passed, 1 failed"]
+
+
+def test_the_strict_option_compares_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = json.loads((GOOD / "meta" / "supplemental" / "refused.json").read_text())
+    whole["refuse"]["reason"] = "wrong_colour"
+    folder = tmp_path / "meta" / "supplemental"
+    folder.mkdir(parents=True)
+    (folder / "refused.json").write_text(json.dumps(whole))
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("note meta/supplemental/refused.json")
+    assert main([str(tmp_path), "--strict"]) == 1
+    assert "/refuse/reason: expected wrong_colour" in capsys.readouterr().out
+
+
+def test_the_runner_needs_no_package_of_the_tests() -> None:
+    """Authors of adapters install adsunify alone."""
+    blocked = ("tests", "pytest", "hypothesis", "jsonschema", "click", "rich", "aiohttp", "sqlalchemy")
+    block = f"import sys; sys.modules.update(dict.fromkeys({blocked}));"
+    run = f"from adsunify.testing.contract.__main__ import main; sys.exit(main([{str(GOOD / 'meta')!r}]))"
+    done = subprocess.run([sys.executable, "-c", f"{block} {run}"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["5 passed, 0 failed"]), done.stderr
 
 
 def test_a_network_may_be_named_by_the_account(tmp_path: Path) -> None:
@@ -201,7 +258,7 @@ def test_a_network_may_be_named_by_the_account(tmp_path: Path) -> None:
     assert main([str(tmp_path)]) == 0
     del whole["account"]
     (tmp_path / "sign.json").write_text(json.dumps(whole))
-    assert [type(one) for one in read_cases(tmp_path)] == [BadCase]
+    assert [type(one) for one in read_cases(tmp_path)] == [InvalidFile]
 
 
 # -- how things are compared --------------------------------------------------------------------------------------
@@ -224,35 +281,35 @@ def test_a_network_may_be_named_by_the_account(tmp_path: Path) -> None:
     ],
 )
 def test_members_lists_and_amounts(expected: Any, other: Any, equal: bool) -> None:
-    assert (list(differences(expected, other)) == []) is equal
+    assert (list(compare_values(expected, other)) == []) is equal
 
 
 def test_figures_and_their_texts_are_one() -> None:
-    assert same_figure(3, "3")
-    assert same_figure("1.50", "1.5")
-    assert not same_figure(0, None)
-    assert not same_figure("1", "2")
+    assert is_same_figure(3, "3")
+    assert is_same_figure("1.50", "1.5")
+    assert not is_same_figure(0, None)
+    assert not is_same_figure("1", "2")
 
 
 def test_addresses() -> None:
     one = "https://h.example/a%20b?x=1&y=%5B%22a%22%2C%20%22b%22%5D"
-    assert list(url_differences(one, "https://h.example/a b?y=%5B%22a%22%2C%22b%22%5D&x=1&access_token=t")) == []
-    assert list(url_differences(one, "https://h.example/a b?y=%5B%22a%22%5D&x=1"))
-    assert list(url_differences(one, "https://g.example/a b"))
+    assert list(compare_urls(one, "https://h.example/a b?y=%5B%22a%22%2C%22b%22%5D&x=1&access_token=t")) == []
+    assert list(compare_urls(one, "https://h.example/a b?y=%5B%22a%22%5D&x=1"))
+    assert list(compare_urls(one, "https://g.example/a b"))
 
 
 def test_headers_and_forms() -> None:
-    assert list(header_differences({"ACCEPT": "a/b; charset=utf-8"}, {"accept": "A/b"})) == []
-    assert list(header_differences({"accept": "a/b"}, {}))
-    assert list(body_differences({"a": "1", "b": "[1]"}, {"a": 1, "b": [1]}, "form_json")) == []
-    assert list(body_differences({"a": "1"}, {"a": 1}, "json"))
+    assert list(compare_headers({"ACCEPT": "a/b; charset=utf-8"}, {"accept": "A/b"})) == []
+    assert list(compare_headers({"accept": "a/b"}, {}))
+    assert list(compare_bodies({"a": "1", "b": "[1]"}, {"a": 1, "b": [1]}, "form_json")) == []
+    assert list(compare_bodies({"a": "1"}, {"a": 1}, "json"))
 
 
 def test_fields() -> None:
-    assert field_path("campaign/creative/url") == field_path("creative.url") == "creative.url"
-    assert field_path("account.extras.region") == "account.region"
-    assert field_path("targeting.keywords[0].text") == "targeting.keywords.0.text"
-    assert field_path("campaign") == "campaign"
+    assert normalize_field_path("campaign/creative/url") == normalize_field_path("creative.url") == "creative.url"
+    assert normalize_field_path("account.extras.region") == "account.region"
+    assert normalize_field_path("targeting.keywords[0].text") == "targeting.keywords.0.text"
+    assert normalize_field_path("campaign") == "campaign"
 
 
 # -- the unasked checks find what they look for ---------------------------------------------------------------------
@@ -261,7 +318,7 @@ NETWORK = get_adapter("meta").network
 
 
 def plan() -> Plan:
-    return created(example("meta/exemplary/create"), LIBRARY)
+    return make_plan_of_case(example("meta/exemplary/create"), LIBRARY)
 
 
 def remade(made: Plan, key: str, **members: Any) -> Plan:
@@ -293,18 +350,18 @@ def body(made: Plan, key: str, **members: Any) -> Plan:
 )
 def test_a_bad_plan_is_found(spoil: Callable[[Plan], Plan], says: str) -> None:
     made = plan()
-    assert list(around.plan_differences(NETWORK, made, paused=True)) == []
-    told = " ".join(str(one) for one in around.plan_differences(NETWORK, spoil(made), paused=True))
+    assert list(plan_checks.check_plan(NETWORK, made, must_be_paused=True)) == []
+    told = " ".join(str(one) for one in plan_checks.check_plan(NETWORK, spoil(made), must_be_paused=True))
     assert says in told
 
 
 def test_a_batch_is_looked_through() -> None:
     network = get_adapter("amazon").network
-    made = created(example("amazon/exemplary/create"), LIBRARY)
-    assert list(around.plan_differences(network, made, paused=True)) == []
+    made = make_plan_of_case(example("amazon/exemplary/create"), LIBRARY)
+    assert list(plan_checks.check_plan(network, made, must_be_paused=True)) == []
     keywords = deepcopy(made.get_step("keywords").request.body)
     keywords["keywords"][1]["state"] = "ENABLED"
-    told = list(around.plan_differences(network, asking(made, "keywords", body=keywords), paused=True))
+    told = list(plan_checks.check_plan(network, asking(made, "keywords", body=keywords), must_be_paused=True))
     assert [one.place for one in told] == ["/steps/3/body/keywords/1/state"]
 
 
@@ -313,7 +370,7 @@ def test_a_batch_of_operations_is_looked_through() -> None:
     made = plan_brief(
         read_brief(list_example_briefs("google")[0].read_bytes()), Account("google", "1", "USD", "America/New_York")
     )
-    assert list(around.plan_differences(network, made, paused=True)) == []
+    assert list(plan_checks.check_plan(network, made, must_be_paused=True)) == []
     (step,) = made.steps
     for name in ("campaign", "adGroup", "adGroupCriterion", "adGroupAd"):
         whole = deepcopy(step.request.body)
@@ -322,34 +379,34 @@ def test_a_batch_of_operations_is_looked_through() -> None:
         )
         for status in ("ENABLED", None):
             entity["status"] = status
-            told = list(around.plan_differences(network, asking(made, step.key, body=whole), paused=True))
+            told = list(plan_checks.check_plan(network, asking(made, step.key, body=whole), must_be_paused=True))
             assert [f"/{name}Operation/create" in one.place for one in told] == [True]
 
 
 def test_an_activation_is_of_what_was_made_and_leaves_first() -> None:
-    made = created(example("meta/exemplary/activate"), LIBRARY)
+    made = make_plan_of_case(example("meta/exemplary/activate"), LIBRARY)
     outputs = {"a": {"id": "6101"}, "b": {"id": "6102"}, "c": {"id": "6104"}}
-    assert list(around.activation_differences(NETWORK, made, outputs)) == []
-    assert list(around.activation_differences(NETWORK, made, {"a": {"id": "6101"}}))
+    assert list(plan_checks.check_activation(NETWORK, made, outputs)) == []
+    assert list(plan_checks.check_activation(NETWORK, made, {"a": {"id": "6101"}}))
     turned = evolve(made, steps=tuple(reversed(made.steps)))
-    assert list(around.activation_differences(NETWORK, turned, outputs))
+    assert list(plan_checks.check_activation(NETWORK, turned, outputs))
 
 
 def test_a_write_that_takes_junk_for_success_is_found() -> None:
     step = evolve(plan().get_step("campaign"), outputs=(), can_be_empty=True)
-    assert list(hostile.write_differences(NETWORK, plan().get_step("campaign"), "")) == []
-    assert list(hostile.write_differences(NETWORK, step, "")) == []
+    assert list(hostile_responses.check_hostile_write(NETWORK, plan().get_step("campaign"), "")) == []
+    assert list(hostile_responses.check_hostile_write(NETWORK, step, "")) == []
 
     def trips(response: Response) -> None:
         raise ZeroDivisionError
 
     blind = evolve(NETWORK, parse_error=trips)
-    assert any("ZeroDivisionError" in str(one) for one in hostile.write_differences(blind, step, ""))
+    assert any("ZeroDivisionError" in str(one) for one in hostile_responses.check_hostile_write(blind, step, ""))
 
 
 def test_mutations_reach_every_member() -> None:
     good = Response(200, {}, {"data": [{"id": "1"}], "next": None})
-    made = list(hostile.mutations(good))
+    made = list(hostile_responses.mutate_response(good))
     bodies = [response.body for _, response in made]
     assert {"data": [{}], "next": None} in bodies
     assert {"data": [{"id": "1"}]} in bodies
@@ -367,7 +424,7 @@ def test_a_reader_that_trips_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(get_adapter("amazon").reads, "fetch_tree", tree)
     case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
-    told = hostile.differences_of(case, LIBRARY)
+    told = hostile_responses.check_case_with_hostile_responses(case, LIBRARY)
     assert any("KeyError" in str(one) for one in told)
 
 
@@ -378,8 +435,10 @@ def test_a_reader_that_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(get_adapter("amazon").reads, "fetch_tree", tree)
     case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
-    talk = hostile.Disturbed(Conversation("amazon", case.exchange), 0, Response(200, {}, {}), always=True)
-    assert "3000 requests" in (hostile._raised(case, LIBRARY, talk) or "")
+    talk = hostile_responses.HostileConversation(
+        Conversation("amazon", case.exchange), 0, Response(200, {}, {}), always=True
+    )
+    assert "3000 requests" in (hostile_responses.find_foreign_error(case, LIBRARY, talk) or "")
 
 
 def test_the_order_of_reads_counts_in_the_strict_reading_only() -> None:
@@ -394,7 +453,7 @@ def test_an_answer_serves_twice_in_the_loose_reading_only() -> None:
     request = Request("GET", "https://graph.facebook.com/v26.0/act_1/ads")
     loose, strict = (Conversation("meta", [answer], strict=one) for one in (False, True))
     assert loose.answer(request) == loose.answer(request) == strict.answer(request)
-    with pytest.raises(Unexpected):
+    with pytest.raises(UnexpectedRequest):
         strict.answer(request)
 
 
@@ -412,7 +471,7 @@ def test_step_keys_and_orders_that_nothing_depends_on_are_loose() -> None:
 
 @pytest.mark.parametrize("name", ["campaign", "Campaigns", "adGroup", "ad_set", "adsets", "ad"])
 def test_a_step_may_be_called_by_its_level(name: str) -> None:
-    step = step_called("meta", plan().steps, name)
+    step = find_step("meta", plan().steps, name)
     assert step is not None
     assert step.kind.lower()[:2] == name.lower()[:2]
-    assert step_called("meta", plan().steps, "leaf") is None
+    assert find_step("meta", plan().steps, "leaf") is None

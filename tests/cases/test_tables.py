@@ -20,13 +20,12 @@ from adsunify.http.messages import Response
 from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan
+from adsunify.testing.contract.cases import Library
+from adsunify.testing.contract.conversation import Conversation
+from adsunify.testing.contract.plans import plan_case
 from adsunify.values.exact_json import loads
 from adsunify.values.money import from_units, to_units
-from tests.networks.samples import get_samples, list_example_briefs
-
-from .cases import Library, own_cases
-from .plans import planned_by
-from .recorded import Conversation
+from tests.networks.samples import get_samples, list_example_briefs, list_own_cases
 
 UNIFIED = {"active", "paused", "archived", "deleted"}
 CURRENCIES = ("USD", "EUR", "JPY", "KWD", "HUF")
@@ -117,10 +116,10 @@ def test_a_location_of_a_brief_that_names_no_country_is_refused(code: str) -> No
 
 def test_what_is_active_from_its_creation_is_warned_of(network: Network) -> None:
     levels = {one.kind for one in network.levels if not one.initial_status and one.kind != "keyword"}
-    for case in own_cases():
+    for case in list_own_cases():
         if not levels or case.network != network.code or case.kind != "create" or case.refuse is not None:
             continue
-        made = run_flow(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
+        made = run_flow(plan_case(case, Library()), Conversation(case.network, case.exchange).answer)
         if levels & {step.kind for step in made.steps if step.action == "create"}:
             assert any("active" in warning.lower() for warning in made.warnings), case.id
 

@@ -15,9 +15,9 @@ from adsunify.adapter.settings import find_lock_reason, list_settings
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
+from adsunify.testing.contract.conversation import Conversation
 from adsunify.values.exact_json import Json
-from tests.cases.cases import own_cases
-from tests.cases.recorded import Conversation
+from tests.networks.samples import list_own_cases
 
 PAGE = (Path(__file__).parents[2] / "docs" / "networks.md").read_text()
 LINE_ITEM = {"objective": "REACH", "daily_budget_amount_local_micro": 20_000_000}
@@ -38,7 +38,7 @@ def documented(heading: str) -> dict[tuple[str, str], dict[str, str]]:
 def entities() -> Mapping[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]]:
     """The entities of the recorded cases, as an edit reads them."""
     found: dict[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]] = {}
-    for case in own_cases():
+    for case in list_own_cases():
         if case.kind not in ("settings", "edit"):
             continue
         kind, network = case.input["kind"], case.network

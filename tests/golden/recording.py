@@ -12,8 +12,8 @@ import click
 import tests.networks
 from adsunify.cli.commands import adsunify as root_command
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.testing.contract.determinism import compute_digests
 from adsunify_server.openapi import make_document
-from tests.cases.twice import digests
 
 FOLDER = Path(__file__).parent
 
@@ -69,7 +69,7 @@ def describe_parameter(parameter: click.Parameter) -> Any:
 
 def read_plans() -> Any:
     """The digest of the plan of every case; the digest covers every byte of a stored plan."""
-    return digests(Path(tests.networks.__path__[0]))
+    return compute_digests(Path(tests.networks.__path__[0]))
 
 
 HELD: Mapping[str, Callable[[], Any]] = {

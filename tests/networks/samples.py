@@ -15,6 +15,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 import tests.networks
+from adsunify.testing.contract.cases import Case, read_cases
 
 Ending = Literal["unknown", "rejected", "throttled", "not_sent", "token"]
 QuietDay = Literal["zeros", "zero", "gap"]
@@ -169,6 +170,12 @@ def find_case_folder(code: str) -> Path:
         if folder.name == code:
             return folder
     raise MissingSamples(f"tests/networks/{code}/exemplary is missing: each network has a folder of cases")
+
+
+@cache
+def list_own_cases() -> tuple[Case, ...]:
+    """The cases of all networks."""
+    return tuple(case for folder in list_case_folders() for case in read_cases(folder) if isinstance(case, Case))
 
 
 @cache

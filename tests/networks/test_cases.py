@@ -14,12 +14,12 @@ from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.network import ErrorRule, Network
 from adsunify.http.messages import Request
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from tests.cases.cases import BadCase, Case, Library, read_cases
-from tests.cases.kinds import KINDS
-from tests.cases.recorded import response_of
-from tests.cases.running import check
-from tests.cases.twice import unequal
-from tests.cases.writes import as_sent, step_of
+from adsunify.testing.contract.cases import Case, InvalidFile, Library, read_cases
+from adsunify.testing.contract.checks import check_case
+from adsunify.testing.contract.conversation import make_response
+from adsunify.testing.contract.determinism import find_unequal_plans
+from adsunify.testing.contract.kinds import KINDS
+from adsunify.testing.contract.writes import find_answered_step, make_sent_request
 from tests.networks.samples import get_samples, list_case_folders
 
 READ = [case for folder in list_case_folders() for case in read_cases(folder)]
@@ -37,19 +37,19 @@ DIAGONAL = [
     for one in [pair for pair in KINDS_READ if pair[0] == network][number % 4 :: 4]
 ]
 """A quarter of the kinds of each network: each kind is among them for several networks."""
-ATTACKED = {max(cases_of(*one), key=lambda case: (case.refuse is None, case.exemplary)).id for one in DIAGONAL}
+ATTACKED = {max(cases_of(*one), key=lambda case: (case.refuse is None, case.is_exemplary)).id for one in DIAGONAL}
 """Cases that are not refusals: hostile answers are tried around them in every run."""
 
 
 @cache
 def library() -> Library:
-    return Library.of(READ)
+    return Library.from_files(READ)
 
 
 @pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
-def test_case(case: Case | BadCase) -> None:
+def test_case(case: Case | InvalidFile) -> None:
     assert isinstance(case, Case), case.reason
-    report = check(case, library(), strict=True, hostile_answers=case.id in ATTACKED)
+    report = check_case(case, library(), strict=True, try_hostile_responses=case.id in ATTACKED)
     assert not report.failures, "\n".join(str(failure) for failure in report.failures)
 
 
@@ -57,13 +57,13 @@ def test_case(case: Case | BadCase) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("network", "kind"), KINDS_READ)
 def test_hostile_answers_around_every_case(network: str, kind: str) -> None:
-    failures = {case.id: check(case, library(), strict=True).failures for case in cases_of(network, kind)}
+    failures = {case.id: check_case(case, library(), strict=True).failures for case in cases_of(network, kind)}
     assert {name: messages for name, messages in failures.items() if messages} == {}
 
 
 @pytest.mark.parametrize("place", tests.networks.__path__)
 def test_the_plans_are_the_same_in_every_process(place: str) -> None:
-    assert unequal(Path(place)) == []
+    assert find_unequal_plans(Path(place)) == []
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -74,7 +74,7 @@ def test_names_are_unique(network: str) -> None:
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_each_kind_has_an_exemplary_case(network: str) -> None:
-    kinds = {case.kind for case in CASES if case.network == network and case.exemplary}
+    kinds = {case.kind for case in CASES if case.network == network and case.is_exemplary}
     without = set() if get_samples(network).refreshes_tokens else {"refresh"}
     assert set(KINDS) - kinds - without == set()
 
@@ -89,9 +89,11 @@ def test_each_row_of_errors_has_a_case(network: str) -> None:
 def rows_met(network: Network, case: Case) -> Iterator[ErrorRule]:
     """The rows of ERRORS that the recorded answers of a case fall under."""
     for recorded in case.exchange:
-        step = step_of(case, library())[0] if case.kind == "outcome" else None
-        request = as_sent(step, recorded.get("request") or {}) if step is not None else Request("GET", "https://x")
-        response = response_of(recorded["response"], request)
+        step = find_answered_step(case, library())[0] if case.kind == "outcome" else None
+        request = (
+            make_sent_request(step, recorded.get("request") or {}) if step is not None else Request("GET", "https://x")
+        )
+        response = make_response(recorded["response"], request)
         action = None if step is None else step.action
         errors = [(network.parse_error(response), response.status)]
         if step is not None and step.items is not None:

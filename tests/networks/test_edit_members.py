@@ -22,12 +22,12 @@ from adsunify.models.brief import Creative
 from adsunify.models.edit import EditTargeting
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import ENTITY_KINDS, Kind
+from adsunify.testing.contract.cases import Case, Library
+from adsunify.testing.contract.conversation import Conversation, UnexpectedRequest
+from adsunify.testing.contract.plans import describe_plan, plan_case
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_value
-from tests.cases.cases import Case, Library, own_cases
-from tests.cases.plans import planned_by, shown_plan
-from tests.cases.recorded import Conversation, Unexpected
-from tests.networks.samples import LocationType, get_samples
+from tests.networks.samples import LocationType, get_samples, list_own_cases
 
 LEVELS = [
     (code, one.kind)
@@ -70,7 +70,9 @@ def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: st
 @cache
 def edit_cases(network: str, kind: str) -> tuple[Case, ...]:
     """The recorded edits of a level that are planned."""
-    cases = (case for case in own_cases() if case.network == network and case.kind == "edit" and case.refuse is None)
+    cases = (
+        case for case in list_own_cases() if case.network == network and case.kind == "edit" and case.refuse is None
+    )
     return tuple(
         case for case in cases if case.input["kind"] == kind and "field" not in case.input.get("edit", {"field": ""})
     )
@@ -80,12 +82,12 @@ def outcome(case: Case, edit: Mapping[str, Json]) -> Json:
     """The plan of the case with this edit in place of its own; or the paths of a refusal, or what it asks besides."""
     changed = evolve(case, input={**case.input, "edit": edit})
     try:
-        plan = run_flow(planned_by(changed, Library()), Conversation(case.network, case.exchange).answer)
-    except Unexpected:  # it is looked up at the network
+        plan = run_flow(plan_case(changed, Library()), Conversation(case.network, case.exchange).answer)
+    except UnexpectedRequest:  # it is looked up at the network
         return "asked"
     except InvalidInput as problem:
         return {issue.path for issue in problem.issues}
-    return shown_plan(plan)
+    return describe_plan(plan)
 
 
 def with_member(edit: Mapping[str, Json], part: str, name: str, value: Json) -> dict[str, Json]:
@@ -234,7 +236,7 @@ def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str,
     for hour, last in ((9, "2031-07-04"), (0, "2031-07-03")):
         end = datetime(2031, 7, 4, hour, tzinfo=local).isoformat()
         plan = run_flow(
-            planned_by(evolve(case, input={**case.input, "edit": {"fields": {"endAt": end}}}), Library()),
+            plan_case(evolve(case, input={**case.input, "edit": {"fields": {"endAt": end}}}), Library()),
             Conversation(case.network, case.exchange).answer,
         )
         assert [change.after for step in plan.steps for change in step.changes] == [last]
@@ -248,14 +250,14 @@ def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str,
 def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ...]:
     """The entities of the recorded settings and edits, as an edit reads them."""
     native_entities: list[tuple[Kind, Account, Mapping[str, Json]]] = []
-    for case in own_cases():
+    for case in list_own_cases():
         if case.network != network or case.kind not in ("settings", "edit"):
             continue
         kind = case.input["kind"]
         flow = get_adapter(network).reads.fetch_editable_entity(case.account, kind, case.input["entityId"])
         try:
             native = run_flow(flow, Conversation(network, case.exchange).answer).native
-        except (AdsunifyError, Unexpected):  # the case is about an entity that cannot be read
+        except (AdsunifyError, UnexpectedRequest):  # the case is about an entity that cannot be read
             continue
         native_entities.append((kind, case.account, native))
     return tuple(native_entities)
@@ -330,7 +332,7 @@ RETARGETED = [
 @pytest.mark.parametrize("case", RETARGETED, ids=[case.id for case in RETARGETED])
 def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
     edit = case.input["edit"]["targeting"]
-    plan = run_flow(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
+    plan = run_flow(plan_case(case, Library()), Conversation(case.network, case.exchange).answer)
     body = next(step.request.body for step in plan.steps if step.action == "update")
     places = get_samples(case.network).targeting_places
     current = next((value for place in places if (value := get_value(body, place, None))), None)

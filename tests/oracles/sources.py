@@ -19,13 +19,13 @@ from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan, plan_create
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step, add_operation_marks
+from adsunify.testing.contract.cases import Case, InvalidCase, Library
+from adsunify.testing.contract.conversation import Conversation, UnexpectedRequest, make_response
+from adsunify.testing.contract.kinds import run_case
+from adsunify.testing.contract.plans import PLANNING, list_output_names
+from adsunify.testing.contract.writes import find_answered_step, make_sent_request
 from adsunify.values.exact_json import Json, dumps, loads
-from tests.cases.cases import Case, Library, NotACase, own_cases
-from tests.cases.kinds import run
-from tests.cases.plans import PLANNING, output_names
-from tests.cases.recorded import Conversation, Unexpected, response_of
-from tests.cases.writes import as_sent, step_of
-from tests.networks.samples import get_samples, list_example_briefs
+from tests.networks.samples import get_samples, list_example_briefs, list_own_cases
 
 SAMPLE_ID = "120000000000001"
 
@@ -67,7 +67,7 @@ def writes(network: str) -> tuple[Write, ...]:
     found: list[Write] = []
     for name, planned in _plans(network):
         made = add_operation_marks(planned)
-        outputs = {step.key: dict.fromkeys(output_names(step), SAMPLE_ID) for step in made.steps}
+        outputs = {step.key: dict.fromkeys(list_output_names(step), SAMPLE_ID) for step in made.steps}
         found += [Write(f"{name}-{step.key}", step, fill_bindings(step, outputs)) for step in made.steps]
     return tuple(found)
 
@@ -78,14 +78,14 @@ def _plans(network: str) -> Iterator[tuple[str, Plan]]:
     for case in _cases(network):
         if case.kind in PLANNING:
             try:
-                made = run(case, LIBRARY).plan
-            except (AdsunifyError, NotACase, Unexpected):
+                made = run_case(case, LIBRARY).plan
+            except (AdsunifyError, InvalidCase, UnexpectedRequest):
                 continue  # a case that does not run is told where the cases are run
             assert made is not None
             yield case.path.stem, made
 
 
-LIBRARY = Library()
+LIBRARY = Library(list_own_cases())
 OWN = (("creative", "existingId"), ("platform", "conversionEvent"), ("targeting", "countries"))
 """What an example brief names of its account or of the network's lists, and a network is asked for before the plan."""
 
@@ -114,7 +114,7 @@ def _example(network: str, brief: Json) -> Plan:
 
 
 def _cases(network: str) -> Iterator[Case]:
-    return (case for case in own_cases() if case.network == network and case.refuse is None)
+    return (case for case in list_own_cases() if case.network == network and case.refuse is None)
 
 
 @cache
@@ -125,17 +125,17 @@ def exchanges(network: str) -> tuple[Exchange, ...]:
         if not case.exemplary or not case.exchange:
             continue
         if case.kind == "outcome":
-            step, _ = step_of(case, LIBRARY)
-            request = as_sent(step, case.exchange[0].get("request") or {})
-            found.append(Exchange(case.path.stem, request, response_of(case.exchange[0]["response"], request)))
+            step, _ = find_answered_step(case, LIBRARY)
+            request = make_sent_request(step, case.exchange[0].get("request") or {})
+            found.append(Exchange(case.path.stem, request, make_response(case.exchange[0]["response"], request)))
             continue
         talk = Conversation(case.network, case.exchange)
         try:
-            run(case, LIBRARY, talk)
-        except (AdsunifyError, NotACase, Unexpected):
+            run_case(case, LIBRARY, talk)
+        except (AdsunifyError, InvalidCase, UnexpectedRequest):
             continue
-        for index, (request, place) in enumerate(talk.served):
-            response = response_of(case.exchange[place]["response"], request)
+        for index, (request, place) in enumerate(talk.answered):
+            response = make_response(case.exchange[place]["response"], request)
             found.append(Exchange(f"{case.path.stem}-{index}", request, response))
     return tuple(found)
 
@@ -148,11 +148,11 @@ def refusals(network: str) -> tuple[Exchange, ...]:
         if case.kind != "outcome":
             continue
         try:
-            step, _ = step_of(case, LIBRARY)
-        except (AdsunifyError, NotACase, KeyError):
+            step, _ = find_answered_step(case, LIBRARY)
+        except (AdsunifyError, InvalidCase, KeyError):
             continue
-        request = as_sent(step, case.exchange[0].get("request") or {})
-        response = response_of(case.exchange[0]["response"], request)
+        request = make_sent_request(step, case.exchange[0].get("request") or {})
+        response = make_response(case.exchange[0]["response"], request)
         if response.status >= 400 and response.state == "json":
             found.append(Exchange(case.path.stem, request, response))
     return tuple(found)

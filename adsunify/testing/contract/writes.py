@@ -13,28 +13,33 @@ from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value, set_value
 
-from .cases import Case, Library, NotACase
-from .plans import created, need, step_called
+from .cases import Case, InvalidCase, Library
+from .plans import find_step, make_plan_of_case, require_member
+
+_OUTCOME_NAMES = {Applied: "applied", Rejected: "rejected", Throttled: "throttled", Ambiguous: "ambiguous"}
 
 
-def step_of(case: Case, library: Library) -> tuple[Step, Case | None]:
-    """The step of an outcome case, and the case that it was taken from."""
-    members = need(case, "step")
+def find_answered_step(case: Case, library: Library) -> tuple[Step, Case | None]:
+    """Return the step of an outcome case, and the case whose plan has it, if it names one.
+
+    Raises InvalidCase if ``input.step`` is not a step, or names a case or a step that does not exist.
+    """
+    members = require_member(case, "step")
     if isinstance(members, Mapping) and "case" in members:
-        other = library.named(str(members.get("network") or case.network), str(members["case"]))
-        steps = created(other, library).steps
+        source = library.find_case(str(members.get("network") or case.network), str(members["case"]))
+        steps = make_plan_of_case(source, library).steps
         key = members.get("key")
-        found = steps[0] if key is None and len(steps) == 1 else step_called(case.network, steps, str(key))
-        if found is None:
-            raise NotACase(f"{other.name} has no step {key}; it has {', '.join(step.key for step in steps)}")
-        return found, other
+        step = steps[0] if key is None and len(steps) == 1 else find_step(case.network, steps, str(key))
+        if step is None:
+            raise InvalidCase(f"{source.name} has no step {key}; it has {', '.join(step.key for step in steps)}.")
+        return step, source
     if not isinstance(members, Mapping) or not ("method" in members or "request" in members):
-        raise NotACase("input.step is a step as plan --json prints it, or names a case and a key")
-    return _written_step(members), None
+        raise InvalidCase("input.step must be a step as plan --json prints it, or name a case and a key.")
+    return _parse_step(members), None
 
 
-def _written_step(members: Mapping[str, Json]) -> Step:
-    """A step from what ``plan --json`` prints of it; what that leaves out follows from the rest."""
+def _parse_step(members: Mapping[str, Json]) -> Step:
+    """A step from what ``plan --json`` prints of it; the members that it does not print follow from the others."""
     request = members.get("request") or {
         "method": members["method"],
         "url": members.get("url", ""),
@@ -51,34 +56,36 @@ def _written_step(members: Mapping[str, Json]) -> Step:
         }
         for output in members.get("outputs") or ()
     ]
-    action = members.get("action") or _action(str(request["method"]), bool(outputs), members.get("items") or {})
-    further = {
+    action = members.get("action") or _infer_action(str(request["method"]), bool(outputs), members.get("items") or {})
+    optional = {
         name: members[name]
         for name in ("bindings", "promises", "items", "overlay", "emptyOk", "changes")
         if members.get(name)
     }
-    whole = {"key": "step", "kind": "campaign", "does": "", **members, "request": request, "action": action}
-    return Step.from_json(
-        {name: whole[name] for name in ("key", "kind", "does", "request", "action")} | further | {"outputs": outputs}
-    )
+    value = {"key": "step", "kind": "campaign", "does": "", **members, "request": request, "action": action}
+    required = {name: value[name] for name in ("key", "kind", "does", "request", "action")}
+    return Step.from_json(required | optional | {"outputs": outputs})
 
 
-def _action(method: str, brings: bool, items: Mapping[str, Json]) -> str:
+def _infer_action(method: str, has_outputs: bool, items: Mapping[str, Json]) -> str:
     if method == "DELETE" or (items.get("at") or "").endswith("/include"):
         return "delete"
-    return "create" if method == "POST" and (brings or (items and not items.get("sent"))) else "update"
+    return "create" if method == "POST" and (has_outputs or (items and not items.get("sent"))) else "update"
 
 
-def as_sent(step: Step, recorded: Mapping[str, Json]) -> Request:
-    """The step's request with the ids that the recorded one has in place of its bindings; items as recorded."""
+def make_sent_request(step: Step, recorded: Mapping[str, Json]) -> Request:
+    """Return the request of a step as it was sent: the ids of the recorded request fill the bindings.
+
+    If the record has another number of items, a part of them was sent again, and the body is the recorded one.
+    """
     request, body = step.request, recorded.get("body")
     if body is None:
         return request
     if step.items is not None:
-        sent, planned = (get_value({"body": one}, step.items.at) for one in (body, request.body))
+        sent, planned = (get_value({"body": value}, step.items.at) for value in (body, request.body))
         if isinstance(sent, list) and isinstance(planned, list) and len(sent) != len(planned):
-            return evolve(request, body=body)  # a part of the items is sent again
-    target = {"body": _copied(request.body)}
+            return evolve(request, body=body)
+    target = {"body": _copy(request.body)}
     for binding in step.bindings:
         value = get_value({"body": body}, binding.to) if binding.to.startswith("/body/") else None
         if value is not None:
@@ -86,18 +93,15 @@ def as_sent(step: Step, recorded: Mapping[str, Json]) -> Request:
     return evolve(request, body=target["body"])
 
 
-def _copied(value: Json) -> Json:
+def _copy(value: Json) -> Json:
     if isinstance(value, Mapping):
-        return {name: _copied(member) for name, member in value.items()}
-    return [_copied(member) for member in value] if isinstance(value, list | tuple) else value
+        return {name: _copy(member) for name, member in value.items()}
+    return [_copy(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-_CALLED = {Applied: "applied", Rejected: "rejected", Throttled: "throttled", Ambiguous: "ambiguous"}
-
-
-def shown_outcome(outcome: StepOutcome) -> dict[str, Json]:
-    """An outcome as a case expects it."""
-    value: dict[str, Json] = {"outcome": _CALLED[type(outcome)]}
+def outcome_to_json(outcome: StepOutcome) -> dict[str, Json]:
+    """Return an outcome in the form in which a case expects it."""
+    value: dict[str, Json] = {"outcome": _OUTCOME_NAMES[type(outcome)]}
     if not isinstance(outcome, Ambiguous):
         value["outputs"] = {
             name: output if isinstance(output, str) else list(output) for name, output in outcome.outputs.items()
