@@ -181,40 +181,46 @@ class Plans(Protocol):
         ...
 
     def plan_status(self, account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-        """Set one entity to ``active`` or ``paused``; refused where the level cannot be set to it."""
+        """Plan a write that sets one entity to ``active`` or ``paused``.
+
+        It is refused if the level cannot be set to this status.
+        """
         ...
 
     def plan_native_create(
         self, account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None
     ) -> Flow[Plan]:
-        """One entity from a payload in native names and units.
+        """Plan the creation of one entity from a payload in native names and units.
 
-        Without a status it is created paused; an explicit active one passes, with the risk ``spend``. A ``parent_id``
-        that contradicts the payload is refused.
+        Without a status the entity is created paused. An explicit active status is accepted, with the risk ``spend``. A
+        ``parent_id`` that contradicts the payload is refused.
         """
         ...
 
     def plan_update(
         self, account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
     ) -> Flow[Plan]:
-        """Change an entity by a payload in native names and units; members that it leaves out stay as they are."""
+        """Plan a change of an entity by a payload in native names and units. Other members stay unchanged."""
         ...
 
     def plan_delete(self, account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
-        """Delete one entity, or archive it where the network knows no deletion; the risk is ``destructive``."""
+        """Plan the deletion of one entity. The risk is ``destructive``.
+
+        If the network cannot delete it, the plan archives it.
+        """
         ...
 
     def plan_edit(self, account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
-        """Change settings in unified names and major units, against the SETTINGS table and its locks.
+        """Plan a change of settings in unified names and major units, according to the SETTINGS table and its locks.
 
-        The plan shows each change before and after. What would have to be rounded upward is refused.
+        The plan shows each change before and after. A value that would have to be rounded up is refused.
         """
         ...
 
     def preflight(self, account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-        """Ask the network what a plan takes for granted (the creative exists, the listing is eligible).
+        """Ask the network whether the assumptions of a plan are true: the creative exists, the listing is eligible.
 
-        Issues that refuse the brief, and warnings; it never changes the plan.
+        Returns the issues that refuse the brief, and warnings. The plan is not changed.
         """
         ...
 
@@ -222,9 +228,9 @@ class Plans(Protocol):
 class CredentialFlows(Protocol):
     """Connecting with credentials, and what every login has: refreshing, revoking and signing.
 
-    ``now`` is in milliseconds. ``redirect_uri`` and ``verifier`` (PKCE) are the caller's; for credentials of a person
-    both are empty, and ``app`` is ``NO_OAUTH_CLIENT``. A flow raises the ProviderError that the ERRORS table makes of
-    an error response, and ProviderUnreadable for a response that is not the network's.
+    ``now`` is in milliseconds. ``redirect_uri`` and ``verifier`` (PKCE) come from the caller. For credentials that a
+    person enters, both are empty, and ``app`` is ``NO_OAUTH_CLIENT``. A flow raises the ProviderError that the ERRORS
+    table makes of an error response, and ProviderUnreadable for a response that is not the network's.
     """
 
     def fetch_credentials(
