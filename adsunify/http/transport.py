@@ -1,8 +1,8 @@
 """Sends requests to the networks over HTTP and reports whether each one was sent.
 
 A ``read`` is repeated a few times within its timeout, after a lost connection, a 5xx, or a 429 with a short
-``Retry-After``. Each attempt is signed anew. A ``read_once`` or a ``write`` is sent at most once: RequestNotSent means
-that no byte of it was sent; every other failure is ResponseLost.
+``Retry-After``. Each attempt gets a new signature. A ``read_once`` or a ``write`` is sent at most once: RequestNotSent
+means that no byte of it was sent; every other failure is ResponseLost.
 
 Redirects are not followed, and no settings are read from the environment. Responses are limited in size (after
 decompression) and in time. Credentials go only to the hosts that a network declares. Unsigned requests to other hosts

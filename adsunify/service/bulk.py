@@ -86,7 +86,7 @@ async def _prepare_mutations(
 def _find_field_issues(network: Network, mutation: Mutation) -> Iterator[Issue]:
     """Refuse fields that a bulk edit does not change; it changes money and numbers.
 
-    A native name of an amount gets the issue of a single edit, which names the unified field.
+    For a native name of an amount the issue names the unified field, as in a single edit.
     """
     if not mutation.edit.fields:
         return

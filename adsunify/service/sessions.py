@@ -319,9 +319,9 @@ def _require_valid_invitation(connection: Connection, invitation: InvitationReco
 async def accept_invitation(
     service: Service, tries: SignInThrottle, token: str, password: str, source: str, visitor: UserSession | None = None
 ) -> str:
-    """Join the workspace and use the invitation up; returns the token of a new session.
+    """Join the workspace and use the invitation up. Returns the token of a new session.
 
-    ``password``: the person's password, or a new one where the person has none; not needed where ``visitor`` is the
+    ``password`` is the person's password. A person without one sets it here. It is not needed if ``visitor`` is the
     invited person. A member keeps the current role. Raises NotFound, Forbidden, Unauthenticated, TooManySignInTries,
     InvalidInput.
     """

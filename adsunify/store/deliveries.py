@@ -209,7 +209,7 @@ def _get_delivery(connection: Connection, actor: Actor, webhook_id: str, deliver
 # -- delivering ---------------------------------------------------------------------------------------------------
 
 _ONE: Any = literal_column("1")
-"""A literal 1. PostgreSQL plans a statement anew each time if its LIMIT is a parameter."""
+"""A literal 1. PostgreSQL plans a statement again each time if its LIMIT is a parameter."""
 _IS_QUEUED = deliveries.c.next_attempt_at.is_not(None)
 _later_deliveries = deliveries.alias("later")
 _waiting_webhooks = select(

@@ -37,7 +37,10 @@ PLAN_HEADINGS: Mapping[str, str] = {
     "cancelled": "What would have been written",
     "expired": "What would have been written",
 }
-"""The heading of a plan by the state of its operation. For ended operations: if nothing of the plan was written."""
+"""The heading of a plan by the state of its operation.
+
+The headings of ended operations are for plans of which nothing was written.
+"""
 SUBJECT_HEADINGS: Mapping[str, tuple[str, str, str]] = {
     "create": ("What will be created", "What was created", "What was to be created"),
     "start": ("What will start to run", "What was set to run", "What was to run"),
