@@ -79,7 +79,7 @@ def types(session: nox.Session) -> None:
     """mypy --strict over the packages, the benchmarks and a program that uses the client; it finds broken adapters."""
     install(session, "test", "types")
     session.run("mypy")
-    session.run("mypy", "tests/typing", "tests/performance")
+    session.run("mypy", "tests/typing/public_client.py", "tests/performance")
     session.run("pytest", "tests/typing")
 
 
@@ -90,6 +90,7 @@ def pyright(session: nox.Session) -> None:
         session.error("npm is missing: pyright cannot be installed, so NOTHING was checked")
     install(session, "pyright")
     session.run("pyright")
+    session.run("python", "-m", "tests.typing")
 
 
 @nox.session
@@ -208,6 +209,13 @@ def tables(session: nox.Session) -> None:
     install(session, "test")
     session.run("python", "-m", "tests.docs.tables")
     session.run("python", "-m", "tests.golden", "--new-networks")
+
+
+@nox.session
+def client(session: nox.Session) -> None:
+    """Write the methods of the Python clients from the contract table."""
+    install(session, "test", "lint")
+    session.run("python", "-m", "tests.client.generate")
 
 
 @nox.session

@@ -34,9 +34,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from .records import Operation
+if TYPE_CHECKING:
+    from adsunify.contract.answers import Operation
 
 WriteOutcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
 
@@ -88,18 +89,30 @@ class AdsunifyError(Exception):
         *,
         code: str | None = None,
         outcome: WriteOutcome = "not_applied",
-        operation: Operation | None = None,
+        operation: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code or self.default_code
         self.outcome: WriteOutcome = outcome
-        self.operation = operation
+        self.operation_data = operation
         self.applied_steps: tuple[str, ...] = ()
         self.request_id: str | None = None
 
     def __str__(self) -> str:
         return self.message
+
+    @property
+    def operation(self) -> Operation | None:
+        """The operation that the error concerns, as the methods of the clients return it; None if there is none.
+
+        ``operation_data`` is its JSON. Raises ServerUnreachable where that is not of the form of an operation.
+        """
+        if self.operation_data is None:
+            return None
+        from adsunify.contract.answers import Operation, parse_answer  # errors are imported without pydantic
+
+        return parse_answer(Operation, self.operation_data, self.outcome)
 
 
 MAX_ISSUES = 100
@@ -307,7 +320,7 @@ class OperationError(AdsunifyError):
         message: str,
         *,
         code: str,
-        operation: Operation | None = None,
+        operation: Mapping[str, Any] | None = None,
         native: NativeError | None = None,
         outcome: WriteOutcome = "not_applied",
         retry_after: float | None = None,
@@ -348,7 +361,7 @@ class VaultError(AdsunifyError):
 
 
 class MissingExtra(AdsunifyError, ImportError):
-    """The feature needs a package that is not installed. An extra of adsunify installs it."""
+    """The feature needs a package that is not installed, and that an extra of adsunify installs."""
 
     default_code = "missing_extra"
     title = "A package is not installed"

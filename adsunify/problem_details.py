@@ -28,7 +28,6 @@ from adsunify.errors import (
     Unauthenticated,
     VaultError,
 )
-from adsunify.records import Operation
 
 TYPE_PREFIX = "urn:adsunify:problem:"
 
@@ -119,10 +118,10 @@ def to_problem_details(error: AdsunifyError) -> dict[str, Any]:
         problem["network"] = error.native.to_json()
     if isinstance(error, ProviderThrottled | RateLimited | OperationError) and error.retry_after is not None:
         problem["retryAfterMs"] = math.ceil(error.retry_after * 1000)
-    if error.operation is not None:
-        problem["operationId"] = error.operation.id
+    if error.operation_data is not None:
+        problem["operationId"] = error.operation_data["id"]
         problem["appliedSteps"] = list(error.applied_steps)
-        problem["operation"] = error.operation.data
+        problem["operation"] = error.operation_data
     return problem
 
 
@@ -143,9 +142,8 @@ def from_problem_details(problem: Mapping[str, Any]) -> AdsunifyError:
     """Return the error that problem details describe, of the class from which the server made them."""
     message = str(problem["detail"])
     error = _make_error(problem, message, str(problem["code"]))
-    operation = problem.get("operation")
     error.status, error.outcome = int(problem["status"]), problem["outcome"]
-    error.operation = None if operation is None else Operation(operation)
+    error.operation_data = problem.get("operation")
     error.message, error.applied_steps = message, tuple(problem.get("appliedSteps", ()))
     error.request_id = problem.get("requestId")
     if isinstance(error, ProviderError | OperationError) and "retryAfterMs" in problem:

@@ -53,7 +53,7 @@ def error_result(problem: AdsunifyError) -> dict[str, Json]:
 
 def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
     """Return an operation that waits for a person's approval as a result, which is not an error."""
-    data = {} if problem.operation is None else problem.operation.data
+    data = problem.operation_data or {}
     operation = {name: member for name, member in data.items() if name not in CONTINUATION_MEMBERS}
     value = {"data": operation, "approvalRequired": True}
     text = f"{APPROVE_TEXT.format(url=operation['reviewUrl'])}\n{read_completion(operation).describe_steps()}"

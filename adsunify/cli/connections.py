@@ -24,10 +24,12 @@ from adsunify.adapter.network import Credential
 from adsunify.client import AsyncAds
 from adsunify.client.backends import Backend
 from adsunify.client.local_backend import LocalBackend
+from adsunify.contract.answers import Account, Connection
 from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.errors import InvalidInput, Issue, OperationError, invalid_input
 from adsunify.service.factory import BASE_URL_VARIABLE
-from adsunify.values.exact_json import Json, loads
+from adsunify.values.exact_json import loads
+from adsunify.values.network_codes import ExternalNetwork
 
 from . import output
 from .files import read_file
@@ -79,9 +81,9 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
     """
     if get_credential_sets(network):
         members = _read_credentials(network, credentials)
-        with output.status_line(f"Connecting {network}"), where.make_client() as ads:
-            connection = ads.connect(network, **members)
-        data, accounts = connection.data, [account.data for account in connection.accounts]
+        with output.status_line(f"Connecting {network}"), where.make_client() as client:
+            connection = client.connections.create(ExternalNetwork(network), **members)
+            listed = client.accounts.list(network=ExternalNetwork(network)).all()
     elif credentials is not None:
         raise invalid_input(
             "--credentials",
@@ -89,7 +91,9 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
             f"is only for {', '.join(list_credential_networks())}; {network} has a consent page.",
         )
     else:
-        data, accounts = asyncio.run(_run_consent(where, network, port, browser))
+        connection, listed = asyncio.run(_run_consent(where, network, port, browser))
+    data = connection.to_dict()
+    accounts = [account.to_dict() for account in listed if account.account_id in connection.accounts]
     output.print_result(data, as_json, [f"{network}: {len(accounts)} connected", output.accounts_table(accounts)])
 
 
@@ -177,29 +181,28 @@ def _prompt_member(credential: Credential) -> str:
 # -- a consent page -----------------------------------------------------------------------------------------------
 
 
-async def _run_consent(where: Target, network: str, port: int, browser: bool) -> tuple[Json, list[Json]]:
-    """Wait for the network's consent; returns the new connection and its accounts."""
-    async with _consent_client(where, port) as (ads, refusal):
-        before = {connection["connectionId"] for connection in await ads.connections()}
-        link = (await ads.authorize(network))["url"]
+async def _run_consent(where: Target, network: str, port: int, browser: bool) -> tuple[Connection, list[Account]]:
+    """Wait for the network's consent; returns the new connection, and the accounts on the network."""
+    async with _consent_client(where, port) as (client, refusal):
+        before = {connection.connection_id async for connection in client.connections.list()}
+        link = (await client.connections.authorize(ExternalNetwork(network))).url
         click.echo(f"Give your consent at {network} within ten minutes:\n{link}", err=True)
         if browser:
             _open_browser(link)
         look = REMOTE_LOOK_SECONDS if where.is_remote else LOCAL_LOOK_SECONDS
         with output.status_line("Waiting for the consent"):
-            connection = await _wait_for_connection(ads, network, before, refusal, look)
-        accounts = await ads.accounts(network)
-        return connection, [account.data for account in accounts if account.id in connection["accounts"]]
+            connection = await _wait_for_connection(client, network, before, refusal, look)
+        return connection, await client.accounts.list(network=ExternalNetwork(network)).all()
 
 
 async def _wait_for_connection(
-    ads: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, look: float
-) -> Json:
+    client: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, look: float
+) -> Connection:
     """Wait for a new connection. Raises OperationError where the consent fails or times out."""
     ends = asyncio.get_running_loop().time() + WAIT_SECONDS
     while asyncio.get_running_loop().time() < ends:
-        for connection in await ads.connections():
-            if connection["network"] == network and connection["connectionId"] not in before:
+        async for connection in client.connections.list():
+            if connection.network == network and connection.connection_id not in before:
                 return connection
         if refusal.is_set():
             raise OperationError(
@@ -214,23 +217,23 @@ async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[Async
     """The open client, and an event that is set when a callback fails."""
     refusal = asyncio.Event()
     if where.is_remote:
-        async with AsyncAds(where.url, token=where.token) as ads:
-            yield ads, refusal
+        async with AsyncAds(where.url, token=where.token) as client:
+            yield client, refusal
         return
     with bind_socket("127.0.0.1", port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         environment = {**os.environ, BASE_URL_VARIABLE: address}
         async with (
-            AsyncAds(where.url, workspace=where.workspace, environment=environment) as ads,
-            _callback_server(ads.backend, listening, refusal),
+            AsyncAds(where.url, workspace=where.workspace, environment=environment) as client,
+            _callback_server(client.backend, listening, refusal),
         ):
-            yield ads, refusal
+            yield client, refusal
 
 
 @asynccontextmanager
 async def _callback_server(backend: Backend, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
     """Serve the consent link and the callback, as a server does."""
-    from aiohttp import web  # imported late: help and credentials work without this extra
+    from aiohttp import web  # an extra that help and credentials do without
 
     from adsunify_server.connections import add_routes
 

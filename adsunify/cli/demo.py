@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 from attrs import define, field
@@ -17,17 +16,18 @@ from rich.live import Live
 from rich.table import Table
 
 from adsunify.actor import Actor
-from adsunify.client import Account, AsyncAds, Operation
+from adsunify.client import AsyncAds
+from adsunify.contract.answers import Account, Operation
 from adsunify.errors import AdsunifyError, invalid_input
+from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.sandbox_workspace import create_sandbox_admin
 from adsunify.service.webhooks import list_event_types
-from adsunify.testing.connecting import connect_sandbox_network
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .briefs import make_brief
-from .serve import RunningServer, running_server, simulated_networks
+from .serve import RunningServer, connect_sandbox_network, running_server, simulated_networks
 
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
 INSIGHTS_SECONDS = 30.0
@@ -122,53 +122,54 @@ async def _run_demo(progress: DemoProgress) -> None:
             running_server(f"sqlite:///{Path(folder) / 'demo.db'}", "127.0.0.1", 0, sandbox_url=sandbox_url) as server,
         ):
             actor, token = await create_sandbox_admin(server.service)
-            async with AsyncAds(server.base_url, token=token) as ads:
+            async with AsyncAds(server.base_url, token=token) as client:
                 for network in progress.networks:
-                    await _run_network(progress, server, actor, ads, network)
+                    await _run_network(progress, server, actor, client, network)
 
 
 async def _run_network(
-    progress: DemoProgress, server: RunningServer, actor: Actor, ads: AsyncAds, network: str
+    progress: DemoProgress, server: RunningServer, actor: Actor, client: AsyncAds, network: str
 ) -> None:
     now = server.service.now()
-    account = Account({})
-    operation = Operation({})
-    brief: dict[str, Any] = {}
+    account: Account
+    operation: Operation
+    brief: CampaignBrief
 
     async def connect() -> str:
         nonlocal account, brief
-        account = Account(await connect_sandbox_network(server.service, actor, network))
-        brief = make_brief(network, account.data["currency"], account.data["timezone"], now)
-        return str(account.data["nativeId"])
+        row = await connect_sandbox_network(server.service, actor, network)
+        account = await client.accounts.get(row["accountId"])
+        brief = read_brief(make_brief(network, row["currency"], row["timezone"], now))
+        return account.native_id
 
     async def validate() -> str:
-        validation = await ads.validate(account, brief)
-        return f"{len(validation['plan']['steps'])} writes"
+        validation = await client.campaigns.validate(account, brief)
+        return f"{len(validation.plan.steps)} writes"
 
     async def create() -> str:
         nonlocal operation
-        operation = await ads.create(account, brief)
+        operation = await client.campaigns.create(account, brief)
         return operation.status
 
     async def review() -> str:
-        prepared = await ads.operation(operation)
-        if prepared.status != "prepared" or not prepared.data["plan"]["steps"] or prepared.data["receipt"]["steps"]:
+        prepared = await client.operations.get(operation)
+        if prepared.status != "prepared" or not prepared.plan.steps or prepared.receipt.steps:
             raise invalid_input("status", "unexpected", "the operation does not wait for review.")
-        return f"risk {prepared.data['risk']}"
+        return f"risk {prepared.risk}"
 
     async def execute() -> str:
-        return _require_succeeded(await ads.execute(operation, confirmed=True))
+        return _require_succeeded(await client.operations.run(operation, confirmed=True))
 
     async def activate() -> str:
-        live = await ads.activate(account, operation)
-        return _require_succeeded(await ads.execute(live, confirmed=True))
+        live = await client.campaigns.activate(account, operation)
+        return _require_succeeded(await client.operations.run(live, confirmed=True))
 
     async def insights() -> str:
         start, end = now.date() - timedelta(days=7), now.date() - timedelta(days=1)
         query = {"startDate": str(start), "endDate": str(end)}
         async with asyncio.timeout(INSIGHTS_SECONDS):
             while True:
-                answer = await ads.call("get_account_insights", path={"accountId": account.id}, query=query)
+                answer = await client.call("get_account_insights", path={"accountId": account.account_id}, query=query)
                 report = answer["data"]
                 if report["pending"] is None:
                     break

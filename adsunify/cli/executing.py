@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from adsunify.client import Ads, Operation
+from adsunify.client import Ads
+from adsunify.contract.answers import Operation
 from adsunify.errors import AdsunifyError, invalid_input
 
 from . import output
@@ -27,53 +28,52 @@ def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, 
     code 0: every step was written. 1: the network refused, or the outcome is unknown; the last line on stderr says
     which, and the receipt shows the steps that were written. Nothing is sent twice.
     """
-    with where.make_client() as ads:
-        prepared = ads.operation(operation)
-        if not confirmed and prepared.status == "prepared" and not prepared.data["expired"]:
-            _ask_to_confirm(ads, prepared)
-        executed = _execute_with_status(ads, prepared, as_json)
-    output.print_result(
-        executed.data, as_json, [output.operations_table([executed.data]), *output.receipt_parts(executed.data)]
-    )
+    with where.make_client() as client:
+        prepared = client.operations.get(operation)
+        if not confirmed and prepared.status == "prepared" and not prepared.expired:
+            _ask_to_confirm(client, prepared)
+        executed = _execute_with_status(client, prepared, as_json)
+    row = executed.to_dict()
+    output.print_result(row, as_json, [output.operations_table([row]), *output.receipt_parts(row)])
     if executed.status != "succeeded":
         click.echo(f"The operation is {executed.status}: another process is executing it.", err=True)
         ctx.exit(1)
 
 
-def _ask_to_confirm(ads: Ads, operation: Operation) -> None:
+def _ask_to_confirm(client: Ads, operation: Operation) -> None:
     """Show the plan and ask for confirmation. Raises InvalidInput without a terminal."""
     if not sys.stdin.isatty():
         raise invalid_input("--confirmed", "required", "is required without a terminal; read the plan first.")
     screen = output.make_console(stderr=True)
-    source = operation.data.get("sourceOperationId")
-    created = None if source is None else ads.operation(source).data
-    output.print_parts(
-        screen, output.operation_parts(operation.data, ads.account(operation.data["accountId"]).data, created)
-    )
+    source = operation.source_operation_id
+    created = None if source is None else client.operations.get(source).to_dict()
+    account = client.accounts.get(operation.account_id).to_dict()
+    output.print_parts(screen, output.operation_parts(operation.to_dict(), account, created))
     screen.print()
-    network, count = operation.data["network"], len(operation.data["plan"]["steps"])
-    risk = output.RISK_WORDS.get(operation.data["risk"], "")
+    risk = output.RISK_WORDS.get(operation.risk, "")
     click.confirm(
-        f"Write these {count} steps to {network}? Risk {operation.data['risk']}: {risk}.", abort=True, err=True
+        f"Write these {len(operation.plan.steps)} steps to {operation.network}? Risk {operation.risk}: {risk}.",
+        abort=True,
+        err=True,
     )
 
 
-def _execute_with_status(ads: Ads, operation: Operation, as_json: bool) -> Operation:
-    total = len(operation.data["plan"]["steps"])
+def _execute_with_status(client: Ads, operation: Operation, as_json: bool) -> Operation:
+    total = len(operation.plan.steps)
 
     def describe_progress(current: Operation) -> str:
-        applied = {step["key"] for step in current.data["receipt"]["steps"] if step["state"] == "applied"}
+        applied = {step.key for step in current.receipt.steps if step.state == "applied"}
         wait = f"; the network asks to wait {current.retry_after_ms / 1000:.0f} s" if current.retry_after_ms else ""
         return f"{len(applied)} of {total} steps written{wait}"
 
     with output.status_line(describe_progress(operation)) as show_status:
         try:
-            return ads.execute(
+            return client.operations.run(
                 operation, confirmed=True, progress=lambda current: show_status(describe_progress(current))
             )
         except AdsunifyError as problem:
-            if problem.operation is not None:
-                output.print_result(problem.operation.data, as_json, output.receipt_parts(problem.operation.data))
+            if problem.operation_data is not None:
+                output.print_result(problem.operation_data, as_json, output.receipt_parts(problem.operation_data))
             raise
         except KeyboardInterrupt:
             click.echo(

@@ -18,6 +18,7 @@ from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import api_keys
+from adsunify.service.accounts import list_accounts
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
 from adsunify.service.sandbox_workspace import (
@@ -27,12 +28,12 @@ from adsunify.service.sandbox_workspace import (
     reset_sandbox_password,
 )
 from adsunify.service.webhook_worker import WebhookWorker
-from adsunify.testing.connecting import connect_sandbox_network
 from adsunify.values.exact_json import Json, dumps
 from adsunify_server import logs
 
 from . import output
 from .options import database_option, json_option
+from .sandbox_connections import give_consent
 from .server_options import limit_options, limits_to_environment, metrics_endpoint, monitoring_options
 from .sockets import bind_socket
 
@@ -69,7 +70,7 @@ async def running_server(
     webhook_dev_targets: Collection[str] = (),
 ) -> AsyncIterator[RunningServer]:
     """Run a server; at the end, writes in flight finish and unfinished operations are handed back."""
-    from aiohttp import web  # imported late: help works without this extra
+    from aiohttp import web  # part of an extra, which help does not need
 
     from adsunify_server.app import make_application
     from adsunify_server.metrics import REQUESTS
@@ -111,10 +112,20 @@ async def simulated_networks(start: bool) -> AsyncIterator[str | None]:
     if running or not start:
         yield running or None
         return
-    from adsunify.sandbox import get_fresh_id_offset, sandbox  # only a sandbox needs it
+    from adsunify.sandbox import get_fresh_id_offset, sandbox  # a server for real networks does not load it
 
     async with sandbox(ids_from=get_fresh_id_offset()) as own:
         yield own.url
+
+
+async def connect_sandbox_network(service: Service, actor: Actor, network: str) -> dict[str, Json]:
+    """Connect a network as a person does, and return one of its accounts, in US dollars if there is one."""
+    # A restarted sandbox does not know the tokens of the one before, so every start connects again.
+    # The accounts keep their ids.
+    await give_consent(service, actor, network)
+    accounts = await list_accounts(service, actor, network=network)
+    account = next((account for account in accounts if account["currency"] == "USD"), accounts[0])
+    return {name: account[name] for name in ACCOUNT_MEMBERS}
 
 
 @click.command()
@@ -211,10 +222,8 @@ async def _run_until_signal(
         accounts: list[Json] = []
         if sandbox:
             actor, secret = await create_sandbox_admin(server.service)
-            # A restarted sandbox does not know the tokens of the one before, so every start connects again.
-            # The accounts keep their ids.
             accounts = [await connect_sandbox_network(server.service, actor, network) for network in ADAPTER_PACKAGES]
-            if not as_json:  # with --json nobody signs in, so the password stays valid
+            if not as_json:  # a program may restart the server and keep its key
                 password = await reset_sandbox_password(server.service)
                 server.shutdown_callbacks.append(
                     partial(api_keys.revoke_key, server.service, actor, key_id=str(actor.key_id))
@@ -224,7 +233,7 @@ async def _run_until_signal(
             "apiKey": secret,
             "workspaceId": None if actor is None else actor.workspace_id,
             "sandboxUrl": sandbox_url,
-            "accounts": [{name: account[name] for name in ACCOUNT_MEMBERS} for account in accounts],
+            "accounts": accounts,
         }
         if as_json:
             click.echo(dumps(ready))

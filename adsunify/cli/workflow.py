@@ -11,6 +11,7 @@ from adsunify.cli import output
 from adsunify.cli.files import brief_argument, load_brief, report_brief_errors
 from adsunify.cli.options import Target, data_option, idempotency_option, target_options
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.values.network_codes import ExternalNetwork
 
 DEFAULT_DAYS = 7
 EARLIEST_END = date.min + timedelta(days=DEFAULT_DAYS)
@@ -23,8 +24,9 @@ network_choice = click.Choice(list(ADAPTER_PACKAGES))
 @target_options
 def accounts(where: Target, network: str | None, as_json: bool) -> None:
     """List the connected ad accounts, or those on one network."""
-    with where.make_client() as ads:
-        rows = [record.data for record in ads.accounts(network)]
+    code = None if network is None else ExternalNetwork(network)
+    with where.make_client() as client:
+        rows = [account.to_dict() for account in client.accounts.list(network=code)]
     output.print_result(rows, as_json, [output.accounts_table(rows)])
 
 
@@ -39,10 +41,10 @@ def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
     The file BRIEF has the brief ("-" reads stdin). It is checked against the rules of ACCOUNT's network; nothing is
     saved or written. A refused brief exits with 2 and prints one line per issue on stderr.
     """
-    members = load_brief(brief).to_json()
-    with report_brief_errors(), where.make_client() as ads:
-        validation = ads.validate(account, members)
-        validation_with_account = {**validation, "account": ads.account(account).data}
+    campaign = load_brief(brief)
+    with report_brief_errors(), where.make_client() as client:
+        validation = client.campaigns.validate(account, campaign).to_dict()
+        validation_with_account = {**validation, "account": client.accounts.get(account).to_dict()}
     output.print_result(validation, as_json, output.validation_parts(validation_with_account))
 
 
@@ -58,10 +60,10 @@ def create(where: Target, account: str, brief: Path, idempotency_key: str | None
     The file BRIEF has the brief ("-" reads stdin) of a campaign on ACCOUNT. Read the plan, then run `adsunify execute`
     with the operation within 30 minutes. Created entities stay paused.
     """
-    members = load_brief(brief).to_json()
-    with report_brief_errors(), where.make_client() as ads:
-        operation = ads.create(account, members, idempotency_key=idempotency_key).data
-        account_row = ads.account(account).data
+    campaign = load_brief(brief)
+    with report_brief_errors(), where.make_client() as client:
+        operation = client.campaigns.create(account, campaign, idempotency_key=idempotency_key).to_dict()
+        account_row = client.accounts.get(account).to_dict()
     output.print_result(operation, as_json, output.operation_parts(operation, account_row))
 
 
@@ -75,11 +77,11 @@ def activate(where: Target, operation: str, idempotency_key: str | None, as_json
 
     The activation covers everything that the succeeded create OPERATION created. Executing it can spend money.
     """
-    with where.make_client() as ads:
-        source = ads.operation(operation)
-        account = ads.account(source.data["accountId"])
-        activation = ads.activate(account, source, idempotency_key=idempotency_key).data
-    output.print_result(activation, as_json, output.operation_parts(activation, account.data, source.data))
+    with where.make_client() as client:
+        source = client.operations.get(operation)
+        account = client.accounts.get(source.account_id)
+        activation = client.campaigns.activate(account, source, idempotency_key=idempotency_key).to_dict()
+    output.print_result(activation, as_json, output.operation_parts(activation, account.to_dict(), source.to_dict()))
 
 
 @click.command()
@@ -91,13 +93,13 @@ def operations(where: Target, operation: str | None, as_json: bool) -> None:
 
     OPERATION is shown with its plan and its receipt.
     """
-    with where.make_client() as ads:
+    with where.make_client() as client:
         if operation is None:
-            rows = [record.data for record in ads.operations()]
+            rows = [listed.to_dict() for listed in client.operations.list()]
             output.print_result(rows, as_json, [output.operations_table(rows)])
             return
-        row = ads.operation(operation).data
-        account = ads.account(row["accountId"]).data
+        shown = client.operations.get(operation)
+        row, account = shown.to_dict(), client.accounts.get(shown.account_id).to_dict()
     output.print_result(row, as_json, output.operation_parts(row, account))
 
 
@@ -110,8 +112,8 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
 
     OPERATION must be yours. Steps that were written stay, and so do their receipts.
     """
-    with where.make_client() as ads:
-        cancelled = ads.cancel(operation).data
+    with where.make_client() as client:
+        cancelled = client.operations.cancel(operation).to_dict()
     output.print_result(cancelled, as_json, [output.operations_table([cancelled]), *output.outcome_parts(cancelled)])
 
 
@@ -131,6 +133,6 @@ def insights(where: Target, account: str, start: datetime | None, end: datetime 
     """
     last: date = datetime.now(UTC).date() - timedelta(days=1) if end is None else end.date()
     first = max(last, EARLIEST_END) - timedelta(days=DEFAULT_DAYS - 1) if start is None else start.date()
-    with output.status_line(f"Reading {first} to {last}"), where.make_client() as ads:
-        report = ads.insights(account, first, last)
+    with output.status_line(f"Reading {first} to {last}"), where.make_client() as client:
+        report = client.insights.daily(account, first, last).to_dict()
     output.print_result(report, as_json, output.insights_parts(report))

@@ -3,16 +3,17 @@
 Both call the endpoints of the API, either on a local store (``sqlite:///ads.db``, ``postgresql://...``) or at a server
 (``https://...`` with a token)::
 
-    with Ads("sqlite:///ads.db") as ads:
-        account = ads.accounts("meta")[0]
-        operation = ads.create(account, brief)            # prepared: nothing written yet
-        receipt = ads.execute(operation, confirmed=True)
+    with Ads("sqlite:///ads.db") as client:
+        account = client.accounts.list(network="meta").first()
+        operation = client.campaigns.create(account, brief)               # prepared: nothing is written yet
+        operation = client.operations.run(operation, confirmed=True)
+        print(operation.created.campaign_id)
 """
 
 from __future__ import annotations
 
 from .asynchronous import AsyncAds
-from .records import Account, Connection, Operation
+from .pages import AsyncPages, Pages
 from .synchronous import Ads
 
-__all__ = ["Account", "Ads", "AsyncAds", "Connection", "Operation"]
+__all__ = ["Ads", "AsyncAds", "AsyncPages", "Pages"]

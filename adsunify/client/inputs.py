@@ -1,74 +1,134 @@
-"""Checks the arguments of the client's methods before a request is made. InvalidInput names the argument."""
+"""Makes requests of the arguments of the clients' methods. InvalidInput names the argument as the request does."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-from adsunify.contract import Endpoint
-from adsunify.errors import Issue, invalid_input, raise_if_issues
-from adsunify.models.brief import CampaignBrief
-from adsunify.records import Operation
+from pydantic.alias_generators import to_camel
+
+from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint, answers
+from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
+from adsunify.models.base import ApiModel
+from adsunify.models.brief import CampaignBrief, Creative
+from adsunify.models.edit import EditBody, EditTargeting
 from adsunify.values.exact_json import Json, dumps_bytes
 
-from .records import Account
-
-T = TypeVar("T")
-BRIEF_MESSAGE = (
-    "must be a CampaignBrief or a mapping with the members of a brief. Read a file with json.load, and JSON text with "
-    "adsunify.read_brief."
-)
-ACCOUNT_ID_MESSAGE = "must be an Account as accounts() returns it, or its id as text."
-OPERATION_ID_MESSAGE = "must be an Operation as create() or operations() returns it, or its id as text."
+IDS: Mapping[str, tuple[type[answers.Shape], str]] = {
+    "accountId": (answers.Account, "account_id"),
+    "connectionId": (answers.Connection, "connection_id"),
+    "deliveryId": (answers.Delivery, "delivery_id"),
+    "entityId": (answers.Node, "id"),
+    "grantId": (answers.ConnectedAgent, "grant_id"),
+    "keyId": (answers.Key, "key_id"),
+    "operationId": (answers.Operation, "id"),
+    "parentId": (answers.Node, "id"),
+    "sourceOperationId": (answers.Operation, "id"),
+    "webhookId": (answers.Webhook, "webhook_id"),
+}
+"""Member -> the model that may stand for the id, and its attribute with the id."""
+LISTS_OF_IDS: Mapping[str, str] = {"entityIds": "entityId", "operationIds": "operationId"}
+MODELS: Mapping[str, tuple[type[ApiModel], str]] = {
+    "campaign": (CampaignBrief, " Make one of a JSON text or object with adsunify.read_brief."),
+    "creative": (Creative, ""),
+    "edit": (EditBody, ""),
+    "targeting": (EditTargeting, ""),
+}
+"""Member -> its model, and what helps to make one."""
+NATIVE_MEMBERS = ("payload",)
+"""Members in which a network may need a float, such as a latitude."""
+FLOAT_MESSAGE = "must not be a float, which is not exact. Write text such as '12.50', or a Decimal."
 NOT_JSON_MESSAGE = (
     "must be a JSON value: text, a number, True, False, None, a list, or a mapping with text as keys. "
     "Write amounts as text such as 12.50, and instants as text such as 2030-01-15T00:00:00Z."
 )
 
 
-def read_account_id(account: Any, member: str = "accountId") -> str:
-    """Return the id of an account that is given as a record or as text. Raises InvalidInput."""
-    return _read_id(account, Account, member, ACCOUNT_ID_MESSAGE)
+def make_request(
+    operation_id: str, arguments: Mapping[str, object], cursor: str | None = None, idempotency_key: str | None = None
+) -> ApiRequest:
+    """Make the request of a method. ``arguments`` are named as in the request; those that are None are left out.
+
+    Raises:
+        InvalidInput: an argument has a wrong type; the error names each.
+    """
+    endpoint = ENDPOINTS_BY_ID[operation_id]
+    issues: list[Issue] = []
+    members: dict[str, Any] = {}
+    for name, value in (*arguments.items(), ("cursor", cursor)):
+        if value is None and not _is_required(endpoint, name):
+            continue
+        try:
+            members[to_camel(name)] = _read_member(to_camel(name), value)
+        except InvalidInput as refusal:
+            issues.extend(refusal.issues)
+    raise_if_issues(issues)
+    path = {name: members.pop(name) for name in endpoint.parameters}
+    query = {} if endpoint.query is None else {name: _to_text(value) for name, value in members.items()}
+    check_parameters(endpoint, path, query, idempotency_key)
+    return ApiRequest(path, query, b"" if endpoint.body is None else encode_body(members), idempotency_key)
 
 
-def read_operation_id(operation: Any, member: str = "operationId") -> str:
-    """Return the id of an operation that is given as a record or as text. Raises InvalidInput."""
-    return _read_id(operation, Operation, member, OPERATION_ID_MESSAGE)
+def _is_required(endpoint: Endpoint, name: str) -> bool:
+    fields = (model.model_fields for model in (endpoint.query, endpoint.body) if model is not None)
+    return name in endpoint.parameters or any(
+        field.is_required() and (field.alias or name) == name for members in fields for field in members.values()
+    )
 
 
-def _read_id(value: Any, kind: type[Account] | type[Operation], member: str, accepted: str) -> str:
-    if isinstance(value, kind):
-        return value.id
+def _read_member(name: str, value: Any) -> Json:
+    """Return the JSON value of an argument. Raises InvalidInput."""
+    if name in IDS:
+        return _read_id(name, value)
+    if name in LISTS_OF_IDS:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+            raise invalid_input(name, "type", "must be a list of ids, also for a single id.")
+        return [_read_id(LISTS_OF_IDS[name], item, f"{name}.{index}") for index, item in enumerate(value)]
+    if name in MODELS:
+        model, help_text = MODELS[name]
+        if not isinstance(value, model):
+            raise invalid_input(name, "type", f"must be of the class {model.__name__}.{help_text}")
+        return value.to_json()
+    if name in ("startDate", "endDate"):
+        if not isinstance(value, date) or isinstance(value, datetime):
+            raise invalid_input(name, "type", "must be a date, such as datetime.date(2027, 3, 1).")
+        return value.isoformat()
+    if name == "expiresAt":
+        if not isinstance(value, datetime) or value.tzinfo is None:
+            raise invalid_input(name, "type", "must be a datetime with a time zone.")
+        return value.isoformat()
+    if name not in NATIVE_MEMBERS:
+        raise_if_issues(Issue(path, "type", FLOAT_MESSAGE) for path in _find_floats(value, name))
+    return value
+
+
+def _read_id(name: str, value: Any, path: str = "") -> str:
+    model, attribute = IDS[name]
+    if isinstance(value, model):
+        value = getattr(value, attribute)
     if isinstance(value, str) and value:
         return value
-    raise invalid_input(member, "type", accepted)
+    words = f"of the class {model.__name__}, as the methods of the client return it, or its id as text."
+    raise invalid_input(path or name, "type", f"must be {words}")
 
 
-def read_campaign(account: Any, brief: Any) -> Json:
-    """Return the body of a request with a brief. Raises InvalidInput."""
-    account_id = read_account_id(account)
-    if isinstance(brief, CampaignBrief):
-        return {"accountId": account_id, "campaign": brief.to_json()}
-    if not isinstance(brief, Mapping):
-        raise invalid_input("campaign", "type", BRIEF_MESSAGE)
-    return {"accountId": account_id, "campaign": dict(brief)}
+def _to_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def read_list(value: Any, member: str) -> list[Any]:
-    """Return a list of texts. Raises InvalidInput, also for a single text, which Python would read as its letters."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
-        raise invalid_input(member, "type", "must be a list of ids, also for a single id.")
-    return list(value)
-
-
-def read_text(value: Any, member: str) -> str:
-    """Return a text. Raises InvalidInput."""
-    if not isinstance(value, str):
-        raise invalid_input(member, "type", "must be text.")
-    return value
+def _find_floats(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, float):
+        yield path
+    elif isinstance(value, Mapping):
+        for name, member in value.items():
+            yield from _find_floats(member, f"{path}.{name}")
+    elif isinstance(value, list | tuple):
+        for index, member in enumerate(value):
+            yield from _find_floats(member, f"{path}.{index}")
 
 
 def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key: Any) -> None:

@@ -9,7 +9,6 @@ from attrs import frozen
 from adsunify.actor import Actor
 from adsunify.contract import ApiRequest, Endpoint
 from adsunify.errors import AdsunifyError
-from adsunify.records import Operation
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
 from adsunify.service.factory import BASE_URL_VARIABLE, DEFAULT_BASE_URL, SANDBOX_URL_VARIABLE, open_service
@@ -29,8 +28,8 @@ class LocalBackend:
         try:
             answer = await call_endpoint(self.service, self.actor, endpoint, request)
         except AdsunifyError as error:
-            if error.operation is not None:
-                error.operation = Operation(loads(dumps(error.operation.data)))
+            if error.operation_data is not None:
+                error.operation_data = loads(dumps(error.operation_data))
             raise
         envelope: Mapping[str, Json] = loads(dumps(answer.to_envelope()))
         return envelope
@@ -51,13 +50,8 @@ async def open_local(url: str, workspace: str | None, environment: Mapping[str, 
         base_url=environment.get(BASE_URL_VARIABLE) or DEFAULT_BASE_URL,
         sandbox_url=environment.get(SANDBOX_URL_VARIABLE) or None,
     )
-    return await make_local_backend(opened.service, workspace)
-
-
-async def make_local_backend(service: Service, workspace: str | None) -> LocalBackend:
-    """Choose a workspace as :func:`find_local_actor` does. Where it raises, the service is closed."""
     try:
-        return LocalBackend(service, await find_local_actor(service, workspace))
+        return LocalBackend(opened.service, await find_local_actor(opened.service, workspace))
     except BaseException:
-        await service.close()
+        await opened.service.close()
         raise

@@ -43,10 +43,7 @@ from adsunify.plans.records import Kind
 
 @frozen
 class OneOf:
-    """Restricts a text to choices, which are listed when pydantic builds the model.
-
-    With ``defer_build`` that is at the first use of the model.
-    """
+    """The choices of a text, listed when a model with it is built: as late as its first use, with ``defer_build``."""
 
     list_choices: Callable[[], Sequence[str]]
 
@@ -55,28 +52,37 @@ class OneOf:
 
 
 def get_credential_sets(network: object) -> tuple[tuple[Credential, ...], ...]:
-    """Return the sets of members of which one connects the network.
-
-    It is empty for a network with a consent page and for an unknown network.
-    """
+    """The sets of members one of which connects a network; none where it has a consent page, or is unknown."""
     is_known = isinstance(network, str) and network in ADAPTER_PACKAGES
     return get_adapter(str(network)).network.login.credentials if is_known else ()
 
 
 def list_consent_networks() -> list[str]:
-    """Return the networks with a consent page. Imports all adapters."""
+    """The networks with a consent page. Imports all adapters."""
     return [code for code in ADAPTER_PACKAGES if not get_credential_sets(code)]
 
 
 def list_credential_networks() -> list[str]:
-    """Return the networks that issue credentials, those with the fewest members first. Imports all adapters."""
+    """The networks with credentials of their own, those with few members first. Imports all adapters."""
     found = [code for code in ADAPTER_PACKAGES if get_credential_sets(code)]
     return sorted(found, key=lambda code: len(get_credential_sets(code)[0]))
 
 
 NetworkCode = Annotated[str, OneOf(lambda: [*ADAPTER_PACKAGES])]
 OAuthNetwork = Annotated[str, OneOf(list_consent_networks)]
-CredentialNetwork = Annotated[str, OneOf(list_credential_networks)]
+
+
+def _refuse_consent_network(network: Any) -> Any:
+    if isinstance(network, str) and network in ADAPTER_PACKAGES and not get_credential_sets(network):
+        raise PydanticCustomError(
+            "not_a_choice",
+            f"has a consent page: use `adsunify connect {network}`, or the link of authorize, where `adsunify serve` "
+            f"runs. Networks that are connected with credentials: {', '.join(list_credential_networks())}.",
+        )
+    return network
+
+
+CredentialNetwork = Annotated[str, OneOf(list_credential_networks), BeforeValidator(_refuse_consent_network)]
 Status = Literal["active", "paused"]
 Uuid = Annotated[
     str,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from decimal import Decimal
 from itertools import islice
 from types import NoneType, SimpleNamespace
-from typing import Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 from unicodedata import category
 
 from pydantic import (
@@ -84,17 +84,32 @@ def _remove_null_defaults(schema: dict[str, Any]) -> None:
 
 
 class ApiModel(BaseModel):
-    """The base of all models: camelCase in JSON, snake_case in Python, no extra members, strict, frozen."""
+    """The base of all models: camelCase in JSON, snake_case in Python, no extra members, strict, frozen.
+
+    A constructor takes the members by their Python names, and raises InvalidInput.
+    """
 
     model_config = ConfigDict(
         strict=True,
         extra="forbid",
         frozen=True,
         alias_generator=to_camel,
+        validate_by_alias=True,
+        validate_by_name=True,
         serialize_by_alias=True,
         hide_input_in_errors=True,
         json_schema_extra=_remove_null_defaults,
     )
+
+    if not TYPE_CHECKING:  # type checkers make the constructor from the members
+
+        def __init__(self, /, **members: Any) -> None:
+            try:
+                self.__pydantic_validator__.validate_python(members, self_instance=self)
+            except ValidationError as error:
+                raise _make_invalid_input(type(self), None, [*list_violations(error, type(self))], 0, "") from None
+
+        __init__.__pydantic_base_init__ = True  # pydantic need not call it for the models inside of a model
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **settings: Any) -> Self:
@@ -108,7 +123,7 @@ class ApiModel(BaseModel):
         """Validate Python values as pydantic does, and refuse U+0000. It accepts no settings."""
         if settings:
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
-        value: Self = cls.__pydantic_validator__.validate_python(obj)
+        value: Self = cls.__pydantic_validator__.validate_python(obj, by_alias=True, by_name=False)
         if "\\x00" in repr(obj):  # the backslash may be part of the text
             _raise_if_nul(value, obj)
         return value
@@ -390,7 +405,7 @@ def _make_invalid_input(
 
 def _parse_json(model: type[ModelT], data: str | bytes | bytearray) -> ModelT:
     rounded: list[dict[str, Any]] = []
-    value: ModelT = model.__pydantic_validator__.validate_json(data, context=rounded)
+    value: ModelT = model.__pydantic_validator__.validate_json(data, context=rounded, by_alias=True, by_name=False)
     exact = _load_exact(value, data)
     if _ROUNDED_MARKER in rounded:
         return model.model_validate(exact)

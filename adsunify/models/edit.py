@@ -131,7 +131,7 @@ FieldValues = Annotated[
 class EditBody(CrossFieldModel):
     """An edit in unified terms. Money is in major units of the account's currency; instants are as in a brief."""
 
-    fields: FieldValues = Field({})
+    fields: FieldValues = Field(default={})
     targeting: Omittable[EditTargeting] = None
     creative: Omittable[Creative] = None
 

@@ -7,16 +7,19 @@ A message says what is accepted and never repeats the value. A path joins JSON n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_core import core_schema
 
 from adsunify.errors import MAX_ISSUES, InvalidInput, Issue
 from adsunify.values import countries, dates, money
 
 Location = tuple[str | int, ...]
+MIN_SIMILARITY = 0.7  # of a member that is suggested for an unknown one; 1 is equality
 MAX_SHOWN_NAME_LENGTH = 60  # a path shows so many characters of a member's name
 
 UUID_REGEX = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
@@ -125,6 +128,8 @@ def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[
             problem = problem._replace(
                 message=_SCHEMA_DESCRIBERS[details["type"]](_find_member_schema(model, place)) or problem.message
             )
+        if problem.code == "unknown_property" and (similar := _find_similar_member(model, place, problem.location[-1])):
+            problem = problem._replace(message=f"{problem.message} Did you mean {similar}?")
         yield problem
 
 
@@ -191,6 +196,13 @@ def cut_lists(raw: Any, most: int) -> None:
 def _describe_known_members(schema: Mapping[str, Any]) -> str | None:
     names = ", ".join(schema.get("properties", ()))
     return f"is not a property of this object, which takes {names}." if names else None
+
+
+def _find_similar_member(model: type[BaseModel], place: Location, name: str | int) -> str | None:
+    """Return the member of the object at ``place`` that was probably meant."""
+    members = _find_member_schema(model, place).get("properties", ())
+    similar = get_close_matches(to_camel(str(name)[:MAX_SHOWN_NAME_LENGTH]), members, 1, MIN_SIMILARITY)
+    return similar[0] if similar else None
 
 
 def _describe_missing_member(schema: Mapping[str, Any]) -> str | None:

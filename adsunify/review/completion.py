@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from attrs import frozen
 
 from adsunify.errors import AdsunifyError, WriteOutcome
-from adsunify.records import Operation
 
 ErrorT = TypeVar("ErrorT", bound=AdsunifyError)
 
@@ -113,7 +112,7 @@ def attach_operation(error: ErrorT, operation: Mapping[str, Any], *, advise: boo
     ``advise`` adds the advice to the message. Errors whose message has its own advice pass False.
     """
     completion = read_completion(operation)
-    error.operation = Operation(operation)
+    error.operation_data = operation
     error.outcome, error.applied_steps = completion.outcome, completion.applied_steps
     error.message = join_sentences(error.message, completion.describe() if advise else completion.describe_steps())
     return error

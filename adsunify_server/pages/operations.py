@@ -72,9 +72,9 @@ async def _call_and_review(visit: PageRequest, use_case: str, body: Json) -> web
     try:
         await visit.call_endpoint(use_case, body, operationId=id_)
     except AdsunifyError as problem:
-        if problem.operation is None:
+        if problem.operation_data is None:
             raise
-        return await _review_page(visit, problem.operation.data, problem)
+        return await _review_page(visit, problem.operation_data, problem)
     return visit.redirect(f"/review/{id_}")
 
 

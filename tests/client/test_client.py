@@ -8,16 +8,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from adsunify import Ads, AsyncAds, CampaignBrief
-from adsunify.client import Account, Operation
-from adsunify.client import asynchronous as waiting
+from adsunify import Ads, AsyncAds, CampaignBrief, Operation, read_brief
+from adsunify.contract.answers import Account
 from adsunify.errors import (
     AdsunifyError,
     Conflict,
@@ -44,21 +44,25 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 Ask = Callable[[AsyncAds], Awaitable[Any]]
 
 
+def make_brief(network: str, **change: Any) -> CampaignBrief:
+    return read_brief(brief(network, **change))
+
+
 # -- the same results ---------------------------------------------------------------------------------------------
 
 
 READS: dict[str, Callable[[AsyncAds, str], Awaitable[Any]]] = {
-    "networks": lambda ads, account: ads.networks(),
-    "network": lambda ads, account: ads.network("amazon"),
-    "workflows": lambda ads, account: ads.workflows(),
-    "accounts": lambda ads, account: ads.accounts(),
-    "accounts of a network": lambda ads, account: ads.accounts("google"),
-    "account": lambda ads, account: ads.account(account),
-    "connections": lambda ads, account: ads.connections(),
-    "validate": lambda ads, account: ads.validate(account, brief("meta", name="Garden chairs")),
-    "catalog": lambda ads, account: ads.catalog(account, "locales", limit=2),
-    "search": lambda ads, account: ads.catalog(account, "interests", search="tea"),
-    "insights": lambda ads, account: ads.insights(account, "2026-01-01", "2026-01-03"),
+    "networks": lambda ads, account: ads.networks.list().all(),
+    "network": lambda ads, account: ads.networks.get("amazon"),
+    "workflows": lambda ads, account: ads.workflows.list().all(),
+    "accounts": lambda ads, account: ads.accounts.list().all(),
+    "accounts of a network": lambda ads, account: ads.accounts.list(network="google").all(),
+    "account": lambda ads, account: ads.accounts.get(account),
+    "connections": lambda ads, account: ads.connections.list().all(),
+    "validate": lambda ads, account: ads.campaigns.validate(account, make_brief("meta", name="Garden chairs")),
+    "catalog": lambda ads, account: ads.accounts.catalog(account, "locales", limit=2).first(),
+    "search": lambda ads, account: ads.accounts.catalog(account, "interests", search="tea").all(),
+    "insights": lambda ads, account: ads.insights.daily(account, date(2026, 1, 1), date(2026, 1, 3)),
     "call": lambda ads, account: ads.call("get_account", path={"accountId": account}),
 }
 
@@ -70,26 +74,27 @@ async def test_reads_are_the_same(server: Served, clients: dict[str, AsyncAds], 
 
 
 async def test_the_tree_is_the_same(server: Served, clients: dict[str, AsyncAds]) -> None:
-    local, remote = [await clients[door].tree(server.accounts["amazon"]) for door in DOORS]
-    assert local["nodes"] == remote["nodes"] and local["nodes"]
-    assert local["levels"] == remote["levels"]
+    local, remote = [await clients[door].accounts.tree(server.accounts["amazon"]) for door in DOORS]
+    assert local.nodes == remote.nodes and local.nodes
+    assert local.levels == remote.levels
 
 
 async def test_operations_are_the_same(server: Served, clients: dict[str, AsyncAds]) -> None:
     """But for the address of the review, which is that of whoever is asked."""
-    await clients["local"].create(server.accounts["google"], brief("google"))
-    local, remote = [await clients[door].operations() for door in DOORS]
+    await clients["local"].campaigns.create(server.accounts["google"], make_brief("google"))
+    local, remote = [await clients[door].operations.list().all() for door in DOORS]
     assert [one.id for one in local] == [one.id for one in remote] and local
-    local_one, remote_one = [await clients[door].operation(local[0]) for door in DOORS]
-    differing = {name for name, value in local_one.data.items() if remote_one.data[name] != value}
+    local_one, remote_one = [await clients[door].operations.get(local[0]) for door in DOORS]
+    there = remote_one.to_dict()
+    differing = {name for name, value in local_one.to_dict().items() if there[name] != value}
     assert differing == {"reviewUrl"}
 
 
 async def test_who_one_is(server: Served, clients: dict[str, AsyncAds]) -> None:
-    local, remote = [await clients[door].verify() for door in DOORS]
-    assert (local["kind"], local["credential"], local["role"], local["canWrite"]) == ("local", "local", "admin", True)
-    assert remote["kind"] == "key"
-    assert local["workspaceId"] == remote["workspaceId"]
+    local, remote = [await clients[door].auth.verify() for door in DOORS]
+    assert (local.kind, local.credential, local.role, local.can_write) == ("local", "local", "admin", True)
+    assert remote.kind == "key"
+    assert local.workspace_id == remote.workspace_id
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -98,32 +103,34 @@ async def test_the_whole_workflow(server: Served, clients: dict[str, AsyncAds], 
     seen = []
     for door in DOORS:
         ads = clients[door]
-        account = next(one for one in await ads.accounts(network) if one.id == server.accounts[network])
-        written = brief(network)
-        wanted = CampaignBrief.model_validate(written) if door == "local" else written
-        operation = await ads.create(account, wanted)
-        assert (operation.status, operation.next_action, operation.retry_after_ms) == ("prepared", None, 0)
-        done = await ads.execute(operation, confirmed=True)
+        rows = await ads.accounts.list(network=network).all()
+        account = next(one for one in rows if one.account_id == server.accounts[network])
+        operation = await ads.campaigns.create(account, make_brief(network))
+        assert (operation.status, operation.next_action, operation.retry_after_ms) == ("prepared", None, None)
+        assert operation.created == ()
+        done = await ads.operations.run(operation, confirmed=True)
         assert done.status == "succeeded" and done.id == operation.id
-        assert await ads.operation(operation.id) == done
-        live = await ads.activate(account, done)
-        assert (await ads.execute(live.id, confirmed=True)).status == "succeeded"
-        tree = await ads.tree(account)
-        campaign = [node["id"] for node in tree["nodes"] if node["kind"] == "campaign"][-1]
-        (paused,) = await ads.set_status(account, "campaign", [campaign], "paused")
-        cancelled = await ads.cancel(paused)
+        assert await ads.operations.get(operation.id) == done
+        live = await ads.campaigns.activate(account, done)
+        assert (await ads.operations.run(live.id, confirmed=True)).status == "succeeded"
+        campaign = await ads.campaigns.get(account, done.created.campaign_id)
+        assert campaign.status == "active" and (campaign.kind, campaign.id) == ("campaign", done.created.campaign_id)
+        assert [(await ads.ads.get(account, id_)).kind for id_ in done.created.ad_ids] == ["ad"]
+        prepared = await ads.bulk.status(account, kind="campaign", entities=[campaign], status="paused")
+        (paused,) = prepared.operations
+        cancelled = await ads.operations.cancel(paused)
         assert cancelled.status == "cancelled"
-        seen.append([shape(one.data) for one in (operation, done, live, paused, cancelled)])
+        seen.append([shape(one.to_dict()) for one in (operation, done, live, paused, cancelled)])
     assert seen[0] == seen[1]
 
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_a_network_with_credentials_of_its_own(clients: dict[str, AsyncAds], door: str) -> None:
-    connection = await clients[door].connect("chatgpt", api_key="sandbox-chatgpt-key")
-    assert [one.network for one in connection.accounts] == ["chatgpt"]
-    assert connection.accounts[0].id in connection.data["accounts"]
+    connection = await clients[door].connections.create("chatgpt", api_key="sandbox-chatgpt-key")
+    (account,) = await clients[door].accounts.list(network="chatgpt").all()
+    assert connection.accounts == [account.account_id]
     with pytest.raises(InvalidInput):
-        await clients[door].connect("chatgpt", username="nobody")
+        await clients[door].connections.create("chatgpt", username="nobody")
 
 
 def shape(value: Any) -> Any:
@@ -153,15 +160,15 @@ async def both_raise(clients: dict[str, AsyncAds], ask: Ask) -> tuple[AdsunifyEr
 async def test_refused_input(server: Served, clients: dict[str, AsyncAds]) -> None:
     account = server.accounts["meta"]
     asks: list[Ask] = [
-        lambda ads: ads.create(account, brief("meta", name="x", goal="sales")),
-        lambda ads: ads.create(account, brief("meta", budget__currency="EUR")),
-        lambda ads: ads.create("nonsense", brief("meta")),
-        lambda ads: ads.execute(NEVER, confirmed=False),
-        lambda ads: ads.catalog(account, "locales", limit=101),
-        lambda ads: ads.catalog(account, "no such thing!"),
-        lambda ads: ads.create(account, brief("meta"), idempotency_key="k" * 201),
-        lambda ads: ads.create(account, brief("meta"), idempotency_key="k\nk"),
-        lambda ads: ads.insights(account, "2026-02-02", "2026-02-01"),
+        lambda ads: ads.call("post_create", body={"accountId": account, "campaign": brief("meta", goal="sales")}),
+        lambda ads: ads.campaigns.create(account, make_brief("meta", budget__currency="EUR")),
+        lambda ads: ads.campaigns.create("nonsense", make_brief("meta")),
+        lambda ads: ads.operations.run(NEVER, confirmed=False),
+        lambda ads: ads.accounts.catalog(account, "locales", limit=101).all(),
+        lambda ads: ads.accounts.catalog(account, "no such thing!").all(),
+        lambda ads: ads.campaigns.create(account, make_brief("meta"), idempotency_key="k" * 201),
+        lambda ads: ads.campaigns.create(account, make_brief("meta"), idempotency_key="k\nk"),
+        lambda ads: ads.insights.daily(account, date(2026, 2, 2), date(2026, 2, 1)),
         lambda ads: ads.call("get_account"),
         lambda ads: ads.call("get_keys", query={"limit": "1"}),
     ]
@@ -184,7 +191,7 @@ async def test_a_position_in_a_list_is_named_by_dots(
         (
             "/validate-campaign",
             {"accountId": account, "campaign": campaign},
-            lambda ads: ads.validate(account, campaign),
+            lambda ads: ads.call("post_validate_campaign", body={"accountId": account, "campaign": campaign}),
             {"campaign.targeting.countries.1", "campaign.targeting.keywords.0.text"},
         ),
         (
@@ -204,17 +211,18 @@ async def test_a_position_in_a_list_is_named_by_dots(
 
 async def test_bulk_edits_that_are_refused(server: Served, clients: dict[str, AsyncAds]) -> None:
     account = server.accounts["meta"]
-    done = await clients["local"].execute(
-        await clients["local"].create(account, brief("meta", budget__amount="25")), confirmed=True
+    done = await clients["local"].operations.run(
+        await clients["local"].campaigns.create(account, make_brief("meta", budget__amount="25")), confirmed=True
     )
-    created = {step["key"]: step["outputs"]["id"] for step in done.data["receipt"]["steps"]}
-    body = {"accountId": account, "kind": "adGroup", "entityIds": [created["adGroup"]], "mode": "set", "value": 25}
     for field, path, code, word in (
         ("daily_budget", "field", "unknown_field", "major units"),
         ("budget", "entityIds.0", "no_change", "fields.budget"),
     ):
         local, remote = await both_raise(
-            clients, lambda ads, field=field: ads.call("post_bulk_edit", body={**body, "field": field})
+            clients,
+            lambda ads, field=field: ads.bulk.edit(
+                account, kind="adGroup", entities=[done.created.ad_group_id], field=field, mode="set", value=25
+            ),
         )
         assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
         assert local.issues == remote.issues
@@ -226,7 +234,7 @@ async def test_bulk_edits_that_are_refused(server: Served, clients: dict[str, As
 async def test_an_id_that_would_be_folded_into_another_address(clients: dict[str, AsyncAds], dots: str) -> None:
     for ask in (
         lambda ads: ads.call("get_account_campaign", path={"accountId": NEVER, "entityId": dots}),
-        lambda ads: ads.execute(dots, confirmed=True),
+        lambda ads: ads.operations.run(dots, confirmed=True),
     ):
         with pytest.raises(InvalidInput) as error:
             await ask(clients["remote"])
@@ -235,10 +243,10 @@ async def test_an_id_that_would_be_folded_into_another_address(clients: dict[str
 
 async def test_what_is_not_there(clients: dict[str, AsyncAds]) -> None:
     for ask in (
-        lambda ads: ads.account(NEVER),
-        lambda ads: ads.operation(NEVER),
-        lambda ads: ads.create(NEVER, brief("meta")),
-        lambda ads: ads.disconnect(NEVER),
+        lambda ads: ads.accounts.get(NEVER),
+        lambda ads: ads.operations.get(NEVER),
+        lambda ads: ads.campaigns.create(NEVER, make_brief("meta")),
+        lambda ads: ads.connections.disconnect(NEVER),
     ):
         local, remote = await both_raise(clients, ask)
         assert type(local) is type(remote) is NotFound
@@ -247,25 +255,25 @@ async def test_what_is_not_there(clients: dict[str, AsyncAds]) -> None:
 async def test_conflicts(server: Served, clients: dict[str, AsyncAds]) -> None:
     account = server.accounts["meta"]
     for ads in clients.values():
-        await ads.create(account, brief("meta"), idempotency_key="taken ключ")
+        await ads.campaigns.create(account, make_brief("meta"), idempotency_key="taken ключ")
     local, remote = await both_raise(
-        clients, lambda ads: ads.create(account, brief("meta"), idempotency_key="taken ключ")
+        clients, lambda ads: ads.campaigns.create(account, make_brief("meta"), idempotency_key="taken ключ")
     )
     assert type(local) is type(remote) is Conflict
 
 
 async def test_errors_of_operations_carry_the_operation(server: Served, clients: dict[str, AsyncAds]) -> None:
-    operation = await clients["remote"].create(server.accounts["meta"], brief("meta"))
+    operation = await clients["remote"].campaigns.create(server.accounts["meta"], make_brief("meta"))
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/campaigns", value=400, times=2)
-    local, remote = await both_raise(clients, lambda ads: ads.execute(operation, confirmed=True))
+    local, remote = await both_raise(clients, lambda ads: ads.operations.run(operation, confirmed=True))
     assert type(local) is type(remote) is OperationError
     assert (local.code, local.outcome) == ("provider_rejected", "not_applied")
     assert local.native is not None and remote.native is not None
     assert (local.native.status, remote.native.status) == (400, 400)
     for error in (local, remote):
         assert isinstance(error.operation, Operation) and error.operation.id == operation.id
-    await clients["remote"].cancel(operation)
-    local, remote = await both_raise(clients, lambda ads: ads.execute(operation, confirmed=True))
+    await clients["remote"].operations.cancel(operation)
+    local, remote = await both_raise(clients, lambda ads: ads.operations.run(operation, confirmed=True))
     assert (local.code, local.outcome) == ("operation_cancelled", "not_applied")
 
 
@@ -278,25 +286,25 @@ async def test_errors_of_the_network(server: Served, clients: dict[str, AsyncAds
     ]
     for fault, more, kind in faults:
         await server.networks.fault("amazon", fault, path="/sp/campaigns/list", times=1000, **more)
-        local, remote = await both_raise(clients, lambda ads: ads.tree(account))
+        local, remote = await both_raise(clients, lambda ads: ads.accounts.tree(account))
         server.networks.state.faults.pending.clear()
         assert isinstance(local, kind) and isinstance(remote, kind)
         assert local.native.status == remote.native.status
         assert local.retry_after == remote.retry_after or isinstance(local, ProviderThrottled)
-    local, remote = await both_raise(clients, lambda ads: ads.catalog(account, "product_eligibility:a"))
+    local, remote = await both_raise(clients, lambda ads: ads.accounts.catalog(account, "product_eligibility:a").all())
     assert type(local) is type(remote) is ProviderNotFound
     world = server.networks.state.worlds["amazon"]
     kept, world.tokens = world.tokens, {}
-    local, remote = await both_raise(clients, lambda ads: ads.tree(account))
+    local, remote = await both_raise(clients, lambda ads: ads.accounts.tree(account))
     world.tokens = kept
     assert type(local) is type(remote) is TokenRefused
-    await clients["local"].tree(account)
+    await clients["local"].accounts.tree(account)
 
 
 async def test_what_only_a_server_says(server: Served) -> None:
     async with AsyncAds(server.base_url, token="adu_nobody") as nobody:
         with pytest.raises(Unauthenticated):
-            await nobody.verify()
+            await nobody.auth.verify()
 
 
 @pytest.mark.parametrize(
@@ -314,17 +322,17 @@ async def test_an_answer_that_is_none(answer: bytes) -> None:
     """What only reads was not applied; of everything else nobody knows."""
     async with answering(answer) as url, AsyncAds(url, token="t", max_retries=0) as ads:
         with pytest.raises(ServerUnreachable) as read:
-            await ads.verify()
+            await ads.auth.verify()
         assert (read.value.code, read.value.outcome) == ("server_unreachable", "not_applied")
         with pytest.raises(ServerUnreachable) as write:
-            await ads.execute(NEVER, confirmed=True)
+            await ads.operations.run(NEVER, confirmed=True)
         assert (write.value.code, write.value.outcome) == ("server_unreachable", "unknown")
 
 
 async def test_a_server_that_is_not_there() -> None:
     async with AsyncAds("http://127.0.0.1:9", token="t", max_retries=0) as ads:
         with pytest.raises(ServerUnreachable) as error:
-            await ads.execute(NEVER, confirmed=True)
+            await ads.operations.run(NEVER, confirmed=True)
     assert error.value.outcome == "not_applied"
     assert "the adsunify server at http://127.0.0.1:9" in error.value.message and "network" not in str(error.value)
     assert error.value.title == "The adsunify server gave no usable answer"
@@ -337,41 +345,41 @@ async def test_a_server_that_is_not_there() -> None:
 async def test_execute_continues(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
     """It waits as long as the network asks, and goes on with the same operation."""
     ads, writes = clients[door], server.networks.writes()
-    operation = await ads.create(server.accounts["amazon"], brief("amazon"))
+    operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
     await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
-    done = await ads.execute(operation, confirmed=True)
+    done = await ads.operations.run(operation, confirmed=True)
     assert done.status == "succeeded"
-    assert [step["state"] for step in done.data["receipt"]["steps"]].count("throttled") == 1
+    assert [step.state for step in done.receipt.steps].count("throttled") == 1
     assert server.networks.writes() == writes + 5
 
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_execute_tells_of_its_progress(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
     ads, told = clients[door], list[Operation]()
-    operation = await ads.create(server.accounts["amazon"], brief("amazon"))
+    operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
     await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
-    done = await ads.execute(operation, confirmed=True, progress=told.append)
+    done = await ads.operations.run(operation, confirmed=True, progress=told.append)
     assert done.status == "succeeded"
     assert [(one.id, one.status, one.next_action) for one in told] == [(operation.id, "prepared", "execute")]
-    assert told[0].retry_after_ms > 0, "and why it waits"
+    assert told[0].retry_after_ms, "and why it waits"
 
 
 async def test_a_review_stands_where_people_reach_the_server(server: Served) -> None:
     elsewhere = {**environment(server), BASE_URL_VARIABLE: "https://ads.example"}
     async with AsyncAds(server.database, workspace="shop", environment=elsewhere) as ads:
-        operation = await ads.create(server.accounts["amazon"], brief("amazon"))
+        operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
         assert operation.review_url == f"https://ads.example/review/{operation.id}"
 
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_execute_stops_on_unknown(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
     ads = clients[door]
-    operation = await ads.create(server.accounts["meta"], brief("meta"))
+    operation = await ads.campaigns.create(server.accounts["meta"], make_brief("meta"))
     await server.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
     with pytest.raises(OperationError) as error:
-        await ads.execute(operation, confirmed=True)
+        await ads.operations.run(operation, confirmed=True)
     assert (error.value.code, error.value.outcome) == ("outcome_unknown", "unknown")
-    assert (await ads.operation(operation)).status == "unknown"
+    assert (await ads.operations.get(operation)).status == "unknown"
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -383,24 +391,19 @@ async def test_insights_wait_for_the_report(
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(waiting, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(clients[door], "_wait", sleep)
     end = server.hands.now().date() - timedelta(days=5 if door == "local" else 9)
-    found = await clients[door].insights(server.accounts["amazon"], end - timedelta(days=2), end)
-    assert found["pending"] is None and found["coverage"]["complete"] is True
+    found = await clients[door].insights.daily(server.accounts["amazon"], end - timedelta(days=2), end)
+    assert found.pending is None and found.coverage.complete is True
+    assert [row.date for row in found.rows] == [end - timedelta(days=days) for days in (2, 1, 0)]
+    assert all(row.spend is None or isinstance(row.spend, Decimal) for row in found.rows)
     assert waits and min(waits) >= 1
 
 
 # -- the synchronous client ---------------------------------------------------------------------------------------
 
 
-async def test_both_clients_have_the_same_methods() -> None:
-    def methods(kind: type) -> dict[str, inspect.Signature]:
-        found = inspect.getmembers(kind, inspect.isfunction)
-        return {name: inspect.signature(method) for name, method in found if not name.startswith("_")}
-
-    awaited, plain = methods(AsyncAds), methods(Ads)
-    assert plain == {name: signature for name, signature in awaited.items() if name not in ("open", "close")}
-    assert all("Any" not in str(signature.return_annotation) for signature in plain.values())
+async def test_both_clients_have_the_same_constructor() -> None:
     assert inspect.signature(Ads) == inspect.signature(AsyncAds)
 
 
@@ -412,16 +415,16 @@ async def test_without_awaiting(server: Served, door: str) -> None:
         else:
             client = Ads(server.base_url, token=server.people["admin"].tokens["write"])
         with client as ads:
-            account = ads.account(server.accounts["google"])
-            operation = ads.create(account, brief("google"), idempotency_key=f"sync {door}")
-            done = ads.execute(operation, confirmed=True)
+            account = ads.accounts.get(server.accounts["google"])
+            operation = ads.campaigns.create(account, make_brief("google"), idempotency_key=f"sync {door}")
+            done = ads.operations.run(operation, confirmed=True)
             with pytest.raises(NotFound):
-                ads.operation(NEVER)
-            assert ads.catalog(account, "languages", limit=1)["page"]["nextCursor"]
-            return ads.accounts(), operation, done
+                ads.operations.get(NEVER)
+            assert len(list(islice(ads.accounts.catalog(account, "languages", limit=1), 3))) == 3
+            return ads.accounts.list().all(), operation, done
 
     accounts, operation, done = await asyncio.to_thread(work)
-    assert server.accounts["google"] in {one.id for one in accounts}
+    assert server.accounts["google"] in {one.account_id for one in accounts}
     assert (operation.status, done.status, done.id) == ("prepared", "succeeded", operation.id)
     assert operation.review_url.endswith(operation.id)
 
@@ -429,9 +432,9 @@ async def test_without_awaiting(server: Served, door: str) -> None:
 async def test_clients_that_are_not_open() -> None:
     ads = Ads("sqlite:///never.db")
     with pytest.raises(RuntimeError, match="open the client first"):
-        ads.networks()
+        ads.networks.list().all()
     with pytest.raises(RuntimeError, match="open the client first"):
-        await AsyncAds("sqlite:///never.db").networks()
+        await AsyncAds("sqlite:///never.db").networks.list().all()
     with pytest.raises(RuntimeError, match="open the client first"):
         _ = AsyncAds("sqlite:///never.db").backend
     assert not Path("never.db").exists()
@@ -475,7 +478,7 @@ async def test_a_network_with_a_consent_page_is_not_connected_with_credentials(
     clients: dict[str, AsyncAds], door: str
 ) -> None:
     with pytest.raises(InvalidInput) as error:
-        await clients[door].connect("meta")
+        await clients[door].connections.create("meta")
     ((path, message),) = [(issue.path, issue.message) for issue in error.value.issues]
     assert path == "network"
     for way in ("adsunify connect meta", "authorize", "adsunify serve", "chatgpt, outbrain, apple"):
@@ -497,13 +500,13 @@ database, sandbox, ring, operation = sys.argv[1:]
 environment = {"ADSUNIFY_SANDBOX_URL": sandbox, "ADSUNIFY_SECRET_KEYS": ring}
 with Ads(database, workspace="shop", environment=environment) as ads:
     print("open", flush=True)
-    ads.execute(operation, confirmed=True)
+    ads.operations.run(operation, confirmed=True)
 """
 
 
 async def test_ctrl_c_waits_for_the_write_in_flight(server: Served, clients: dict[str, AsyncAds]) -> None:
     """Its receipt is kept, no other write is begun, and what remains is handed back."""
-    operation = await clients["remote"].create(server.accounts["meta"], brief("meta"))
+    operation = await clients["remote"].campaigns.create(server.accounts["meta"], make_brief("meta"))
     writes = server.networks.writes()
     await server.networks.fault("meta", "latency", path="/v26.0/act_1001/campaigns", value=1500)
     (ring,) = RING.values()
@@ -517,9 +520,9 @@ async def test_ctrl_c_waits_for_the_write_in_flight(server: Served, clients: dic
     process.send_signal(signal.SIGINT)
     _, errors = await process.communicate()
     assert process.returncode != 0 and b"KeyboardInterrupt" in errors
-    shown = await clients["remote"].operation(operation)
-    assert (shown.status, shown.next_action, shown.data["stalled"]) == ("prepared", "execute", False)
-    assert [(step["key"], step["state"]) for step in shown.data["receipt"]["steps"]] == [("campaign", "applied")]
+    shown = await clients["remote"].operations.get(operation)
+    assert (shown.status, shown.next_action, shown.stalled) == ("prepared", "execute", False)
+    assert [(step.key, step.state) for step in shown.receipt.steps] == [("campaign", "applied")]
     assert server.networks.writes() == writes + 1
-    assert (await clients["remote"].execute(operation, confirmed=True)).status == "succeeded"
+    assert (await clients["remote"].operations.run(operation, confirmed=True)).status == "succeeded"
     assert server.networks.writes() == writes + 4

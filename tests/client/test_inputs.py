@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Awaitable, Callable
-from datetime import date
+from datetime import date, datetime
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import adsunify
-from adsunify import AsyncAds
-from adsunify.client import Account, Connection, Operation
+from adsunify import AsyncAds, Budget, CampaignBrief, Schedule, read_brief
 from adsunify.client.http_backend import HttpBackend
+from adsunify.contract.answers import Account, Operation
 from adsunify.errors import EXTRA_BY_PACKAGE, InvalidInput, ProviderThrottled, RateLimited, ServerUnreachable
 from adsunify.problem_details import to_problem_details
 from tests.server.served import NEVER, Served, brief
@@ -44,7 +44,7 @@ async def test_a_server_that_is_slow() -> None:
         url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
         async with AsyncAds(url, token="t", timeout=httpx.Timeout(30, read=0.1)) as ads:
             with pytest.raises(ServerUnreachable, match="No response in time") as error:
-                await ads.execute(NEVER, confirmed=True)
+                await ads.operations.execute(NEVER, confirmed=True)
     assert (error.value.code, error.value.outcome) == ("server_unreachable", "unknown")
 
 
@@ -54,7 +54,7 @@ async def test_something_else_answers_in_place_of_the_server() -> None:
         with pytest.raises(
             ServerUnreachable, match=r"HTTP 200, text/html\. Check that this is the address of an adsunify server"
         ):
-            await ads.networks()
+            await ads.networks.list().all()
 
 
 @pytest.mark.parametrize(
@@ -79,50 +79,84 @@ async def test_a_wait_in_every_form(limit: RateLimited | ProviderThrottled, head
         assert isinstance(door, HttpBackend)
         ads._backend = evolve(door, current_time=lambda: 1893456000.0)  # 2030-01-01T00:00:00Z
         with pytest.raises(type(limit)) as error:
-            await ads.networks()
+            await ads.networks.list().all()
     assert (error.value.retry_after or 0.0) == seconds
 
 
 # -- what the methods are given -----------------------------------------------------------------------------------
 
-ACCOUNT = Account({"accountId": NEVER, "network": "meta"})
-OPERATION = Operation({"id": NEVER})
+ACCOUNT = Account.model_validate(
+    {"accountId": NEVER, "network": "meta", "nativeId": "1", "name": None, "currency": "USD", "timezone": None}
+    | {"status": "active", "nativeStatus": None, "connectionId": NEVER, "extras": {}}
+)
+OPERATION = Operation.model_validate(
+    {"id": NEVER, "status": "prepared", "action": "create", "network": "meta", "accountId": NEVER, "risk": "low"}
+    | {"createdBy": {"userId": NEVER, "credential": "local"}, "createdAt": "2030-01-01T00:00:00Z", "warnings": []}
+    | {"expiresAt": "2030-01-01T00:30:00Z", "expired": False, "stalled": False, "reviewUrl": "https://ads.example/r"}
+    | {"plan": {"version": 1, "digest": "d"}, "receipt": {"steps": []}}
+)
+BRIEF = read_brief(brief("meta"))
+EDIT = {"account": NEVER, "entity": "1"}
+BULK = {"account": NEVER, "kind": "campaign", "entities": ["1"]}
 GIVEN: list[tuple[str, Ask]] = [
-    *(("campaign", lambda ads, one=one: ads.create(NEVER, one)) for one in (None, "brief.json", b"{}", [], 5)),
-    *(("campaign", lambda ads, one=one: ads.validate(NEVER, one)) for one in (None, "brief.json")),
-    *(("accountId", lambda ads, one=one: ads.create(one, {})) for one in (None, 5, b"x", "", OPERATION, {"id": "x"})),
-    *(("accountId", lambda ads, one=one: ads.tree(one)) for one in (None, ["x"], OPERATION)),
-    ("accountId", lambda ads: ads.account(None)),
-    ("accountId", lambda ads: ads.insights(None, "2026-01-01", "2026-01-02")),
-    ("accountId", lambda ads: ads.catalog(None, "pages")),
-    ("resource", lambda ads: ads.catalog(NEVER, None)),
-    ("search", lambda ads: ads.catalog(NEVER, "pages", search=b"tea")),
-    *(("operationId", lambda ads, one=one: ads.execute(one, confirmed=True)) for one in (None, 5, b"x", ACCOUNT)),
-    *(("operationId", lambda ads, one=one: ads.cancel(one)) for one in (None, "", ACCOUNT)),
-    ("operationId", lambda ads: ads.operation(None)),
-    ("sourceOperationId", lambda ads: ads.activate(ACCOUNT, None)),
-    ("accountId", lambda ads: ads.activate(None, OPERATION)),
     *(
-        ("entityIds", lambda ads, one=one: ads.set_status(NEVER, "campaign", one, "paused"))
+        ("campaign", lambda ads, one=one: ads.campaigns.create(NEVER, one))
+        for one in (None, "brief.json", b"{}", {}, 5)
+    ),
+    *(("campaign", lambda ads, one=one: ads.campaigns.validate(NEVER, one)) for one in (None, "brief.json")),
+    *(
+        ("accountId", lambda ads, one=one: ads.campaigns.create(one, BRIEF))
+        for one in (None, 5, b"x", "", OPERATION, {"id": "x"})
+    ),
+    *(("accountId", lambda ads, one=one: ads.accounts.tree(one)) for one in (None, ["x"], OPERATION)),
+    *(("accountId", lambda ads, one=one: ads.accounts.get(one)) for one in (None, 5)),
+    ("accountId", lambda ads: ads.insights.daily(None, date(2026, 1, 1), date(2026, 1, 2))),
+    *(
+        ("startDate", lambda ads, one=one: ads.insights.daily(NEVER, one, date(2026, 1, 2)))
+        for one in (None, "2026-01-01", datetime(2026, 1, 1))
+    ),
+    ("accountId", lambda ads: ads.accounts.catalog(None, "pages").all()),
+    ("resource", lambda ads: ads.accounts.catalog(NEVER, None).all()),
+    ("search", lambda ads: ads.accounts.catalog(NEVER, "pages", search=b"tea").all()),
+    *(
+        ("operationId", lambda ads, one=one: ads.operations.execute(one, confirmed=True))
+        for one in (None, 5, b"x", ACCOUNT)
+    ),
+    ("confirmed", lambda ads: ads.operations.run(NEVER, confirmed=False)),
+    *(("operationId", lambda ads, one=one: ads.operations.cancel(one)) for one in (None, "", ACCOUNT)),
+    ("operationId", lambda ads: ads.operations.get(None)),
+    ("operationIds.1", lambda ads: ads.operations.execute_many([NEVER, 5], confirmed=True)),
+    ("sourceOperationId", lambda ads: ads.campaigns.activate(ACCOUNT, None)),
+    ("accountId", lambda ads: ads.campaigns.activate(None, OPERATION)),
+    *(
+        ("entityIds", lambda ads, one=one: ads.bulk.status(**{**BULK, "entities": one}, status="paused"))
         for one in ("123", b"123", None, {"123": 1}, 123)
     ),
-    ("kind", lambda ads: ads.set_status(NEVER, b"campaign", ["1"], "paused")),
-    ("Idempotency-Key", lambda ads: ads.create(NEVER, {}, idempotency_key=5)),
-    *(("network", lambda ads, one=one: ads.connect(one)) for one in (None, ["meta"], 5)),
-    *(("network", lambda ads, one=one: ads.network(one)) for one in (None, b"meta")),
-    ("network", lambda ads: ads.accounts(5)),
-    ("apiKey", lambda ads: ads.connect("chatgpt", api_key=b"sk-1")),
-    ("connectionId", lambda ads: ads.disconnect(None)),
+    ("entityIds.0", lambda ads: ads.bulk.status(**{**BULK, "entities": [1]}, status="paused")),
+    *(
+        ("kind", lambda ads, one=one: ads.bulk.status(**{**BULK, "kind": one}, status="paused"))
+        for one in (b"campaign", "campain", None)
+    ),
+    ("value", lambda ads: ads.bulk.edit(**BULK, field="budget", mode="set", value=25.5)),
+    ("fields.budget", lambda ads: ads.campaigns.edit(**EDIT, fields={"budget": 25.5})),
+    ("targeting", lambda ads: ads.campaigns.edit(**EDIT, targeting={"locations": []})),
+    ("expiresAt", lambda ads: ads.keys.create(name="x", expires_at=datetime(2030, 1, 1))),
+    ("name", lambda ads: ads.keys.create(name=None)),
+    ("Idempotency-Key", lambda ads: ads.campaigns.create(NEVER, BRIEF, idempotency_key=5)),
+    *(("network", lambda ads, one=one: ads.connections.create(one)) for one in (None, ["meta"], 5, "facebook")),
+    *(("network", lambda ads, one=one: ads.networks.get(one)) for one in (None, b"meta", "facebook")),
+    *(("network", lambda ads, one=one: ads.accounts.list(network=one).all()) for one in (5, "facebook")),
+    ("apiKey", lambda ads: ads.connections.create("chatgpt", api_key=b"sk-1")),
+    ("connectionId", lambda ads: ads.connections.disconnect(None)),
     ("operationId", lambda ads: ads.call(None)),
     ("accountId", lambda ads: ads.call("get_account")),
     ("accountId", lambda ads: ads.call("get_account", path={"accountId": None})),
     ("path", lambda ads: ads.call("get_account", path="x")),
     ("network", lambda ads: ads.call("get_accounts", query={"network": 5})),
-    ("campaign.schedule.startAt", lambda ads: ads.create(NEVER, {"schedule": {"startAt": date(2030, 1, 1)}})),
-    ("campaign.targeting.countries", lambda ads: ads.create(NEVER, {"targeting": {"countries": {"US"}}})),
-    ("campaign.budget.amount", lambda ads: ads.create(NEVER, {"budget": {"amount": float("nan")}})),
-    ("campaign.platform.0", lambda ads: ads.create(NEVER, {"platform": [object()]})),
-    ("campaign", lambda ads: ads.create(NEVER, {1: 2})),
+    ("payload.when", lambda ads: ads.campaigns.create_native(NEVER, payload={"when": date(2030, 1, 1)})),
+    ("payload.tags", lambda ads: ads.campaigns.create_native(NEVER, payload={"tags": {"US"}})),
+    ("payload.rate", lambda ads: ads.campaigns.create_native(NEVER, payload={"rate": float("nan")})),
+    ("payload", lambda ads: ads.campaigns.create_native(NEVER, payload={1: 2})),
 ]
 
 
@@ -137,13 +171,20 @@ async def test_what_no_method_takes(server: Served, clients: dict[str, AsyncAds]
     assert await server.rows() == rows
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_a_float_is_no_amount(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
-    campaign = brief("meta")
-    campaign["budget"] = {**campaign["budget"], "amount": 12.5}
+@pytest.mark.parametrize(
+    ("make", "path", "words"),
+    [
+        (lambda: Budget(amount=12.5, currency="USD", period="daily"), "amount", "must be a string"),
+        (lambda: Schedule(strat_at="2030-01-01T00:00:00Z"), "strat_at", "Did you mean startAt?"),
+        (lambda: CampaignBrief(nmae="Tea"), "nmae", "Did you mean name?"),
+        (lambda: CampaignBrief(budget=None), "budget", "must be an object"),
+    ],
+)
+async def test_a_brief_is_made_of_known_members(make: Callable[[], Any], path: str, words: str) -> None:
     with pytest.raises(InvalidInput) as error:
-        await clients[door].create(server.accounts["meta"], campaign)
-    assert [issue.path for issue in error.value.issues] == ["campaign.budget.amount"]
+        make()
+    (message,) = [issue.message for issue in error.value.issues if issue.path == path]
+    assert words in message
 
 
 @pytest.mark.parametrize(
@@ -156,16 +197,23 @@ async def test_what_no_client_is_opened_with(given: dict[str, Any], path: str) -
     assert [issue.path for issue in error.value.issues] == [path]
 
 
-async def test_records_can_be_kept_in_sets() -> None:
-    again = Account({"network": "meta", "accountId": NEVER})
+async def test_answers_can_be_kept_in_sets() -> None:
+    again = Account.model_validate(ACCOUNT.to_dict())
     assert {ACCOUNT, again, OPERATION} == {ACCOUNT, OPERATION}
-    assert Account({"accountId": "other"}) != ACCOUNT
-    connection = Connection({"connectionId": NEVER}, (ACCOUNT,))
-    assert {connection: 1}[Connection({"connectionId": NEVER}, (again,))] == 1
+    assert Account.model_validate({**ACCOUNT.to_dict(), "name": "Shop"}) != ACCOUNT
+
+
+async def test_answers_of_a_newer_server() -> None:
+    """Unknown members and choices are kept; the JSON is as it came."""
+    wire = {**ACCOUNT.to_dict(), "status": "frozen", "balance": {"amount": "1.10"}}
+    account = Account.model_validate(wire)
+    assert (account.status, account.model_extra) == ("frozen", {"balance": {"amount": "1.10"}})
+    assert account.to_dict() == wire and list(account.to_dict()) == list(wire)
 
 
 async def test_the_package_lists_its_names() -> None:
-    assert set(adsunify.__all__) <= set(dir(adsunify))
+    public = {name for name in dir(adsunify) if not name.startswith("__")}
+    assert public == set(adsunify.__all__)
     assert all(hasattr(adsunify, name) for name in dir(adsunify))
 
 

@@ -33,10 +33,9 @@ from adsunify.errors import (
     VaultError,
 )
 from adsunify.problem_details import from_problem_details, to_problem_details
-from adsunify.records import Operation
 
 NATIVE = NativeError("190/463", "The token has expired.", "A1b2", 401)
-OPERATION = Operation({"id": "00000000-0000-7000-8000-000000000000", "status": "prepared"})
+OPERATION = {"id": "00000000-0000-7000-8000-000000000000", "status": "prepared"}
 ERRORS: list[AdsunifyError] = [
     InvalidInput([Issue("campaign.name", "too_short", "must have 3 or more characters."), Issue("", "x", "y.")]),
     InvalidInput([Issue("accountId", "account_disconnected", "is disconnected.")], code="special"),
@@ -70,7 +69,7 @@ def test_there_and_back(error: AdsunifyError) -> None:
     problem = json.loads(json.dumps(to_problem_details(error)))
     back = from_problem_details(problem)
     assert type(back) is type(error)
-    for name in ("message", "code", "outcome", "status", "title", "operation", "applied_steps"):
+    for name in ("message", "code", "outcome", "status", "title", "operation_data", "applied_steps"):
         assert getattr(back, name) == getattr(error, name), name
     assert getattr(back, "issues", None) == getattr(error, "issues", None)
     assert getattr(back, "native", None) == getattr(error, "native", None)

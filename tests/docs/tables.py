@@ -71,7 +71,7 @@ def write_readme(text: str) -> str:
 
 def write_connecting(text: str) -> str:
     """The credentials of the networks without a consent page."""
-    heads = ("network", "`connect` takes", "from the environment")
+    heads = ("network", "`connections.create` takes", "from the environment")
     rows = []
     for network in list_credential_networks():
         sets = [[one.name for one in members] for members in get_credential_sets(network)]

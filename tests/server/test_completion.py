@@ -186,7 +186,7 @@ async def test_every_door_names_what_is_written(site: Served, stop: Stop) -> Non
 
     async with AsyncAds(site.base_url, token=token) as ads:
         with pytest.raises(AdsunifyError) as raised:
-            await ads.execute(operation, confirmed=True)
+            await ads.operations.run(operation, confirmed=True)
     assert (raised.value.code, raised.value.outcome) == (stop.code, stop.outcome)
     assert raised.value.applied_steps == ("campaign",)
     texts["SDK"] = str(raised.value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, assert_type
 
 from adsunify import (
@@ -10,17 +11,32 @@ from adsunify import (
     Ads,
     AdsunifyError,
     AsyncAds,
+    AsyncPages,
+    Budget,
     CampaignBrief,
+    Creative,
+    EditTargeting,
+    ExternalNetwork,
     InvalidInput,
+    Issue,
+    Item,
+    Keyword,
+    NetworkCode,
+    Operation,
     OperationError,
+    Pages,
+    Platform,
     ProviderError,
+    Schedule,
+    Targeting,
     plan,
     read_brief,
 )
-from adsunify.client import Account as ConnectedAccount
-from adsunify.client import Connection, Operation
-from adsunify.errors import Issue
+from adsunify.contract.answers import Account as ConnectedAccount
+from adsunify.contract.answers import Batch, CatalogRow, Connection, Entity, Insights, Node, Prepared, Settings
 from adsunify.plans.records import Plan
+
+ELSEWHERE = ExternalNetwork("elsewhere")
 
 
 def plan_without_client(members: dict[str, Any]) -> Plan:
@@ -30,34 +46,70 @@ def plan_without_client(members: dict[str, Any]) -> Plan:
     return assert_type(plan(brief, account), Plan)
 
 
-def use_client(members: dict[str, Any], brief: CampaignBrief) -> Operation:
-    with Ads("sqlite:///ads.db", workspace="default") as ads:
-        assert_type(ads, Ads)
-        assert_type(ads.accounts("meta"), list[ConnectedAccount])
-        assert_type(ads.connect("chatgpt", api_key="key"), Connection)
-        account = ads.account("account-id")
-        assert_type(ads.create(account, members), Operation)
-        operation = ads.create(account.id, brief, idempotency_key="key")
-        assert_type(operation.status, str)
-        assert_type(operation.next_action, str | None)
-        assert_type(operation.retry_after_ms, int)
-        assert_type(ads.operations(), list[Operation])
-        ads.insights(account, date(2030, 3, 1), "2030-03-31")
-        return assert_type(ads.execute(operation, confirmed=True), Operation)
+def make_brief() -> CampaignBrief:
+    return CampaignBrief(
+        name="Garden chairs",
+        goal="traffic",
+        budget=Budget(amount="20.50", currency="USD", period="daily"),
+        schedule=Schedule(start_at="2030-03-01T08:00:00Z"),
+        targeting=Targeting(countries=("US",), keywords=(Keyword(text="chairs", match="exact"),)),
+        creative=Creative(headline="Chairs", url="https://shop.example/chairs"),
+        platform=Platform(page_id="9009"),
+    )
 
 
-async def use_async_client(members: dict[str, Any]) -> Operation:
-    async with AsyncAds("https://ads.example", token="token") as ads:
-        assert_type(ads, AsyncAds)
-        accounts = await ads.accounts()
-        assert_type(accounts, list[ConnectedAccount])
-        operation = await ads.create(accounts[0], members)
-        return assert_type(await ads.execute(operation, confirmed=True), Operation)
+def use_client(brief: CampaignBrief, code: NetworkCode) -> Operation:
+    with Ads("sqlite:///ads.db", workspace="default") as client:
+        assert_type(client, Ads)
+        assert_type(client.accounts.list(network="meta"), Pages[ConnectedAccount])
+        assert_type(client.accounts.list(network=code).all(), list[ConnectedAccount])
+        assert_type(client.accounts.list(network=ELSEWHERE).first(), ConnectedAccount)
+        assert_type(client.connections.create("chatgpt", api_key="key"), Connection)
+        account = client.accounts.get("account-id")
+        assert_type(account.currency, str | None)
+        assert_type(client.accounts.catalog(account, "pages"), Pages[CatalogRow])
+        client.keys.create(name="nightly", expires_at=datetime(2030, 1, 1, tzinfo=UTC))
+        operation = client.campaigns.create(account, brief, idempotency_key="key")
+        assert_type(operation.expires_at, datetime)
+        assert_type(operation.plan.steps[0].does, str)
+        assert_type(operation.retry_after_ms, int | None)
+        if operation.status == "prepared" and operation.risk != "destructive":
+            operation = client.operations.execute(operation, confirmed=True)
+        assert_type(operation.created.campaign_id, str)
+        assert_type(operation.created.ad_ids, list[str])
+        client.campaigns.edit(account, operation.created.campaign_id, fields={"budget": "25.00"})
+        client.ad_groups.edit(account, "1", targeting=EditTargeting(languages=(Item(id="1000", name="English"),)))
+        for entity in client.campaigns.list(account, status="PAUSED"):
+            assert_type(entity, Entity)
+            assert_type(client.campaigns.settings(account, entity), Settings)
+        nodes = client.accounts.tree(account).nodes
+        assert_type(nodes, list[Node])
+        assert_type(client.bulk.status(account, kind="ad", entities=nodes, status="paused"), Prepared)
+        client.bulk.edit(account, kind="adGroup", entities=["1"], field="bid", mode="set", value=Decimal("0.50"))
+        report = client.insights.daily(account, date(2030, 3, 1), date(2030, 3, 31))
+        assert_type(report, Insights)
+        assert_type(report.rows[0].spend, Decimal | None)
+        assert_type(report.rows[0].date, date)
+        assert_type(client.operations.execute_many([operation, "operation-id"], confirmed=True), Batch)
+        assert_type(operation.to_dict(), dict[str, Any])
+        return assert_type(client.operations.run(operation, confirmed=True, progress=print), Operation)
+
+
+async def use_async_client(brief: CampaignBrief) -> Operation:
+    async with AsyncAds("https://ads.example", token="token", timeout=30.0) as client:
+        assert_type(client, AsyncAds)
+        accounts = client.accounts.list()
+        assert_type(accounts, AsyncPages[ConnectedAccount])
+        async for account in accounts:
+            assert_type(account, ConnectedAccount)
+        operation = await client.campaigns.create(await accounts.first(), brief)
+        return assert_type(await client.operations.run(operation, confirmed=True), Operation)
 
 
 def read_errors(error: AdsunifyError) -> list[Issue]:
     if isinstance(error, InvalidInput):
         return list(error.issues)
     if isinstance(error, OperationError | ProviderError):
+        assert_type(error.operation, Operation | None)
         raise error
     return []

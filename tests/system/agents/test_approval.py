@@ -10,7 +10,8 @@ import pytest
 import pytest_asyncio
 from attrs import evolve
 
-from adsunify import AsyncAds
+from adsunify import AsyncAds, read_brief
+from adsunify.cli.sandbox_connections import get_sandbox_credentials
 from adsunify.client.local_backend import LocalBackend
 from adsunify.errors import Forbidden
 from adsunify.execution.executor import ExecutionLimits
@@ -18,7 +19,6 @@ from adsunify.service import execution
 from adsunify.service.authentication import authenticate
 from adsunify.store import events, people
 from adsunify.store.events import EventRecord, list_operation_events
-from adsunify.testing.connecting import get_sandbox_credentials
 from tests.pages.browsing import browser, email
 from tests.server.served import Served, brief
 
@@ -236,13 +236,13 @@ async def test_the_library_is_a_program_too(both: Served, tmp_path: Path) -> Non
     """Over a store of its own, with nobody signed in, the rule of the workspace ``local`` holds as well."""
     environment = {"ADSUNIFY_SANDBOX_URL": both.networks.url}
     async with AsyncAds(f"sqlite:///{tmp_path / 'ads.db'}", environment=environment) as ads:
-        account = (await ads.connect("chatgpt", **get_sandbox_credentials("chatgpt"))).accounts[0]
-        operation = await ads.create(account, brief("chatgpt"))
+        connection = await ads.connections.create("chatgpt", **get_sandbox_credentials("chatgpt"))
+        operation = await ads.campaigns.create(connection.accounts[0], read_brief(brief("chatgpt")))
         door = ads._backend
         assert isinstance(door, LocalBackend)
         await door.service.store.write(people.set_require_approval, door.actor.workspace_id, True)
         writes = both.networks.writes()
         with pytest.raises(Forbidden) as refused:
-            await ads.execute(operation, confirmed=True)
+            await ads.operations.run(operation, confirmed=True)
         assert refused.value.code == "approval_required" and both.networks.writes() == writes
         assert refused.value.operation is not None and refused.value.operation.review_url in refused.value.message

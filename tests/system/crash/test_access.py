@@ -11,7 +11,6 @@ from sqlalchemy import Connection, update
 
 from adsunify.errors import AdsunifyError, Forbidden
 from adsunify.execution.state import StateCommit
-from adsunify.records import Operation
 from adsunify.service import operations
 from adsunify.service.core import Service
 from adsunify.store import Clock, Store, connections, encrypted_secrets, keys, people
@@ -124,7 +123,7 @@ async def _lost_before(
     assert isinstance(first, Forbidden) and (first.status, first.code) == (403, "access_lost"), f"{case}: {first.code}"
     shown = await stage.shown(service, operation_id)
     assert (shown["status"], shown["stalled"], shown.get("nextAction")) == ("prepared", False, None), case
-    assert first.operation == Operation(shown), case
+    assert first.operation_data == shown, case
     assert at == 0 or shown["error"]["code"] == "access_lost", case
     receipts = [(step["key"], step["state"]) for step in shown["receipt"]["steps"]]
     assert receipts == [(step["key"], "applied") for step in shown["plan"]["steps"][:at]], case

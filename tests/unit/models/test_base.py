@@ -125,10 +125,10 @@ def test_all_issues_are_told_with_what_is_accepted():
                     "naem",
                     (
                         "is not a property of this object, which takes name, goal, budget, bid, schedule, targeting, "
-                        "creative, platform."
+                        "creative, platform. Did you mean name?"
                     ),
                 ),
-                ("gaol", "is not a property of this object; leave it out."),
+                ("gaol", "is not a property of this object; leave it out. Did you mean goal?"),
             ],
         ),
         (
@@ -136,7 +136,10 @@ def test_all_issues_are_told_with_what_is_accepted():
             [
                 (
                     "targeting.country",
-                    "is not a property of this object, which takes countries, locationIds, keywords, native.",
+                    (
+                        "is not a property of this object, which takes countries, locationIds, keywords, native. "
+                        "Did you mean countries?"
+                    ),
                 )
             ],
         ),

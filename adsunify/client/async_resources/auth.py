@@ -1,0 +1,26 @@
+"""The namespace ``auth``. Written by ``nox -s client`` from the contract table."""
+
+from __future__ import annotations
+
+from adsunify.client.resource import AsyncResource
+from adsunify.contract.answers import Verified
+
+
+class AsyncAuthResource(AsyncResource):
+    """The credential of this client."""
+
+    async def verify(self) -> Verified:
+        """Describe the current credential: its workspace, its role, whether it may write, and when it expires.
+
+        ``role`` is ``ads_mcp`` for an agent's access token. Such a token also names its grant and its client;
+        ``grant_expires_at`` is the time at which the grant ends and no refresh is possible any more.
+
+        Access: Any valid credential of the workspace.
+
+        Returns:
+            The credential of this request. For an agent's access token, its grant and its client are included.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+        """
+        return await self._client._request(Verified, "get_auth_verify", {})

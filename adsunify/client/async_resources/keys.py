@@ -1,0 +1,75 @@
+"""The namespace ``keys``. Written by ``nox -s client`` from the contract table."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from adsunify.client.pages import AsyncPages
+from adsunify.client.resource import AsyncResource
+from adsunify.contract.answers import CreatedKey, Key
+
+
+class AsyncKeysResource(AsyncResource):
+    """API keys of the workspace."""
+
+    def list(self) -> AsyncPages[Key]:
+        """List the workspace's API keys, without their secrets.
+
+        Access: Any valid credential of the workspace. Not with an agent's access token.
+
+        Returns:
+            An iterator over all rows, of the class Key. An API key without its secret.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+        """
+        return AsyncPages(self._client, Key, "get_keys", {})
+
+    async def create(self, *, name: str, can_write: bool = False, expires_at: datetime | None = None) -> CreatedKey:
+        """Create an API key.
+
+        Only this response shows its secret.
+
+        The key expires no later than the key that authorizes the call.
+
+        Access: A write-enabled credential of an admin. Not with an agent's access token.
+
+        Args:
+            name: what people call the key.
+            can_write: whether the key may prepare and execute changes.
+            expires_at: when the key expires; an instant with a time zone.
+
+        Returns:
+            A new API key. ``secret`` is shown only in this response.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+        """
+        return await self._client._request(
+            CreatedKey, "post_keys", {"name": name, "canWrite": can_write, "expiresAt": expires_at}
+        )
+
+    async def revoke(self, key: Key | str) -> Key:
+        """Revoke a key that you own, at once and whatever your role.
+
+        Other keys are unaffected.
+
+        A read-only key can revoke only itself.
+
+        Access: The owner in any role: with a write-enabled credential, or with the key itself. Not with an agent's
+        access token.
+
+        Args:
+            key: the API key, or its id.
+
+        Returns:
+            An API key without its secret.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+        """
+        return await self._client._request(Key, "delete_key", {"keyId": key})

@@ -1,0 +1,206 @@
+"""The namespace ``operations``. Written by ``nox -s client`` from the contract table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from adsunify.client.pages import AsyncPages
+from adsunify.client.resource import AsyncResource, get_pause
+from adsunify.contract.answers import Account, Batch, Node, Operation, ValidChange
+from adsunify.contract.requests import Status
+from adsunify.models.edit import EditBody
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
+
+
+class AsyncOperationsResource(AsyncResource):
+    """Prepared changes with their receipts."""
+
+    def list(self) -> AsyncPages[Operation]:
+        """List the latest 50 operations in your scope, newest first, without plan bodies.
+
+        Access: Any valid credential of the workspace.
+
+        Returns:
+            An iterator over all rows, of the class Operation. A prepared change with its receipt. ``executed_by`` is
+            the last one to execute it.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+        """
+        return AsyncPages(self._client, Operation, "get_operations", {})
+
+    async def get(self, operation: Operation | str) -> Operation:
+        """Return one operation with its plan and saved receipt.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            operation: the operation, or its id.
+
+        Returns:
+            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            NotFound: the workspace does not contain it.
+        """
+        return await self._client._request(Operation, "get_operation", {"operationId": operation})
+
+    async def execute(self, operation: Operation | str, *, confirmed: Literal[True]) -> Operation:
+        """Write the prepared change.
+
+        Executing a succeeded operation again returns its saved receipt.
+
+        Where the response has ``next_action: execute``, call again after ``retry_after_ms``. A 400 says whether
+        anything was written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace
+        requires approval, only a person who is signed in can execute the operation, at ``review_url``; other calls get
+        403 ``approval_required``.
+
+        Access: A write-enabled credential of a member or admin.
+
+        Args:
+            operation: the operation, or its id.
+            confirmed: must be True: the plan was reviewed.
+
+        Returns:
+            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
+        """
+        return await self._client._request(
+            Operation, "post_operation_execute", {"operationId": operation, "confirmed": confirmed}
+        )
+
+    async def execute_many(self, operations: Sequence[Operation | str], *, confirmed: Literal[True]) -> Batch:
+        """Write several prepared changes at once.
+
+        Each has its own result; a failure does not stop the others.
+
+        Access: A write-enabled credential of a member or admin.
+
+        Args:
+            operations: 1 to 50 operations, or their ids.
+            confirmed: must be True: the plan was reviewed.
+
+        Returns:
+            The results of the operations, in the order of the request.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+        """
+        return await self._client._request(
+            Batch, "post_operations_execute", {"operationIds": operations, "confirmed": confirmed}
+        )
+
+    async def cancel(self, operation: Operation | str) -> Operation:
+        """Cancel your prepared operation.
+
+        Receipts of steps that were written stay.
+
+        Access: A write-enabled credential of a member or admin.
+
+        Args:
+            operation: the operation, or its id.
+
+        Returns:
+            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
+        """
+        return await self._client._request(Operation, "post_operation_cancel", {"operationId": operation})
+
+    async def validate(
+        self,
+        account: Account | str,
+        *,
+        action: Literal["create", "update", "delete", "status", "edit"],
+        kind: Kind,
+        entity: Node | str | None = None,
+        parent: Node | str | None = None,
+        payload: Mapping[str, Json] | None = None,
+        status: Status | None = None,
+        edit: EditBody | None = None,
+    ) -> ValidChange:
+        """Check a native change against the network's rules and return its plan.
+
+        Nothing is stored or written.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            account: the ad account, or its id.
+            action: what the change does.
+            kind: the level of the entities.
+            entity: the entity, or its id as the network gives it.
+            parent: the entity above, or its id.
+            payload: members with the network's own names and units.
+            status: the status.
+            edit: the edit, where ``action`` is ``edit``.
+
+        Returns:
+            A valid native change and its plan.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            NotFound: the workspace does not contain it.
+            ProviderError: the network refuses, or gives no usable answer.
+        """
+        return await self._client._request(
+            ValidChange,
+            "post_account_validate",
+            {
+                "accountId": account,
+                "action": action,
+                "kind": kind,
+                "entityId": entity,
+                "parentId": parent,
+                "payload": payload,
+                "status": status,
+                "edit": edit,
+            },
+        )
+
+    async def run(
+        self,
+        operation: Operation | str,
+        *,
+        confirmed: Literal[True],
+        progress: Callable[[Operation], None] | None = None,
+    ) -> Operation:
+        """Write the prepared change, and continue for as long as the answer says so.
+
+        It waits where the network asks to wait, and calls :meth:`execute` again while ``next_action`` is ``execute``.
+        Nothing is written twice.
+
+        Args:
+            operation: the operation, or its id.
+            confirmed: must be True: the plan was reviewed.
+            progress: called with the operation before each wait.
+
+        Returns:
+            The operation with its receipt. Its status is ``succeeded``, or ``running`` where another process executes
+            it.
+
+        Raises:
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
+                With ``unknown`` look at the account: nothing is sent again.
+            Forbidden: the credential may not do this, or a person must approve (``approval_required``).
+        """
+        while True:
+            current = await self.execute(operation, confirmed=confirmed)
+            if current.status != "prepared" or current.next_action != "execute":
+                return current
+            if progress is not None:
+                progress(current)
+            await self._client._wait(get_pause(current))

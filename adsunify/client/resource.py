@@ -1,0 +1,93 @@
+"""The base classes of the namespaces, and what the clients do for them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Generic, NamedTuple, TypeVar
+
+from adsunify.contract.answers import Insights, Operation, Shape
+
+ShapeT = TypeVar("ShapeT", bound=Shape)
+RowT_co = TypeVar("RowT_co", bound=Shape, covariant=True)
+PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
+"""An operation can be continued for 30 minutes; no wait is longer."""
+REPORT_PAUSE_SECONDS = 5.0
+"""The wait for a report, where the network names none."""
+
+
+class Page(NamedTuple, Generic[RowT_co]):
+    """The rows of one response to a list, and the cursor of the next page; None at the end."""
+
+    rows: list[RowT_co]
+    next_cursor: str | None
+
+
+class Requests(ABC):
+    """The calls that the namespaces of :class:`~adsunify.client.Ads` make.
+
+    ``arguments`` are named as in the request; those that are None are left out.
+    """
+
+    @abstractmethod
+    def _request(
+        self,
+        model: type[ShapeT],
+        operation_id: str,
+        arguments: Mapping[str, object],
+        idempotency_key: str | None = None,
+    ) -> ShapeT: ...
+
+    @abstractmethod
+    def _read_page(
+        self, model: type[ShapeT], operation_id: str, arguments: Mapping[str, object], cursor: str | None
+    ) -> Page[ShapeT]: ...
+
+    @abstractmethod
+    def _read_report(self, operation_id: str, arguments: Mapping[str, object]) -> Insights: ...
+
+    @abstractmethod
+    def _wait(self, seconds: float) -> None: ...
+
+
+class AsyncRequests(ABC):
+    """The calls that the namespaces of :class:`~adsunify.client.AsyncAds` make, as :class:`Requests`."""
+
+    @abstractmethod
+    async def _request(
+        self,
+        model: type[ShapeT],
+        operation_id: str,
+        arguments: Mapping[str, object],
+        idempotency_key: str | None = None,
+    ) -> ShapeT: ...
+
+    @abstractmethod
+    async def _read_page(
+        self, model: type[ShapeT], operation_id: str, arguments: Mapping[str, object], cursor: str | None
+    ) -> Page[ShapeT]: ...
+
+    @abstractmethod
+    async def _read_report(self, operation_id: str, arguments: Mapping[str, object]) -> Insights: ...
+
+    @abstractmethod
+    async def _wait(self, seconds: float) -> None: ...
+
+
+class Resource:
+    """A namespace of :class:`~adsunify.client.Ads`."""
+
+    def __init__(self, client: Requests) -> None:
+        self._client = client
+
+
+class AsyncResource:
+    """A namespace of :class:`~adsunify.client.AsyncAds`."""
+
+    def __init__(self, client: AsyncRequests) -> None:
+        self._client = client
+
+
+def get_pause(operation: Operation) -> float:
+    """Return the seconds to wait before an operation is continued."""
+    return min(max((operation.retry_after_ms or 0) / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS)

@@ -1,0 +1,44 @@
+"""The namespace ``agents``. Written by ``nox -s client`` from the contract table."""
+
+from __future__ import annotations
+
+from adsunify.client.pages import Pages
+from adsunify.client.resource import Resource
+from adsunify.contract.answers import ConnectedAgent
+
+
+class AgentsResource(Resource):
+    """Permissions that the user gave to agents over OAuth."""
+
+    def list(self) -> Pages[ConnectedAgent]:
+        """List your OAuth grants for agents in the current workspace.
+
+        Access: Any valid credential of the workspace.
+
+        Returns:
+            An iterator over all rows, of the class ConnectedAgent. The permission that you gave an agent in this
+            workspace.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+        """
+        return Pages(self._client, ConnectedAgent, "get_connected_agents", {})
+
+    def revoke(self, agent: ConnectedAgent | str) -> ConnectedAgent:
+        """Revoke one of your grants at once, with its refresh tokens.
+
+        A read-only agent revokes only its own grant; a read-only key revokes none.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            agent: the grant of the agent, or its id.
+
+        Returns:
+            The permission that you gave an agent in this workspace.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            NotFound: the workspace does not contain it.
+        """
+        return self._client._request(ConnectedAgent, "delete_connected_agent", {"grantId": agent})

@@ -1,0 +1,39 @@
+"""The namespace ``insights``. Written by ``nox -s client`` from the contract table."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from adsunify.client.resource import Resource
+from adsunify.contract.answers import Account, Insights
+
+
+class InsightsResource(Resource):
+    """Daily metrics."""
+
+    def daily(self, account: Account | str, start_date: date, end_date: date) -> Insights:
+        """Read normalized daily metrics in the account's currency and time zone.
+
+        The range includes both dates and has at most 1100 days. Where ``pending`` is not None, the network is still
+        preparing its report: call again with the same dates. Days that have not begun are listed as missing.
+
+        This method calls again until the report is ready, which may take minutes.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            account: the ad account, or its id.
+            start_date: the first day, in the account's time zone.
+            end_date: the last day, in the account's time zone.
+
+        Returns:
+            Normalized daily metrics.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            NotFound: the workspace does not contain it.
+            ProviderError: the network refuses, or gives no usable answer.
+        """
+        return self._client._read_report(
+            "get_account_insights", {"accountId": account, "startDate": start_date, "endDate": end_date}
+        )
