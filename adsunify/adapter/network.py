@@ -222,7 +222,7 @@ class Level:
         fields: the fields that a read requests.
         unified_statuses: native status -> ``active``, ``paused``, ``archived`` or ``deleted``.
         writable_statuses: ``active`` and ``paused`` -> the native status that a write sends.
-        status_filters: the native statuses that a list accepts as a filter.
+        status_filters: the native statuses by which callers may filter a list.
         initial_status: the native status that a create sends; empty if entities cannot be created paused.
         status_members: native status -> the members that a write of it sends, where that is not the one member that
             ``status`` points to.
