@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.errors import Issue, LookupNeeded
-from adsunify.http.messages import Request, Response, build_request_url
+from adsunify.http.messages import Request, Response, ResponseFormat, build_request_url
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, dumps
 
@@ -42,6 +42,7 @@ class Conversation:
         self.strict = strict
         self.answered: list[tuple[Request, int]] = []
         """Each request so far, and the position of its response in the exchange."""
+        self._responses: dict[tuple[int, ResponseFormat], Response] = {}
 
     @property
     def unused(self) -> list[int]:
@@ -59,12 +60,19 @@ class Conversation:
             difference = next(compare_requests(self.network, expected, request, f"/exchange/{position}"), None)
             if difference is None:
                 self.answered.append((request, position))
-                return make_response(self.exchange[position]["response"], request)
+                return self.get_response(position, request)
             first_differences.append(difference)
         if unused:
             raise UnexpectedRequest(first_differences[0])
         actual = f"{request.method} {build_request_url(request)}"
         raise UnexpectedRequest(Difference(f"/exchange/{len(self.exchange)}", "no further request", actual))
+
+    def get_response(self, position: int, request: Request) -> Response:
+        """Return the response at a position of the exchange; it is parsed once for each format."""
+        key = (position, request.response_format)
+        if key not in self._responses:
+            self._responses[key] = make_response(self.exchange[position]["response"], request)
+        return self._responses[key]
 
 
 def compare_requests(network: str, expected: Mapping[str, Json], request: Request, place: str) -> Iterator[Difference]:

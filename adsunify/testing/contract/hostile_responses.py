@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from decimal import Decimal
 
 from attrs import evolve
@@ -16,7 +15,7 @@ from adsunify.http.messages import Request, Response, ResponseFormat
 from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json, dumps, loads
-from adsunify.values.json_pointer import get_value, set_value
+from adsunify.values.json_pointer import split_pointer
 
 from .cases import Case, Library
 from .conversation import Conversation, make_response
@@ -57,6 +56,8 @@ ODD_VALUES: Mapping[str, Json] = {
 }
 """Values that replace each member in turn."""
 
+_ABSENT = "nothing"
+"""The change that removes a member of an object, and puts an item of a list into a list."""
 MOST_MUTATIONS = 500
 """The number of mutated responses around one case; longer lists are thinned out evenly."""
 MOST_REQUESTS = 3_000
@@ -153,12 +154,12 @@ def mutate_response(good: Response) -> Iterator[tuple[str, Response]]:
     for value in ODD_VALUES.values():
         yield "another body", evolve(good, body=value, state="json")
     body = _parse_file(good.body) if good.state == "bytes" else good.body if good.state == "json" else None
-    places = list(_list_places(body))
-    interval = max(1, len(places) * (len(ODD_VALUES) + 2) // MOST_MUTATIONS)
-    for number, (place, description, mutated) in enumerate(_mutate_members(body, places)):
-        if number % interval == 0:
-            content_or_body = dumps(mutated).encode() if good.state == "bytes" else mutated
-            yield f"{description} at {place}", evolve(good, body=content_or_body)
+    values = {**ODD_VALUES, "nesting": DEEPEST_JSON, _ABSENT: None}
+    changes = [(place, description) for place in _list_places(body) for description in values]
+    for place, description in changes[:: max(1, len(changes) // MOST_MUTATIONS)]:
+        mutated = _change_member(body, split_pointer(place), values[description], is_absent=description == _ABSENT)
+        content_or_body = dumps(mutated).encode() if good.state == "bytes" else mutated
+        yield f"{description} at {place}", evolve(good, body=content_or_body)
 
 
 def _parse_file(content: bytes) -> Json:
@@ -181,20 +182,20 @@ def _list_places(value: Json, place: str = "") -> Iterator[str]:
             yield from _list_places(member, f"{place}/{index}")
 
 
-def _mutate_members(body: Json, places: Sequence[str]) -> Iterator[tuple[str, str, Json]]:
-    for place in places:
-        parent, _, last = place.rpartition("/")
-        for description, value in [*ODD_VALUES.items(), ("nesting", DEEPEST_JSON)]:
-            mutated = deepcopy(body)
-            set_value(mutated, place, value)
-            yield place, description, mutated
-        mutated = deepcopy(body)
-        holder = get_value(mutated, parent) if parent else mutated
-        if isinstance(holder, list):
-            holder[int(last)] = [holder[int(last)]]
-        else:
-            del holder[last.replace("~1", "/").replace("~0", "~")]
-        yield place, "nothing", mutated
+def _change_member(value: Json, path: Sequence[str], new: Json, *, is_absent: bool) -> Json:
+    """A copy of the value with another member at the path. Only the containers on the path are copied."""
+    name, *inner_path = path
+    changed = value.copy()
+    key: Json = int(name) if isinstance(changed, list) else name
+    if inner_path:
+        changed[key] = _change_member(changed[key], inner_path, new, is_absent=is_absent)
+    elif not is_absent:
+        changed[key] = new
+    elif isinstance(changed, list):
+        changed[key] = [changed[key]]
+    else:
+        del changed[key]
+    return changed
 
 
 # -- reads --------------------------------------------------------------------------------------------------------
@@ -228,7 +229,7 @@ class HostileConversation(Conversation):
             return self.bad
         position = self.good.answered[number][1]
         self.answered.append((request, position))
-        return make_response(self.exchange[position]["response"], request)
+        return self.good.get_response(position, request)
 
 
 def _check_reads(case: Case, library: Library) -> Iterator[Difference]:

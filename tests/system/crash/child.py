@@ -31,7 +31,16 @@ for _code in ADAPTER_PACKAGES:
         get_adapter(_code)
 
 CONTEXT = multiprocessing.get_context("forkserver")
-LATE = ("adsunify.store.postgresql", "adsunify.store.sqlite", "anyio._backends._asyncio", "httpcore")
+LATE = (
+    "adsunify.store.postgresql",
+    "adsunify.store.sqlite",
+    "anyio._backends._asyncio",
+    "cryptography.hazmat.primitives.ciphers.aead",
+    "httpcore",
+    "sqlalchemy.dialects.postgresql",
+    "sqlalchemy.dialects.sqlite",
+    "tests.system.crash.preloaded",
+)
 CONTEXT.set_forkserver_preload(["tests.system.crash.child", *LATE])
 Passed = list[tuple[str, int]]
 """The points passed, each with the commits made before it."""
