@@ -361,7 +361,7 @@ class VaultError(AdsunifyError):
 
 
 class MissingExtra(AdsunifyError, ImportError):
-    """The feature needs a package that is not installed, and that an extra of adsunify installs."""
+    """The feature needs a package that is not installed. An extra of adsunify installs it."""
 
     default_code = "missing_extra"
     title = "A package is not installed"

@@ -36,8 +36,11 @@ _SECRET_PATTERNS = tuple(
         ),
     }.items()
 )
-"""The pattern of each kind of secret, with marks of which each match contains one: searching for the marks first is
-quick. The pattern's group is the text before the secret, which stays."""
+"""The pattern of each kind of secret, with marks.
+
+Every match contains one of the marks, so a search for the marks first is quick. The group of the pattern is the text
+before the secret, which stays in the line.
+"""
 
 
 def redact_secrets(text: str) -> str:

@@ -21,13 +21,13 @@ from adsunify.values.exact_json import Json, dumps
 
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LINE_LABEL = re.compile(r" *(?:[\w: ]{1,16}? {2,}|\w{1,16}: |\d{1,3}\. )?")
-"""The indentation and the label of a line, below which a wrapped line stays empty."""
+"""The indentation and the label of a line. Continuation lines are indented to the column after them."""
 COLUMN_GAP = 2
-"""Spaces between two columns."""
+"""The number of spaces between two columns."""
 MIN_PROSE_WIDTH = 12
-"""The minimum width of a prose column whose longest word is shorter."""
+"""The minimum width of a column of prose, even if all its words are shorter."""
 PIPE_WIDTH = 250
-"""The width without a terminal: lines that programs read are not wrapped."""
+"""The width if the output is not a terminal. Lines that programs read are not wrapped."""
 RISK_WORDS = {
     "low": "nothing starts to run",
     "spend": "IT MAY SPEND MONEY",
@@ -55,8 +55,11 @@ def to_plain_text(value: Json) -> str:
 class Column:
     """A column of a table.
 
-    ``rank``: columns of rank 0 are always shown; a narrow terminal shows the lowest other ranks that fit. ``prose``:
-    cells wrap between words. ``number``: cells are right-aligned.
+    Attributes:
+        name: the heading.
+        rank: columns of rank 0 are always shown. A narrow terminal shows those of the lowest other ranks that fit.
+        prose: cells wrap between words.
+        number: cells are aligned to the right.
     """
 
     name: str
@@ -67,10 +70,10 @@ class Column:
 
 @frozen
 class TextTable:
-    """A table that never breaks a word, and so no id, at any width.
+    """A table that never breaks a word, and therefore no id, at any width.
 
-    A narrow terminal shows the important columns and names the others. Where these do not fit either, every row becomes
-    a list of names and values.
+    A narrow terminal shows the important columns and lists the names of the others. If not even those fit, every row is
+    shown as a list of names and values.
     """
 
     columns: Sequence[Column]
@@ -99,7 +102,7 @@ class TextTable:
             yield f"Not shown in {screen.width} columns: {', '.join(absent)} (see --json)."
 
     def _select_columns(self, width: int) -> list[int]:
-        """The columns of rank 0, and others that fit, the lowest rank first."""
+        """Select the columns of rank 0, and then others that fit, lowest rank first."""
         chosen: list[int] = []
         for place in sorted(range(len(self.columns)), key=lambda place: self.columns[place].rank):
             if self.columns[place].rank == 0 or self._do_columns_fit([*chosen, place], width):
@@ -110,7 +113,7 @@ class TextTable:
         return sum(self._min_width(place) + COLUMN_GAP for place in places) - COLUMN_GAP <= width
 
     def _column_widths(self, places: Sequence[int], width: int) -> list[int]:
-        """The width of each column. Spare width goes to the columns whose cells wrap most."""
+        """Return the width of each column. Spare width goes to the columns whose cells wrap most."""
         widths = {place: self._min_width(place) for place in places}
         full_widths = {place: self._max_width(place) for place in places}
         for _ in range(width + COLUMN_GAP - sum(column_width + COLUMN_GAP for column_width in widths.values())):
@@ -119,11 +122,11 @@ class TextTable:
         return list(widths.values())
 
     def _max_width(self, place: int) -> int:
-        """The width at which nothing wraps."""
+        """Return the width at which nothing wraps."""
         return max(map(cell_len, (self.columns[place].name, *self._column_cells(place))))
 
     def _min_width(self, place: int) -> int:
-        """The width at which no word breaks; headings wrap between words, as prose does."""
+        """Return the width at which no word breaks. Headings wrap between words, as prose does."""
         column = self.columns[place]
         words = [word for cell in self._column_cells(place) for word in (cell.split() if column.prose else (cell,))]
         minimum = max(map(cell_len, (*column.name.split(), *words)))

@@ -62,15 +62,15 @@ async def repeat_attempts(
     deadline_seconds: float,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
-    """Call ``send`` with the number of the attempt, from 1, until it returns or must not be repeated.
+    """Call ``send`` with the number of the attempt (from 1) until it succeeds or must not be repeated.
 
     Raises the error of the last attempt. Its outcome is ``unknown`` if an earlier attempt may have done the work.
 
     Args:
         endpoint: decides what may be repeated.
         send: sends the request once. It raises AttemptFailed.
-        max_retries: how often it is repeated at most.
-        deadline_seconds: no attempt begins later, in seconds from now.
+        max_retries: the maximum number of repetitions.
+        deadline_seconds: the time, in seconds from now, after which no attempt begins.
         sleep: waits between the attempts.
     """
     is_repeatable = is_read(endpoint) or endpoint.takes_idempotency_key

@@ -43,7 +43,10 @@ from adsunify.plans.records import Kind
 
 @frozen
 class OneOf:
-    """The choices of a text, listed when a model with it is built: as late as its first use, with ``defer_build``."""
+    """Restricts a text to choices, which are listed when pydantic builds the model.
+
+    With ``defer_build`` that is at the first use of the model.
+    """
 
     list_choices: Callable[[], Sequence[str]]
 
@@ -52,18 +55,21 @@ class OneOf:
 
 
 def get_credential_sets(network: object) -> tuple[tuple[Credential, ...], ...]:
-    """The sets of members one of which connects a network; none where it has a consent page, or is unknown."""
+    """Return the sets of members of which one connects the network.
+
+    It is empty for a network with a consent page and for an unknown network.
+    """
     is_known = isinstance(network, str) and network in ADAPTER_PACKAGES
     return get_adapter(str(network)).network.login.credentials if is_known else ()
 
 
 def list_consent_networks() -> list[str]:
-    """The networks with a consent page. Imports all adapters."""
+    """Return the networks with a consent page. Imports all adapters."""
     return [code for code in ADAPTER_PACKAGES if not get_credential_sets(code)]
 
 
 def list_credential_networks() -> list[str]:
-    """The networks with credentials of their own, those with few members first. Imports all adapters."""
+    """Return the networks that issue credentials, those with the fewest members first. Imports all adapters."""
     found = [code for code in ADAPTER_PACKAGES if get_credential_sets(code)]
     return sorted(found, key=lambda code: len(get_credential_sets(code)[0]))
 

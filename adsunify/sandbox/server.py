@@ -304,7 +304,7 @@ def _json_response(status: int, body: Any) -> web.Response:
 
 
 def _is_same_origin(http: web.Request) -> bool:
-    """Whether `Host` names a loopback address, and `Origin`, where a browser sends one, the same place."""
+    """Whether `Host` names a loopback address, and `Origin`, if a browser sends it, names the same host and port."""
     origin = http.headers.get("Origin")
     return urlsplit(f"//{http.host}").hostname in _LOOPBACK_HOSTS and origin in (None, f"http://{http.host}")
 

@@ -41,12 +41,12 @@ MAX_EXTRA_LENGTH = 250
 FIRST_DAY = date(2000, 1, 1)
 """The first day of insights: no network has older figures."""
 MAX_DAYS = 1100
-"""The longest range of one call for insights: three years, as far back as most networks report."""
+"""The longest range of one call for insights: three years. Most networks do not report more."""
 STARTING_REPORT = PendingReport(job="", status="starting", retry_after_ms=1000)
-"""The answer while another call requests the same report and the network has not named the job yet."""
+"""The result while another call is requesting the same report and the network has not returned a job yet."""
 REPORT_START_TRIES, REPORT_START_PAUSE_SECONDS = 25, 0.2
 TRANSIENT_ERRORS = (ProviderThrottled, ProviderUnreadable, TokenRefused)
-"""Failures that may be over at the next read, so the report has not failed for good."""
+"""Errors after which a later read may succeed, so the report has not failed for good."""
 EventSummary = tuple[str, Mapping[str, str]]
 """The type of an event, and further members of its data."""
 
@@ -143,9 +143,9 @@ def _record_tree(connection: Connection, account_id: str, nodes: Sequence[Parsed
 
 
 async def sync_first_tree(service: Service, account: AccountRecord) -> None:
-    """Read a new account's tree, in three attempts; record ``sync.failed`` where all fail.
+    """Read the tree of a new account, in up to three attempts. If all fail, ``sync.failed`` is recorded.
 
-    An account that was disconnected or connected again in the meantime counts as no failure.
+    It does not count as a failure if the account was disconnected or connected again during the reads.
     """
     for attempt in range(FIRST_SYNC_TRIES):
         try:
@@ -265,7 +265,7 @@ def _end_report(
 async def _read_untracked_report(
     service: Service, session: NetworkSession, start: date, end: date, job: str | None
 ) -> Insights:
-    """Read a report of which nothing is stored, and record the event of its end."""
+    """Read a report without storing a job, and record the event of its end."""
     store = service.store
     try:
         insights = await _read_report(service, session, start, end, job)
@@ -289,14 +289,14 @@ async def _read_report(service: Service, session: NetworkSession, start: date, e
 
 
 def _failure_event(problem: AdsunifyError) -> EventSummary | None:
-    """The event of a read that failed for good."""
+    """Return the event of a read that failed for good."""
     if not isinstance(problem, ProviderError) or isinstance(problem, TRANSIENT_ERRORS):
         return None
     return "sync.failed", {"what": "insights"}
 
 
 def _success_event(insights: Insights) -> EventSummary | None:
-    """The event of a read that is complete for its range."""
+    """Return the event of a read that is complete for its range."""
     if insights.pending is not None or not insights.coverage.is_complete:
         return None
     days = {"startDate": insights.coverage.start.isoformat(), "endDate": insights.coverage.end.isoformat()}

@@ -41,7 +41,7 @@ LINK_MILLISECONDS = 10 * 60 * 1000
 
 @frozen
 class ConsentInvitation:
-    """What a link is for: connecting accounts of a network to the workspace of this name."""
+    """What a link does: it connects accounts of a network to the workspace of this name."""
 
     workspace: str
     network: str
@@ -161,12 +161,12 @@ def _require_admin_maker(connection: Connection, consent: ConsentRecord) -> None
 
 
 def consent_redirect_uri(service: Service, network: str) -> str:
-    """Where the network sends the browser back to."""
+    """Return the address to which the network sends the browser back."""
     return f"{service.settings.base_url}/connect/callback/{network}"
 
 
 def read_state(answer: Mapping[str, str]) -> str:
-    """The state that a network's answer names; empty where it names none."""
+    """Return the state in a network's answer; empty if there is none."""
     return answer.get("state") or answer.get("oauth_token") or answer.get("denied") or ""
 
 

@@ -20,7 +20,7 @@ SIGNATURE_BYTES = 16
 
 @frozen
 class Position:
-    """The start of one of our pages: the cursor of the network's page, and how many of its rows come before."""
+    """The start of one of our pages: the cursor of the network's page, and the number of its rows to skip."""
 
     native_cursor: str | None = None
     rows_shown: int = 0
@@ -31,8 +31,8 @@ def page_slice(
 ) -> tuple[Sequence[Row], Position | None]:
     """Return the rows of our page and the position of the next page.
 
-    The network's pages may be larger than ours. ``rows`` and ``following`` are the rows and the next cursor of the
-    network's page that ``position`` points into.
+    A page of the network may be larger than ours. ``rows`` and ``following`` are the rows and the next cursor of the
+    network's page to which ``position`` leads.
     """
     end = position.rows_shown + limit
     if end < len(rows):

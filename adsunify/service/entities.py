@@ -41,7 +41,7 @@ class Mutation:
 
 
 LIST_PAGE_SIZE = 500
-"""Rows of a page where a whole list is read."""
+"""The number of rows of a page when a whole list is read."""
 PlanFunction = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
 PLAN_FUNCTIONS: Mapping[str, PlanFunction] = {
     "create": lambda plans, account, mutation, now: plans.plan_native_create(
@@ -149,7 +149,7 @@ async def prepare_mutation(
 
 
 async def plan_mutation(service: Service, session: NetworkSession, mutation: Mutation) -> Plan:
-    """Plan a native change. Raises InvalidInput for what the network does not accept."""
+    """Plan a native change. Raises InvalidInput if the network does not support it."""
     session.require_active()
     if mutation.payload:
         raise_if_issues(
@@ -177,7 +177,7 @@ def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -
 
 
 def _payload_parent_id(level: Level, payload: Mapping[str, Json]) -> str | None:
-    """The id of the parent that a native payload names by id or by a path that ends with the id."""
+    """Return the id of the parent in a native payload, which holds the id or a path that ends with it."""
     path = parse_id(payload.get(level.parent.rpartition("/")[2]))
     return None if path is None else path.rpartition("/")[2]
 

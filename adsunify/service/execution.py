@@ -50,13 +50,18 @@ from .counters import ExecutionOutcome
 from .network_session import NetworkSession
 
 RENEW_SECONDS = 10.0
-"""While a step lasts, the lease is renewed after each of these periods, in seconds."""
+"""The period, in seconds, after which the lease is renewed while a step lasts."""
 MAX_CONCURRENT_EXECUTIONS = 50
-"""Executions of a workspace at a time: a whole batch. Further ones wait before they are claimed. Thousands at once
-would slow other callers down and finish no sooner."""
+"""The maximum number of executions of a workspace at a time: one whole batch.
+
+Further ones wait before they are claimed. Thousands at the same time would delay other callers and not finish sooner.
+"""
 EVIDENCE_TRIES = 60
 EVIDENCE_PAUSE_SECONDS = 1.0
-"""Attempts of a commit that holds a receipt, and the seconds between them: a receipt must not be lost."""
+"""How often a commit that holds a receipt is tried, and the seconds between the tries.
+
+A receipt must not be lost.
+"""
 
 
 @frozen
@@ -103,7 +108,7 @@ async def _run_counted(service: Service, actor: Actor, operation_id: str) -> Exe
 
 
 def _execution_outcome(result: ExecutionResult) -> ExecutionOutcome:
-    """The outcome of a call as the counters name it."""
+    """Return the name of the outcome of a call for the counters."""
     if result.status == "succeeded" or result.status == "unknown":
         return result.status
     if result.refusal is not None or result.status is None:
@@ -183,7 +188,7 @@ class _Lease:
         return advanced
 
     def check_held(self) -> None:
-        """Raise RequestNotSent where the lease or the review time ended. Called just before a write is sent."""
+        """Raise RequestNotSent if the lease or the review time is over. It is called right before a write is sent."""
         now = self.service.store.clock.now()
         if (
             not 0 < self.lease_until - now <= self.service.settings.lease
@@ -205,9 +210,9 @@ class _Lease:
 def _read_receipt_facts(
     network: Network, plan: Plan, receipt: Receipt
 ) -> tuple[Sequence[ObservedStatus], Sequence[CreatedId]]:
-    """The statuses and the created ids that a receipt shows.
+    """Return the statuses and the created ids that a receipt shows.
 
-    A response that cannot be read gives no statuses, so that the receipt itself is saved in any case.
+    If the response cannot be read there are no statuses, so that the receipt itself is stored in any case.
     """
     step = plan.steps[receipt.step_index]
     created = find_created_ids(network, step, receipt)

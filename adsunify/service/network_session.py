@@ -48,7 +48,10 @@ REFRESH_SECONDS = 12.0
 (``connections.REFRESH_MILLISECONDS``), so that no other process uses the same refresh token."""
 SAVE_TRIES = 10
 SAVE_PAUSE_SECONDS = 1.0
-"""Attempts to save fresh credentials, and the seconds between them: the old credentials may be used up."""
+"""How often saving new credentials is tried, and the seconds between the tries.
+
+The network may not accept the old credentials any more.
+"""
 
 
 class NetworkSession:
@@ -132,10 +135,11 @@ class NetworkSession:
             return RequestNotSent(problem.message)
 
     async def renew_token(self, again: bool) -> bool:
-        """Renew the token after a refused write; false where a person must connect the account again.
+        """Renew the token after a refused write. Returns False if a person must connect the account again.
 
-        ``again``: whether the refused token was renewed already; then one cheap read shows whether the network accepts
-        it. Raises no AdsunifyError: where the network is unreachable, the next execution fails before it writes.
+        ``again`` means that the refused token was already a renewed one; then one cheap read shows whether the network
+        accepts it. No AdsunifyError is raised: if the network cannot be reached, the next execution fails before it
+        writes.
         """
         try:
             await self._refresh_uncancellable(await self._get_credentials())
@@ -146,10 +150,10 @@ class NetworkSession:
             return True
 
     async def _check_token_refusal(self) -> bool:
-        """Whether the network refuses the token even for one cheap read; then the account is marked ``needs_reauth``.
+        """Whether the network refuses the token for a cheap read as well. The account is then ``needs_reauth``.
 
-        A single refusal is not enough: networks also answer 401 to a signature that they could not check, and to a user
-        who lacks one permission (Amplify reference). Raises ProviderError where the read got no response.
+        One refusal does not prove it: networks also answer 401 to a signature that they could not check, and to a user
+        who lacks one permission (Amplify reference). Raises ProviderError if the read got no response.
         """
         refusal = await self._probe_token()
         if refusal is not None:
@@ -157,7 +161,7 @@ class NetworkSession:
         return refusal is not None
 
     async def _probe_token(self) -> TokenRefused | None:
-        """The refusal of the token by one cheap read: the first request that lists the accounts."""
+        """Return the network's refusal of the token for one cheap read, the first request that lists the accounts."""
         request = next(self.adapter.reads.discover_accounts())
         assert isinstance(request, Request)
         network, sign = self.adapter.network, await self._make_signer()
@@ -263,7 +267,7 @@ class NetworkSession:
 
 
 async def _send_or_failure(sending: Awaitable[Response]) -> SendResult:
-    """The response, or the error of a request without one."""
+    """Return the response to a request, or the error of a request without a response."""
     try:
         return await sending
     except (RequestNotSent, ResponseLost) as problem:

@@ -42,7 +42,7 @@ UNUSED_CLIENT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
 INVISIBLE_CHARACTERS = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Letters, fillers and selectors that are invisible although Unicode calls them printable."""
+"""Letters, fillers and selectors that are invisible, although Unicode counts them as printable."""
 MAX_MARKS = 2
 MAX_NAME_LENGTH, MAX_REDIRECTS, MAX_REDIRECT_LENGTH = 100, 10, 2000
 CHALLENGE_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -180,7 +180,7 @@ async def register_client(service: Service, metadata: Mapping[str, Json]) -> dic
 
 
 def is_legible(name: str) -> bool:
-    """Whether all of a name is visible: people tell applications apart by their names."""
+    """Whether all of a name is visible. People identify applications by their names."""
     if (
         not name.isprintable() or name != name.strip() or INVISIBLE_CHARACTERS.search(name)
     ):  # direction marks are not printable
@@ -355,12 +355,12 @@ def _exchange_token(
     kind: Literal["code", "refresh"],
     clock: Clock,
 ) -> TokenPair | None:
-    """Return new tokens for a code or refresh token; None where it is not valid. A second use ends the grant.
+    """Return new tokens for a code or refresh token; None if it is not valid. A second use ends the grant.
 
-    A client that refreshes twice at once gets the same pair twice: within 30 s after its first use a refresh token
-    returns the same pair, as long as the new refresh token is unused. The pair is not stored for that: it is derived
-    from the token, which the store does not hold, and from the encryption key. A thief gains no more than by using the
-    token first; the next refresh, by thief or client, is a second use.
+    A client that refreshes twice at the same time gets the same pair twice. Within 30 s after its first use, and while
+    the new refresh token is unused, a refresh token returns the same pair again. The store does not hold this pair: it
+    is derived from the token and the encryption key. This helps a thief no more than using the token first, because the
+    next refresh, by the thief or by the client, is then a second use.
     """
     record = agents.find_token(hash_token(token)).run(connection)
     if record is None or record.kind != kind or form.get("client_id") != record.grant.client_id:
@@ -393,14 +393,14 @@ def _exchange_token(
 
 
 def _derive_token_pairs(ring: KeyRing, token: str, grant: GrantRecord, at: int) -> Iterator[TokenPair]:
-    """The tokens that follow from a code or refresh token used at this time, for each key of the ring."""
+    """Yield the tokens that replace a code or refresh token used at ``at``, one pair for each key of the ring."""
     accesses, refreshes = (derive_secrets(ring, kind, token, grant.id, str(at)) for kind in ("access", "refresh"))
     for access, refresh in zip(accesses, refreshes, strict=True):
         yield TokenPair(ACCESS_PREFIX + access, REFRESH_PREFIX + refresh, grant, at)
 
 
 def _is_possession_proven(record: TokenRecord, form: Mapping[str, str]) -> bool:
-    """Whether a code comes with the redirect address and the verifier of its request."""
+    """Whether a code is sent with the redirect address and the code verifier of its authorization request."""
     if record.kind != "code":
         return True
     verifier = form.get("code_verifier", "")

@@ -41,14 +41,14 @@ LOOK_BACK = 300
 
 @define(eq=False, slots=False)
 class OperationView:
-    """An operation as the answers show it (``data``), with its whole plan."""
+    """An operation as responses show it (``data``), with its whole plan."""
 
     data: Mapping[str, Json]
     _record: OperationRecord
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan, which knows more than ``data`` shows of it."""
+        """The plan. ``data`` shows only a part of it."""
         return self._record.read_plan()
 
 
@@ -112,7 +112,10 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
 
 
 async def _is_stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
-    """Whether the workspace requires a person's approval. Checked before any request; each write checks again."""
+    """Whether the workspace requires a person's approval.
+
+    It is checked before any request; each write checks it again.
+    """
     if actor.can_approve or not (await service.store.read(people.get_workspace, actor.workspace_id)).require_approval:
         return False
     await service.store.write(operations.record_rule_event, operation_id, service.store.clock)
@@ -148,7 +151,7 @@ async def _access_lost_error(
 
 
 def _with_ending(record: OperationRecord, result: ExecutionResult) -> OperationRecord:
-    """Add the result of an execution that stopped before its claim, of which nothing is stored."""
+    """Add the error of an execution that stopped before its claim. Nothing of such an execution is stored."""
     if record.status != "prepared" or result.status != "prepared" or result.refusal is not None:
         return record
     wait = result.retry_after if record.retry_after is None else record.retry_after
@@ -236,7 +239,7 @@ def _find_creators(connection: Connection, actor: Actor, clock: Clock, entity_id
 
 
 def _list_receipt_ids(attempt: StepAttempt) -> set[str]:
-    """The native ids that an attempt's receipt names: whole, and the last part of ids that are paths."""
+    """Return the native ids in an attempt's receipt. Of an id that is a path, the last part is included as well."""
     outputs = {} if attempt.receipt is None else attempt.receipt.outputs
     ids = [id_ for value in outputs.values() for id_ in ([value] if isinstance(value, str) else value)]
     return {*ids, *(id_.rpartition("/")[2] for id_ in ids)}
@@ -272,7 +275,7 @@ def _list_operations(
 
 
 def _raise_if_stopped(operation: Json) -> Json:
-    """Return the operation after an execute call. Raises the error of a state that stops it."""
+    """Return the operation after an execute call, or raise the error of the state in which it stopped."""
     error = operation.get("error")
     if operation["stalled"]:
         message = "The process ended during a native write, so it is not known whether the write was done."

@@ -76,7 +76,7 @@ async def save_operations(
 
 
 async def _read_replay(service: Service, actor: Actor, ids: Sequence[str], many: bool) -> UseCaseResult:
-    """The operations of an earlier call in their current state."""
+    """Return the operations of an earlier call in their current state."""
     return _operations_result(
         [
             serializers.operation_to_json(service, *record_with_attempts)

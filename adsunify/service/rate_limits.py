@@ -18,15 +18,18 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 MAX_BUCKETS = 10_000
 IPV6_PREFIX = 64
-"""Bits of an IPv6 network that counts as one caller: who has one of its addresses usually has all."""
+"""The prefix length of an IPv6 network that counts as one caller, since one customer usually has a whole /64."""
 
 
 @frozen
 class RateLimits:
-    """Requests per minute, which may come at once: ``reads`` and ``writes`` of one credential; 0 is no limit.
+    """The limits. The requests of a minute may also come at once. 0 means no limit.
 
-    ``failures``: bad bearer tokens per minute from one IP address. ``registrations``: OAuth clients per hour from one
-    IP address.
+    Attributes:
+        reads: reads of one credential per minute.
+        writes: writes of one credential per minute.
+        failures: bad bearer tokens from one IP address per minute.
+        registrations: OAuth clients that one IP address registers per hour.
     """
 
     reads: int = 6000
@@ -46,20 +49,20 @@ class BucketState:
 
 @define(eq=False)
 class TokenBuckets:
-    """Buckets of ``capacity`` tokens, one for each key; they fill evenly within ``window`` milliseconds.
+    """Buckets of ``capacity`` tokens, one for each key. They fill evenly within ``window`` milliseconds.
 
-    Only the time at which a bucket will be full is stored; full buckets need no entry. Beyond ``max_keys`` the longest
-    unused bucket is dropped.
+    Only the time at which a bucket will be full is stored, so full buckets need no entry. If there are more than
+    ``max_keys`` buckets, the one that was not used for the longest time is dropped.
     """
 
     capacity: int
     window: int
     max_keys: int = MAX_BUCKETS
     _full_at: dict[str, int] = field(factory=dict)
-    """In ``capacity``-ths of a millisecond, so that a whole number is exact."""
+    """The unit is 1 / ``capacity`` of a millisecond, so that integers are exact."""
 
     def take(self, key: str, now: int) -> BucketState | int:
-        """Take a token, and return the state; where there is none, return the milliseconds until there is one."""
+        """Take a token and return the state of the bucket, or return the milliseconds until it has a token."""
         at = now * self.capacity
         full_before = self._full_at.pop(key, at)
         if full_before > at + self.window * self.capacity:  # taken while the clock was ahead
@@ -148,9 +151,9 @@ def ip_bucket(address: str) -> str:
 
 
 def find_client_ip(proxies: int, remote: str | None, forwarded: Sequence[str]) -> str:
-    """Return the IP address of a caller: ``remote``, or behind our proxies the address that the first of them saw.
+    """Return the IP address of a caller. Behind proxies it is the address that our first proxy saw.
 
-    ``forwarded``: the ``X-Forwarded-For`` headers. Entries to the left of our own proxies' are set by the client and
+    ``forwarded`` are the ``X-Forwarded-For`` headers. Entries to the left of our own proxies' are set by the client and
     cannot be trusted.
     """
     if proxies:

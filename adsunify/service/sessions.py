@@ -31,13 +31,14 @@ INVITATION_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
 MAX_PASSWORD_LENGTH, MAX_EMAIL_LENGTH = 1000, 254
 TRY_MILLISECONDS = 15 * 60 * 1000
 MAX_TRIES_BY_EMAIL, MAX_TRIES_BY_ADDRESS = 10, 100
-"""Wrong passwords from one IP address within :data:`TRY_MILLISECONDS`: for one e-mail address, and for all.
+"""The number of wrong passwords from one IP address within :data:`TRY_MILLISECONDS`.
 
-Attempts from other IP addresses do not count, so that a stranger cannot lock a person out.
+The first number is for one e-mail address, the second for all. Attempts from other IP addresses do not count, so that a
+stranger cannot lock a person out.
 """
 ROLES: tuple[Role, ...] = ("viewer", "member", "admin")
 MAX_CONCURRENT_HASHES = 2
-"""Password hashes computed at the same time: each takes 19 MiB and a core."""
+"""How many password hashes are computed at the same time. Each needs 19 MiB and one core."""
 
 
 class TooManySignInTries(RateLimited):
@@ -53,7 +54,7 @@ class TooManySignInTries(RateLimited):
 
 @define(eq=False)
 class SignInThrottle:
-    """Recent sign-in attempts in this process. An attempt counts from its start until the password proves right."""
+    """Recent sign-in attempts in this process. An attempt counts from its start. A right password removes it."""
 
     hash_slots: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_HASHES))
     by_email: TokenBuckets = field(factory=lambda: TokenBuckets(MAX_TRIES_BY_EMAIL, TRY_MILLISECONDS))
@@ -79,7 +80,7 @@ def _email_bucket(email: str, source: str) -> str:
 
 @frozen
 class UserSession:
-    """A person with a session. ``membership``: of the chosen workspace; None where the person has no workspace."""
+    """A person with a session. ``membership`` is that of the chosen workspace; None if the person has no workspace."""
 
     token_hash: str
     user_id: str
@@ -143,7 +144,7 @@ def _is_password_correct(password: str, password_hash: str | None) -> bool:
 
 @cache
 def _unmatched_hash() -> str:
-    """The hash of a random password."""
+    """Return the hash of a random password."""
     return hash_password(make_token())
 
 
@@ -351,7 +352,10 @@ def _join_workspace(
     is_visitor: bool,
     clock: Clock,
 ) -> None:
-    """``matched_hash``: the hash that the given password matched. ``new_hash``: the hash of a password to set."""
+    """Join the workspace of an invitation.
+
+    ``matched_hash`` is the hash that the given password matched. ``new_hash`` is the hash of a password to set.
+    """
     invitation = _require_valid_invitation(connection, sessions.use_invitation(connection, token_hash, clock))
     person = people.ensure_user(connection, invitation.email, clock)
     if not is_visitor and not people.has_password(connection, person.id, matched_hash):

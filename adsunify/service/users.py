@@ -104,7 +104,7 @@ def _add_member(
     secret_hash: str,
     clock: Clock,
 ) -> tuple[WorkspaceRecord, UserRecord]:
-    """Returns the workspace, and the user as before the change: a new user has no password."""
+    """Return the workspace, and the user as it was before the change. A new user has no password."""
     home = find_home(connection)
     person = people.ensure_user(connection, email, clock)
     if role != "admin":
@@ -126,7 +126,7 @@ def _create_workspace(connection: Connection, name: str, clock: Clock) -> Worksp
 
 
 def _find_workspace(connection: Connection, name: str | None) -> WorkspaceRecord:
-    """Return the workspace of this name, or for None the only workspace. Raises InvalidInput that lists the names."""
+    """Return the workspace of this name; without a name, the only one. Raises InvalidInput that lists the names."""
     workspaces = people.list_workspaces(connection)
     if name is None and len(workspaces) == 1:
         return workspaces[0]
@@ -156,9 +156,10 @@ async def find_local_actor(service: Service, workspace: str | None) -> Actor:
     """Return the actor of the library and the command line in a store that they open. Its credential is ``local``.
 
     In a store without workspaces this creates one, named ``workspace`` or ``local``, with the user ``local`` as its
-    admin. A store with workspaces is not changed: the actor works in the workspace of this name, or the only one. It
-    acts as the user ``local`` where that is a member, otherwise as the longest-serving admin, since who holds a
-    database and its keys has an admin's power. Raises InvalidInput for an unknown workspace.
+    admin. A store with workspaces is not changed: the actor works in the workspace of this name, or in the only one.
+    The actor is the user ``local`` if that is a member. Otherwise it is the admin who has been a member for the longest
+    time, because anyone with the database and its keys has the power of an admin. Raises InvalidInput for an unknown
+    workspace.
     """
     actor = await service.store.read(_find_local_actor, workspace)
     if actor is not None:
@@ -167,7 +168,7 @@ async def find_local_actor(service: Service, workspace: str | None) -> Actor:
 
 
 def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | None:
-    """The actor in a store that is not changed; None where there is no workspace or no admin."""
+    """Return the actor in a store without changing the store; None if it has no workspace or no admin."""
     if not people.list_workspaces(connection):
         return None
     workspace_record = _find_workspace(connection, workspace)
@@ -186,7 +187,7 @@ def _find_local_actor(connection: Connection, workspace: str | None) -> Actor | 
 
 
 def _ensure_local_actor(connection: Connection, workspace: str | None, clock: Clock) -> Actor:
-    """The actor in a store without workspaces or admins, which are created."""
+    """Create the missing workspace or admin, and return the actor."""
     actor = _find_local_actor(connection, workspace)  # another process may have been faster
     if actor is not None:
         return actor
@@ -203,14 +204,14 @@ def _ensure_local_actor(connection: Connection, workspace: str | None, clock: Cl
 
 
 def _choose_password(password: str | None) -> str:
-    """The given password, or a new one."""
+    """Return the given password, or a new one."""
     if password is not None and len(password) < MIN_PASSWORD_LENGTH:
         raise invalid_input("password", "too_short", f"must have at least {MIN_PASSWORD_LENGTH} characters.")
     return secrets.token_urlsafe(15) if password is None else password
 
 
 async def change_role(store: Store, workspace: str, email: str, role: Role) -> dict[str, Json]:
-    """Change a member's role. The member's keys at once have at most the authority of the new role.
+    """Change a member's role. From then on, the member's keys have at most the authority of the new role.
 
     Raises NotFound, InvalidInput for the last admin.
     """
@@ -226,7 +227,7 @@ def _change_role(connection: Connection, workspace: str, email: str, role: Role,
 
 
 async def reset_password(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
-    """Replace a member's password, by a new one for None. The member's sessions end. Only the result holds it.
+    """Replace a member's password. None makes a new one. The member's sessions end. Only the result holds it.
 
     Raises NotFound, InvalidInput.
     """
@@ -277,9 +278,9 @@ def _require_other_admin(connection: Connection, home: WorkspaceRecord, person: 
 
 
 async def set_approval_rule(store: Store, workspace: str | None, required: bool | None) -> dict[str, Json]:
-    """Return whether a person must approve operations; ``required`` sets it where it is not None.
+    """Return whether a person must approve operations, after setting it if ``required`` is not None.
 
-    ``workspace`` None: the only workspace. Raises InvalidInput where there are several, or for an unknown name.
+    Without ``workspace`` it is the only workspace. Raises InvalidInput if there are several, or for an unknown name.
     """
     return await store.write(_set_approval_rule, workspace, required)
 

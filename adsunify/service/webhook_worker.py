@@ -26,37 +26,43 @@ from adsunify.store.deliveries import AttemptOutcome, ClaimedDelivery
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
 
 RETRY_SCHEDULE = (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600)
-"""Seconds after the first, second ... failed attempt; the eighth attempt is the last."""
+"""The seconds to wait after the first, second and further failed attempts. There is no attempt after the eighth."""
 JITTER = 0.2
 TIMEOUT_SECONDS = 15.0
 MAX_RESPONSE_BYTES = 64 * 1024
 BATCH = 10
 IDLE_SECONDS = 60.0
 MAX_IN_FLIGHT = 400
-"""Attempts in progress at the same time; waiting for a slow receiver costs little."""
+"""The maximum number of attempts in progress. It is high, because waiting for a slow receiver costs little."""
 INITIAL_CONCURRENCY, MAX_CONCURRENCY = 2, 100
-"""Deliveries claimed for one subscription: at first, and after quick responses. After no response it is one.
+"""The deliveries in progress for one subscription: at first, and at most (after quick responses).
 
-Attempts at receivers that do not answer are in memory for ``TIMEOUT_SECONDS``; few of them keep collections of garbage
-short, which all receivers wait for.
+After an attempt without a response there is only one, because it stays in memory for ``TIMEOUT_SECONDS``. Fewer objects
+in memory make collections of garbage shorter, which delay all receivers.
 """
 MAX_CONCURRENT_SENDS = 50
-"""Requests to one subscription at the same time. Other claimed deliveries wait less long than their claim lasts."""
+"""The maximum number of requests to one subscription at the same time.
+
+Other claimed deliveries wait, but not so long that their claim ends.
+"""
 QUICK_RESPONSE_SECONDS = 1.0
 MAX_BATCHES = 5
-"""Batches claimed in one transaction while batches are full: a commit mostly waits for the disk."""
+"""The maximum number of batches that one transaction claims. One transaction saves waits for the disk."""
 BUSY_POLL_SECONDS = 0.05
-"""The wait before the next claim while a claim fills subscriptions."""
+"""The wait before the next claim if the last claim used all slots of a subscription."""
 WAKE_DELAY_SECONDS = 0.002
-"""The wait after a commit woke the worker, since several commits often come together."""
+"""The wait after a commit woke the worker, because several commits often come together."""
 ENOUGH_FREE_SLOTS, FREE_SLOT_DELAY_SECONDS = 40, 0.005
-"""A full subscription gets more once this many slots, or half of all, are free; or after this many seconds."""
+"""When more is claimed for a subscription whose slots were all in use.
+
+It is claimed when so many slots, or half of all slots, are free, or after so many seconds.
+"""
 RESULT_DELAY_SECONDS = 0.005
-"""The wait before results are recorded, since several attempts often end together."""
+"""The wait before results are recorded, because several attempts often end together."""
 SECRET_CACHE_SIZE = 1_000
-"""Decrypted signing secrets in memory."""
+"""The maximum number of decrypted signing secrets in memory."""
 STORE_RETRY_SECONDS = 1.0
-"""The wait before the next attempt on a database that does not answer."""
+"""The wait after the database did not answer."""
 
 
 @frozen
@@ -127,7 +133,7 @@ class WebhookWorker:
         return lru_cache(SECRET_CACHE_SIZE)(partial(decrypt_signing_secret, self.service))
 
     async def run(self) -> None:
-        """Deliver notifications as they become due. Where the database does not answer, try again later."""
+        """Deliver notifications as they become due. If the database does not answer, try again later."""
         self.service.store.watchers.append(self._schedule_wake)
         try:
             while not self.is_stopping:
@@ -195,7 +201,7 @@ class WebhookWorker:
         return limit - self.in_flight_counts[webhook_id] >= min(ENOUGH_FREE_SLOTS, (limit + 1) // 2)
 
     def _free_slots(self) -> dict[str, int]:
-        """The free slots of each known subscription."""
+        """Return the number of free slots of each known subscription."""
         webhook_ids = self.in_flight_counts.keys() | self.concurrency_limits.keys()
         return {
             webhook_id: self._concurrency_limit(webhook_id) - self.in_flight_counts[webhook_id]
