@@ -42,7 +42,7 @@ def make_application(service: Service, *, delivers: bool = True) -> web.Applicat
     app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[request_middleware(service, requests)])
     app[REQUESTS] = requests
     for endpoint in ENDPOINTS:
-        path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text: the contract checks it
+        path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text, because the contract checks it
         handler = _make_handler(service, endpoint)
         for method in _http_methods(endpoint):
             requests.route_names[app.router.add_route(method, PREFIX + path, handler)] = endpoint.operation_id

@@ -86,7 +86,7 @@ def _check_items(network: Network, row: EditMember, items: Sequence[Json], path:
     """Yield an issue for each member of an item that the network would ignore, and for each repeated ID."""
     ids: set[str] = set()
     for index, item in enumerate(items):
-        if not isinstance(item, Mapping):  # a gender, a headline
+        if not isinstance(item, Mapping):  # genders and headlines are plain texts
             continue
         at = f"{path}.{index}"
         if str(item["id"]) in ids:

@@ -137,7 +137,7 @@ def run_command_line() -> None:
         if problem.outcome == "unknown":
             click.echo(UNKNOWN_MESSAGE, err=True)
         sys.exit(1)
-    except OSError as problem:  # a file that cannot be read, a full disk below standard output
+    except OSError as problem:  # such as a file that cannot be read, or a full disk
         from .output import to_plain_text
 
         click.echo(to_plain_text(f"System error: {problem}"), err=True)

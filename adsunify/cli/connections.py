@@ -233,7 +233,7 @@ async def _consent_client(where: Target, port: int) -> AsyncIterator[tuple[Async
 @asynccontextmanager
 async def _callback_server(backend: Backend, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
     """Serve the consent link and the callback, as a server does."""
-    from aiohttp import web  # an extra that help and credentials do without
+    from aiohttp import web  # imported late: help and credentials work without this extra
 
     from adsunify_server.connections import add_routes
 

@@ -16,7 +16,7 @@ from adsunify.service.core import Service
 
 def get_sandbox_credentials(network: str) -> Mapping[str, str]:
     """Return the credentials of a simulated network; empty where it has a consent page."""
-    from adsunify.sandbox.networks import load_networks  # commands on real networks do not load it
+    from adsunify.sandbox.networks import load_networks  # only a sandbox needs it
 
     return load_networks()[network].credentials
 

@@ -70,7 +70,7 @@ async def running_server(
     webhook_dev_targets: Collection[str] = (),
 ) -> AsyncIterator[RunningServer]:
     """Run a server; at the end, writes in flight finish and unfinished operations are handed back."""
-    from aiohttp import web  # part of an extra, which help does not need
+    from aiohttp import web  # imported late: help works without this extra
 
     from adsunify_server.app import make_application
     from adsunify_server.metrics import REQUESTS
@@ -112,7 +112,7 @@ async def simulated_networks(start: bool) -> AsyncIterator[str | None]:
     if running or not start:
         yield running or None
         return
-    from adsunify.sandbox import get_fresh_id_offset, sandbox  # a server for real networks does not load it
+    from adsunify.sandbox import get_fresh_id_offset, sandbox  # only a sandbox needs it
 
     async with sandbox(ids_from=get_fresh_id_offset()) as own:
         yield own.url
@@ -223,7 +223,7 @@ async def _run_until_signal(
         if sandbox:
             actor, secret = await create_sandbox_admin(server.service)
             accounts = [await connect_sandbox_network(server.service, actor, network) for network in ADAPTER_PACKAGES]
-            if not as_json:  # a program may restart the server and keep its key
+            if not as_json:  # with --json nobody signs in, so the password stays valid
                 password = await reset_sandbox_password(server.service)
                 server.shutdown_callbacks.append(
                     partial(api_keys.revoke_key, server.service, actor, key_id=str(actor.key_id))

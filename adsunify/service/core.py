@@ -167,7 +167,7 @@ class UseCaseResult:
     replayed: bool = False
 
 
-@lru_cache(4096)  # clients poll operations
+@lru_cache(4096)  # clients that poll operations ask for the same times
 def format_timestamp(milliseconds: int) -> str:
     """Format milliseconds since 1970 as an instant of the API: UTC with milliseconds."""
     return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"

@@ -199,7 +199,7 @@ def save_connection(
     event_rows: list[dict[str, Any]] = []
     for account_ in sorted(
         discovered, key=lambda account: account.native_id
-    ):  # one order for all, or two could wait on each other
+    ):  # all writers use one order, which prevents deadlocks
         row = {
             "id": new_id(at),
             "workspace_id": actor.workspace_id,

@@ -43,7 +43,7 @@ def record_created(connection: Connection, operation_id: str, n: int, created: S
     account = _ACCOUNT.fetch_one(connection, {"of_operation": operation_id})
     for created_id in sorted(
         created, key=lambda entity: (entity.kind, entity.id)
-    ):  # one order for all, or two could deadlock
+    ):  # all writers use one order, which prevents deadlocks
         key = {
             "network": account.network,
             "native_account": account.native_id,

@@ -445,7 +445,7 @@ def record_results(connection: Connection, ended: Sequence[AttemptOutcome]) -> N
             "new_status": result.status,
             "new_next": result.next_attempt_at,
         }
-        for result in sorted(ended, key=attrgetter("delivery_id"))  # nearly the same order everywhere avoids waits
+        for result in sorted(ended, key=attrgetter("delivery_id"))  # one order avoids waits for each other
     ]
     if connection.dialect.name == "sqlite":
         _END_ATTEMPT.execute_each(connection, rows)

@@ -64,7 +64,7 @@ def record_statuses(
         for observation in observed
         if len(observation.id) <= MAX_ID_LENGTH
     }
-    keys = sorted(newest)  # one order for all, or two could wait on each other
+    keys = sorted(newest)  # all writers use one order, which prevents deadlocks
     for start in range(0, len(keys), LOOKUP_BATCH_SIZE):
         some = keys[start : start + LOOKUP_BATCH_SIZE]
         values = {

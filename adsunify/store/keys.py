@@ -177,7 +177,7 @@ def revoke_all_keys(connection: Connection, workspace_id: str, user_id: str, clo
 
 def save_last_used(connection: Connection, used: Mapping[str, int]) -> None:
     """Store when keys were last used (key id -> milliseconds), as :class:`KeyUsage` returned it."""
-    for key_id in sorted(used):  # one order for all, or two processes could wait on each other
+    for key_id in sorted(used):  # all writers use one order, which prevents deadlocks
         connection.execute(_TOUCH, {"the_id": key_id, "used_at": used[key_id]})
 
 

@@ -1,4 +1,4 @@
-"""Pages to sign in and out, of invitations, and of the people of a workspace."""
+"""Pages for signing in and out, for invitations, and for the people of a workspace."""
 
 from __future__ import annotations
 
