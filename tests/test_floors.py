@@ -18,8 +18,8 @@ OUTSIDE = {"adsunify.sandbox", "adsunify.__main__"}
 """The sandbox has contracts of its own; ``__main__`` only calls the command line."""
 
 
-def contract(kind: str) -> dict[str, Any]:
-    return next(one for one in LINTER["contracts"] if one["type"] == kind)
+def contract(kind: str, name: str = "") -> dict[str, Any]:
+    return next(one for one in LINTER["contracts"] if one["type"] == kind and name in one["name"])
 
 
 def product() -> set[str]:
@@ -86,3 +86,9 @@ def test_no_door_reaches_for_the_store_of_its_service(folder: str) -> None:
 
 def test_the_sandbox_is_kept_from_every_module() -> None:
     assert set(contract("forbidden")["forbidden_modules"]) == product()
+
+
+def test_only_the_kit_and_the_commands_reach_the_sandbox() -> None:
+    bound = contract("forbidden", "Only the test kit and the commands")
+    assert bound["forbidden_modules"] == ["adsunify.sandbox"]
+    assert set(bound["source_modules"]) == product() - {"adsunify.testing", "adsunify.cli"}

@@ -23,11 +23,12 @@ from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.sandbox_workspace import create_sandbox_admin
 from adsunify.service.webhooks import list_event_types
+from adsunify.testing.connecting import connect_sandbox_network
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .briefs import make_brief
-from .serve import RunningServer, connect_sandbox_network, running_server, simulated_networks
+from .serve import RunningServer, running_server, simulated_networks
 
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
 INSIGHTS_SECONDS = 30.0

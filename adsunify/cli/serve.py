@@ -18,7 +18,6 @@ from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import api_keys
-from adsunify.service.accounts import list_accounts
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
 from adsunify.service.sandbox_workspace import (
@@ -28,12 +27,12 @@ from adsunify.service.sandbox_workspace import (
     reset_sandbox_password,
 )
 from adsunify.service.webhook_worker import WebhookWorker
+from adsunify.testing.connecting import connect_sandbox_network
 from adsunify.values.exact_json import Json, dumps
 from adsunify_server import logs
 
 from . import output
 from .options import database_option, json_option
-from .sandbox_connections import give_consent
 from .server_options import limit_options, limits_to_environment, metrics_endpoint, monitoring_options
 from .sockets import bind_socket
 
@@ -116,16 +115,6 @@ async def simulated_networks(start: bool) -> AsyncIterator[str | None]:
 
     async with sandbox(ids_from=get_fresh_id_offset()) as own:
         yield own.url
-
-
-async def connect_sandbox_network(service: Service, actor: Actor, network: str) -> dict[str, Json]:
-    """Connect a network as a person does, and return one of its accounts, in US dollars if there is one."""
-    # A restarted sandbox does not know the tokens of the one before, so every start connects again.
-    # The accounts keep their ids.
-    await give_consent(service, actor, network)
-    accounts = await list_accounts(service, actor, network=network)
-    account = next((account for account in accounts if account["currency"] == "USD"), accounts[0])
-    return {name: account[name] for name in ACCOUNT_MEMBERS}
 
 
 @click.command()
@@ -222,6 +211,8 @@ async def _run_until_signal(
         accounts: list[Json] = []
         if sandbox:
             actor, secret = await create_sandbox_admin(server.service)
+            # A restarted sandbox does not know the tokens of the one before, so every start connects again.
+            # The accounts keep their ids.
             accounts = [await connect_sandbox_network(server.service, actor, network) for network in ADAPTER_PACKAGES]
             if not as_json:  # with --json nobody signs in, so the password stays valid
                 password = await reset_sandbox_password(server.service)
@@ -233,7 +224,7 @@ async def _run_until_signal(
             "apiKey": secret,
             "workspaceId": None if actor is None else actor.workspace_id,
             "sandboxUrl": sandbox_url,
-            "accounts": accounts,
+            "accounts": [{name: account[name] for name in ACCOUNT_MEMBERS} for account in accounts],
         }
         if as_json:
             click.echo(dumps(ready))

@@ -50,8 +50,13 @@ async def open_local(url: str, workspace: str | None, environment: Mapping[str, 
         base_url=environment.get(BASE_URL_VARIABLE) or DEFAULT_BASE_URL,
         sandbox_url=environment.get(SANDBOX_URL_VARIABLE) or None,
     )
+    return await make_local_backend(opened.service, workspace)
+
+
+async def make_local_backend(service: Service, workspace: str | None) -> LocalBackend:
+    """Choose a workspace as :func:`find_local_actor` does. Where it raises, the service is closed."""
     try:
-        return LocalBackend(opened.service, await find_local_actor(opened.service, workspace))
+        return LocalBackend(service, await find_local_actor(service, workspace))
     except BaseException:
-        await opened.service.close()
+        await service.close()
         raise

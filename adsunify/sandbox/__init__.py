@@ -69,8 +69,10 @@ add codes: `format_error` gets them too.
 handlers perform partial, error_in_200 and slow_media, and a route names those that its handler performs:
 `Route(..., faults=frozenset({"partial"}))`. The handler calls `request.get_fault("partial")`; the `value` of slow_media
 is retryAfterMs. partial: the last item fails, the others are applied. error_in_200: nothing is applied, and the native
-error has the status 200. A fault without `path` applies to routes of the role "api" only. `path` is a prefix of the
-native path, or a glob if it has one of `*?[`. It may begin with the host: `/advertising-api-eu.amazon.com/sp`.
+error has the status 200. `retryAfter` is the wait, in seconds, that a 429 names; `format_status_error` writes it where
+the network has another place for it than `Retry-After` (`request.get_wait_seconds`). A fault without `path` applies to
+routes of the role "api" only. `path` is a prefix of the native path, or a glob if it has one of `*?[`. It may begin
+with the host: `/advertising-api-eu.amazon.com/sp`.
 
 **Quiet days**: `POST /_sandbox/quiet {"network": "example", "days": ["2026-11-02"]}` names the days without delivery.
 The list replaces the earlier one; a reset empties it. Reports call `request.world.delivers(day)` and show such a day as

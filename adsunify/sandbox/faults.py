@@ -35,6 +35,8 @@ class Fault:
     path: str | None
     value: int | None
     times: int
+    retry_after: int | None = None
+    """Seconds in the header `Retry-After` of the fault `status`, in place of what the network sends."""
 
     def matches(self, network: str, method: str, host: str, path: str, api: bool, natively: Collection[str]) -> bool:
         """Whether the fault happens to this call.
@@ -89,6 +91,7 @@ def parse_fault(content: Any, networks: Collection[str]) -> Fault:
             "path": text(pattern="/.*"),
             "value": integer(),
             "times": integer(1, 1_000_000),
+            "retryAfter": integer(1, 86_400),
         },
     )(content, "")
     fault, value = members["fault"], members.get("value")
@@ -99,4 +102,14 @@ def parse_fault(content: Any, networks: Collection[str]) -> Fault:
         raise InvalidRequest("required", "/value", f"{fault} needs a value from {limits[1]} to {limits[2]}")
     if limits is not None and value is not None:
         integer(limits[1], limits[2])(value, "/value")
-    return Fault(members["network"], fault, members.get("method"), members.get("path"), value, members.get("times", 1))
+    if fault != "status" and "retryAfter" in members:
+        raise InvalidRequest("value", "/retryAfter", f"{fault} takes no retryAfter")
+    return Fault(
+        members["network"],
+        fault,
+        members.get("method"),
+        members.get("path"),
+        value,
+        members.get("times", 1),
+        members.get("retryAfter"),
+    )

@@ -123,6 +123,10 @@ class Request:
         """
         return self.fault if self.fault is not None and self.fault.name == fault else None
 
+    def get_wait_seconds(self, default: int) -> int:
+        """The seconds that a requested 429 asks to wait; `default` where the fault does not say it."""
+        return default if self.fault is None or self.fault.retry_after is None else self.fault.retry_after
+
     def find_account(self, id: str) -> Account | None:  # noqa: A002 - the word every network uses
         """Return the ad account with this native id, or None."""
         return self.world.accounts.get(id)

@@ -26,6 +26,24 @@ _MAX_BODY_BYTES = 64 * 1024 * 1024
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
+@frozen
+class WriteRequest:
+    """A native request that changed something. `path` is without host and query; `raw_query` and `body` are as sent."""
+
+    network: str
+    method: str
+    host: str
+    path: str
+    raw_query: str
+    media_type: str
+    body: bytes
+    at: datetime
+
+
+def _ignore_request(method: str, host: str, target: str) -> None:
+    """The default of `on_request`."""
+
+
 @define
 class Sandbox:
     """The simulated networks, the requested faults and the log of writes."""
@@ -37,6 +55,10 @@ class Sandbox:
     worlds: dict[str, World] = field(factory=dict)
     faults: FaultQueue = field(factory=lambda: FaultQueue([]))
     writes: list[dict[str, str]] = field(factory=list)
+    """A row for each entity that a request touched; `request` is the request's key in `write_requests`."""
+    write_requests: dict[str, WriteRequest] = field(factory=dict)
+    on_request: Callable[[str, str, str], object] = _ignore_request
+    """Called with method, host, and path with query of each native request, before it is handled."""
     _requests: Iterator[int] = field(factory=lambda: itertools.count(1))
 
     def __attrs_post_init__(self) -> None:
@@ -52,6 +74,7 @@ class Sandbox:
             self.worlds[code].tokens = world.tokens
         self.faults.pending.clear()
         self.writes.clear()
+        self.write_requests.clear()
 
     async def handle_request(self, http: web.Request) -> web.StreamResponse:
         """Answer a request to any address."""
@@ -64,6 +87,7 @@ class Sandbox:
                 )
                 return _json_response(403, {"error": {"code": "foreign_origin", "message": message}})
             return await self._handle_control_request(http.method, native_path, raw_query, await http.read())
+        self.on_request(http.method, host, http.raw_path.removeprefix(f"/{host}"))
         network = next((network for network in self.networks.values() if host in network.hosts), None)
         if network is None:
             hosts = sorted(host for network in self.networks.values() for host in network.hosts)
@@ -83,9 +107,8 @@ class Sandbox:
             return _to_http_response(network.format_status_error(request, matched))
         route, slots = matched
         fault = self.faults.take_next(network.code, http.method, host, path, route.role == "api", route.faults)
-        handler_fault = fault if fault is not None and fault.name in HANDLER_FAULTS else None
-        request = Request(world, route, http.method, host, path, slots, raw_query, http.headers, body, handler_fault)
-        if fault is None or handler_fault is not None:
+        request = Request(world, route, http.method, host, path, slots, raw_query, http.headers, body, fault)
+        if fault is None or fault.name in HANDLER_FAULTS:
             return _to_http_response(self._run_handler(network, request))
         return await self._perform_fault(http, network, request, fault)
 
@@ -98,7 +121,9 @@ class Sandbox:
                 network.authorize_request(request)
         match fault.name:
             case "status":
-                return _to_http_response(network.format_status_error(request, fault.value or 500))
+                return _to_http_response(
+                    _set_retry_after(network.format_status_error(request, fault.value or 500), fault)
+                )
             case "reset_before":
                 return _abort_connection(http)
         answer = self._run_handler(network, request)
@@ -145,7 +170,18 @@ class Sandbox:
         )
         world.journal.clear()
         if touched:
-            number, at = str(next(self._requests)), world.now.isoformat()
+            number, now = str(next(self._requests)), world.now
+            media_type = request.headers.get("Content-Type", "")
+            self.write_requests[number] = WriteRequest(
+                network.code,
+                request.method,
+                request.host,
+                request.path,
+                request.raw_query,
+                media_type,
+                request.body,
+                now,
+            )
             self.writes += [
                 {
                     "network": network.code,
@@ -154,7 +190,7 @@ class Sandbox:
                     "path": request.path,
                     "kind": kind,
                     "id": entity_id,
-                    "at": at,
+                    "at": now.isoformat(),
                 }
                 for kind, entity_id in touched
             ]
@@ -206,10 +242,11 @@ class Sandbox:
 
 @frozen
 class RunningSandbox:
-    """A running sandbox. `url` is its address, without a path and without a slash at the end."""
+    """A running sandbox. `url` is its address, without path and slash at the end; `loop` is its event loop."""
 
     url: str
     state: Sandbox
+    loop: asyncio.AbstractEventLoop
 
 
 def get_fresh_id_offset() -> int:
@@ -223,21 +260,22 @@ async def sandbox(
     networks: Sequence[Network] | None = None,
     clock: Clock = lambda: datetime.now(UTC),
     ids_from: int = 0,
+    on_request: Callable[[str, str, str], object] = _ignore_request,
 ) -> AsyncIterator[RunningSandbox]:
     """Run the sandbox in this event loop, on 127.0.0.1.
 
-    `port` 0 takes any free port. `ids_from` is `Sandbox.id_offset`, such as :func:`get_fresh_id_offset` returns. Raises
-    OSError if the port is taken.
+    `port` 0 takes any free port. `ids_from` is `Sandbox.id_offset`, such as :func:`get_fresh_id_offset` returns;
+    `on_request` is `Sandbox.on_request`. Raises OSError if the port is taken.
     """
     networks_by_code = load_networks() if networks is None else {network.code: network for network in networks}
-    state = Sandbox(networks_by_code, clock, ids_from)
+    state = Sandbox(networks_by_code, clock, ids_from, on_request=on_request)
     application = web.Application(client_max_size=_MAX_BODY_BYTES)
     application.router.add_route("*", "/{anything:.*}", state.handle_request)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", port).start()
-        yield RunningSandbox(f"http://127.0.0.1:{runner.addresses[0][1]}", state)
+        yield RunningSandbox(f"http://127.0.0.1:{runner.addresses[0][1]}", state, asyncio.get_running_loop())
     finally:
         await runner.cleanup()
 
@@ -258,7 +296,10 @@ def run_sandbox(port: int = 0, ready: Callable[[str], object] = print) -> None:
 
 @contextmanager
 def sandbox_thread(
-    port: int = 0, networks: Sequence[Network] | None = None, clock: Clock = lambda: datetime.now(UTC)
+    port: int = 0,
+    networks: Sequence[Network] | None = None,
+    clock: Clock = lambda: datetime.now(UTC),
+    on_request: Callable[[str, str, str], object] = _ignore_request,
 ) -> Iterator[RunningSandbox]:
     """Run the sandbox in a separate thread, for synchronous callers. The parameters are those of `sandbox`."""
     started: list[RunningSandbox] = []
@@ -267,7 +308,7 @@ def sandbox_thread(
 
     async def until_stopped() -> None:
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-        async with sandbox(port, networks, clock) as running:
+        async with sandbox(port, networks, clock, on_request=on_request) as running:
             started.append(running)
             stops.append(lambda: loop.call_soon_threadsafe(stopped.set))
             decided.set()
@@ -283,6 +324,14 @@ def sandbox_thread(
             for stop in stops:
                 stop()
             served.result()
+
+
+def _set_retry_after(answer: Response, fault: Fault) -> Response:
+    """The answer with the `Retry-After` that the fault asks for."""
+    if fault.retry_after is None:
+        return answer
+    others = {name: value for name, value in answer.headers.items() if name.lower() != "retry-after"}
+    return evolve(answer, headers={**others, "Retry-After": str(fault.retry_after)})
 
 
 def _encode_body(answer: Response) -> bytes:

@@ -22,12 +22,12 @@ from attrs import define, field
 from sqlalchemy import Connection, select, text
 
 from adsunify import encryption
-from adsunify.cli.sandbox_connections import get_sandbox_credentials
 from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.encryption import SecretContext
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.store import Store, encrypted_secrets, open_store
 from adsunify.store.schema import metadata, secrets
+from adsunify.testing.connecting import get_sandbox_credentials
 from tests.databases import LONG_RUN, empty_database
 from tests.pages.browsing import Browser
 from tests.server.served import brief

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from pydantic.alias_generators import to_camel
 
-from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
 from adsunify.contract.requests import list_credential_networks
+from adsunify.testing.connecting import FormParser, get_sandbox_credentials
 from tests.markers import exhaustive
 
 from .conftest import Place

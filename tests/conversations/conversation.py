@@ -10,14 +10,11 @@ from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urljoin, urlsplit
 
-import httpx
 from pydantic.alias_generators import to_camel
 
 from adsunify.actor import Actor
 from adsunify.cli.briefs import make_brief
-from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
 from adsunify.models.brief import read_brief
 from adsunify.networks.registry import get_adapter
 from adsunify.sandbox import sandbox
@@ -25,6 +22,7 @@ from adsunify.service import accounts, campaigns, connections, operations
 from adsunify.service.core import Service
 from adsunify.service.factory import open_service
 from adsunify.store import Clock, people
+from adsunify.testing.connecting import get_sandbox_credentials, submit_consent_page
 from tests.networks.samples import find_case_folder, get_samples
 
 from .recorded import Cassette, recording, replaying
@@ -89,16 +87,10 @@ async def _consented(service: Service, network: str) -> str:
     else:
         assert adapter.authorization is not None
         page = adapter.authorization.build_authorization_url(service.get_oauth_client(network), redirect, "s", VERIFIER)
-    async with httpx.AsyncClient(trust_env=False) as browser:
-        consent_page = await browser.get(service.settings.browser_url(page))
-        form = FormParser()
-        form.feed(consent_page.text)
-        target = urljoin(str(consent_page.url), form.action or "")
-        redirect_response = await browser.request(form.method.upper(), target, data=form.fields)
-    answer = parse_qs(urlsplit(redirect_response.headers["location"]).query)
+    answer = await submit_consent_page(service.settings.browser_url(page))
     if _by_request_token(network):
-        return " ".join([answer["oauth_token"][0], answer["oauth_verifier"][0], secret])
-    return answer[get_samples(network).consent_code][0]
+        return " ".join([answer["oauth_token"], answer["oauth_verifier"], secret])
+    return answer[get_samples(network).consent_code]
 
 
 def _by_request_token(network: str) -> bool:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.cli.sandbox_connections import get_sandbox_credentials
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.sandbox.networks import load_networks
+from adsunify.testing.connecting import get_sandbox_credentials
 
 ROOT = Path(__file__).parents[2]
 TOYS = {

@@ -23,10 +23,8 @@ from sqlalchemy import Connection, func, literal, select, union_all
 
 from adsunify.actor import Actor, Role
 from adsunify.cli.briefs import load_sample
-from adsunify.cli.sandbox_connections import FormParser, get_sandbox_credentials
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from adsunify.sandbox.networks import load_networks
-from adsunify.sandbox.server import Sandbox
+from adsunify.sandbox.server import Sandbox, sandbox
 from adsunify.service import api_keys
 from adsunify.service.core import Service
 from adsunify.service.factory import SECRET_KEYS_VARIABLE, open_service
@@ -34,6 +32,7 @@ from adsunify.service.tokens import hash_token
 from adsunify.store import Clock, keys, people
 from adsunify.store.events import EventRecord, list_events
 from adsunify.store.schema import deliveries, metadata
+from adsunify.testing.connecting import FormParser, get_sandbox_credentials
 from adsunify_server.app import make_application
 from adsunify_server.metrics import REQUESTS, RequestMetrics
 from adsunify_server.runner import ServerRunner
@@ -100,24 +99,9 @@ class Simulation:
 @asynccontextmanager
 async def simulated(hands: Hands) -> AsyncIterator[Simulation]:
     """The simulated networks, with a list of what they were asked."""
-    state = Sandbox(load_networks(), hands.now)
     asked: list[tuple[str, str, str]] = []
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        host, _, path = request.raw_path.removeprefix("/").partition("/")
-        if host != "_sandbox":
-            asked.append((request.method, host, f"/{path}"))
-        return await state.handle_request(request)
-
-    app = web.Application(client_max_size=64 * 1024 * 1024)
-    app.router.add_route("*", "/{anything:.*}", answer)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield Simulation(f"http://127.0.0.1:{runner.addresses[0][1]}", state, asked)
-    finally:
-        await runner.cleanup()
+    async with sandbox(clock=hands.now, on_request=lambda *request: asked.append(request)) as running:
+        yield Simulation(running.url, running.state, asked)
 
 
 @define

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from adsunify.cli.sandbox_connections import FormParser
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.schema import consents, secrets
+from adsunify.testing.connecting import FormParser
 from tests.networks.samples import get_samples
 
 from .served import Served, brief, connect, consent, given, press

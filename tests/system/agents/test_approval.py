@@ -11,7 +11,6 @@ import pytest_asyncio
 from attrs import evolve
 
 from adsunify import AsyncAds, read_brief
-from adsunify.cli.sandbox_connections import get_sandbox_credentials
 from adsunify.client.local_backend import LocalBackend
 from adsunify.errors import Forbidden
 from adsunify.execution.executor import ExecutionLimits
@@ -19,6 +18,7 @@ from adsunify.service import execution
 from adsunify.service.authentication import authenticate
 from adsunify.store import events, people
 from adsunify.store.events import EventRecord, list_operation_events
+from adsunify.testing.connecting import get_sandbox_credentials
 from tests.pages.browsing import browser, email
 from tests.server.served import Served, brief
 

@@ -16,12 +16,13 @@ import pytest
 from attrs import evolve
 
 from adsunify.actor import Actor
-from adsunify.cli.serve import connect_sandbox_network, running_server
+from adsunify.cli.serve import running_server
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.sandbox.server import RunningSandbox, sandbox_thread
 from adsunify.sandbox.world import Token
 from adsunify.service.factory import SECRET_KEYS_VARIABLE
 from adsunify.service.sandbox_workspace import create_sandbox_admin
+from adsunify.testing.connecting import connect_sandbox_network
 from tests.postgres import execute
 
 from .stage import ENGINES, FORMATS, NOT_SHOWN, Log, Stage

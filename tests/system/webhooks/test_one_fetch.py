@@ -28,7 +28,7 @@ CONNECTING = {
 CLIENTS = {
     "adsunify/http/backend.py": "the networks' declared hosts, and addresses that were checked",
     "adsunify/client/http_backend.py": "a developer's own server",
-    "adsunify/cli/sandbox_connections.py": "the simulated networks' consent pages, on loopback",
+    "adsunify/testing/connecting.py": "the simulated networks' consent pages, on loopback",
 }
 """Every module that opens connections, and where to."""
 MODULES = {"requests", "urllib3", "urllib.request", "http.client", "ftplib", "smtplib", "telnetlib", "xmlrpc"}

@@ -61,7 +61,7 @@ ERROR_BY_STATUS: Mapping[int, tuple[str, str, str | None]] = {
     504: ("DEADLINE_EXCEEDED", "Deadline expired before operation could complete.", "internalError.DEADLINE_EXCEEDED"),
 }
 UNKNOWN_ERROR = ("UNKNOWN", "Unknown error.", PLAIN_ERROR)
-RETRY_DETAILS = {"quotaErrorDetails": {"rateScope": "ACCOUNT", "rateName": "Requests per minute", "retryDelay": "2s"}}
+_RETRY_DELAY_SECONDS = 2
 _OAUTH_ERRORS = ("invalid_client", "invalid_grant", "unsupported_grant_type")
 
 
@@ -91,7 +91,11 @@ def format_status_error(request: Request, status: int) -> Response:
     if code is PLAIN_ERROR:
         return _build_error(status, message, None, None)
     error: dict[str, Any] = {"errorCode": _build_error_code(code), "message": message}
-    return _build_error(status, None, code, {**error, "details": RETRY_DETAILS} if status == 429 else error)
+    if status == 429:
+        delay = f"{request.get_wait_seconds(_RETRY_DELAY_SECONDS)}s"
+        quota = {"rateScope": "ACCOUNT", "rateName": "Requests per minute", "retryDelay": delay}
+        error["details"] = {"quotaErrorDetails": quota}
+    return _build_error(status, None, code, error)
 
 
 def map_error(problem: InvalidRequest) -> str | None:

@@ -62,11 +62,11 @@ INSIGHTS_ERROR_BY_STATUS: Mapping[int, ErrorShape] = {
 }
 
 
-def build_response(request: Request, body: Any, status: int = 200, wait_minutes: int = 0) -> Response:
-    """An answer with the trace and usage headers; `wait_minutes` is the wait in the usage header."""
+def build_response(request: Request, body: Any, status: int = 200, wait_seconds: int = 0) -> Response:
+    """An answer with the trace and usage headers; `wait_seconds` is the wait in the usage header."""
     headers = {"x-fb-request-id": secrets.token_hex(8), "x-fb-trace-id": f"A{secrets.token_urlsafe(8)}"}
     headers["facebook-api-version"] = API_VERSION
-    headers |= _build_usage_headers(request, wait_minutes)
+    headers |= _build_usage_headers(request, wait_seconds)
     return Response(status, body, headers)
 
 
@@ -90,7 +90,8 @@ def build_error(
         data = {"blame_field_specs": [[blamed]]}
         error["error_data"] = serialize_json(data) if native.as_text else data
     limited = native.code in (4, 17, 32, 341, 613) or 80000 <= native.code <= 80014
-    return build_response(request, {"error": error}, status or native.status, wait_minutes=1 if limited else 0)
+    wait_seconds = request.get_wait_seconds(60) if limited else 0
+    return build_response(request, {"error": error}, status or native.status, wait_seconds)
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
@@ -146,16 +147,16 @@ def require_account_by_id(request: Request, node: str) -> Account:
     return account
 
 
-def _build_usage_headers(request: Request, wait_minutes: int) -> dict[str, str]:
-    """The documented rate headers: percent figures; a wait in MINUTES, and again in SECONDS."""
-    percent = 100 if wait_minutes else 1
+def _build_usage_headers(request: Request, wait_seconds: int) -> dict[str, str]:
+    """The documented rate headers: percent figures; a wait in MINUTES (rounded up), and again in SECONDS."""
+    percent = 100 if wait_seconds else 1
     account = request.path_parameters.get("node", "").removeprefix("act_")
     usage = {"call_count": percent, "total_cputime": 1, "total_time": percent}
     headers = {"X-App-Usage": serialize_json(usage)}
     if account.isdigit():
         kind = "ads_insights" if request.path.endswith("/insights") else "ads_management"
-        access = {"estimated_time_to_regain_access": wait_minutes, "ads_api_access_tier": "standard_access"}
+        access = {"estimated_time_to_regain_access": -(-wait_seconds // 60), "ads_api_access_tier": "standard_access"}
         headers["X-Business-Use-Case-Usage"] = serialize_json({account: [{"type": kind, **usage, **access}]})
-        utilized = {"acc_id_util_pct": percent, "reset_time_duration": 60 * wait_minutes}
+        utilized = {"acc_id_util_pct": percent, "reset_time_duration": wait_seconds}
         headers["X-Ad-Account-Usage"] = serialize_json(utilized)
     return headers

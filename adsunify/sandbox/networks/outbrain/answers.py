@@ -23,7 +23,7 @@ _STATUS_BY_CODE: Mapping[str, int] = {
     "absent": 404,
     "media_type": 415,
 }
-_RETRY_AFTER_MS = "1500"  # milliseconds
+_RETRY_AFTER_MS = 1500
 
 
 def get_status(problem: InvalidRequest) -> int:
@@ -42,9 +42,9 @@ def format_status_error(request: Request, status: int) -> Response:
     A 429 has its wait, in milliseconds, only in a header.
     """
     answer = _build_error(request, status, f"HTTP {status}")
-    return Response(
-        status, answer.body, {**answer.headers, **({"rate-limit-msec-left": _RETRY_AFTER_MS} if status == 429 else {})}
-    )
+    seconds = request.get_wait_seconds(0)
+    wait = {"rate-limit-msec-left": str(1000 * seconds or _RETRY_AFTER_MS)}
+    return Response(status, answer.body, {**answer.headers, **(wait if status == 429 else {})})
 
 
 def _build_error(request: Request, status: int, message: str) -> Response:

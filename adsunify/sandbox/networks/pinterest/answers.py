@@ -41,7 +41,8 @@ _SCOPES_BY_RESOURCE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "pins": (("boards:read", "pins:read"), ("boards:write", "pins:write")),
     "user_account": (("user_accounts:read",), ()),
 }
-RATE_HEADERS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7"}
+_RATE_HEADERS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0"}
+_RATE_RESET_SECONDS = 7
 _MESSAGES_BY_STATUS = {401: _UNAUTHENTICATED_ERROR[1:], 429: (8, "You have exceeded your rate limit. Try again later.")}
 DIGITS_CHECK = text(1, 18, r"\d+")
 REPEATABLE_PARAMETERS = split_words("""
@@ -67,7 +68,8 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 def format_status_error(request: Request, status: int) -> Response:
     """The response of a bare status: unknown path or method, or a requested fault."""
     code, message = _MESSAGES_BY_STATUS.get(status, (status, f"HTTP {status}"))
-    return Response(status, {"code": code, "message": message}, RATE_HEADERS if status == 429 else {})
+    reset = {"x-ratelimit-reset": str(request.get_wait_seconds(_RATE_RESET_SECONDS))}
+    return Response(status, {"code": code, "message": message}, _RATE_HEADERS | reset if status == 429 else {})
 
 
 def authorize_request(request: Request) -> None:

@@ -25,11 +25,7 @@ _REASONS = {
 }
 # HTTP status by the code of an InvalidRequest; all others are 400.
 _STATUS_BY_CODE = {"token_missing": 401, "token_invalid": 401, "token_expired": 401, "access": 403, "absent": 404}
-# The limits in a 429: `t` is the wait. There is no Retry-After (the documentation says "may").
-_RATE_LIMIT_HEADERS = {
-    "RateLimit-Policy": '"campaign_management";q=200;w=60',
-    "RateLimit": '"campaign_management";r=0;t=7',
-}
+_RATE_RESET_SECONDS = 7
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
@@ -52,7 +48,16 @@ def format_status_error(request: Request, status: int) -> Response:
     if request.route.role == "login":
         return Response(status, {"message": _REASONS.get(status, "Error"), "error": status})
     body = {"error": {"code": status, "message": _REASONS.get(status, "Error")}}
-    return Response(status, body, _RATE_LIMIT_HEADERS if status == 429 else {})
+    return Response(status, body, _build_rate_limit_headers(request) if status == 429 else {})
+
+
+def _build_rate_limit_headers(request: Request) -> dict[str, str]:
+    """The limits in a 429: `t` is the wait. There is no Retry-After (the documentation says "may")."""
+    wait = request.get_wait_seconds(_RATE_RESET_SECONDS)
+    return {
+        "RateLimit-Policy": '"campaign_management";q=200;w=60',
+        "RateLimit": f'"campaign_management";r=0;t={wait}',
+    }
 
 
 def _format_login_error(problem: InvalidRequest) -> Response:

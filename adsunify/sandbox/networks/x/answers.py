@@ -98,7 +98,7 @@ def build_retry_headers(request: Request, status: int) -> dict[str, str]:
         "Date": format_datetime(request.now.astimezone(UTC).replace(microsecond=0), usegmt=True),
         "x-account-rate-limit-limit": "450",
         "x-account-rate-limit-remaining": "0",
-        "x-account-rate-limit-reset": str(now + RETRY_AFTER_SECONDS),
+        "x-account-rate-limit-reset": str(now + request.get_wait_seconds(RETRY_AFTER_SECONDS)),
         "x-rate-limit-reset": str(now + 900),
     }
 

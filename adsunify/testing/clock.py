@@ -1,0 +1,68 @@
+"""The clock that the simulated networks and the kit's stores share."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+from adsunify.errors import invalid_input
+from adsunify.store import Clock
+
+
+class SimulatedClock:
+    """A clock that runs like the machine's and can be moved ahead.
+
+    Only the simulated networks and the stores of :meth:`SimulatedNetworks.client` read it. No other store can get it.
+    """
+
+    def __init__(self, start: datetime | None = None) -> None:
+        """Set the clock.
+
+        Args:
+            start: an aware instant at which the clock begins; the machine's time if it is None.
+
+        Raises:
+            InvalidInput: ``start`` has no time zone.
+        """
+        if start is not None and start.tzinfo is None:
+            raise invalid_input(
+                "start", "malformed", "must have a time zone, as datetime(2026, 11, 20, 12, tzinfo=UTC) has."
+            )
+        self._lock = threading.Lock()
+        self._start = timedelta() if start is None else start - datetime.now(UTC)
+        self._ahead = self._start
+
+    def now(self) -> datetime:
+        """Return the time, an aware instant in UTC."""
+        return datetime.now(UTC) + self._ahead
+
+    def milliseconds(self) -> int:
+        """Return the time in milliseconds since 1970."""
+        return time.time_ns() // 1_000_000 + self._ahead // timedelta(milliseconds=1)
+
+    def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
+        """Move the clock ahead, for the simulated networks and the stores together.
+
+        Raises:
+            InvalidInput: the sum of the arguments is negative.
+        """
+        more = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        if more < timedelta():
+            raise invalid_input("clock", "out_of_range", "can only move ahead: the sum must not be negative.")
+        with self._lock:
+            self._ahead += more
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the clock was moved since it began, or since its last reset."""
+        return self._ahead != self._start
+
+    def reset(self) -> None:
+        """Take back every move of the clock."""
+        with self._lock:
+            self._ahead = self._start
+
+    def make_store_clock(self) -> Clock:
+        """Make a clock for a store, which follows this one."""
+        return Clock(wall=self.milliseconds, monotonic=lambda: 0)
