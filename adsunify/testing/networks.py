@@ -15,7 +15,8 @@ from urllib.parse import parse_qsl
 
 from attrs import frozen
 
-from adsunify.client import Account, Ads, AsyncAds
+from adsunify.client import Ads, AsyncAds
+from adsunify.contract.answers import Account
 from adsunify.encryption import make_key_ring
 from adsunify.errors import invalid_input
 from adsunify.networks.registry import ADAPTER_PACKAGES
@@ -120,7 +121,7 @@ class SimulatedNetworks:
         check_choice("network", network, ADAPTER_PACKAGES)
         if network not in self._codes:
             raise invalid_input("network", "not_connected", f'is not connected: name it, as in sandbox("{network}").')
-        return Account(self._make_template().accounts[network])
+        return Account.model_validate(self._make_template().accounts[network])
 
     def _copy_store(self) -> TemporaryStore:
         template = self._make_template()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adsunify import Ads, InvalidInput, OperationError
+from adsunify import Ads, InvalidInput, OperationError, read_brief
 from adsunify.cli.briefs import make_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.sandbox.faults import parse_fault
@@ -40,8 +40,8 @@ def client(networks: SimulatedNetworks) -> Iterator[Ads]:
 def prepare(networks: SimulatedNetworks, client: Ads, network: str) -> Any:
     """Prepare a campaign; the operation."""
     account = networks.account(network)
-    brief = make_brief(network, account.data["currency"], account.data["timezone"], networks.clock.now())
-    return client.create(account, brief)
+    brief = make_brief(network, account.currency, account.timezone, networks.clock.now())
+    return client.campaigns.create(account, read_brief(brief))
 
 
 def execute_once(client: Ads, operation: Any) -> tuple[str, str | None]:
@@ -102,11 +102,13 @@ def test_a_limit_is_waited_for_on_the_clock_and_each_write_is_done_once(
     network: str, networks: SimulatedNetworks, client: Ads
 ) -> None:
     operation = prepare(networks, client, network)
-    step = operation.data["plan"]["steps"][0]
-    networks.fail(network, step["method"], urlsplit(step["path"]).path, status=429, retry_after=300)
+    step = operation.plan.steps[0]
+    networks.fail(network, step.method, urlsplit(step.path).path, status=429, retry_after=300)
     waits: list[int] = []
     before = networks.clock.now()
-    done = client.execute(operation, confirmed=True, progress=lambda current: waits.append(current.retry_after_ms))
+    done = client.operations.run(
+        operation, confirmed=True, progress=lambda current: waits.append(current.retry_after_ms)
+    )
     assert done.status == "succeeded"
     assert [-(-wait // 10_000) for wait in waits] == [30]  # each network names the wait in its own way
     assert timedelta(seconds=290) < networks.clock.now() - before < timedelta(seconds=400)
@@ -116,7 +118,7 @@ def test_a_limit_is_waited_for_on_the_clock_and_each_write_is_done_once(
 
 
 def test_the_log_has_what_was_sent_and_touched(networks: SimulatedNetworks, client: Ads) -> None:
-    done = client.execute(prepare(networks, client, "meta"), confirmed=True)
+    done = client.operations.run(prepare(networks, client, "meta"), confirmed=True)
     writes = networks.writes("meta")
     assert [(write.method, write.path.rpartition("/")[2]) for write in writes] == [
         ("POST", "campaigns"),
@@ -125,9 +127,9 @@ def test_the_log_has_what_was_sent_and_touched(networks: SimulatedNetworks, clie
         ("POST", "ads"),
     ]
     assert writes[0].host == "graph.facebook.com" and writes[0].body["status"] == "PAUSED"
-    assert writes[0].entities == (("campaign", done.data["receipt"]["steps"][0]["outputs"]["id"]),)
+    assert writes[0].entities == (("campaign", done.created.campaign_id),)
     assert networks.writes("google") == () and networks.writes() == writes
-    client.execute(prepare(networks, client, "x"), confirmed=True)
+    client.operations.run(prepare(networks, client, "x"), confirmed=True)
     assert networks.writes("x")[0].query["entity_status"] == "PAUSED"  # X takes everything in the query
     assert networks.writes("x")[0].body is None
 
@@ -135,11 +137,11 @@ def test_the_log_has_what_was_sent_and_touched(networks: SimulatedNetworks, clie
 def test_the_clock_moves_networks_and_store_together(networks: SimulatedNetworks, client: Ads) -> None:
     operation = prepare(networks, client, "meta")
     networks.clock.advance(minutes=31)
-    assert client.operation(operation).data["expired"]
+    assert client.operations.get(operation).expired
     assert execute_once(client, operation) == ("operation_expired", "not_applied")
     networks.clock.advance(days=3)  # the life of every access token
     for network in ("google", "amazon", "x"):
-        done = client.execute(prepare(networks, client, network), confirmed=True)
+        done = client.operations.run(prepare(networks, client, network), confirmed=True)
         assert done.status == "succeeded"
         assert networks.writes(network)[-1].at - datetime.now(UTC) > timedelta(days=3)
     networks.reset()
@@ -151,7 +153,7 @@ def test_a_clock_that_starts_elsewhere() -> None:
     with sandbox("meta", start=MIDNIGHT) as networks, networks.client() as client:
         assert MIDNIGHT <= networks.clock.now() < MIDNIGHT + timedelta(minutes=2)
         operation = prepare(networks, client, "meta")
-        assert operation.data["createdAt"].startswith("2027-03-01T00:0")
+        assert MIDNIGHT <= operation.created_at < MIDNIGHT + timedelta(minutes=10)
         networks.clock.advance(hours=1)
         networks.reset()
         assert networks.clock.now() < MIDNIGHT + timedelta(minutes=2)
@@ -161,21 +163,21 @@ def test_each_client_has_a_store_with_the_same_accounts(networks: SimulatedNetwo
     account = networks.account("meta")
     with networks.client() as first, networks.client() as second:
         operation = prepare(networks, first, "meta")
-        assert first.operation(operation).id == operation.id
-        assert second.operations() == []
-        assert first.account(account.id).data["nativeId"] == second.account(account.id).data["nativeId"]
-        assert {row.network for row in second.accounts()} == set(ADAPTER_PACKAGES)
+        assert first.operations.get(operation).id == operation.id
+        assert second.operations.list().all() == []
+        assert first.accounts.get(account).native_id == second.accounts.get(account).native_id
+        assert {row.network for row in second.accounts.list()} == set(ADAPTER_PACKAGES)
     networks.reset()
     with networks.client() as third:  # the logins survive a reset
-        assert third.execute(prepare(networks, third, "meta"), confirmed=True).status == "succeeded"
+        assert third.operations.run(prepare(networks, third, "meta"), confirmed=True).status == "succeeded"
 
 
 async def test_an_asynchronous_test() -> None:
     async with sandbox("chatgpt") as networks, networks.async_client() as client:
-        [account] = {row.network for row in await client.accounts()}
+        [account] = [row.network async for row in client.accounts.list()]
         assert account == "chatgpt" == networks.account("chatgpt").network
         networks.fail("chatgpt", status=429)
-        assert (await client.tree(networks.account("chatgpt")))["nodes"] is not None
+        assert (await client.accounts.tree(networks.account("chatgpt"))).nodes is not None
         with pytest.raises(InvalidInput, match="name it"):
             networks.account("meta")
 
@@ -183,7 +185,7 @@ async def test_an_asynchronous_test() -> None:
 def test_a_fault_that_met_no_request_is_reported(networks: SimulatedNetworks, client: Ads) -> None:
     unused = networks.fail("meta", "POST", "/adsetz", status=429)
     used = networks.fail("meta", "POST", "/graph.facebook.com/*/adsets", status=429, times=2)
-    client.execute(prepare(networks, client, "meta"), confirmed=True)
+    client.operations.run(prepare(networks, client, "meta"), confirmed=True)
     assert used.happened == 2 and networks.unused_faults() == (unused,)
     text = networks.describe_unused_faults()
     assert text.startswith("No request met the fault: status 429 for POST /adsetz of meta. The last requests were: ")
