@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+from attrs import evolve
+
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.network import Network
 from adsunify.errors import (
@@ -21,7 +23,7 @@ from adsunify.errors import (
     ProviderUnreadable,
 )
 from adsunify.http.messages import Flow, Request, Response, Sleep, build_request_url
-from adsunify.values.exact_json import dumps_canonical
+from adsunify.values.exact_json import Json, dumps_canonical
 
 ResultT = TypeVar("ResultT")
 MAX_PAGES = 1_000
@@ -82,6 +84,29 @@ def fetch_pages(
         request = then
         answers.append((yield from fetch_response(network, request)))
     return answers
+
+
+def next_page_builder(
+    parameter: str, parse_cursor: Callable[[Response], str | int | None]
+) -> Callable[[Request, Response], Request | None]:
+    """Return the function for :func:`fetch_pages` that puts the next cursor into a parameter of the query."""
+
+    def build_next_request(request: Request, response: Response) -> Request | None:
+        cursor = parse_cursor(response)
+        return None if cursor is None else evolve(request, query={**request.query, parameter: str(cursor)})
+
+    return build_next_request
+
+
+def fetch_rows(
+    network: Network,
+    request: Request,
+    following: Callable[[Request, Response], Request | None],
+    parse: Callable[[Response], list[Mapping[str, Json]]],
+) -> Flow[list[Mapping[str, Json]]]:
+    """Fetch all pages of a list as :func:`fetch_pages` does, and return their rows."""
+    answers = yield from fetch_pages(network, request, following)
+    return [row for answer in answers for row in parse(answer)]
 
 
 def memoize_reads(flow: Flow[ResultT]) -> Flow[ResultT]:

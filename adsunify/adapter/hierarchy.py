@@ -68,6 +68,11 @@ class ListQuery:
     status: str | None = None
     search: str | None = None
 
+    def has_match(self, entity: ParsedEntity) -> bool:
+        """Return whether the entity has the native status, and the text in its name. Upper and lower case are equal."""
+        has_name = self.search is None or self.search.casefold() in (entity.name or "").casefold()
+        return has_name and self.status in (None, entity.native_status)
+
 
 @frozen
 class EntityTree:
@@ -105,6 +110,13 @@ def parse_entity(level: Level, native: Mapping[str, Json], parent_id: str | None
         native_status,
         native,
     )
+
+
+def require_same_entity(network: Network, level: Level, entity: ParsedEntity, entity_id: str) -> ParsedEntity:
+    """Return the entity that was requested by its ID. Raises ProviderUnreadable if it has another ID."""
+    if entity.id != entity_id:
+        raise ProviderUnreadable(f"{network.title} answered another {level.native} than the requested one.")
+    return entity
 
 
 def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:

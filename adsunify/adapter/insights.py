@@ -111,6 +111,15 @@ class DateRange:
         return {"startDate": self.start.isoformat(), "endDate": self.end.isoformat()}
 
 
+def find_report_range(
+    days: Sequence[tuple[datetime.date, object]], start: datetime.date, end: datetime.date
+) -> tuple[datetime.date, datetime.date]:
+    """Return the range of a report: the requested one, or that of its rows if the caller resumed it without dates."""
+    if all(start <= day <= end for day, _ in days):
+        return start, end
+    return min(day for day, _ in days), max(day for day, _ in days)
+
+
 @frozen
 class Coverage:
     """The days that the rows cover, in local days of the account; both ends are included.
@@ -128,6 +137,10 @@ class Coverage:
     provisional_from: datetime.date | None = None
     missing_ranges: Sequence[DateRange] = ()
     notes: Sequence[str] = ()
+
+    def mark_provisional(self, day: datetime.date) -> Self:
+        """Return the coverage whose figures the network may still correct from ``day`` on."""
+        return evolve(self, provisional_from=max(self.start, day) if day <= self.end else None)
 
     def mark_missing_days(self, reported: Collection[datetime.date], missing_day: MissingDayMeaning) -> Self:
         """Return the coverage with days without a row treated as ``missing_day`` says, and with a note about them."""

@@ -1,8 +1,8 @@
 """JSON pointers (RFC 6901): read, check, write and search values of requests and responses.
 
 Responses of a network are hostile input. Adapters read them only with :func:`get_value`, :func:`require_value`,
-:func:`require_id`, :func:`get_text` and :func:`get_objects`. The functions that need a value raise
-:class:`~adsunify.errors.ProviderUnreadable`.
+:func:`require_id`, :func:`require_object`, :func:`get_text` and :func:`get_objects`. The functions that need a value
+raise :class:`~adsunify.errors.ProviderUnreadable`.
 """
 
 from __future__ import annotations
@@ -74,6 +74,18 @@ def require_value(value: Json, pointer: str, label: str = "answer") -> Json:
     member = get_value(value, pointer)
     if member is None:
         raise ProviderUnreadable(f"The {label} has no {pointer or 'body'}.")
+    return member
+
+
+def require_object(value: Json, pointer: str, label: str = "answer") -> Mapping[str, Json]:
+    """Return the object at the pointer.
+
+    Raises:
+        ProviderUnreadable: there is no value, or it is not an object.
+    """
+    member = require_value(value, pointer, label)
+    if not isinstance(member, Mapping):
+        raise ProviderUnreadable(f"The {label} has no object at {pointer or 'its top'}.")
     return member
 
 

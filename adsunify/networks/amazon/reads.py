@@ -30,7 +30,7 @@ from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_value
+from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_object
 
 from .native import (
     BROAD_MATCH,
@@ -222,10 +222,7 @@ def _create_report(account: Account, days: DateRange) -> Flow[Mapping[str, Json]
 def _fetch_report_state(account: Account, report: str) -> Flow[Mapping[str, Json]]:
     url, headers = get_base_url(account) + REPORTS_PATH + "/{reportId}", {SCOPE_HEADER: account.native_id}
     response = yield from fetch_response(NETWORK, Request("GET", url, path={"reportId": report}, headers=headers))
-    state = require_value(response.body, "", "report")
-    if not isinstance(state, Mapping):
-        raise ProviderUnreadable("The report's state is no object.")
-    return {**state, "reportId": report}
+    return {**require_object(response.body, "", "report"), "reportId": report}
 
 
 def _has_failed(state: Mapping[str, Json]) -> bool:
@@ -294,9 +291,8 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             covered.append(days)
     if covered and not start <= covered[0].start <= covered[-1].end <= end:
         start, end = covered[0].start, covered[-1].end
-    restated = max(start, today - timedelta(days=RESTATED_DAYS))
-    provisional = restated if restated <= end else None
-    coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
+    coverage = Coverage(start, end, account.timezone, notes=notes)
+    coverage = coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 

@@ -16,13 +16,20 @@ from typing import TYPE_CHECKING
 
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency
-from adsunify.errors import ProviderUnreadable, invalid_input
+from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
 from adsunify.values.base64url import encode_base64url
 from adsunify.values.exact_json import Json, dumps_bytes
-from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_objects, require_value
+from adsunify.values.json_pointer import (
+    get_objects,
+    get_text,
+    get_value,
+    parse_id,
+    require_object,
+    require_objects,
+)
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -203,10 +210,7 @@ def _encode_jwt_part(value: Json) -> str:
 
 def parse_object(response: Response, what: str) -> Mapping[str, Json]:
     """Return the single object of a response."""
-    native = require_value(response.body, "/result", what)
-    if not isinstance(native, Mapping):
-        raise ProviderUnreadable(f"The {what} in the answer is no object.")
-    return native
+    return require_object(response.body, "/result", what)
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
-from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.flows import completed_flow, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
     DiscoveredAccount,
@@ -136,10 +137,7 @@ def _parse_rows(response: Response) -> list[Mapping[str, Json]]:
     return require_objects(response.body, "/result/rows" if is_report else "/result")
 
 
-def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """Read the rows of all pages."""
-    answers = yield from fetch_pages(NETWORK, request, _build_next_request)
-    return [row for answer in answers for row in _parse_rows(answer)]
+_fetch_rows = partial(fetch_rows, NETWORK, following=_build_next_request, parse=_parse_rows)
 
 
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
@@ -212,15 +210,9 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read one entity, deleted or not."""
     level = get_level(NETWORK, kind)
-    entity = _parse_entity(
-        level,
-        apple.parse_object(
-            (yield from fetch_response(NETWORK, apple.build_entity_request(account, level, entity_id))), level.native
-        ),
-    )
-    if entity.id != entity_id:
-        raise ProviderUnreadable(f"Apple Ads answered another {level.native} than the one that was asked for.")
-    return entity
+    response = yield from fetch_response(NETWORK, apple.build_entity_request(account, level, entity_id))
+    entity = _parse_entity(level, apple.parse_object(response, level.native))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -302,16 +294,14 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     today = (to_account_time(account, now) or now).date()
     until = min(end, today)
     if start > until:  # all days are in the future
-        return Insights.from_days(
-            (), Coverage(start, end, account.timezone, provisional_from=start), NETWORK.missing_day
-        )
+        coverage = Coverage(start, end, account.timezone).mark_provisional(today)
+        return Insights.from_days((), coverage, NETWORK.missing_day)
     everything = apple.build_account_query_request(
         account, CAMPAIGN.path, [apple.build_filter("deleted", "IN", [True, False])]
     )
     ids = [require_id(row, CAMPAIGN.id, CAMPAIGN.native) for row in (yield from _fetch_rows(everything))]
     notes = [metric.note for metric in METRICS if metric.note]
-    provisional = max(start, today) if end >= today else None
-    coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
+    coverage = Coverage(start, end, account.timezone, notes=notes).mark_provisional(today)
     if not ids:  # a report needs a filter of campaigns
         return Insights.without_campaigns(evolve(coverage, end=until)).extend_to(end)
     native = yield from _fetch_report_rows(account, start, until, list(dict.fromkeys(ids)))

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from attrs import evolve
 
+from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import Account, Level, ParsedError, require_currency, split_words
 from adsunify.http.messages import Request, Response
@@ -137,10 +138,7 @@ def parse_next_cursor(response: Response) -> str | None:
     return parse_id(body.get("last_id")) if more else None
 
 
-def build_next_request(request: Request, response: Response) -> Request | None:
-    """Build the request of the next page; None at the end."""
-    cursor = parse_next_cursor(response)
-    return None if cursor is None else evolve(request, query={**request.query, "after": cursor})
+build_next_request = next_page_builder("after", parse_next_cursor)
 
 
 NOT_JSON = "not_json"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from urllib.parse import quote
 
@@ -11,7 +11,7 @@ from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage, CatalogRow
-from adsunify.adapter.flows import MAX_PAGES, completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.flows import MAX_PAGES, completed_flow, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
     DiscoveredAccount,
@@ -28,9 +28,9 @@ from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
-from adsunify.values.dates import get_timezone, split_date_range
+from adsunify.values.dates import get_midnight, get_timezone, split_date_range
 from adsunify.values.exact_json import Json, dumps
-from adsunify.values.json_pointer import get_objects, get_text, require_id, require_value
+from adsunify.values.json_pointer import get_objects, get_text, require_id, require_object
 
 from . import native as openai
 from .tables import AD, AD_GROUP, CAMPAIGN, CONVERSION_METRICS, METRICS, NETWORK, STATIC_CATALOG
@@ -96,12 +96,9 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 
 def _fetch_children(level: Level, parent_id: str | None) -> Flow[list[ParsedEntity]]:
     """Read all entities of a level below one parent."""
-    answers = yield from fetch_pages(
-        NETWORK, openai.build_children_request(level, parent_id, openai.MAX_PAGE_SIZE), openai.build_next_request
-    )
-    return [
-        hierarchy.parse_entity(level, native, parent_id) for answer in answers for native in openai.parse_rows(answer)
-    ]
+    request = openai.build_children_request(level, parent_id, openai.MAX_PAGE_SIZE)
+    rows = yield from fetch_rows(NETWORK, request, openai.build_next_request, openai.parse_rows)
+    return [hierarchy.parse_entity(level, native, parent_id) for native in rows]
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
@@ -159,7 +156,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
             response = yield from fetch_response(NETWORK, request)
             requests += 1
             page = [hierarchy.parse_entity(level, native, owner) for native in openai.parse_rows(response)]
-            matches = [row for row in page if _is_match(row, query)]
+            matches = [row for row in page if query.has_match(row)]
             entities += matches[:room]
             if len(matches) > room:  # the next call reads the rest of the page again
                 return EntityPage(tuple(entities), place + entities[-1].id)
@@ -175,22 +172,12 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     return EntityPage(tuple(entities))
 
 
-def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    has_name = query.search is None or query.search.casefold() in (row.name or "").casefold()
-    return has_name and (query.status is None or row.native_status == query.status)
-
-
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read one entity, archived or not, without its parent, which only lists tell."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, openai.build_level_entity_request(level, entity_id))
-    native = require_value(response.body, "", level.native)
-    if not isinstance(native, Mapping):
-        raise ProviderUnreadable(f"The {level.native} is no object.")
-    entity = hierarchy.parse_entity(level, native)
-    if entity.id != entity_id:
-        raise ProviderUnreadable(f"OpenAI answered another {level.native} than the one that was asked for.")
-    return entity
+    entity = hierarchy.parse_entity(level, require_object(response.body, "", level.native))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -233,9 +220,8 @@ def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Ma
         page = "" if cursor is None else f"&after={quote(cursor, safe='')}"
         return evolve(request, query_raw=f"{start.query_raw}{page}") if page else None
 
-    answers = yield from fetch_pages(NETWORK, start, following)
     rows: dict[tuple[str, str], Mapping[str, Json]] = {}
-    for row in (row for answer in answers for row in openai.parse_rows(answer)):
+    for row in (yield from fetch_rows(NETWORK, start, following, openai.parse_rows)):
         # the row's ID depends on the requested fields, so it does not identify the row
         rows[require_id(row, "/campaign_id", "report's row"), parse_date(row.get("readable_time")).isoformat()] = row
     return list(rows.values())
@@ -243,7 +229,7 @@ def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Ma
 
 def _format_midnight(day: date, timezone: str) -> str:
     """Return the first instant of a local day in Unix seconds."""
-    return str(openai.TIME.format(datetime.combine(day, time(), get_timezone(timezone))))
+    return str(openai.TIME.format(get_midnight(day, timezone)))
 
 
 def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:
@@ -313,8 +299,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     if last == today:
         notes.append("OpenAI reports the conversions of a day after the day has ended.")
     newest = today - _ONE_DAY
-    provisional = max(start, newest) if end >= newest else None
-    coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
+    coverage = Coverage(start, end, timezone, notes=notes).mark_provisional(newest)
     days = _join_days(
         parse_daily_metrics(account, delivered, start, end),
         dict(_parse_conversions(account, converted)),
@@ -329,11 +314,10 @@ def _fetch_event_sources(account: Account, search: str) -> Flow[CatalogPage]:
     """Read the distinct sources that events are linked to."""
     request = openai.build_event_settings_request(openai.MAX_PAGE_SIZE)
     sources: dict[str, CatalogRow] = {}
-    for answer in (yield from fetch_pages(NETWORK, request, openai.build_next_request)):
-        for setting in openai.parse_rows(answer):
-            for source in get_objects(setting, "/sources", "event setting"):
-                source_id = require_id(source, "/id", "source")
-                sources[source_id] = CatalogRow(source_id, get_text(source, "/name") or source_id, source)
+    for setting in (yield from fetch_rows(NETWORK, request, openai.build_next_request, openai.parse_rows)):
+        for source in get_objects(setting, "/sources", "event setting"):
+            source_id = require_id(source, "/id", "source")
+            sources[source_id] = CatalogRow(source_id, get_text(source, "/name") or source_id, source)
     return CatalogPage(tuple(row for row in sources.values() if search.casefold() in row.name.casefold()))
 
 

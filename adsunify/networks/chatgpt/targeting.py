@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from adsunify.adapter.edit_members import apply_targeting
-from adsunify.adapter.flows import fetch_pages
+from adsunify.adapter.flows import fetch_rows
 from adsunify.adapter.network import Network
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
@@ -97,9 +97,8 @@ def fetch_conversion_event(network: Network, brief: CampaignBrief) -> Flow[str]:
     """
     path, event_id = "platform.conversionEvent", brief.platform.conversion_event or ""
     request = openai.build_event_settings_request(openai.MAX_PAGE_SIZE)
-    event = None
-    for answer in (yield from fetch_pages(network, request, openai.build_next_request)):
-        event = next((row for row in openai.parse_rows(answer) if get_text(row, "/id") == event_id), event)
+    rows = yield from fetch_rows(network, request, openai.build_next_request, openai.parse_rows)
+    event = next((row for row in rows if get_text(row, "/id") == event_id), None)
     if event is None:
         raise invalid_input(
             path, "not_found", "OpenAI has no such event in the account; see the catalog conversion_events."

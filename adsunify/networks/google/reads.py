@@ -292,9 +292,8 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     query = google.build_gaql(REPORT_FIELDS, "customer", days, order="segments.date")
     answers = yield from fetch_pages(NETWORK, google.build_search_request(account, query), _build_next_request)
     pages = [answer.body for answer in answers]
-    restated = today - timedelta(days=google.RESTATED_DAYS)
-    provisional = max(start, restated) if end >= restated else None
-    coverage = Coverage(start, end, account.timezone, provisional_from=provisional)
+    coverage = Coverage(start, end, account.timezone)
+    coverage = coverage.mark_provisional(today - timedelta(days=google.RESTATED_DAYS))
     native = [row for page in pages for row in get_objects(page, "/results")]
     return Insights.from_days(parse_daily_metrics(account, pages, start, end), coverage, NETWORK.missing_day, native)
 

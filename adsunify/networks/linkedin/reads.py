@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
     DiscoveredAccount,
     EntityPage,
@@ -26,7 +27,7 @@ from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, require_id, require_value
+from adsunify.values.json_pointer import get_text, require_id, require_object
 
 from . import native as linkedin
 from .settings import ACCOUNT_TYPE_MEMBER
@@ -51,9 +52,7 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
     return evolve(request, query_raw="&".join([*parameters, f"pageToken={linkedin.encode_restli(token)}"]))
 
 
-def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    answers = yield from fetch_pages(NETWORK, request, _build_next_request)
-    return [row for answer in answers for row in linkedin.parse_rows(answer)]
+_fetch_rows = partial(fetch_rows, NETWORK, following=_build_next_request, parse=linkedin.parse_rows)
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
@@ -126,10 +125,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     """Read one entity with any status."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, linkedin.build_entity_request(account, level, entity_id))
-    row = require_value(response.body, "", level.native)
-    if not isinstance(row, Mapping):
-        raise ProviderUnreadable(f"The {level.native} is no object.")
-    return _parse_entity(level, row)
+    return _parse_entity(level, require_object(response.body, "", level.native))
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -200,8 +196,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     cut = len(native) >= MAX_ELEMENTS
     if cut:
         notes.append(f"LinkedIn cuts an answer off at {MAX_ELEMENTS} rows; ask for fewer days.")
-    provisional = max(start, today) if end >= today else None
-    coverage = Coverage(start, end, TIMEZONE, not cut, provisional, notes=notes)
+    coverage = Coverage(start, end, TIMEZONE, not cut, notes=notes).mark_provisional(today)
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

@@ -6,12 +6,13 @@ import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_response, fetch_rows, next_page_builder
 from adsunify.adapter.hierarchy import (
     DiscoveredAccount,
     EntityPage,
@@ -22,12 +23,12 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
     ensure_owned,
 )
-from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
+from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, can_sign
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.http.messages import Flow, Request, RequestKind, Response
+from adsunify.http.messages import Flow, Request, RequestKind
 from adsunify.plans.records import Kind
 from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps
@@ -39,15 +40,9 @@ from .tables import METRICS, NETWORK
 TOKEN_URL = f"{meta.API_URL}/oauth/access_token"
 
 
-def _build_next_request(request: Request, response: Response) -> Request | None:
-    cursor = meta.parse_next_cursor(response)
-    return None if cursor is None else evolve(request, query={**request.query, "after": cursor})
-
-
-def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """Read all rows of a list, to its last page."""
-    answers = yield from fetch_pages(NETWORK, request, _build_next_request)
-    return [row for answer in answers for row in meta.parse_rows(answer)]
+_fetch_rows = partial(
+    fetch_rows, NETWORK, following=next_page_builder("after", meta.parse_next_cursor), parse=meta.parse_rows
+)
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -242,11 +237,8 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             )
         native = yield from _fetch_rows(meta.build_edge_request(job, "insights", {"limit": REPORT_PAGE_SIZE}))
     dated = list(parse_daily_metrics(account, native, start, end))
-    if dated and not all(start <= day <= end for day, _ in dated):  # the caller resumed a job without its dates
-        start, end = min(day for day, _ in dated), max(day for day, _ in dated)
-    restated = today - timedelta(days=RESTATED_DAYS)
-    provisional = max(start, restated) if end >= restated else None
-    coverage = Coverage(start, end, account.timezone, provisional_from=provisional)
+    coverage = Coverage(*find_report_range(dated, start, end), account.timezone)
+    coverage = coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
     return Insights.from_days(dated, coverage, NETWORK.missing_day, native)
 
 

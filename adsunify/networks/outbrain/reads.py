@@ -32,7 +32,7 @@ from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_id
+from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_id, require_object
 
 from . import native as outbrain
 from .tables import AD, CAMPAIGN, METRICS, NETWORK
@@ -204,7 +204,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
             if len(entities) == query.limit:
                 ended = False
                 break
-            entities += [row] if _is_match(row, query) else []
+            entities += [row] if query.has_match(row) else []
             offset += 1
         if ended:
             owners, offset = owners[1:], 0
@@ -213,21 +213,12 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     return EntityPage(tuple(entities), f"{owners[0]}.{offset}" if level is AD else str(offset))
 
 
-def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    has_name = query.search is None or query.search.casefold() in (row.name or "").casefold()
-    return has_name and (query.status is None or row.native_status == query.status)
-
-
 def _fetch_with_query(level: Level, entity_id: str, query: Mapping[str, str] | None = None) -> Flow[ParsedEntity]:
     response = yield from fetch_response(
         NETWORK, outbrain.build_get_request(f"{level.path}/{{id}}", query or {}, id=entity_id)
     )
-    if not isinstance(response.body, Mapping):
-        raise ProviderUnreadable(f"Outbrain: the {level.native} in the answer is no object.")
-    entity = hierarchy.parse_entity(level, response.body)
-    if entity.id != entity_id:
-        raise ProviderUnreadable(f"Outbrain answered another {level.native} than the one that was asked for.")
-    return entity
+    entity = hierarchy.parse_entity(level, require_object(response.body, "", level.native))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -301,9 +292,8 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     full_day = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
     if full_day is not None:
         partial = parse_date(full_day[:10]) + _ONE_DAY
-    provisional = max(start, partial) if partial <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
-    coverage = Coverage(start, end, outbrain.TIMEZONE, provisional_from=provisional, notes=notes)
+    coverage = Coverage(start, end, outbrain.TIMEZONE, notes=notes).mark_provisional(partial)
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 

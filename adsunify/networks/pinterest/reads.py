@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
     DiscoveredAccount,
@@ -21,7 +22,7 @@ from adsunify.adapter.hierarchy import (
     check_query,
     drop_orphans,
 )
-from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
+from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.adapter.settings import to_account_time
@@ -39,10 +40,7 @@ from .tables import AD, AD_GROUP, CAMPAIGN, INTERESTS_CATALOG, KEYWORD, METRICS,
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """Read all rows of a list, to its last page."""
-    answers = yield from fetch_pages(NETWORK, request, pinterest.build_next_request)
-    return [row for answer in answers for row in pinterest.parse_rows(answer)]
+_fetch_rows = partial(fetch_rows, NETWORK, following=pinterest.build_next_request, parse=pinterest.parse_rows)
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
@@ -293,11 +291,9 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             return Insights.from_pending_report(start, end, zone, PendingReport(job, rows, POLL_INTERVAL_MS))
         native = rows
     days = list(parse_daily_metrics(account, native, start, end))
-    if days and not all(start <= day <= end for day, _ in days):  # the caller resumed a job without its dates
-        start, end = min(day for day, _ in days), max(day for day, _ in days)
-    restated = max(start, today - timedelta(days=RESTATED_DAYS))
     notes = [] if zone == account.timezone else ["Days are those of UTC: the account's own are not to be had."]
-    coverage = Coverage(start, end, zone, True, restated if restated <= end else None, (), notes)
+    coverage = Coverage(*find_report_range(days, start, end), zone, notes=notes)
+    coverage = coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

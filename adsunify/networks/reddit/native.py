@@ -22,7 +22,7 @@ from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value, require_objects, require_value
+from adsunify.values.json_pointer import get_text, get_value, require_objects
 from adsunify.values.money import MICROS
 from adsunify.values.time_formats import ISO_TIME
 
@@ -130,14 +130,6 @@ def build_query_request(path: str, query: Mapping[str, str], body: Json, **slots
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:
     """Return the rows of a list. Raises ProviderUnreadable without ``data``, which even an empty list has."""
     return require_objects(response.body, "/data")
-
-
-def parse_object(response: Response, what: str) -> Mapping[str, Json]:
-    """Return the single object of a response."""
-    native = require_value(response.body, "/data", what)
-    if not isinstance(native, Mapping):
-        raise ProviderUnreadable(f"The {what} in the answer is no object.")
-    return native
 
 
 def parse_next_cursor(response: Response) -> str | None:

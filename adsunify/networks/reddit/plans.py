@@ -12,12 +12,12 @@ from adsunify.adapter import lifecycle
 from adsunify.adapter.brief_checks import collect_minor_unit_warnings
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
-from adsunify.adapter.flows import fetch_or_none, fetch_pages
+from adsunify.adapter.flows import fetch_or_none, fetch_rows
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_parent_member
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Account, Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderError, invalid_input
-from adsunify.http.messages import Flow, Request, Response
+from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Binding, Expectation, Kind, Output, Outputs, Plan, Risk, Step
 from adsunify.values.dates import format_utc
@@ -214,8 +214,7 @@ def _has_post(post_id: str) -> Flow[bool]:
 
 def _find_row(request: Request, row_id: str | None) -> Flow[Mapping[str, Json] | None]:
     """Return the row with this ID; None if the list has none."""
-    answers: list[Response] = yield from fetch_pages(NETWORK, request, reddit.build_next_request)
-    rows = (row for answer in answers for row in reddit.parse_rows(answer))
+    rows = yield from fetch_rows(NETWORK, request, reddit.build_next_request, reddit.parse_rows)
     return next((row for row in rows if parse_id(get_value(row, "/id")) == row_id), None)
 
 

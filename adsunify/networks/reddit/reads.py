@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_pages, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
     DiscoveredAccount,
@@ -27,9 +28,9 @@ from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import ProviderError, ProviderUnreadable
 from adsunify.http.messages import Flow, Request
 from adsunify.plans.records import Kind
-from adsunify.values.dates import format_utc, get_timezone
+from adsunify.values.dates import format_utc, get_midnight, get_timezone
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value, require_id, require_objects
+from adsunify.values.json_pointer import get_text, get_value, require_id, require_object, require_objects
 
 from . import native as reddit
 from .tables import AD, LEVELS, METRICS, NETWORK
@@ -46,10 +47,7 @@ EXTRA_POINTERS = {
 }
 
 
-def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """Read all rows of a list, to its last page."""
-    answers = yield from fetch_pages(NETWORK, request, reddit.build_next_request)
-    return [row for answer in answers for row in reddit.parse_rows(answer)]
+_fetch_rows = partial(fetch_rows, NETWORK, following=reddit.build_next_request, parse=reddit.parse_rows)
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
@@ -147,10 +145,8 @@ def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
     response = yield from fetch_response(
         NETWORK, reddit.build_get_request(f"{level.path}/{{id}}", id=reddit.ensure_valid_id(entity_id))
     )
-    entity = _parse_entity(level, reddit.parse_object(response, level.native))
-    if entity.id != entity_id:
-        raise ProviderUnreadable(f"Reddit answered another {level.native} than the one that was asked for.")
-    return entity
+    entity = _parse_entity(level, require_object(response.body, "/data", level.native))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -173,10 +169,6 @@ REPORT_FIELDS = [metric.native.removeprefix("/").upper() for metric in METRICS]
 _ONE_DAY, _ONE_HOUR = timedelta(days=1), timedelta(hours=1)
 
 
-def _get_midnight(local_day: date, timezone: str) -> datetime:
-    return datetime.combine(local_day, time(), get_timezone(timezone)).astimezone(UTC)
-
-
 def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
     """Return the whole hour before or after an instant, since some time zones are offset by half an hour."""
     # unverified: reports begin and end at whole hours.
@@ -187,8 +179,8 @@ def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
 def _build_report_request(account: Account, start: date, end: date) -> Request:
     timezone = require_timezone(account)
     body: dict[str, Json] = {
-        "starts_at": _format_whole_hour(_get_midnight(start, timezone)),
-        "ends_at": _format_whole_hour(_get_midnight(end + _ONE_DAY, timezone), up=True),
+        "starts_at": _format_whole_hour(get_midnight(start, timezone)),
+        "ends_at": _format_whole_hour(get_midnight(end + _ONE_DAY, timezone), up=True),
         "time_zone_id": timezone,
         "breakdowns": ["DATE"],
         "fields": list(REPORT_FIELDS),
@@ -211,9 +203,9 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     native = [row for day, row in dated if start <= day <= end]  # whole hours may add the next or previous day
     updated = [reddit.TIME.parse(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
     settled = min([now, *(moment for moment in updated if moment is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
-    restated = max(start, settled.astimezone(get_timezone(timezone)).date())
     notes = [metric.note for metric in METRICS if metric.note]
-    coverage = Coverage(start, end, timezone, True, restated if restated <= end else None, notes=notes)
+    coverage = Coverage(start, end, timezone, notes=notes)
+    coverage = coverage.mark_provisional(settled.astimezone(get_timezone(timezone)).date())
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 

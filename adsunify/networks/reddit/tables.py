@@ -36,7 +36,7 @@ from adsunify.adapter.network import (
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text
+from adsunify.values.json_pointer import get_text, require_object
 
 from . import native as reddit
 from .settings import EDITS, SETTINGS
@@ -231,7 +231,7 @@ def _build_job_request(account: Account, sought: str) -> Request:
 
 
 def _parse_single_job(response: Response) -> Sequence[Mapping[str, Json]]:
-    return [reddit.parse_object(response, "job")]
+    return [require_object(response.body, "/data", "job")]
 
 
 def _get_job_id(row: Mapping[str, Json]) -> str:

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_pages, fetch_response, next_page_builder
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
     DiscoveredAccount,
@@ -23,7 +23,7 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
     ensure_owned,
 )
-from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
+from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Account, Level, get_level, require_timezone
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
@@ -37,10 +37,7 @@ from . import native as snap
 from .settings import PACING_LEVEL_MEMBER
 from .tables import LEVELS, METRICS, NETWORK, PLACE_CATALOGS, parse_suffix_country
 
-
-def _build_next_request(request: Request, response: Response) -> Request | None:
-    cursor = snap.parse_next_cursor(response)
-    return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
+_build_next_request = next_page_builder("cursor", snap.parse_next_cursor)
 
 
 # -- accounts -----------------------------------------------------------------------------------------------------
@@ -127,7 +124,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         response = yield from fetch_response(NETWORK, request)
         page = _parse_entities(level, response)
         for position, row in enumerate(page[offset:], offset + 1):
-            if _is_match(row, query):
+            if query.has_match(row):
                 entities.append(row)
             if len(entities) == query.limit and position < len(page):
                 return EntityPage(tuple(entities), _format_cursor(size, position, cursor))
@@ -142,20 +139,13 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     return EntityPage(tuple(entities), _format_cursor(size, offset, cursor))
 
 
-def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    has_name = query.search is None or query.search.casefold() in (row.name or "").casefold()
-    return has_name and (query.status is None or row.native_status == query.status)
-
-
 def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
     entities = _parse_entities(
         level, (yield from fetch_response(NETWORK, snap.build_level_entity_request(level, entity_id)))
     )
     if not entities:
         raise ProviderNotFound(f"Snapchat has no {level.native} {entity_id}.")
-    if entities[0].id != entity_id:
-        raise ProviderUnreadable(f"Snapchat answered another {level.native} than the one that was asked for.")
-    return entities[0]
+    return hierarchy.require_same_entity(NETWORK, level, entities[0], entity_id)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -287,12 +277,9 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         bodies += [answer.body for answer in answers]
     native = [row for body in bodies for row in _parse_series(body)]
     days = list(parse_daily_metrics(account, native, start, end))
-    if days and not all(start <= day <= end for day, _ in days):  # the caller resumed a report without its dates
-        start, end = min(day for day, _ in days), max(day for day, _ in days)
-    restated = _get_restated_from(bodies, timezone, now)
-    provisional = max(start, restated) if restated <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
-    coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
+    coverage = Coverage(*find_report_range(days, start, end), timezone, notes=notes)
+    coverage = coverage.mark_provisional(_get_restated_from(bodies, timezone, now))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

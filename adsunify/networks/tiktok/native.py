@@ -21,6 +21,7 @@ from unicodedata import east_asian_width
 
 from attrs import frozen
 
+from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import Account, ItemResult, ParsedError, Period, require_currency, split_words
 from adsunify.http.messages import BodyEncoding, Request, Response
@@ -262,6 +263,9 @@ def parse_next_page(response: Response) -> int | None:
     if isinstance(page, int) and isinstance(last, int) and 0 < page < last:
         return page + 1
     return None
+
+
+build_next_request = next_page_builder("page", parse_next_page)
 
 
 SUCCESS_CODE = 0

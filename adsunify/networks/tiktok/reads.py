@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
-from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.flows import completed_flow, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity, drop_orphans
-from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport
+from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
@@ -32,15 +33,7 @@ REVOKE_URL = f"{tiktok.API_URL}/oauth2/revoke_token/"
 ADVERTISERS_URL = f"{tiktok.API_URL}/oauth2/advertiser/get/"
 
 
-def _build_next_request(request: Request, response: Response) -> Request | None:
-    page = tiktok.parse_next_page(response)
-    return None if page is None else evolve(request, query={**request.query, "page": str(page)})
-
-
-def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """Read all rows of a list, to its last page."""
-    answers = yield from fetch_pages(NETWORK, request, _build_next_request)
-    return [row for answer in answers for row in tiktok.parse_rows(answer)]
+_fetch_rows = partial(fetch_rows, NETWORK, following=tiktok.build_next_request, parse=tiktok.parse_rows)
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -270,9 +263,8 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             return Insights.from_pending_report(start, end, account.timezone, rows)
         native = rows
     days = list(parse_daily_metrics(account, native, start, end))
-    if days and not all(start <= day <= end for day, _ in days):  # the caller resumed a task without its dates
-        start, end = min(day for day, _ in days), max(day for day, _ in days)
-    return Insights.from_days(days, Coverage(start, end, account.timezone), NETWORK.missing_day, native)
+    coverage = Coverage(*find_report_range(days, start, end), account.timezone)
+    return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 
 def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json]] | PendingReport]:

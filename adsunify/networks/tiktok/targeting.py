@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from adsunify.adapter.edit_members import apply_targeting
 from adsunify.adapter.edits import require_change
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_pages, fetch_response, fetch_rows
 from adsunify.adapter.network import Account, Network, split_words
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, invalid_input, raise_if_issues
-from adsunify.http.messages import Flow, Request, Response
+from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Change, Kind
 from adsunify.values.exact_json import Json
@@ -166,18 +166,13 @@ def fetch_suggested_cover(
     raise invalid_input(path, "required", "TikTok suggests no cover for the video; name one as imageHash or imageUrl.")
 
 
-def _build_next_request(request: Request, response: Response) -> Request | None:
-    page = tiktok.parse_next_page(response)
-    return None if page is None else evolve(request, query={**request.query, "page": str(page)})
-
-
 def _find_identity(
     network: Network, account: Account, identity_id: str, kind: str, **query: str
 ) -> Flow[Mapping[str, Json] | None]:
     request = tiktok.build_account_get_request(
         account, "/identity/get/", **query, page="1", page_size=str(tiktok.IDENTITY_PAGE_SIZE)
     )
-    answers = yield from fetch_pages(network, request, _build_next_request)
+    answers = yield from fetch_pages(network, request, tiktok.build_next_request)
     for answer in answers:
         for row in tiktok.parse_named_rows(answer, "identity_list"):
             if get_text(row, "/identity_id") == identity_id and get_text(row, "/identity_type", kind) == kind:
@@ -216,10 +211,8 @@ def _find_identity_in_centers(
 ) -> Flow[tuple[Mapping[str, Json] | None, str | None]]:
     """Find the identity in the business centres that the token reaches. Returns it with its centre."""
     query = {"page": "1", "page_size": str(tiktok.BUSINESS_CENTER_PAGE_SIZE)}
-    answers = yield from fetch_pages(
-        network, Request("GET", f"{tiktok.API_URL}/bc/get/", query=query), _build_next_request
-    )
-    for row in (row for answer in answers for row in tiktok.parse_rows(answer)):
+    request = Request("GET", f"{tiktok.API_URL}/bc/get/", query=query)
+    for row in (yield from fetch_rows(network, request, tiktok.build_next_request, tiktok.parse_rows)):
         centre = parse_id(get_value(row, "/bc_info/bc_id"))  # unverified: bc_info.bc_id is the ID
         if centre is None:
             continue

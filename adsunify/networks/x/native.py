@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from attrs import evolve
 
+from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit, is_number
 from adsunify.adapter.network import Account, ItemResult, ParsedError, require_currency, require_timezone, split_words
 from adsunify.adapter.oauth import OAuthClient
@@ -28,7 +29,7 @@ from adsunify.plans.records import Step
 from adsunify.values.currencies import get_exponent
 from adsunify.values.dates import format_utc, get_timezone, parse_instant
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import find_values, get_text, get_value, parse_id
+from adsunify.values.json_pointer import find_values, get_objects, get_text, get_value, parse_id
 from adsunify.values.time_formats import ISO_TIME
 
 CODE = "x"
@@ -318,12 +319,14 @@ def parse_retry_delay(response: Response) -> float | None:
     return max(1.0, int(reset) - moment)
 
 
+def parse_rows(response: Response) -> list[Mapping[str, Json]]:
+    """Return the rows of a list."""
+    return get_objects(response.body, "/data")
+
+
 def parse_next_cursor(response: Response) -> str | None:
     """Return the cursor of the next page; None at the end. An empty cursor is the end, too."""
     return get_text(response.body, "/next_cursor") or None
 
 
-def build_next_request(request: Request, response: Response) -> Request | None:
-    """Build the request of the next page; None at the end."""
-    cursor = parse_next_cursor(response)
-    return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
+build_next_request = next_page_builder("cursor", parse_next_cursor)

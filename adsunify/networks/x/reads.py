@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import completed_flow, fetch_pages, fetch_response
+from adsunify.adapter.flows import completed_flow, fetch_response
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
     DiscoveredAccount,
@@ -37,7 +37,7 @@ from adsunify.http.messages import Flow, Request
 from adsunify.plans.records import Kind
 from adsunify.values.dates import format_utc, get_timezone, split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_value
+from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_object, require_value
 
 from . import native as x
 from .tables import LEVELS, LINE_ITEM, METRICS, NETWORK, PROMOTED_POST
@@ -196,10 +196,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     response = yield from fetch_response(
         NETWORK, x.build_request("GET", path, {}, account=account.native_id, id=entity_id)
     )
-    native = require_value(response.body, "/data", level.native)
-    if not isinstance(native, Mapping):
-        raise ProviderUnreadable(f"X: the {level.native} is no object.")
-    return hierarchy.parse_entity(level, native)
+    return hierarchy.parse_entity(level, require_object(response.body, "/data", level.native))
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
@@ -235,8 +232,7 @@ def _fetch_active_campaigns(
     They include deleted campaigns and exclude campaigns in another currency than the account's.
     """
     list_request = x.build_account_get_request(account, "campaigns", with_deleted="true", count=x.PAGE_SIZE)
-    answers = yield from fetch_pages(NETWORK, list_request, x.build_next_request)
-    campaigns = [item for answer in answers for item in get_objects(answer.body, "/data")]
+    campaigns = yield from fetch_rows(NETWORK, list_request)
     if not campaigns:
         return None
     own = [
@@ -349,13 +345,12 @@ def _build_coverage(
     notes: Sequence[str] = (),
 ) -> Coverage:
     today = now.astimezone(get_timezone(require_timezone(account))).date()
-    restated = today - timedelta(days=RESTATED_DAYS)
-    provisional = max(days.start, restated) if days.end >= restated else None
     texts = [*(metric.note for metric in METRICS if metric.note), *notes]
     switched = account.extras.get("timezoneSwitchAt", "")[:10]
     if switched and days.start.isoformat() <= switched <= days.end.isoformat():
         texts.append(f"The account changed its time zone at {switched}: that day has a gap.")
-    return Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), texts)
+    coverage = Coverage(days.start, days.end, account.timezone, not missing, missing_ranges=tuple(missing), notes=texts)
+    return coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
 
 
 def _build_insights(account: Account, rows: Mapping[MetricsKey, Mapping[str, Json]], coverage: Coverage) -> Insights:

@@ -6,14 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from attrs import frozen
 
+from adsunify.adapter import flows
 from adsunify.adapter.edits import require_change
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.network import Account, Network, split_words
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
-from adsunify.http.messages import Flow, Request
+from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Change
 from adsunify.values.exact_json import Json
@@ -127,10 +129,7 @@ def build_delete_operation(criterion: Criterion) -> dict[str, Json]:
 # -- what is looked up --------------------------------------------------------------------------------------------
 
 
-def fetch_rows(network: Network, request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """Read all rows of a list, to its last page."""
-    answers = yield from fetch_pages(network, request, x.build_next_request)
-    return [row for answer in answers for row in get_objects(answer.body, "/data")]
+fetch_rows = partial(flows.fetch_rows, following=x.build_next_request, parse=x.parse_rows)
 
 
 def fetch_funding_instruments(network: Network, account_id: str, **query: str) -> Flow[list[Mapping[str, Json]]]:

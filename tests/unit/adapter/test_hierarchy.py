@@ -8,7 +8,14 @@ import pytest
 from attrs import evolve
 
 from adsunify.adapter.flows import fetch_response, memoize_reads, run_flow
-from adsunify.adapter.hierarchy import ParsedEntity, drop_orphans, ensure_owned, require_valid_id
+from adsunify.adapter.hierarchy import (
+    ListQuery,
+    ParsedEntity,
+    drop_orphans,
+    ensure_owned,
+    require_same_entity,
+    require_valid_id,
+)
 from adsunify.adapter.network import Account, Level, Network
 from adsunify.errors import ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, Response, Sleep
@@ -67,6 +74,24 @@ def unasked(request: Request) -> Response:
 def test_what_is_no_id_is_not_known(id_: str) -> None:
     with pytest.raises(ProviderNotFound):
         require_valid_id(get_adapter("meta").network, "campaign", id_)
+
+
+@pytest.mark.parametrize(
+    ("search", "status", "has_match"),
+    [(None, None, True), ("SPRING", None, True), ("autumn", None, False), (None, "ON", True), ("spring", "OFF", False)],
+)
+def test_a_list_is_filtered_by_name_and_native_status(search: str | None, status: str | None, has_match: bool) -> None:
+    entity = ParsedEntity("ad", "1", None, "Spring shoes", "active", "ON", {})
+    assert ListQuery(search=search, status=status).has_match(entity) is has_match
+
+
+def test_a_read_of_one_entity_refuses_another() -> None:
+    network = get_adapter("reddit").network
+    level = network.levels[0]
+    entity = ParsedEntity(level.kind, "1", None, None, None, None, {})
+    assert require_same_entity(network, level, entity, "1") is entity
+    with pytest.raises(ProviderUnreadable):
+        require_same_entity(network, level, entity, "2")
 
 
 def test_a_read_is_asked_once() -> None:

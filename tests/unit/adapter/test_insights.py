@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -21,6 +21,7 @@ from adsunify.adapter.insights import (
     Insights,
     MetricValues,
     PendingReport,
+    find_report_range,
     sum_by_day,
     sum_metrics,
 )
@@ -103,6 +104,21 @@ def test_totals_of_an_incomplete_range_are_null():
     assert answer.rows[0].clicks == 1
     assert answer.totals == MetricValues()
     assert answer.to_json()["coverage"]["missing"] == [{"startDate": "2027-03-02", "endDate": "2027-03-03"}]
+
+
+@pytest.mark.parametrize(
+    ("day", "provisional"), [(ONE - timedelta(days=1), ONE), (ONE, ONE), (TWO, TWO), (THREE, THREE), (FOUR, None)]
+)
+def test_figures_are_provisional_from_a_day_of_the_range(day, provisional):
+    assert COVERAGE.mark_provisional(day).provisional_from == provisional
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [([], (TWO, THREE)), ([TWO, THREE], (TWO, THREE)), ([THREE, ONE], (ONE, THREE)), ([FOUR], (FOUR, FOUR))],
+)
+def test_a_report_that_is_resumed_without_dates_has_the_range_of_its_rows(days, expected):
+    assert find_report_range([(day, {}) for day in days], TWO, THREE) == expected
 
 
 @pytest.mark.parametrize(
