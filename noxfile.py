@@ -76,10 +76,11 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """mypy --strict over the packages, the benchmarks and a program that uses the client; it finds broken adapters."""
+    """mypy --strict over packages, benchmarks, an example and a client program; it finds broken adapters."""
     install(session, "test", "types")
     session.run("mypy")
     session.run("mypy", "tests/typing/public_client.py", "tests/performance")
+    session.run("mypy", "examples/adapter_package/src")
     session.run("pytest", "tests/typing")
 
 
@@ -227,18 +228,19 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Wheel and sdist; the wheel alone in an empty environment without its extras, then with all of them."""
+    """Wheel and sdist; the wheel alone in an empty environment, then with all extras and the example of an adapter."""
     session.install("build")
     out = Path(session.create_tmp()).resolve()
     session.run("python", "-m", "build", "--outdir", str(out))
     wheel = max(out.glob("*.whl"), key=lambda path: path.stat().st_mtime)
-    script = Path("tests/client/alone.py").resolve()
+    script, example = Path("tests/client/alone.py").resolve(), Path("examples/adapter_package").resolve()
     session.chdir(out)
     session.run("python", "-m", "venv", "--clear", "alone")
     session.run("alone/bin/pip", "install", "--quiet", str(wheel), external=True)
     session.run("alone/bin/python", str(script), external=True)
-    session.install(f"{wheel}[all]")
+    session.install(f"{wheel}[all]", str(example))
     session.run("adsunify", "--version")
+    session.run("adsunify", "networks", "northway", env={"ADSUNIFY_ADAPTERS": "northway"}, silent=True)
 
 
 @nox.session

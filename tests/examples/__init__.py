@@ -1,0 +1,1 @@
+"""Tests of the programs and packages in ``examples``."""
