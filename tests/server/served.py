@@ -368,7 +368,9 @@ async def connect(one: Served, network: str, name: str = "admin") -> str:
         assert page.status_code == 200, page.text
     await one.settled()
     accounts = await one.person(name).get("/accounts", network=network)
-    found: str = next(account["accountId"] for account in accounts if account["currency"] == "USD")
+    in_dollars = [account["accountId"] for account in accounts if account["currency"] == "USD"]
+    assert in_dollars, f"the simulated network {network} needs an account in USD"
+    found: str = in_dollars[0]
     (one.accounts if one.people[name].actor.workspace_id == _home(one) else one.foreign)[network] = found
     return found
 

@@ -1,7 +1,8 @@
 """A thirteenth network in a folder of its own: a copy of a network under another code, name and hosts.
 
 A copy has everything that a network needs, and nothing but its three folders: what knows the model by its code does not
-know the copy. :data:`HOOK` makes the folders part of the packages in every Python process whose path has the folder.
+know the copy. Its code comes first in the alphabet, and the name of an amount does not sound like money.
+:data:`HOOK` makes the folders part of the packages in every Python process whose path has the folder.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import adsunify.networks
 import adsunify.sandbox.networks
 from tests.networks.samples import find_case_folder, list_example_briefs
 
-MODEL, TOY = "reddit", "toy"
+MODEL, TOY = "reddit", "atoll"
 """The code of the network that is copied, and that of the copy; the hosts of the model contain its code."""
+OTHER_NAMES = {"goal_value": "goal_limit"}
+"""Native names of the model, and those of the copy."""
 REPOSITORY = Path(__file__).parents[3]
 HOOK = '''"""Adds the networks of this folder to the packages, in each process whose path has the folder."""
 
@@ -56,7 +59,7 @@ def copy_renamed(source: Path, target: Path) -> None:
 
 def rename(text: str) -> str:
     """The text with the toy's names for those of the model, in each way of writing them."""
-    ways = {write(MODEL): write(TOY) for write in (str.lower, str.upper, str.capitalize)}
+    ways = {write(MODEL): write(TOY) for write in (str.lower, str.upper, str.capitalize)} | OTHER_NAMES
     return re.sub("|".join(ways), lambda match: ways[match[0]], text)
 
 
