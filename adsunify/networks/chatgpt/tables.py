@@ -68,7 +68,7 @@ CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
     id_pattern=r"cmpn_[0-9A-Za-z_-]+",
     settings_context={"targeting": ("/targeting",), "bidding": ("/bidding_type", "/conversion_event_setting_ids")},
-    note="Budget, schedule and targeting stand here. An edit's targeting takes locations and devices (platforms).",
+    note="Holds budget, schedule and targeting. Targeting edits take locations and devices (platforms).",
 )
 AD_GROUP = _level(
     *("adGroup", "ad_group", "ad_groups"),

@@ -82,7 +82,7 @@ CAMPAIGN = _level(
             " /campaign/maximizeConversions /campaign/maximizeConversionValue"
         ),
     },
-    note=f"Budget, days, bidding and places stand here. An edit's targeting takes {', '.join(EDITABLE_TARGETING)}.",
+    note=f"Holds budget, days, bidding and places. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
 AD_GROUP = _level(
     *("adGroup", "adGroup", "id", "/adGroup/name"),

@@ -79,7 +79,7 @@ CAMPAIGN = _level(
     "campaign",
     "campaigns",
     settings_context={"bidding": ("/objective_type", "/is_campaign_budget_optimization", "/is_flexible_daily_budgets")},
-    note="Budget and schedule stand here.",
+    note="Holds budget and schedule.",
 )
 AD_GROUP = _level(
     "adGroup",
@@ -91,7 +91,7 @@ AD_GROUP = _level(
         "targeting": ("/targeting_spec", "/auto_targeting_enabled", "/placement_group"),
         "bidding": ("/bid_strategy_type", "/bid_in_micro_currency", "/billable_event", "/budget_type"),
     },
-    note=f"Bid and targeting stand here. An edit's targeting takes {', '.join(EDITABLE_TARGETING)}.",
+    note=f"Holds bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
 AD = _level(
     "ad",

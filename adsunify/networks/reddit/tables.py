@@ -98,7 +98,7 @@ AD_GROUP = _level(
         "targeting": ("/targeting",),
         "bidding": ("/bid_strategy", "/bid_type", "/bid_value", "/optimization_goal", "/goal_type"),
     },
-    note="Budget, schedule, bid, pixel and targeting stand here; keywords are a part of its targeting.",
+    note="Holds budget, schedule, bid, pixel and targeting. Keywords are a part of its targeting.",
 )
 AD = _level(
     *("ad", "ad", "ads"),

@@ -80,7 +80,7 @@ AD_SQUAD = _level(
         "targeting": ("/targeting", "/placement_v2"),
         "bidding": ("/bid_strategy", "/bid_micro", "/optimization_goal", "/billing_event"),
     },
-    note=f"Budget, schedule, bid and targeting stand here. An edit's targeting takes {', '.join(EDITABLE_TARGETING)}.",
+    note=f"Holds budget, schedule, bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
 AD = _level(
     *("ad", "ad", "ads"),

@@ -387,7 +387,7 @@ def _read_conversions(columns: Columns) -> list[Json]:
 
 METRICS = (
     Metric("impressions", "/impressions", "count"),
-    Metric("clicks", "/clicks", "count", note="All clicks; link clicks stand in the native rows as url_clicks."),
+    Metric("clicks", "/clicks", "count", note="All clicks; the native rows have link clicks as url_clicks."),
     Metric(
         "spend",
         "/billed_charge_local_micro",
