@@ -76,10 +76,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """mypy --strict over packages, benchmarks, an example and a client program; it finds broken adapters."""
+    """mypy --strict over packages, benchmarks, examples and a client program; it finds broken adapters."""
     install(session, "test", "types")
     session.run("mypy")
-    session.run("mypy", "tests/typing/public_client.py", "tests/performance")
+    session.run("mypy", "tests/typing/public_client.py", "tests/performance", "examples/tests")
     session.run("mypy", "examples/adapter_package/src")
     session.run("pytest", "tests/typing")
 

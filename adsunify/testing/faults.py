@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Literal
 
 from attrs import field, frozen
 
 from adsunify.errors import invalid_input
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.sandbox.faults import HANDLER_FAULTS, Fault
+from adsunify.sandbox.networks import load_networks
 
 FaultName = Literal[
     "status",
@@ -106,7 +109,6 @@ def make_fault(
     fault: str,
     arguments: Mapping[str, float | None],
     times: int,
-    handler_faults: Mapping[str, Collection[str]],
 ) -> RequestedFault:
     """Make a fault from the arguments of :meth:`SimulatedNetworks.fail`.
 
@@ -117,11 +119,11 @@ def make_fault(
         fault: a name of :data:`FAULTS`.
         arguments: the arguments of the fault by name; None: it was not given.
         times: how often the fault happens.
-        handler_faults: for each network, those of partial, error_in_200 and slow_media that it has.
 
     Raises:
         InvalidInput: an argument is wrong, is missing, or does not belong to this fault.
     """
+    handler_faults = list_handler_faults()
     check_choice("network", network, handler_faults)
     check_choice("fault", fault, FAULTS)
     description = FAULTS[fault]
@@ -153,6 +155,17 @@ def make_fault(
         None if retry_after is None else round(retry_after),
     )
     return RequestedFault(network, fault, method, path, times, pending)
+
+
+@cache
+def list_handler_faults() -> Mapping[str, Collection[str]]:
+    """List the simulated networks, each with those of partial, error_in_200 and slow_media that it performs."""
+    networks = load_networks()
+    return {
+        code: {fault for route in networks[code].routes for fault in route.faults}
+        for code in ADAPTER_PACKAGES
+        if code in networks
+    }
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:

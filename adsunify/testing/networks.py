@@ -20,7 +20,6 @@ from adsunify.contract.answers import Account
 from adsunify.encryption import make_key_ring
 from adsunify.errors import invalid_input
 from adsunify.networks.registry import ADAPTER_PACKAGES
-from adsunify.sandbox.faults import HANDLER_FAULTS
 from adsunify.sandbox.parsing import parse_json
 from adsunify.sandbox.server import RunningSandbox, WriteRequest, sandbox_thread
 from adsunify.sandbox.world import Token
@@ -195,7 +194,7 @@ class SimulatedNetworks:
         if fault is None and status is None:
             raise invalid_input("fault", "required", "Name a fault, or a status such as status=429.")
         arguments = {"status": status, "retry_after": retry_after, "seconds": seconds}
-        requested = make_fault(network, method, path, fault or "status", arguments, times, self._list_handler_faults())
+        requested = make_fault(network, method, path, fault or "status", arguments, times)
 
         async def add() -> None:
             self._running.state.faults.pending.append(requested.pending)
@@ -220,13 +219,6 @@ class SimulatedNetworks:
         last = list(dict.fromkeys(reversed(lines)))[:SHOWN_REQUESTS]
         shown = f"The last requests were: {', '.join(reversed(last))}." if last else "There were no requests."
         return f"No request met the fault: {fault}. {shown}"
-
-    def _list_handler_faults(self) -> dict[str, frozenset[str]]:
-        return {
-            code: frozenset[str]().union(*(route.faults for route in network.routes)) & HANDLER_FAULTS
-            for code in ADAPTER_PACKAGES
-            if (network := self._running.state.networks.get(code)) is not None
-        }
 
     # -- what the networks saw -------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from adsunify.models.brief import CampaignBrief
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.capabilities import render_capability_matrix, render_markdown_table
 from adsunify.service.networks import workflows_to_json
+from adsunify.testing.faults import FAULTS, list_handler_faults
 from tests.cases.discovery import brief, cells
 
 from .unverified import render_unverified_facts
@@ -78,6 +79,22 @@ def write_connecting(text: str) -> str:
         variables = [[f"ADSUNIFY_{network}_{name}".upper() for name in names] for names in sets]
         rows.append((network, join_alternatives(sets), join_alternatives(variables)))
     return replace_block(text, "credentials", "\n" + "\n".join(render_markdown_table(heads, rows)) + "\n")
+
+
+def write_testing(text: str) -> str:
+    """The faults of the test kit."""
+    heads = ("fault", "arguments", "the network", "executing a write gives", "networks")
+    rows = [
+        (
+            f"`{name}`",
+            ", ".join(f"`{argument}` ({least} to {most})" for argument, (least, most) in fault.arguments.items()),
+            fault.behaviour,
+            fault.result,
+            ", ".join(code for code, names in list_handler_faults().items() if name in names) or "all",
+        )
+        for name, fault in FAULTS.items()
+    ]
+    return replace_block(text, "faults", "\n" + "\n".join(render_markdown_table(heads, rows)) + "\n")
 
 
 def join_alternatives(sets: Sequence[Sequence[str]]) -> str:
@@ -165,6 +182,7 @@ DOCUMENTS: Mapping[str, Callable[[str], str]] = {
     "docs/brief.md": write_brief,
     "docs/connecting.md": write_connecting,
     "docs/networks.md": write_networks,
+    "docs/testing.md": write_testing,
 }
 """Each document with generated parts, and what writes it again from its text."""
 
