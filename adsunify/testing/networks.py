@@ -25,6 +25,7 @@ from adsunify.sandbox.server import RunningSandbox, WriteRequest, sandbox_thread
 from adsunify.sandbox.world import Token
 from adsunify.service.users import find_local_actor
 from adsunify.values.exact_json import Json
+from adsunify.values.network_codes import NetworkCode
 
 from .clients import SimulatedAds, SimulatedAsyncAds, TemporaryStore
 from .clock import SimulatedClock
@@ -111,7 +112,7 @@ class SimulatedNetworks:
         """Make an asynchronous client, as :meth:`client` does. Open it with ``async with``."""
         return SimulatedAsyncAds(self._copy_store())
 
-    def account(self, network: str) -> Account:
+    def account(self, network: NetworkCode) -> Account:
         """Return an account of a network, in US dollars where there is one, as the methods of a client take it.
 
         Raises:
@@ -161,7 +162,7 @@ class SimulatedNetworks:
 
     def fail(
         self,
-        network: str,
+        network: NetworkCode,
         method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] | None = None,
         path: str | None = None,
         *,
@@ -222,7 +223,7 @@ class SimulatedNetworks:
 
     # -- what the networks saw -------------------------------------------------------------------------------------
 
-    def writes(self, network: str | None = None) -> tuple[NativeWrite, ...]:
+    def writes(self, network: NetworkCode | None = None) -> tuple[NativeWrite, ...]:
         """Return the requests that changed something at a network, or at all networks, oldest first.
 
         Raises:
@@ -289,7 +290,7 @@ class SandboxContext:
         await asyncio.to_thread(self.__exit__)
 
 
-def sandbox(*networks: str, start: datetime | None = None) -> SandboxContext:
+def sandbox(*networks: NetworkCode, start: datetime | None = None) -> SandboxContext:
     """Start the simulated networks on a free port of 127.0.0.1, in a thread of this process.
 
     Use it with ``with`` or ``async with``; both give :class:`SimulatedNetworks`.

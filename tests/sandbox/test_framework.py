@@ -418,6 +418,13 @@ async def test_a_path_is_a_prefix_or_a_glob(web: httpx.AsyncClient, path: str, f
     assert (await web.get(CREATE)).status_code == (503 if fits else 200)
 
 
+async def test_a_limit_names_the_wait_that_was_asked_for(web: httpx.AsyncClient) -> None:
+    await tell(web, "status", value=429, retryAfter=9)
+    await tell(web, "status", value=429)
+    waits = [(await web.get(CREATE)).headers["Retry-After"] for _ in range(2)]
+    assert waits == ["9", "7"]
+
+
 async def test_first_fault_wins_and_log_in_is_met_only_by_path(web: httpx.AsyncClient) -> None:
     await tell(web, "status", value=500)
     await tell(web, "status", value=502, path="/token")
@@ -445,6 +452,8 @@ async def test_first_fault_wins_and_log_in_is_met_only_by_path(web: httpx.AsyncC
         ({"network": "tiny", "fault": "html", "times": 0}, "/times"),
         ({"network": "tiny", "fault": "html", "method": "get"}, "/method"),
         ({"network": "tiny", "fault": "html", "path": "v1"}, "/path"),
+        ({"network": "tiny", "fault": "html", "retryAfter": 9}, "/retryAfter"),
+        ({"network": "tiny", "fault": "status", "value": 429, "retryAfter": 0}, "/retryAfter"),
         ([], ""),
     ],
 )
