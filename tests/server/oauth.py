@@ -61,7 +61,7 @@ class Client:
 Kind = TypeVar("Kind", bound=Client)
 
 
-async def registered(kind: type[Kind], server: Served, **query: str) -> Kind:
+async def register_client(kind: type[Kind], server: Served, **query: str) -> Kind:
     """A new client; ``query`` adds to its request for consent, and replaces members."""
     made = await server.http.post("/oauth/register", json={"client_name": "Helper", "redirect_uris": [REDIRECT]})
     assert made.status_code == 201, made.text
@@ -80,4 +80,4 @@ async def registered(kind: type[Kind], server: Served, **query: str) -> Kind:
 
 async def agent(server: Served, **query: str) -> Client:
     """A new client whose person consents behind the page."""
-    return await registered(Client, server, **query)
+    return await register_client(Client, server, **query)

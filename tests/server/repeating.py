@@ -15,7 +15,7 @@ from adsunify.models.brief import CampaignBrief
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service
-from tests.system.crash.stage import ids
+from tests.system.crash.stage import collect_ids
 
 from .served import Served, brief
 
@@ -24,7 +24,7 @@ LATEST = 0.05
 
 
 @asynccontextmanager
-async def repeating(sandbox_url: str) -> AsyncIterator[str]:
+async def run_repeating_proxy(sandbox_url: str) -> AsyncIterator[str]:
     """Keep-alive connections to the networks; each answer comes a second time after 0 to 50 ms. Yields the address."""
     place, draw, loop = urlsplit(sandbox_url), random.Random(), asyncio.get_running_loop()
 
@@ -83,13 +83,13 @@ async def assert_each_receipt_is_its_own(server: Served, each: int) -> int:
         ]
     before = len(server.networks.state.writes)
     direct = service.transport
-    async with repeating(server.networks.url) as url:
+    async with run_repeating_proxy(server.networks.url) as url:
         service.transport = type(direct)(url)
         try:
             found = await asyncio.gather(*(_receipts(service, one) for one in prepared.values()))
         finally:
             service.transport = direct
-    written = _written(server.networks.state.writes[before:])
+    written = _group_writes(server.networks.state.writes[before:])
     for network, told in zip(prepared, found, strict=True):
         assert len(told) == len(written[network]), network
         assert all(own & touched for own, touched in zip(told, written[network], strict=True)), network
@@ -105,11 +105,11 @@ async def _receipts(service: Service, prepared: Sequence[tuple[Actor, str]]) -> 
         while shown.get("nextAction") == "execute" and "retryAfterMs" not in shown:
             shown = await operations.execute_operation(service, actor, operation_id=operation_id, confirmed=True)
         assert shown["status"] == "succeeded", shown["error"]
-        found += [ids(step) for step in shown["receipt"]["steps"]]
+        found += [collect_ids(step) for step in shown["receipt"]["steps"]]
     return found
 
 
-def _written(rows: Sequence[Mapping[str, str]]) -> dict[str, list[frozenset[str]]]:
+def _group_writes(rows: Sequence[Mapping[str, str]]) -> dict[str, list[frozenset[str]]]:
     """The ids that each native write touched, by network, in order."""
     found: dict[str, list[frozenset[str]]] = {network: [] for network in ADAPTER_PACKAGES}
     for network in ADAPTER_PACKAGES:

@@ -21,7 +21,7 @@ def no_faults_left(both: Served) -> None:
     both.networks.state.faults.pending.clear()
 
 
-async def prepared(one: Served, caller: Caller) -> str:
+async def prepare_change(one: Served, caller: Caller) -> str:
     body = {"accountId": one.accounts["meta"], "campaign": brief("meta")}
     operation: str = (await caller.post("/create", body, 201))["id"]
     return operation
@@ -58,7 +58,7 @@ async def test_access_is_checked_before_every_native_write(
 ) -> None:
     """The write in flight is not cut and its receipt is kept; the next one is not sent. Who still may, goes on."""
     key_id, secret = await both.key("member", expires_in=10_000)
-    operation = await prepared(both, both.caller(secret))
+    operation = await prepare_change(both, both.caller(secret))
     writes = both.networks.writes()
     await both.networks.fault("meta", "latency", path="/v26.0/act_1001/campaigns", value=300)
     running = asyncio.create_task(both.caller(secret).send("POST", f"/operations/{operation}/execute", CONFIRMED))
@@ -83,7 +83,7 @@ async def test_access_is_checked_before_every_native_write(
 
 async def test_executes_and_cancels_race(both: Served) -> None:
     """Of all who try, either one executes or one cancels; and what is cancelled was not written."""
-    operations = [await prepared(both, both.admin) for _ in range(10)]
+    operations = [await prepare_change(both, both.admin) for _ in range(10)]
     writes = both.networks.writes()
 
     async def ask(operation: str, number: int) -> Any:
@@ -107,7 +107,7 @@ async def test_executes_and_cancels_race(both: Served) -> None:
 
 async def test_two_keys_execute_everything_once(both: Served) -> None:
     _, second = await both.key("admin")
-    operations = [await prepared(both, both.admin) for _ in range(5)]
+    operations = [await prepare_change(both, both.admin) for _ in range(5)]
     writes = both.networks.writes()
     body = {"operationIds": operations, "confirmed": True}
     await asyncio.gather(
@@ -121,7 +121,7 @@ async def test_an_event_is_recorded_with_its_transition_or_not_at_all(
     both: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A transaction that fails at its event leaves the operation as it was."""
-    operation = await prepared(both, both.admin)
+    operation = await prepare_change(both, both.admin)
     rows = await both.rows()
 
     row = events.make_event_row

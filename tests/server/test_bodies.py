@@ -33,7 +33,7 @@ async def ask(one: Served, endpoint: Endpoint, **more: object) -> httpx.Response
     return await one.admin.send(endpoint.method, address(endpoint), **more)  # type: ignore[arg-type]  # by name
 
 
-def refused(answer: httpx.Response, status: int, code: str) -> None:
+def check_refusal(answer: httpx.Response, status: int, code: str) -> None:
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
     assert answer.json()["outcome"] == "not_applied"
 
@@ -53,9 +53,9 @@ async def test_a_body_may_be_so_large(empty: Served, endpoint: Endpoint) -> None
         answer = await empty.http.request(endpoint.method, PREFIX + address(endpoint), content=large, headers=headers)
         empty.schemas.check(endpoint.method, address(endpoint), answer)
         if endpoint.body is None:
-            refused(answer, 422, "invalid_input")
+            check_refusal(answer, 422, "invalid_input")
         else:
-            refused(answer, 413, "body_too_large")
+            check_refusal(answer, 413, "body_too_large")
     assert await empty.rows() == before
 
 
@@ -63,16 +63,16 @@ async def test_a_body_may_be_so_large(empty: Served, endpoint: Endpoint) -> None
 async def test_the_largest_body_is_read(empty: Served, endpoint: Endpoint) -> None:
     if endpoint.body is not None:
         answer = await ask(empty, endpoint, content=b"[" + b" " * (MAX_BODY_BYTES - 2) + b"]")
-        refused(answer, 422, "invalid_input")
+        check_refusal(answer, 422, "invalid_input")
 
 
 @every
 async def test_a_body_is_json(empty: Served, endpoint: Endpoint) -> None:
     answer = await ask(empty, endpoint, content=b"<x/>", headers={"Content-Type": "text/xml"})
     if endpoint.body is None:
-        refused(answer, 422, "invalid_input")
+        check_refusal(answer, 422, "invalid_input")
     else:
-        refused(answer, 415, "unsupported_media_type")
+        check_refusal(answer, 415, "unsupported_media_type")
 
 
 @pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if one.body is None], ids=lambda one: one.operation_id)
@@ -80,7 +80,7 @@ async def test_a_body_that_nothing_would_read_is_refused(empty: Served, endpoint
     """A caller may think that what is in it counts: ``confirmed``, ``parentId``."""
     for content in (b"{}", b'{"confirmed": false}', chunks(10)):
         answer = await ask(empty, endpoint, content=content)
-        refused(answer, 422, "invalid_input")
+        check_refusal(answer, 422, "invalid_input")
         assert [(one["path"], one["code"]) for one in answer.json()["issues"]] == [("", "not_supported")]
     for nothing in (b"", no_chunks()):
         answer = await ask(empty, endpoint, content=nothing, headers=JSON)
@@ -111,7 +111,7 @@ async def test_head_is_get_without_its_body(empty: Served, endpoint: Endpoint) -
 @every
 async def test_an_answer_is_json(empty: Served, endpoint: Endpoint) -> None:
     """Never a page, whatever a browser would rather have."""
-    refused(await ask(empty, endpoint, headers={"Accept": "text/html"}), 406, "not_acceptable")
+    check_refusal(await ask(empty, endpoint, headers={"Accept": "text/html"}), 406, "not_acceptable")
 
 
 @pytest.mark.parametrize("path", dict.fromkeys(endpoint.path for endpoint in ENDPOINTS))
@@ -143,7 +143,7 @@ async def test_other_doors_take_no_more(empty: Served, path: str) -> None:
     headers = headers_for(empty, path)
     for large in (b"a=" + b"b" * 2 * MAX_BODY_BYTES, chunks(2 * MAX_BODY_BYTES)):
         answer = await empty.http.post(path, content=large, headers=headers)
-        refused(answer, 413, "body_too_large")
+        check_refusal(answer, 413, "body_too_large")
         assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])
 
 
@@ -154,7 +154,7 @@ async def test_no_body_has_a_content_encoding(empty: Served, path: str, encoding
     bomb = zlib.compress(b" " * 8 * MAX_BODY_BYTES)
     headers = {**headers_for(empty, path), "Content-Encoding": encoding}
     answer = await empty.http.post(path, content=bomb, headers=headers)
-    refused(answer, 415, "unsupported_media_type")
+    check_refusal(answer, 415, "unsupported_media_type")
     assert "Content-Encoding" in answer.json()["detail"]
     assert answer.headers["Accept-Encoding"] == "identity"
 

@@ -24,20 +24,20 @@ def no_faults_left(server: Served) -> None:
     server.networks.state.faults.pending.clear()
 
 
-def asked(server: Served, network: str, **changes: Any) -> dict[str, Any]:
+def make_request_body(server: Served, network: str, **changes: Any) -> dict[str, Any]:
     return {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
 
 
-async def created(server: Served, network: str) -> Any:
+async def create_campaign(server: Served, network: str) -> Any:
     """A create operation that was executed."""
-    operation = await server.admin.post("/create", asked(server, network), 201)
+    operation = await server.admin.post("/create", make_request_body(server, network), 201)
     return await server.admin.execute(operation["id"])
 
 
 # -- validate -----------------------------------------------------------------------------------------------------
 
 
-def unmarked(plan: Mapping[str, Any], member: str) -> dict[str, Any]:
+def remove_markers(plan: Mapping[str, Any], member: str) -> dict[str, Any]:
     """The plan without that member; it has to be there."""
     assert not member or any(member in step["body"] for step in plan["steps"])
     steps = [{**step, "body": {k: v for k, v in step["body"].items() if k != member}} for step in plan["steps"]]
@@ -47,7 +47,7 @@ def unmarked(plan: Mapping[str, Any], member: str) -> dict[str, Any]:
 @networks
 async def test_a_valid_brief(server: Served, network: str) -> None:
     before, writes = await server.rows(), server.networks.writes()
-    body = asked(server, network)
+    body = make_request_body(server, network)
     found = await server.admin.post("/validate-campaign", body)
     assert (found["valid"], found["network"], found["risk"]) == (True, network, "low")
     assert found["plan"]["steps"]
@@ -58,7 +58,7 @@ async def test_a_valid_brief(server: Served, network: str) -> None:
     if mark is None:
         assert operation["plan"] == found["plan"]
     else:
-        assert unmarked(operation["plan"], mark) == unmarked(found["plan"], mark)
+        assert remove_markers(operation["plan"], mark) == remove_markers(found["plan"], mark)
     assert operation["warnings"] == found["warnings"]
 
 
@@ -88,7 +88,7 @@ async def test_a_preview_of_a_native_change_has_the_digest_of_the_prepared_plan(
 @networks
 async def test_all_issues_come_at_once(server: Served, network: str) -> None:
     before, reads, samples = await server.rows(), len(server.networks.asked), get_samples(network)
-    body = asked(
+    body = make_request_body(
         server,
         network,
         goal=samples.unsupported_goal,
@@ -115,14 +115,14 @@ async def test_what_workflows_say_of_political_ads_is_what_is_taken(server: Serv
         (said,) = [one for one in row["inputs"] if one["path"] == path]
         assert said["need"] == ("required" if get_samples(network).requires_political_declaration else "optional")
         for value in (False, True):
-            body = asked(server, network, platform__euPoliticalAdvertising=value)
+            body = make_request_body(server, network, platform__euPoliticalAdvertising=value)
             answer = await server.admin.send("POST", "/validate-campaign", body)
             taken = f"campaign.{path}" not in {issue["path"] for issue in answer.json().get("issues", ())}
             assert taken is (not said["choices"] or value in said["choices"]), (network, value)
 
 
 async def test_issues_say_what_is_accepted(server: Served) -> None:
-    problem = await server.admin.problem(422, "POST", "/create", asked(server, "google", goal="awareness"))
+    problem = await server.admin.problem(422, "POST", "/create", make_request_body(server, "google", goal="awareness"))
     (issue,) = [one for one in problem["issues"] if one["path"] == "campaign.goal"]
     assert "Google Ads" in issue["message"] and "traffic" in issue["message"]
     assert issue["message"] in problem["detail"]
@@ -132,13 +132,13 @@ async def test_issues_say_what_is_accepted(server: Served) -> None:
     "network", [code for code in ADAPTER_PACKAGES if not get_samples(code).takes_micros_of_every_currency]
 )
 async def test_money_is_exact_or_refused(server: Served, network: str) -> None:
-    body = asked(server, network, budget__amount="20.000001")
+    body = make_request_body(server, network, budget__amount="20.000001")
     assert {path for path, _ in await server.admin.refused("POST", "/create", body)} == {"campaign.budget.amount"}
 
 
 async def test_what_the_network_does_not_know(server: Served) -> None:
     """The preflight asks the network, and its answer is an issue of the brief."""
-    body = asked(server, "meta", creative={"existingId": "missing-1"}, platform={})
+    body = make_request_body(server, "meta", creative={"existingId": "missing-1"}, platform={})
     before = await server.rows()
     for path in ("/validate-campaign", "/create"):
         assert {path_ for path_, _ in await server.admin.refused("POST", path, body)} == {
@@ -148,7 +148,7 @@ async def test_what_the_network_does_not_know(server: Served) -> None:
 
 
 async def test_a_network_out_of_reach_is_a_warning(server: Served) -> None:
-    body = asked(server, "meta", creative={"existingId": "120330"}, platform={})
+    body = make_request_body(server, "meta", creative={"existingId": "120330"}, platform={})
     await server.networks.fault("meta", "reset_before", times=1000)
     found = await server.admin.post("/validate-campaign", body)
     assert found["valid"] is True
@@ -169,7 +169,7 @@ async def test_an_account_that_is_not_there(server: Served) -> None:
 @networks
 async def test_a_prepared_operation(server: Served, network: str) -> None:
     writes = server.networks.writes()
-    body, actor = asked(server, network), server.people["admin"].actor
+    body, actor = make_request_body(server, network), server.people["admin"].actor
     operation = await server.admin.post("/create", body, 201)
     credential = (await server.admin.get("/auth/verify"))["credential"]
     assert operation["createdBy"] == {"userId": actor.user_id, "credential": credential}
@@ -206,7 +206,7 @@ async def test_a_prepared_operation(server: Served, network: str) -> None:
 @networks
 async def test_what_is_created_is_paused(server: Served, network: str) -> None:
     before = {node["id"] for node in (await _tree(server, network))["nodes"]}
-    await created(server, network)
+    await create_campaign(server, network)
     made = [node for node in (await _tree(server, network))["nodes"] if node["id"] not in before]
     declared = {one.kind for one in get_adapter(network).network.levels}
     assert {"campaign", "adGroup", "ad"} & declared <= {node["kind"] for node in made}
@@ -222,7 +222,7 @@ async def _tree(server: Served, network: str) -> Any:
 
 async def test_no_secret_stands_in_an_operation(server: Served) -> None:
     for network in ADAPTER_PACKAGES:
-        operation = await created(server, network)
+        operation = await create_campaign(server, network)
         record = await server.service.store.read(
             get_operation, server.people["admin"].actor, operation["id"], server.service.store.clock
         )
@@ -237,7 +237,7 @@ async def test_no_secret_stands_in_an_operation(server: Served) -> None:
 
 @networks
 async def test_an_activation(server: Served, network: str) -> None:
-    source = await created(server, network)
+    source = await create_campaign(server, network)
     body = {"accountId": server.accounts[network], "sourceOperationId": source["id"]}
     operation = await server.admin.post("/activate", body, 201)
     assert (operation["action"], operation["risk"]) == ("activate", "spend")
@@ -257,10 +257,10 @@ async def test_an_activation(server: Served, network: str) -> None:
 
 async def test_sources_that_cannot_be_activated(server: Served) -> None:
     account = server.accounts["meta"]
-    prepared = await server.admin.post("/create", asked(server, "meta"), 201)
-    cancelled = await server.admin.post("/create", asked(server, "meta"), 201)
+    prepared = await server.admin.post("/create", make_request_body(server, "meta"), 201)
+    cancelled = await server.admin.post("/create", make_request_body(server, "meta"), 201)
     await server.admin.post(f"/operations/{cancelled['id']}/cancel", {})
-    succeeded = await created(server, "meta")
+    succeeded = await create_campaign(server, "meta")
     body = {"accountId": account, "sourceOperationId": succeeded["id"]}
     activation = await server.admin.post("/activate", body, 201)
     await server.admin.execute(activation["id"])
@@ -268,7 +268,7 @@ async def test_sources_that_cannot_be_activated(server: Served) -> None:
     status = {"accountId": account, "kind": "campaign", "entityIds": ids, "status": "paused"}
     paused = (await server.admin.post("/bulk-status", status, 201))["operations"][0]
     await server.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
-    unknown = await server.admin.post("/create", asked(server, "meta"), 201)
+    unknown = await server.admin.post("/create", make_request_body(server, "meta"), 201)
     await server.admin.problem(400, "POST", f"/operations/{unknown['id']}/execute", {"confirmed": True})
     before = await server.rows()
     refused = {("sourceOperationId", "source_not_activatable")}
@@ -292,8 +292,8 @@ async def test_sources_that_cannot_be_activated(server: Served) -> None:
 @networks
 @pytest.mark.parametrize("status", ["paused", "active"])
 async def test_one_status_for_several(server: Served, network: str, status: str) -> None:
-    await created(server, network)
-    await created(server, network)
+    await create_campaign(server, network)
+    await create_campaign(server, network)
     nodes = [node for node in (await _tree(server, network))["nodes"] if node["kind"] == "campaign"]
     ids = [node["id"] for node in nodes if not node["native"].get("backfilled")][-2:]  # LinkedIn's own is not changed
     body = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": ids, "status": status}

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from adsunify import webhooks
 from adsunify.store import clock as clock_module
-from tests.system.webhooks.receiving import receiving
+from tests.system.webhooks.receiving import run_receiver
 
 from .served import Served, brief, connect, served
 
@@ -31,7 +31,7 @@ async def test_a_moment_of_a_wrong_clock_does_not_last(one: Served) -> None:
     account = await connect(one, "x")
     key = one.caller((await one.key("admin", expires_in=30 * DAY))[1])
     body = {"accountId": account, "campaign": brief("x")}
-    async with receiving() as receiver:
+    async with run_receiver() as receiver:
         one.service.settings = evolve(one.service.settings, webhook_dev_targets=frozenset({receiver.url}))
         one.hands.pass_(days=400)
         wrong = await one.admin.post("/create", body, 201)

@@ -51,7 +51,7 @@ async def clean(site: Served) -> AsyncIterator[None]:
             await connect(site, network)
 
 
-async def started(site: Served, network: str = "meta") -> str:
+async def start_consent(site: Served, network: str = "meta") -> str:
     """An operation whose first step is written; the rest is to be executed."""
     body = {"accountId": site.accounts[network], "campaign": brief(network)}
     operation: str = (await site.admin.post("/create", body, 201))["id"]
@@ -150,7 +150,7 @@ STOPS = [
 
 @pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.way.__name__)
 async def test_every_door_names_what_is_written(site: Served, stop: Stop) -> None:
-    operation = await started(site)
+    operation = await start_consent(site)
     await stop.way(site, operation)
     path, token = f"/operations/{operation}", site.people["admin"].tokens["write"]
     texts: dict[str, str] = {}
@@ -218,7 +218,7 @@ async def test_an_error_before_the_next_write_names_what_is_written(
     site: Served, way: Callable[[Served, str], Awaitable[None]]
 ) -> None:
     """What stops an execution before its claim is an error of the operation, too."""
-    operation, settings = await started(site), site.service.settings
+    operation, settings = await start_consent(site), site.service.settings
     await way(site, operation)
     problem = (await site.admin.send("POST", f"/operations/{operation}/execute", CONFIRMED)).json()
     site.service.settings = settings
@@ -230,7 +230,7 @@ async def test_an_error_before_the_next_write_names_what_is_written(
 async def test_a_refresh_that_is_refused_between_two_writes(site: Served) -> None:
     await connect(site, "amazon")
     site.hands.pass_(minutes=40)
-    operation = await started(site, "amazon")
+    operation = await start_consent(site, "amazon")
     site.hands.pass_(minutes=21)
     site.networks.state.worlds["amazon"].tokens = {}
     problem = await site.admin.problem(400, "POST", f"/operations/{operation}/execute", CONFIRMED)
@@ -245,7 +245,7 @@ async def test_a_refresh_that_is_refused_between_two_writes(site: Served) -> Non
 @pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if not get_samples(code).creates_in_one_write])
 async def test_a_part_of_a_creation_that_expires(site: Served, network: str) -> None:
     """On every network that creates in several writes: refused at the second, and the time is over."""
-    operation = await started(site, network)
+    operation = await start_consent(site, network)
     await site.networks.fault(network, "status", method="POST", value=400)
     refused = await site.admin.problem(400, "POST", f"/operations/{operation}/execute", CONFIRMED)
     assert (refused["code"], refused["outcome"]) == ("provider_rejected", "partly_applied")

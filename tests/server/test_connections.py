@@ -41,7 +41,7 @@ async def begun(one: Served, client: httpx.AsyncClient, network: str = "meta") -
     return await press(client, await client.get(link["url"]), follow=False)
 
 
-async def allowed(one: Served, client: httpx.AsyncClient, network: str = "meta") -> str:
+async def allow_consent(one: Served, client: httpx.AsyncClient, network: str = "meta") -> str:
     """The address to which the network sends the browser back after the consent."""
     going = await begun(one, client, network)
     page = await client.get(going.headers["Location"])
@@ -51,14 +51,14 @@ async def allowed(one: Served, client: httpx.AsyncClient, network: str = "meta")
     return done.headers["Location"]
 
 
-def changed(url: str, **query: str | None) -> str:
+def change_query(url: str, **query: str | None) -> str:
     """The address with members of its query replaced, or (None) removed."""
     parts = urlsplit(url)
     members = {**dict(parse_qsl(parts.query)), **query}
     return urlunsplit(parts._replace(query=urlencode({k: v for k, v in members.items() if v is not None})))
 
 
-async def connected(one: Served) -> tuple[Any, ...]:
+async def read_connections(one: Served) -> tuple[Any, ...]:
     """All that a connection leaves behind."""
     rows = await one.rows()
     return tuple(rows[table] for table in ("connections", "accounts", "secrets", "events"))
@@ -197,105 +197,105 @@ def vars_(event: Any) -> Any:
 
 async def test_the_browser_that_began_must_come_back(empty: Served) -> None:
     """Without the cookie, or with another's: refused, and the state is used up even for its owner."""
-    before = await connected(empty)
+    before = await read_connections(empty)
     async with browser() as owner, browser() as thief:
-        address = await allowed(empty, owner)
+        address = await allow_consent(empty, owner)
         page = await thief.get(address)
         assert page.status_code == 404 and "was not connected" in page.text
         assert (await owner.get(address)).status_code == 404
     async with browser() as owner, browser() as thief:
-        address = await allowed(empty, owner)
+        address = await allow_consent(empty, owner)
         await begun(empty, thief)
         assert (await thief.get(address)).status_code == 404
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 async def test_two_consents_at_once(empty: Served) -> None:
     """In two tabs of one browser: each answer finds the cookie that its own link set."""
     async with browser() as client:
-        for address in [await allowed(empty, client, network) for network in ("meta", "amazon", "meta", "x")]:
+        for address in [await allow_consent(empty, client, network) for network in ("meta", "amazon", "meta", "x")]:
             assert (await client.get(address)).status_code == 200
         assert {cookie.name for cookie in client.cookies.jar} == {"adsunify_visit"}
     await empty.settled()
 
 
 async def test_the_state_must_be_ours(empty: Served) -> None:
-    before = await connected(empty)
+    before = await read_connections(empty)
     async with browser() as client:
-        address = await allowed(empty, client)
+        address = await allow_consent(empty, client)
         for wrong in (
-            changed(address, state="A" * 43),
-            changed(address, state=None),
-            changed(address, state=""),
+            change_query(address, state="A" * 43),
+            change_query(address, state=None),
+            change_query(address, state=""),
             address.replace("/callback/meta", "/callback/google"),
         ):
             assert (await client.get(wrong)).status_code == 404
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 async def test_an_answer_counts_once(empty: Served) -> None:
     async with browser() as client:
-        address = await allowed(empty, client, "amazon")
+        address = await allow_consent(empty, client, "amazon")
         cookies = dict(client.cookies)
         assert (await client.get(address)).status_code == 200
         await empty.settled()
-        before = await connected(empty)
+        before = await read_connections(empty)
         for name, value in cookies.items():
             client.cookies.set(name, value)
         assert (await client.get(address)).status_code == 404
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 async def test_an_answer_that_comes_too_late(empty: Served) -> None:
-    before = await connected(empty)
+    before = await read_connections(empty)
     async with browser() as client:
-        address = await allowed(empty, client)
+        address = await allow_consent(empty, client)
         empty.hands.pass_(minutes=10, seconds=1)
         assert (await client.get(address)).status_code == 404
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 async def test_a_refused_consent(empty: Served) -> None:
-    before = await connected(empty)
+    before = await read_connections(empty)
     async with browser() as client:
-        address = await allowed(empty, client)
-        refused = changed(address, code=None, error="access_denied", error_description="<b>no</b>")
+        address = await allow_consent(empty, client)
+        refused = change_query(address, code=None, error="access_denied", error_description="<b>no</b>")
         page = await client.get(refused)
         assert page.status_code == 422 and "refused on the network" in page.text and "<b>no</b>" not in page.text
         assert (await client.get(address)).status_code == 404
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 @consented
 async def test_a_forged_code(empty: Served, network: str) -> None:
-    before = await connected(empty)
+    before = await read_connections(empty)
     async with browser() as client:
         for code in ("forged", None):
-            address = await allowed(empty, client, network)
-            page = await client.get(changed(address, **{get_samples(network).consent_code: code}))
+            address = await allow_consent(empty, client, network)
+            page = await client.get(change_query(address, **{get_samples(network).consent_code: code}))
             assert page.status_code in (400, 422), page.text
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 @pytest.mark.parametrize("network", GIVEN)
 async def test_wrong_credentials(empty: Served, network: str) -> None:
-    before = await connected(empty)
+    before = await read_connections(empty)
     assert get_samples(network).wrong_credentials, "an error of the samples: there is nothing wrong to try"
     wrong = given(network, **get_samples(network).wrong_credentials)
     problem = await empty.admin.problem(400, "POST", "/connections/credentials", wrong)
     assert problem["code"] == "provider_token_refused"
     assert "mistaken" not in json.dumps(problem)
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 async def test_a_network_that_fails_in_between(empty: Served) -> None:
-    before = await connected(empty)
+    before = await read_connections(empty)
     async with browser() as client:
-        address = await allowed(empty, client)
+        address = await allow_consent(empty, client)
         await empty.networks.fault("meta", "status", path="/v26.0/oauth/access_token", value=500, times=10)
         assert (await client.get(address)).status_code == 400
         empty.networks.state.faults.pending.clear()
-    assert await connected(empty) == before
+    assert await read_connections(empty) == before
 
 
 async def test_a_first_tree_that_cannot_be_read(empty: Served) -> None:

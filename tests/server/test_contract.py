@@ -326,8 +326,10 @@ async def test_an_answer_that_is_not_documented_is_found(empty: Served) -> None:
         {**body, "page": None},
     ):
         with pytest.raises(Exception, match=r"valid|required|unexpected|one of"):
-            empty.schemas.check("GET", "/auth/verify", httpx.Response(200, json=changed, headers=_kept(answer)))
+            empty.schemas.check(
+                "GET", "/auth/verify", httpx.Response(200, json=changed, headers=_select_headers(answer))
+            )
 
 
-def _kept(answer: httpx.Response) -> dict[str, str]:
+def _select_headers(answer: httpx.Response) -> dict[str, str]:
     return {name: answer.headers[name] for name in ("X-Request-Id", "Cache-Control", "Content-Type")}

@@ -53,7 +53,7 @@ async def ask(server: Served, account: str, start: date, end: date) -> Any:
     return await server.admin.get(f"/accounts/{account}/insights", startDate=str(start), endDate=str(end))
 
 
-async def finished(server: Served, account: str, start: date, end: date) -> Any:
+async def finish_report(server: Served, account: str, start: date, end: date) -> Any:
     """Asked again with the same dates until it is there."""
     for _ in range(10):
         found = await ask(server, account, start, end)
@@ -69,7 +69,7 @@ async def test_days_and_totals(server: Served, live: dict[str, str], network: st
     start = end - timedelta(days=6)
     shown = await server.admin.get(f"/accounts/{account}")
     synced = len(await server.events("analytics.synced"))
-    found = await finished(server, account, start, end)
+    found = await finish_report(server, account, start, end)
     assert (found["accountId"], found["currency"], found["timezone"]) == (account, "USD", shown["timezone"])
     days = [row["date"] for row in found["rows"]]
     assert days == sorted(set(days)) and days
@@ -95,7 +95,7 @@ async def test_what_is_not_reported_is_null(server: Served, live: dict[str, str]
     """Amazon knows neither reach nor video views: null, never 0."""
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=1)
-    found = await finished(server, account, end - timedelta(days=2), end)
+    found = await finish_report(server, account, end - timedelta(days=2), end)
     assert {row["reach"] for row in found["rows"]} == {None}
     assert found["totals"]["reach"] is None
 
@@ -114,7 +114,7 @@ async def test_a_report_is_asked_for_once(server: Served, live: dict[str, str]) 
     second = await ask(server, account, start, end)
     assert second["pending"] is None or second["pending"]["job"] == first["pending"]["job"]
     synced = len(await server.events("analytics.synced"))
-    rows = (await finished(server, account, start, end))["rows"]
+    rows = (await finish_report(server, account, start, end))["rows"]
     assert rows
     for _ in range(3):  # what was read to its end is read again, not asked for again
         assert (await ask(server, account, start, end))["rows"] == rows
@@ -129,7 +129,7 @@ async def test_a_report_that_the_network_has_no_more_is_asked_for_anew(server: S
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=4)
     start = end - timedelta(days=3)
-    assert (await finished(server, account, start, end))["rows"]
+    assert (await finish_report(server, account, start, end))["rows"]
     failed, asked = len(await server.events("sync.failed")), server.networks.count(*REPORT)
     await server.networks.fault("amazon", "status", path="/reporting/reports/", method="GET", value=404, times=1)
     assert (await ask(server, account, start, end))["pending"] is not None
@@ -143,7 +143,7 @@ async def test_days_that_have_not_begun_are_missing(server: Served, live: dict[s
     today_ = await today(server, account)
     start, end = today_ - timedelta(days=2), today_ + timedelta(days=9)
     synced = len(await server.events("analytics.synced"))
-    found = await finished(server, account, start, end)
+    found = await finish_report(server, account, start, end)
     assert found["coverage"]["complete"] is False
     assert (found["coverage"]["startDate"], found["coverage"]["endDate"]) == (str(start), str(end))
     assert found["coverage"]["missing"][-1] == {"startDate": str(today_ + timedelta(days=1)), "endDate": str(end)}
@@ -240,7 +240,7 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
         query = {"startDate": str(earliest - timedelta(days=1)), "endDate": str(end)}
         assert await server.admin.refused("GET", path, query=query) == {("startDate", "too_early")}
     assert len(server.networks.asked) == asked
-    assert (await finished(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
+    assert (await finish_report(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -259,7 +259,7 @@ async def test_days_without_delivery(
     quiet = days[first : last + 1]
     await server.networks.quiet(network, *quiet)
     try:
-        found = await finished(server, account, asked.start, asked.end)
+        found = await finish_report(server, account, asked.start, asked.end)
     finally:
         await server.networks.quiet(network)
     samples = get_samples(network)
@@ -286,7 +286,7 @@ async def test_an_account_without_campaigns_is_complete(server: Served) -> None:
     (account,) = [one["accountId"] for one in accounts if one["nativeId"] == "7004"]
     synced = len(await server.events("analytics.synced"))
     end = await today(server, account) - timedelta(days=1)
-    found = await finished(server, account, end - timedelta(days=6), end)
+    found = await finish_report(server, account, end - timedelta(days=6), end)
     assert (found["rows"], found["coverage"]["complete"], found["coverage"]["missing"]) == ([], True, [])
     assert NO_CAMPAIGNS_NOTE in found["coverage"]["notes"]
     assert len(await server.events("analytics.synced")) == synced + 1
@@ -299,7 +299,7 @@ async def test_a_long_range_of_meta_is_a_report(server: Served, live: dict[str, 
     before = server.networks.count("POST", "graph.facebook.com", "/insights")
     first = await ask(server, account, start, end)
     assert first["pending"] is not None
-    assert (await finished(server, account, start, end))["rows"]
+    assert (await finish_report(server, account, start, end))["rows"]
     assert server.networks.count("POST", "graph.facebook.com", "/insights") == before + 1
 
 
@@ -313,7 +313,7 @@ async def test_several_reports_are_one_job(server: Served, live: dict[str, str])
     assert server.networks.count(*REPORT) == asked + 2
     found = await server.admin.get(f"/accounts/{account}/catalogs/report:{pending['job']}")
     assert found["pending"] is None or found["pending"]["job"] == pending["job"]
-    assert (await finished(server, account, start, end))["coverage"]["complete"] is True
+    assert (await finish_report(server, account, start, end))["coverage"]["complete"] is True
     assert server.networks.count(*REPORT) == asked + 2
 
 
@@ -339,7 +339,7 @@ async def test_a_job_of_another_account(server: Served, live: dict[str, str], ne
     other = next(one["accountId"] for one in others if one["accountId"] != account)
     synced, path = len(await server.events("analytics.synced")), f"/accounts/{other}/catalogs/report:{pending['job']}"
     await server.admin.problem(404, "GET", path)
-    await finished(server, account, start, end)
+    await finish_report(server, account, start, end)
     await server.admin.problem(404, "GET", path)
     assert {one.account_id for one in (await server.events("analytics.synced"))[synced:]} <= {account}
 
@@ -370,7 +370,7 @@ async def test_a_report_that_passes_out_of_reach_goes_on(server: Served, live: d
     server.networks.state.faults.pending.clear()
     found = await ask(server, account, start, end)
     assert found["pending"] is None or found["pending"]["job"] == job
-    await finished(server, account, start, end)
+    await finish_report(server, account, start, end)
     assert server.networks.count(*REPORT) == asked + 1
 
 

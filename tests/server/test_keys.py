@@ -19,11 +19,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 DAY = 24 * 60 * 60 * 1000
 
 
-def instant(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-async def bounded(one: Served, milliseconds: int = DAY) -> tuple[Caller, datetime]:
+async def create_expiring_key(one: Served, milliseconds: int = DAY) -> tuple[Caller, datetime]:
     """The admin with a key that ends, and when."""
     _, secret = await one.key("admin", expires_in=milliseconds)
     caller = one.caller(secret)
@@ -85,11 +85,11 @@ async def test_an_expiry_of_its_own(empty: Served) -> None:
     ends = datetime.now(UTC) + timedelta(days=3)
     written = ends.strftime("%Y-%m-%dT%H:%M:%S+00:00")
     made = await empty.admin.post("/keys", {"name": "three days", "expiresAt": written}, 201)
-    assert made["expiresAt"] == instant(ends)
+    assert made["expiresAt"] == format_moment(ends)
 
 
 async def test_the_expiry_is_bounded_by_the_authorizing_key(empty: Served) -> None:
-    caller, ends = await bounded(empty)
+    caller, ends = await create_expiring_key(empty)
     before = await empty.rows()
     for later in (ends + timedelta(milliseconds=1), ends + timedelta(days=1)):
         body = {"name": "later", "expiresAt": later.isoformat()}
@@ -105,7 +105,7 @@ async def test_the_expiry_is_bounded_by_the_authorizing_key(empty: Served) -> No
 
 
 async def test_an_expired_key_stops(empty: Served) -> None:
-    caller, _ = await bounded(empty, 60_000)
+    caller, _ = await create_expiring_key(empty, 60_000)
     await caller.get("/keys")
     empty.hands.pass_(seconds=61)
     await caller.problem(401, "GET", "/keys")

@@ -34,7 +34,7 @@ REDIRECT = "https://agent.example/cb"
 
 
 @asynccontextmanager
-async def limited(one: Served, **rates: int) -> AsyncIterator[None]:
+async def set_rate_limits(one: Served, **rates: int) -> AsyncIterator[None]:
     """The server with these limits, and fresh buckets."""
     service = one.service
     before = service.rate_limiter
@@ -136,7 +136,7 @@ async def test_who_asks_behind_proxies(proxies: int, forwarded: list[str], expec
 
 
 async def test_a_credential_may_read_so_often(empty: Served) -> None:
-    async with limited(empty, reads=3):
+    async with set_rate_limits(empty, reads=3):
         left = [(await empty.admin.send("GET", "/keys")).headers for _ in range(3)]
         assert [one["RateLimit-Remaining"] for one in left] == ["2", "1", "0"]
         assert {one["RateLimit-Limit"] for one in left} == {"3"}
@@ -156,7 +156,7 @@ async def test_a_credential_may_read_so_often(empty: Served) -> None:
 
 
 async def test_a_credential_may_write_so_often(empty: Served) -> None:
-    async with limited(empty, writes=2):
+    async with set_rate_limits(empty, writes=2):
         for _ in range(2):
             assert (await empty.admin.send("POST", "/keys", {"name": "x"})).status_code == 201
         rows = await empty.rows()
@@ -167,14 +167,14 @@ async def test_a_credential_may_write_so_often(empty: Served) -> None:
 
 
 async def test_what_is_refused_counts_too(empty: Served) -> None:
-    async with limited(empty, writes=2):
+    async with set_rate_limits(empty, writes=2):
         for _ in range(2):
             assert (await empty.admin.send("POST", "/keys", {})).status_code == 422
         assert (await empty.admin.send("POST", "/keys", {})).status_code == 429
 
 
 async def test_zero_is_no_limit(empty: Served) -> None:
-    async with limited(empty, reads=0, writes=0, failures=0, registrations=0):
+    async with set_rate_limits(empty, reads=0, writes=0, failures=0, registrations=0):
         for _ in range(5):
             answer = await empty.admin.send("GET", "/keys")
             assert answer.status_code == 200 and "RateLimit-Limit" not in answer.headers
@@ -189,7 +189,7 @@ async def test_an_agent_is_told_in_its_own_way(empty: Served) -> None:
         "MCP-Protocol-Version": "2025-11-25",
     }
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "account", "arguments": {}}}
-    async with limited(empty, reads=2):
+    async with set_rate_limits(empty, reads=2):
         assert (await empty.admin.send("GET", "/keys")).status_code == 200
         results = [(await empty.http.post("/api/mcp", json=call, headers=headers)).json()["result"] for _ in range(2)]
     assert [one.get("isError", False) for one in results] == [False, True]
@@ -220,7 +220,7 @@ async def test_every_message_of_an_agent_counts(empty: Served, message: Any) -> 
         "MCP-Protocol-Version": "2025-03-26",
     }
     body = message if isinstance(message, bytes) else json.dumps(message).encode()
-    async with limited(empty, reads=5):
+    async with set_rate_limits(empty, reads=5):
         for _ in range(2):
             await empty.http.post("/api/mcp", content=body, headers=headers)
         assert (await empty.admin.send("GET", "/keys")).headers["RateLimit-Remaining"] == "2"
@@ -236,7 +236,7 @@ async def test_every_message_of_an_agent_counts(empty: Served, message: Any) -> 
 
 
 async def test_nothing_else_is_limited(empty: Served) -> None:
-    async with limited(empty, reads=1, writes=1, failures=1, registrations=1):
+    async with set_rate_limits(empty, reads=1, writes=1, failures=1, registrations=1):
         for path in ("/healthz", "/readyz", "/openapi.json", "/docs"):
             assert {(await empty.http.get(path)).status_code for _ in range(5)} == {200}
 
@@ -252,7 +252,7 @@ async def test_a_client_is_told_with_the_same_error() -> None:
 
 
 async def test_bad_tokens_are_counted_by_address_and_a_good_one_stays_good(empty: Served) -> None:
-    async with limited(empty, failures=3):
+    async with set_rate_limits(empty, failures=3):
         bad = empty.caller("adu_AAAAAAAA_" + "A" * 43)
         assert [(await bad.send("GET", "/keys")).status_code for _ in range(5)] == [401, 401, 401, 429, 429]
         answer = await bad.send("GET", "/keys")
@@ -275,7 +275,7 @@ async def test_addresses_are_told_apart_behind_a_proxy(empty: Served) -> None:
     before = service.settings
     service.settings = evolve(before, proxies=1)
     try:
-        async with limited(empty, failures=1):
+        async with set_rate_limits(empty, failures=1):
             bad = empty.caller("garbage")
 
             async def status(forwarded: str) -> int:
@@ -302,7 +302,7 @@ def _none() -> Any:
 
 async def test_clients_are_registered_so_often(empty: Served) -> None:
     body = {"redirect_uris": [REDIRECT]}
-    async with limited(empty, registrations=2):
+    async with set_rate_limits(empty, registrations=2):
         assert [(await empty.http.post("/oauth/register", json=body)).status_code for _ in range(3)] == [201, 201, 429]
         count = (await empty.rows())["oauth_clients"]
         answer = await empty.http.post("/oauth/register", json=body)

@@ -38,7 +38,7 @@ NO_REQUESTS = {
 }
 
 
-async def sent(server: Served, data: bytes) -> tuple[int, dict[str, str], bytes]:
+async def send_bytes(server: Served, data: bytes) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of the answer to these bytes; the connection is closed after it."""
     at = urlsplit(server.base_url)
     reader, writer = await asyncio.open_connection(at.hostname, at.port)
@@ -54,7 +54,7 @@ async def sent(server: Served, data: bytes) -> tuple[int, dict[str, str], bytes]
 @pytest.mark.parametrize("data", NO_REQUESTS.values(), ids=NO_REQUESTS)
 async def test_what_is_no_request(empty: Served, data: bytes, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        status, headers, body = await sent(empty, data)
+        status, headers, body = await send_bytes(empty, data)
     assert (status, headers["Content-Type"]) == (400, "application/problem+json")
     problem = json.loads(body)
     empty.schemas.validator("/components/schemas/Problem").validate(problem)
@@ -77,7 +77,7 @@ async def test_an_expectation_that_is_met(empty: Served) -> None:
     token = empty.people["admin"].tokens["write"].encode()
     head = b"POST " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\nExpect: 100-continue\r\n"
     head += b"Authorization: Bearer " + token + b"\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n"
-    status, _, rest = await sent(empty, head + b'{"name": "x"}')
+    status, _, rest = await send_bytes(empty, head + b'{"name": "x"}')
     assert status == 100
     assert rest.startswith(b"HTTP/1.1 201 ")
 

@@ -25,7 +25,7 @@ CANARY = "canary7f3e91d2"
 
 
 @contextmanager
-def logged(formatter: logging.Formatter | None = None, level: int = logging.INFO) -> Iterator[StringIO]:
+def capture_log(formatter: logging.Formatter | None = None, level: int = logging.INFO) -> Iterator[StringIO]:
     """What is logged meanwhile, as lines."""
     stream = StringIO()
     handler = logging.StreamHandler(stream)
@@ -49,7 +49,7 @@ def lines(stream: StringIO) -> list[dict[str, Any]]:
 
 
 async def test_a_request_is_a_line(empty: Served) -> None:
-    with logged() as stream:
+    with capture_log() as stream:
         answer = await empty.admin.send("GET", "/keys")
     (line,) = lines(stream)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("time"))
@@ -82,7 +82,7 @@ async def test_a_request_is_a_line(empty: Served) -> None:
 async def test_a_line_names_the_route_and_not_the_path(
     empty: Served, method: str, path: str, endpoint: str, route: str | None, status: int
 ) -> None:
-    with logged() as stream:
+    with capture_log() as stream:
         await empty.http.request(method, path)
     (line,) = lines(stream)
     assert (line["endpoint"], line["route"], line["status"]) == (endpoint, route, status)
@@ -91,7 +91,7 @@ async def test_a_line_names_the_route_and_not_the_path(
 
 
 async def test_an_id_of_the_callers_own_is_not_believed(empty: Served) -> None:
-    with logged() as stream:
+    with capture_log() as stream:
         answer = await empty.admin.send("GET", "/keys", headers={"X-Request-Id": CANARY})
     assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])
     assert CANARY not in stream.getvalue()
@@ -101,7 +101,7 @@ async def test_nothing_that_was_sent_is_logged(empty: Served) -> None:
     """Bodies, queries, headers and cookies, on the API, the agents' door, the pages and the token endpoint."""
     forms = {"email": f"{CANARY}@x.example", "password": CANARY, "code": CANARY, "client_id": CANARY}
     headers = {"User-Agent": CANARY, "Cookie": f"adsunify_session={CANARY}", "Referer": f"http://x/{CANARY}"}
-    with logged(level=logging.DEBUG) as stream:
+    with capture_log(level=logging.DEBUG) as stream:
         await empty.admin.send("POST", "/keys", {"name": CANARY}, headers=headers)
         await empty.admin.send("POST", "/keys", {CANARY: CANARY})
         await empty.admin.send("GET", "/accounts", query={"network": CANARY}, headers=headers)
@@ -123,7 +123,7 @@ async def test_a_defect_is_told_with_its_request(empty: Served, monkeypatch: pyt
         raise ZeroDivisionError(f"while it looked for Bearer {KEY}")
 
     monkeypatch.setattr("adsunify.store.keys.list_keys", broken)
-    with logged() as stream:
+    with capture_log() as stream:
         answer = await empty.admin.send("GET", "/keys")
     trouble, line = lines(stream)
     assert trouble["requestId"] == line["requestId"] == answer.headers["X-Request-Id"]
@@ -133,17 +133,17 @@ async def test_a_defect_is_told_with_its_request(empty: Served, monkeypatch: pyt
 
 
 async def test_probes_are_quiet(empty: Served) -> None:
-    with logged() as stream:
+    with capture_log() as stream:
         await empty.http.get("/healthz")
         await empty.http.get("/readyz")
     assert stream.getvalue() == ""
-    with logged(level=logging.DEBUG) as stream:
+    with capture_log(level=logging.DEBUG) as stream:
         await empty.http.get("/healthz")
     assert lines(stream)[0]["endpoint"] == "GET /healthz"
 
 
 async def test_lines_for_people(empty: Served) -> None:
-    with logged(TextFormatter()) as stream:
+    with capture_log(TextFormatter()) as stream:
         answer = await empty.admin.send("GET", "/keys")
     (line,) = stream.getvalue().splitlines()
     assert re.match(r"\d{4}-\S+Z INFO answered endpoint=get_keys method=GET ", line)
@@ -190,7 +190,7 @@ async def test_what_else_is_struck_out(text: str, expected: str | None) -> None:
 
 @pytest.mark.parametrize("secret", [KEY, f'code={CANARY}"', f"password={CANARY}\\", f"Bearer {CANARY}\n"])
 async def test_a_line_stays_json(secret: str) -> None:
-    with logged() as stream:
+    with capture_log() as stream:
         logging.getLogger("adsunify.server").warning('said "%s" and more', secret)
     (line,) = lines(stream)
     assert REDACTED in line["message"] and "and more" in line["message"]

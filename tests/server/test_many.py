@@ -16,7 +16,7 @@ from .served import Served, brief
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def prepared(one: Served, name: str) -> str:
+async def prepare_operation(one: Served, name: str) -> str:
     account = (one.accounts if name == "admin" else one.foreign)["meta"]
     body = {"accountId": account, "campaign": brief("meta")}
     made = await one.person(name).post("/create", body, 201)
@@ -24,7 +24,7 @@ async def prepared(one: Served, name: str) -> str:
 
 
 async def test_a_workspace_waits_for_itself_alone(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    own, others = [await prepared(both, "admin") for _ in range(5)], await prepared(both, "stranger")
+    own, others = [await prepare_operation(both, "admin") for _ in range(5)], await prepare_operation(both, "stranger")
     shop, held, most = both.people["admin"].actor.workspace_id, asyncio.Event(), 0
     executed = execution._drive_executor
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
-def parsed(text: str) -> Samples:
+def parse_metrics(text: str) -> Samples:
     """The samples of an exposition, as prometheus-client's parser reads them: no family and no sample comes twice."""
     families = list(text_string_to_metric_families(text))
     assert len({family.name for family in families}) == len(families)
@@ -45,7 +45,7 @@ def parsed(text: str) -> Samples:
 
 
 @asynccontextmanager
-async def watched(service: Service, requests: RequestMetrics | None) -> AsyncIterator[httpx.AsyncClient]:
+async def serve_metrics(service: Service, requests: RequestMetrics | None) -> AsyncIterator[httpx.AsyncClient]:
     """A client at the address where the metrics are answered."""
     runner = web.AppRunner(make_metrics_application(service, requests), access_log=None)
     await runner.setup()
@@ -58,12 +58,12 @@ async def watched(service: Service, requests: RequestMetrics | None) -> AsyncIte
         await runner.cleanup()
 
 
-async def scraped(one: Served) -> Samples:
-    async with watched(one.service, one.requests) as client:
+async def scrape_metrics(one: Served) -> Samples:
+    async with serve_metrics(one.service, one.requests) as client:
         answer = await client.get("/metrics")
         assert answer.status_code == 200 and answer.headers["Content-Type"] == CONTENT_TYPE_PLAIN_0_0_4
         assert (await client.get("/anything")).status_code == 404
-        return parsed(answer.text)
+        return parse_metrics(answer.text)
 
 
 def value(samples: Samples, name: str, **labels: str) -> float:
@@ -71,12 +71,12 @@ def value(samples: Samples, name: str, **labels: str) -> float:
 
 
 async def test_requests_are_counted_by_endpoint(empty: Served) -> None:
-    before = await scraped(empty)
+    before = await scrape_metrics(empty)
     await empty.admin.send("GET", "/keys")
     await empty.admin.send("POST", "/keys", {})
     await empty.http.get("/nowhere/adu_AAAAAAAA_secret")
     await empty.http.get("/sign-in")
-    after = await scraped(empty)
+    after = await scrape_metrics(empty)
 
     def more(name: str, **labels: str) -> float:
         return value(after, name, **labels) - value(before, name, **labels)
@@ -99,14 +99,14 @@ async def test_buckets_add_up() -> None:
 
 
 async def test_what_goes_to_the_networks_is_counted(both: Served) -> None:
-    before = await scraped(both)
+    before = await scrape_metrics(both)
     account = both.accounts["meta"]
     made = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
     await both.admin.execute(made["id"])
     await both.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
     made = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
     await both.admin.send("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
-    after = await scraped(both)
+    after = await scrape_metrics(both)
 
     def more(name: str, **labels: str) -> float:
         return value(after, name, network="meta", **labels) - value(before, name, network="meta", **labels)
@@ -130,12 +130,12 @@ async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
             .values(status="running", in_flight=True, lease_until=lease)
         )
 
-    before = await scraped(both)
+    before = await scrape_metrics(both)
     now = both.service.store.clock.now()
     await both.service.store.write(stalled, now + 60_000)
-    working = await scraped(both)
+    working = await scrape_metrics(both)
     await both.service.store.write(stalled, now - 1)
-    after = await scraped(both)
+    after = await scrape_metrics(both)
     names = ("adsunify_operations_running", "adsunify_operations_stalled")
     assert [value(working, name) - value(before, name) for name in names] == [1, 0]
     assert [value(after, name) - value(before, name) for name in names] == [1, 1]
@@ -145,13 +145,13 @@ async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
     webhook = (await both.admin.get("/webhooks"))[0]
     await both.admin.send("PATCH", f"/webhooks/{webhook['webhookId']}", {"active": False})
     await both.admin.post(f"/webhooks/{webhook['webhookId']}/test", {}, 202)
-    assert value(await scraped(both), "adsunify_webhook_backlog") == value(after, "adsunify_webhook_backlog") + 1
+    assert value(await scrape_metrics(both), "adsunify_webhook_backlog") == value(after, "adsunify_webhook_backlog") + 1
 
 
 async def test_labels_are_words_of_ours(both: Served) -> None:
     """Whatever was asked in this module: no id, no secret, no address, no path as it was written."""
     ids = {endpoint.operation_id for endpoint in ENDPOINTS}
-    for _, labels in await scraped(both):
+    for _, labels in await scrape_metrics(both):
         for name, text in labels:
             if name == "endpoint":
                 assert text in ids | {"none"} or re.fullmatch(
@@ -169,16 +169,16 @@ async def test_a_database_that_is_away_is_told(empty: Served, monkeypatch: pytes
     async def away(*_: object, **__: object) -> None:
         raise StoreError("away")
 
-    assert value(await scraped(empty), "adsunify_database_up") == 1
+    assert value(await scrape_metrics(empty), "adsunify_database_up") == 1
     monkeypatch.setattr(type(empty.service.store), "read", away)
-    samples = await scraped(empty)
+    samples = await scrape_metrics(empty)
     assert samples["adsunify_database_up", frozenset()] == 0
     assert ("adsunify_webhook_backlog", frozenset()) not in samples
 
 
 async def test_a_worker_serves_no_requests(empty: Served) -> None:
-    async with watched(empty.service, None) as client:
-        samples = parsed((await client.get("/metrics")).text)
+    async with serve_metrics(empty.service, None) as client:
+        samples = parse_metrics((await client.get("/metrics")).text)
     assert not any(name.startswith("adsunify_request") for name, _ in samples)
 
 

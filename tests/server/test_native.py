@@ -30,7 +30,7 @@ highest_levels = pytest.mark.parametrize(
 """All levels; those below the campaign are left to the session ``exhaustive``."""
 
 
-async def made(server: Served, network: str, goal: str = "") -> dict[str, dict[str, Any]]:
+async def create_campaign(server: Served, network: str, goal: str = "") -> dict[str, dict[str, Any]]:
     """Create a campaign; what was made, by kind, as the tree shows it."""
     account = server.accounts[network]
     before = {node["id"] for node in (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]}
@@ -45,7 +45,7 @@ async def made(server: Served, network: str, goal: str = "") -> dict[str, dict[s
 async def get_campaign(server: Served, network: str, goal: str = "") -> dict[str, dict[str, Any]]:
     """The nodes of a campaign that is created once: for tests that change nothing at the network."""
     if (network, goal) not in server.campaigns:
-        server.campaigns[network, goal] = await made(server, network, goal)
+        server.campaigns[network, goal] = await create_campaign(server, network, goal)
     return server.campaigns[network, goal]
 
 
@@ -53,7 +53,7 @@ def at(server: Served, network: str, kind: str, *more: str) -> str:
     return "/".join((f"/accounts/{server.accounts[network]}/{PATHS[kind]}", *more))
 
 
-async def ended(server: Served, operation: dict[str, Any]) -> dict[str, Any]:
+async def execute_operation(server: Served, operation: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = await server.admin.execute(operation["id"])
     assert found["status"] == "succeeded", found
     return found
@@ -90,7 +90,7 @@ async def test_what_is_not_there(server: Served, network: str, kind: str) -> Non
 
 async def test_cursors_are_of_their_list(server: Served) -> None:
     for _ in range(2):
-        await made(server, "meta")
+        await create_campaign(server, "meta")
     path = at(server, "meta", "campaign")
     answer = await server.admin.send("GET", path, query={"limit": "1"})
     cursor = answer.json()["page"]["nextCursor"]
@@ -142,7 +142,7 @@ async def test_settings(server: Served, network: str, kind: str) -> None:
 
 @levels
 async def test_a_rename(server: Served, network: str, kind: str) -> None:
-    node = (await made(server, network))[kind]
+    node = (await create_campaign(server, network))[kind]
     path = at(server, network, kind, node["id"])
     fields = (await server.admin.get(f"{path}/settings"))["fields"]
     if not any(one["field"] == "name" and one["locked"] is None for one in fields):
@@ -156,13 +156,13 @@ async def test_a_rename(server: Served, network: str, kind: str) -> None:
     assert server.networks.writes() == writes
     changes = [change for step in operation["plan"]["steps"] for change in step["changes"]]
     assert {"field": "name", "before": node["name"], "after": "Renamed chairs"} in changes
-    await ended(server, operation)
+    await execute_operation(server, operation)
     assert (await server.admin.get(path))["name"] == "Renamed chairs"
 
 
 @networks
 async def test_a_raised_budget(server: Served, network: str) -> None:
-    nodes = await made(server, network)
+    nodes = await create_campaign(server, network)
     for kind in ("campaign", "adGroup"):
         if kind not in nodes:
             continue
@@ -181,7 +181,7 @@ async def test_a_raised_budget(server: Served, network: str) -> None:
         }
         (operation,) = (await server.admin.post("/bulk-edit", body, 201))["operations"]
         assert (operation["action"], operation["risk"]) == ("edit", "spend")
-        await ended(server, operation)
+        await execute_operation(server, operation)
         after = {one["field"]: one for one in (await server.admin.get(f"{path}/settings"))["fields"]}["budget"]["value"]
         assert float(after) == pytest.approx(float(budget["value"]) * 1.1, rel=0.01)
         return
@@ -190,7 +190,7 @@ async def test_a_raised_budget(server: Served, network: str) -> None:
 
 @levels
 async def test_a_deletion(server: Served, network: str, kind: str) -> None:
-    node = (await made(server, network))[kind]
+    node = (await create_campaign(server, network))[kind]
     path = at(server, network, kind, node["id"])
     answer = await server.admin.send("DELETE", path)
     if answer.status_code == 422:  # the network has no such thing, and says so
@@ -198,7 +198,7 @@ async def test_a_deletion(server: Served, network: str, kind: str) -> None:
         return
     operation = answer.json()["data"]
     assert (answer.status_code, operation["action"], operation["risk"]) == (201, "delete", "destructive")
-    await ended(server, operation)
+    await execute_operation(server, operation)
     gone = await server.admin.send("GET", path)
     assert gone.status_code == 404 or gone.json()["data"]["status"] in ("deleted", "archived")
 
@@ -215,7 +215,7 @@ async def test_a_native_creation_and_its_update(server: Served, network: str) ->
         payload[member] = rows[0]["id"]
     operation = await server.admin.post(path, {"payload": payload}, 201)
     assert (operation["action"], operation["risk"]) == ("create", "low")
-    done = await ended(server, operation)
+    done = await execute_operation(server, operation)
     again = await server.admin.refused(
         "POST", "/activate", {"accountId": server.accounts[network], "sourceOperationId": done["id"]}
     )

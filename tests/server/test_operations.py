@@ -34,13 +34,13 @@ def no_faults_left(server: Served) -> None:
     server.networks.state.faults.pending.clear()
 
 
-async def prepared(server: Served, network: str = "meta", caller: Caller | None = None) -> str:
+async def prepare_campaign(server: Served, network: str = "meta", caller: Caller | None = None) -> str:
     body = {"accountId": server.accounts[network], "campaign": brief(network)}
     operation: str = (await (caller or server.admin).post("/create", body, 201))["id"]
     return operation
 
 
-async def refused(server: Served, operation: str, code: str, outcome: str, status: int = 400) -> Any:
+async def execute_refused(server: Served, operation: str, code: str, outcome: str, status: int = 400) -> Any:
     """The problem that an execute is answered with; the operation in it is the operation as it stands."""
     problem = await server.admin.problem(status, "POST", f"/operations/{operation}/execute", CONFIRMED)
     assert (problem["code"], problem["outcome"], problem["operationId"]) == (code, outcome, operation)
@@ -49,7 +49,7 @@ async def refused(server: Served, operation: str, code: str, outcome: str, statu
     return problem
 
 
-async def told(server: Served, operation: str) -> list[str]:
+async def list_event_types(server: Served, operation: str) -> list[str]:
     return [event.type.removeprefix("operation.") for event in await server.events() if event.operation_id == operation]
 
 
@@ -62,7 +62,7 @@ def states(operation: Any) -> list[tuple[str, int, str]]:
 
 @networks
 async def test_executing(server: Served, network: str) -> None:
-    operation, writes = await prepared(server, network), server.networks.writes()
+    operation, writes = await prepare_campaign(server, network), server.networks.writes()
     done = await server.admin.execute(operation)
     assert (done["status"], done["expired"], done["stalled"]) == ("succeeded", False, False)
     keys = [step["key"] for step in done["plan"]["steps"]]
@@ -76,14 +76,14 @@ async def test_executing(server: Served, network: str) -> None:
     for _ in range(2):  # replays: the saved receipt
         assert await server.admin.execute(operation) == done
     assert server.networks.writes() == after
-    assert await told(server, operation) == ["prepared", "running", "succeeded"]
+    assert await list_event_types(server, operation) == ["prepared", "running", "succeeded"]
     listed = next(one for one in await server.admin.get("/operations") if one["id"] == operation)
     assert listed["plan"] == {"version": done["plan"]["version"], "digest": done["plan"]["digest"]}
     assert states(listed) == states(done)
 
 
 async def test_a_hundred_executes_at_once_write_once(server: Served) -> None:
-    operation, writes = await prepared(server), server.networks.writes()
+    operation, writes = await prepare_campaign(server), server.networks.writes()
     answers = await asyncio.gather(
         *(server.admin.send("POST", f"/operations/{operation}/execute", CONFIRMED) for _ in range(100))
     )
@@ -91,12 +91,12 @@ async def test_a_hundred_executes_at_once_write_once(server: Served) -> None:
     assert {answer.json()["data"]["status"] for answer in answers} <= {"running", "succeeded"}
     assert (await server.admin.execute(operation))["status"] == "succeeded"
     assert server.networks.writes() == writes + 4
-    assert await told(server, operation) == ["prepared", "running", "succeeded"]
+    assert await list_event_types(server, operation) == ["prepared", "running", "succeeded"]
 
 
 async def test_while_it_runs_it_is_running(server: Served) -> None:
     """A second execute answers 200 with the operation as it is, and writes nothing."""
-    operation, writes = await prepared(server), server.networks.writes()
+    operation, writes = await prepare_campaign(server), server.networks.writes()
     await server.networks.fault("meta", "latency", path=CREATES["meta"], value=400)
     first = asyncio.create_task(server.admin.execute(operation))
     while server.networks.writes() == writes:
@@ -114,7 +114,7 @@ async def test_a_write_that_takes_its_time_is_not_taken_for_lost(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(execution, "RENEW_SECONDS", 0.02)
-    operation, writes = await prepared(server), server.networks.writes()
+    operation, writes = await prepare_campaign(server), server.networks.writes()
     await server.networks.fault("meta", "latency", path=CREATES["meta"], value=600)
     first = asyncio.create_task(server.admin.execute(operation))
     while server.networks.writes() == writes:
@@ -129,7 +129,7 @@ async def test_a_write_that_takes_its_time_is_not_taken_for_lost(
 
 
 async def test_a_client_that_hangs_up_stops_nothing(server: Served) -> None:
-    operation, writes = await prepared(server), server.networks.writes()
+    operation, writes = await prepare_campaign(server), server.networks.writes()
     await server.networks.fault("meta", "latency", path=CREATES["meta"], value=300)
     with pytest.raises(httpx.ReadTimeout):
         async with httpx.AsyncClient(timeout=0.1, trust_env=False) as hasty:
@@ -144,7 +144,7 @@ async def test_a_client_that_hangs_up_stops_nothing(server: Served) -> None:
 
 
 async def test_a_call_works_for_so_long_and_hands_back(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
     monkeypatch.setattr(
         server.service, "settings", evolve(server.service.settings, limits=ExecutionLimits(max_steps=1))
     )
@@ -154,12 +154,12 @@ async def test_a_call_works_for_so_long_and_hands_back(server: Served, monkeypat
         assert "retryAfterMs" not in back and "error" not in back
     assert (await server.admin.execute(operation))["status"] == "succeeded"
     # once at preparation, running at every claim, nothing when it is handed back
-    assert await told(server, operation) == ["prepared", *["running"] * 4, "succeeded"]
+    assert await list_event_types(server, operation) == ["prepared", *["running"] * 4, "succeeded"]
 
 
 async def test_no_step_begins_when_the_time_of_a_call_is_over(server: Served) -> None:
     """However long the steps last: what counts is when the last of them was answered."""
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
     writes = server.networks.writes()
     hands, passes = server.hands, server.service.kill_point_hook
 
@@ -178,12 +178,12 @@ async def test_no_step_begins_when_the_time_of_a_call_is_over(server: Served) ->
 
 async def test_a_server_that_stops_begins_nothing(server: Served) -> None:
     """And says that the same operation is to be continued, though nothing of it is stored."""
-    operation, rows = await prepared(server), await server.rows()
+    operation, rows = await prepare_campaign(server), await server.rows()
     server.service.is_stopping = True
     back = await server.admin.execute(operation)
     server.service.is_stopping = False
     assert (back["status"], back["nextAction"], states(back)) == ("prepared", "execute", [])
-    assert await server.rows() == rows and await told(server, operation) == ["prepared"]
+    assert await server.rows() == rows and await list_event_types(server, operation) == ["prepared"]
     assert (await server.admin.execute(operation))["status"] == "succeeded"
 
 
@@ -193,22 +193,22 @@ async def test_a_server_that_stops_begins_nothing(server: Served) -> None:
 @networks
 async def test_a_refused_step(server: Served, network: str) -> None:
     """Surely not applied: back to prepared, with the native error; executing again goes on."""
-    operation, writes = await prepared(server, network), server.networks.writes()
+    operation, writes = await prepare_campaign(server, network), server.networks.writes()
     await server.networks.fault(network, "status", method="POST", path=CREATES[network], value=400)
-    problem = await refused(server, operation, "provider_rejected", "not_applied")
+    problem = await execute_refused(server, operation, "provider_rejected", "not_applied")
     assert problem["network"]["status"] == 400 and problem["network"]["message"]
     shown = problem["operation"]
     assert shown["status"] == "prepared" and "nextAction" not in shown
     assert shown["receipt"]["steps"][0]["error"] == problem["network"] == shown["error"]["network"]
     assert server.networks.writes() == writes
     assert (await server.admin.execute(operation))["status"] == "succeeded"
-    assert await told(server, operation) == ["prepared", "running", "running", "succeeded"]
+    assert await list_event_types(server, operation) == ["prepared", "running", "running", "succeeded"]
 
 
 async def test_executing_again_continues_where_it_was_refused(server: Served) -> None:
-    operation, writes = await prepared(server), server.networks.writes()
+    operation, writes = await prepare_campaign(server), server.networks.writes()
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=400)
-    shown = (await refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
+    shown = (await execute_refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
     assert states(shown) == [("campaign", 1, "applied"), ("adGroup", 1, "applied"), ("creative", 1, "rejected")]
     done = await server.admin.execute(operation)
     assert done["status"] == "succeeded"
@@ -218,9 +218,9 @@ async def test_executing_again_continues_where_it_was_refused(server: Served) ->
 
 async def test_some_items_of_a_step_are_refused(server: Served) -> None:
     """Amazon's 207: what was applied stays, and only the rest is sent again."""
-    operation, writes = await prepared(server, "amazon"), server.networks.writes()
+    operation, writes = await prepare_campaign(server, "amazon"), server.networks.writes()
     await server.networks.fault("amazon", "partial", path="/sp/keywords")
-    shown = (await refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
+    shown = (await execute_refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
     items = [item["state"] for item in shown["receipt"]["steps"][-1]["items"]]
     assert sorted(items) == ["applied", "rejected"]
     sent = server.networks.writes()
@@ -235,7 +235,7 @@ async def test_some_items_of_a_step_are_refused(server: Served) -> None:
 
 @networks
 async def test_a_throttled_step_waits(server: Served, network: str) -> None:
-    operation, writes = await prepared(server, network), server.networks.writes()
+    operation, writes = await prepare_campaign(server, network), server.networks.writes()
     await server.networks.fault(network, "status", method="POST", path=CREATES[network], value=429)
     back = await server.admin.execute(operation)
     assert (back["status"], back["nextAction"]) == ("prepared", "execute")
@@ -252,12 +252,12 @@ async def test_a_throttled_step_waits(server: Served, network: str) -> None:
     assert len(server.networks.asked) == asked and server.networks.writes() == writes
     server.hands.pass_(milliseconds=back["retryAfterMs"])
     assert (await server.admin.execute(operation))["status"] == "succeeded"
-    assert await told(server, operation) == ["prepared", "running", "running", "succeeded"]
+    assert await list_event_types(server, operation) == ["prepared", "running", "running", "succeeded"]
 
 
 async def test_a_network_that_cannot_be_reached(server: Served) -> None:
     """Not a byte was sent: prepared, to be continued."""
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
     transport = server.service.transport
     url, transport._sandbox_url = transport._sandbox_url, "http://127.0.0.1:9"  # nobody listens there
     back = await server.admin.execute(operation)
@@ -275,30 +275,30 @@ async def test_a_network_that_cannot_be_reached(server: Served) -> None:
 async def test_an_ambiguous_outcome_is_never_repeated(server: Served, network: str, fault: str) -> None:
     if fault == "empty" and "create" in get_samples(network).empty_answers:
         return
-    operation, writes = await prepared(server, network), server.networks.writes()
+    operation, writes = await prepare_campaign(server, network), server.networks.writes()
     value = {"value": 502} if fault == "status" else {}
     await server.networks.fault(network, fault, method="POST", path=CREATES[network], **value)
-    problem = await refused(server, operation, "outcome_unknown", "unknown")
+    problem = await execute_refused(server, operation, "outcome_unknown", "unknown")
     assert problem["operation"]["status"] == "unknown"
     assert "again" not in problem["detail"]
     assert [state for _, _, state in states(problem["operation"])] == ["ambiguous"]
     sent = server.networks.writes()
     assert sent == writes if fault == "status" else sent > writes
     for _ in range(2):
-        await refused(server, operation, "outcome_unknown", "unknown")
+        await execute_refused(server, operation, "outcome_unknown", "unknown")
     cancel = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
     assert (cancel["code"], cancel["outcome"]) == ("operation_unknown", "unknown")
     assert server.networks.writes() == sent
-    assert await told(server, operation) == ["prepared", "running", "unknown"]
+    assert await list_event_types(server, operation) == ["prepared", "running", "unknown"]
 
 
 async def test_a_write_whose_process_died_is_left_alone(server: Served) -> None:
     """The lease ran out with a write in flight: stalled, and no call changes that."""
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
     await server.networks.fault("meta", "latency", path=CREATES["meta"], value=1)
-    await _interrupted(server, operation, in_flight=True)
+    await _interrupt_operation(server, operation, in_flight=True)
     writes, rows = server.networks.writes(), await server.rows()
-    shown = (await refused(server, operation, "operation_stalled", "unknown"))["operation"]
+    shown = (await execute_refused(server, operation, "operation_stalled", "unknown"))["operation"]
     assert (shown["status"], shown["stalled"]) == ("running", True)
     problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
     assert (problem["code"], problem["outcome"]) == ("operation_stalled", "unknown")
@@ -306,14 +306,14 @@ async def test_a_write_whose_process_died_is_left_alone(server: Served) -> None:
 
 
 async def test_an_execution_that_died_between_two_writes_goes_on(server: Served) -> None:
-    operation = await prepared(server)
-    await _interrupted(server, operation, in_flight=False)
+    operation = await prepare_campaign(server)
+    await _interrupt_operation(server, operation, in_flight=False)
     shown = await server.admin.get(f"/operations/{operation}")
     assert (shown["status"], shown["nextAction"], shown["stalled"]) == ("prepared", "execute", False)
     assert (await server.admin.execute(operation))["status"] == "succeeded"
 
 
-async def _interrupted(server: Served, operation: str, *, in_flight: bool) -> None:
+async def _interrupt_operation(server: Served, operation: str, *, in_flight: bool) -> None:
     """As a killed process leaves an operation, its lease over."""
     now = server.service.store.clock.now()
     values = {"status": "running", "fence": 1, "in_flight": in_flight, "lease_until": now - 1}
@@ -325,18 +325,18 @@ async def _interrupted(server: Served, operation: str, *, in_flight: bool) -> No
 
 
 async def test_cancelling(server: Served) -> None:
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
     cancelled = await server.admin.post(f"/operations/{operation}/cancel", {})
     assert cancelled["status"] == "cancelled"
     assert await server.admin.post(f"/operations/{operation}/cancel", None) == cancelled
     writes = server.networks.writes()
-    await refused(server, operation, "operation_cancelled", "not_applied")
+    await execute_refused(server, operation, "operation_cancelled", "not_applied")
     assert server.networks.writes() == writes
-    assert await told(server, operation) == ["prepared", "cancelled"]
+    assert await list_event_types(server, operation) == ["prepared", "cancelled"]
 
 
 async def test_what_cannot_be_cancelled(server: Served) -> None:
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
     done = await server.admin.execute(operation)
     problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
     assert (problem["code"], problem["outcome"]) == ("operation_succeeded", "applied")
@@ -345,9 +345,9 @@ async def test_what_cannot_be_cancelled(server: Served) -> None:
 
 async def test_a_partly_executed_operation_is_cancelled(server: Served) -> None:
     """Its receipts stay; it cannot be activated."""
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adsets", value=400)
-    await refused(server, operation, "provider_rejected", "partly_applied")
+    await execute_refused(server, operation, "provider_rejected", "partly_applied")
     cancelled = await server.admin.post(f"/operations/{operation}/cancel", {})
     assert states(cancelled) == [("campaign", 1, "applied"), ("adGroup", 1, "rejected")]
     body = {"accountId": server.accounts["meta"], "sourceOperationId": operation}
@@ -356,7 +356,7 @@ async def test_a_partly_executed_operation_is_cancelled(server: Served) -> None:
 
 async def test_the_review_time(server: Served) -> None:
     """30 minutes, for continuations too; afterwards it stays as it is, and can be cancelled."""
-    kept, continued = await prepared(server), await prepared(server)
+    kept, continued = await prepare_campaign(server), await prepare_campaign(server)
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=429)
     shown = await server.admin.get(f"/operations/{kept}")
     lifetime = datetime.fromisoformat(shown["expiresAt"]) - datetime.fromisoformat(shown["createdAt"])
@@ -365,7 +365,7 @@ async def test_the_review_time(server: Served) -> None:
     writes = server.networks.writes()
     server.hands.pass_(minutes=30)
     for operation, outcome in ((kept, "not_applied"), (continued, "partly_applied")):
-        problem = await refused(server, operation, "operation_expired", outcome)
+        problem = await execute_refused(server, operation, "operation_expired", outcome)
         assert (problem["operation"]["status"], problem["operation"]["expired"]) == ("prepared", True)
     assert server.networks.writes() == writes
     assert (await server.admin.post(f"/operations/{kept}/cancel", {}))["status"] == "cancelled"
@@ -379,7 +379,7 @@ async def test_nothing_at_all(server: Served) -> None:
 
 async def test_a_store_that_fails_in_an_execution(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody can say here what was written: the answer does not pretend to know, and shows nothing of the inside."""
-    operation = await prepared(server)
+    operation = await prepare_campaign(server)
 
     async def broken(*_: object, **__: object) -> None:
         raise StoreError("disk full at /var/lib/secret.db")
@@ -398,7 +398,7 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
 ) -> None:
     """``done``: the commit was made, and its answer was lost."""
     monkeypatch.setattr(execution, "EVIDENCE_PAUSE_SECONDS", 0.0)
-    operation, writes, failures = await prepared(server), server.networks.writes(), 0
+    operation, writes, failures = await prepare_campaign(server), server.networks.writes(), 0
     write = type(server.service.store).write
 
     async def failing(store: Any, function: Any, *given: Any) -> Any:
@@ -421,7 +421,9 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
 
 
 async def test_a_batch_reports_each_operation(server: Served) -> None:
-    good, bad, slow, gone, done = [await prepared(server, one) for one in ("meta", "amazon", "google", "meta", "meta")]
+    good, bad, slow, gone, done = [
+        await prepare_campaign(server, one) for one in ("meta", "amazon", "google", "meta", "meta")
+    ]
     await server.admin.post(f"/operations/{gone}/cancel", {})
     await server.admin.execute(done)
     await server.networks.fault("amazon", "status", path=CREATES["amazon"], value=400)
@@ -458,6 +460,6 @@ async def test_fifty_in_a_batch(server: Served) -> None:
 
 
 async def test_the_list_holds_the_latest_fifty(server: Served) -> None:
-    made = [await prepared(server) for _ in range(52)]
+    made = [await prepare_campaign(server) for _ in range(52)]
     listed = [one["id"] for one in await server.admin.get("/operations")]
     assert listed == made[:1:-1]

@@ -14,7 +14,7 @@ from .served import Served
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def kept(server: Served, user_id: object) -> str:
+async def read_password_hash(server: Served, user_id: object) -> str:
     found = (await server.service.store.read(people.get_user, str(user_id))).password_hash
     assert found is not None
     return found
@@ -29,7 +29,7 @@ async def shops(empty: Served) -> None:
 async def test_a_new_person(empty: Served) -> None:
     made = await add_member(empty.service.store, "bakery", "  Ann@Bakery.example ", "member", None)
     assert made["email"] == "ann@bakery.example"
-    assert is_password_correct(made["password"], await kept(empty, made["userId"]))
+    assert is_password_correct(made["password"], await read_password_hash(empty, made["userId"]))
     verified = await empty.caller(made["apiKey"]).get("/auth/verify")
     assert (verified["workspace"], verified["role"], verified["canWrite"]) == ("bakery", "member", True)
 
@@ -47,10 +47,10 @@ async def test_who_has_a_password_keeps_it(empty: Served) -> None:
     assert first["password"] == "correct horse"
     second = await add_member(store, "butcher", "BOB@bakery.example", "admin", None)
     assert (second["userId"], second["password"]) == (first["userId"], None)
-    assert is_password_correct("correct horse", await kept(empty, first["userId"]))
+    assert is_password_correct("correct horse", await read_password_hash(empty, first["userId"]))
     third = await add_member(store, "butcher", "bob@bakery.example", "admin", "another horse")
     assert third["password"] == "another horse"
-    assert is_password_correct("another horse", await kept(empty, first["userId"]))
+    assert is_password_correct("another horse", await read_password_hash(empty, first["userId"]))
     assert (await empty.caller(first["apiKey"]).get("/auth/verify"))["workspace"] == "bakery"
     assert (await empty.caller(second["apiKey"]).get("/auth/verify"))["workspace"] == "butcher"
 

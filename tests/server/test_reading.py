@@ -84,7 +84,7 @@ async def test_a_workspace_without_accounts(server: Served) -> None:
 # -- tree ---------------------------------------------------------------------------------------------------------
 
 
-async def made(server: Served, network: str) -> tuple[str, str]:
+async def create_entity(server: Served, network: str) -> tuple[str, str]:
     """A created campaign: the account, and the operation."""
     account = server.accounts[network]
     created = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
@@ -94,7 +94,7 @@ async def made(server: Served, network: str) -> tuple[str, str]:
 
 @networks
 async def test_the_tree(server: Served, network: str) -> None:
-    account, operation = await made(server, network)
+    account, operation = await create_entity(server, network)
     steps = (await server.admin.get(f"/operations/{operation}"))["receipt"]["steps"]
     found = await server.admin.get(f"/accounts/{account}/tree")
     assert (found["accountId"], found["network"], found["truncated"]) == (account, network, False)
@@ -117,7 +117,7 @@ EVENTS = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_cha
 
 @networks
 async def test_a_status_that_changed_is_told_once(server: Served, network: str) -> None:
-    account, operation = await made(server, network)
+    account, operation = await create_entity(server, network)
     await server.admin.get(f"/accounts/{account}/tree")
     before = {event_type: len(await server.events(event_type)) for event_type in EVENTS.values()}
     body = {"accountId": account, "sourceOperationId": operation}

@@ -12,7 +12,7 @@ from adsunify.values.exact_json import dumps
 from tests.networks.samples import get_samples
 
 from .served import Served, brief
-from .test_native import PATHS, at, ended, get_campaign, made, networks
+from .test_native import PATHS, at, create_campaign, execute_operation, get_campaign, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -83,7 +83,7 @@ async def test_no_native_amount_is_nothing(server: Served, network: str) -> None
 
 async def group(server: Served) -> dict[str, Any]:
     """What a bulk edit of an ad group of Meta needs besides the change; its budget is 25, its bid 0.75."""
-    nodes = await made(server, "meta")
+    nodes = await create_campaign(server, "meta")
     path = at(server, "meta", "adGroup", nodes["adGroup"]["id"], "edit")
     fields = {"budget": "25", "bidStrategy": "LOWEST_COST_WITH_BID_CAP", "bid": "0.75"}
     await server.admin.execute((await server.admin.post(path, {"fields": fields}, 201))["id"])
@@ -151,10 +151,12 @@ async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, ne
 
 async def test_a_bulk_edit_that_changes_nothing(server: Served) -> None:
     many = await group(server)
-    other = (await made(server, "meta"))["adGroup"]["id"]
+    other = (await create_campaign(server, "meta"))["adGroup"]["id"]
     many |= {"entityIds": [other, *many["entityIds"]], "field": "bid", "mode": "set", "value": 0.75}
     fields = {"bidStrategy": "LOWEST_COST_WITH_BID_CAP", "bid": "0.80"}
-    await ended(server, await server.admin.post(at(server, "meta", "adGroup", other, "edit"), {"fields": fields}, 201))
+    await execute_operation(
+        server, await server.admin.post(at(server, "meta", "adGroup", other, "edit"), {"fields": fields}, 201)
+    )
     problem = await server.admin.problem(422, "POST", "/bulk-edit", many)
     assert [(one["path"], one["code"]) for one in problem["issues"]] == [("entityIds.1", "no_change")]
     assert problem["issues"][0]["message"].startswith("fields.bid: ")
@@ -197,14 +199,14 @@ async def test_a_targeting_is_written_once(server: Served, network: str) -> None
     change = get_samples(network).targeting_change
     assert change is not None, "the samples lack targeting_change: the adapter says that targeting can be edited"
     kind, parts = change
-    path = at(server, network, kind, (await made(server, network))[kind]["id"], "edit")
+    path = at(server, network, kind, (await create_campaign(server, network))[kind]["id"], "edit")
     items = {name: ids for name, ids in parts.items() if name != "genders"}
     twice = {name: [*ids, ids[0]] for name, ids in items.items()}
     assert await server.admin.refused("POST", path, {"targeting": targeting_of(twice)}) == {
         (f"targeting.{name}.{len(ids)}", "duplicate") for name, ids in items.items()
     }
     first = await server.admin.post(path, {"targeting": targeting_of(parts)}, 201)
-    await ended(server, first)
+    await execute_operation(server, first)
     for again in (parts, {name: ids[::-1] for name, ids in parts.items()}):
         assert await server.admin.refused("POST", path, {"targeting": targeting_of(again)}) == {
             (f"targeting.{name}", "no_change") for name in parts

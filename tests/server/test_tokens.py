@@ -144,7 +144,7 @@ async def test_a_refresh_is_not_cut(empty: Served) -> None:
     """Whoever asked may go: the tokens that come are kept."""
     await connect(empty, "amazon")
     session = await NetworkSession.load(empty.service, empty.people["admin"].actor, empty.accounts["amazon"])
-    kept = await empty.service.store.read(_sealed, session.account.connection_id)
+    kept = await empty.service.store.read(_read_secrets, session.account.connection_id)
     empty.hands.pass_(minutes=56)
     before = refreshes(empty, "amazon")
     await empty.networks.fault("amazon", "latency", path="/auth/o2/token", value=200)
@@ -156,12 +156,12 @@ async def test_a_refresh_is_not_cut(empty: Served) -> None:
         await asking
     assert empty.service.shielded_tasks
     await asyncio.wait(empty.service.shielded_tasks)
-    assert await empty.service.store.read(_sealed, session.account.connection_id) != kept
+    assert await empty.service.store.read(_read_secrets, session.account.connection_id) != kept
     await tree(empty, "amazon")
     assert refreshes(empty, "amazon") == before + 1
 
 
-def _sealed(connection: Any, connection_id: str) -> Any:
+def _read_secrets(connection: Any, connection_id: str) -> Any:
     return connection.execute(select(secrets.c.sealed).where(secrets.c.row_id == connection_id)).scalar_one()
 
 

@@ -19,7 +19,7 @@ from adsunify.service.users import remove_member
 from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import deliveries
 from adsunify.store import webhooks as stored
-from tests.system.webhooks.receiving import Receiver, receiving
+from tests.system.webhooks.receiving import Receiver, run_receiver
 
 from .oauth import agent
 from .served import NEVER, Served, brief
@@ -35,7 +35,7 @@ async def _public(host: str) -> list[str]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def receiver(both: Served) -> AsyncIterator[Receiver]:
     """A receiver that the server may call although it is on loopback."""
-    async with receiving() as one:
+    async with run_receiver() as one:
         both.service.resolve_host = _public
         both.service.settings = evolve(both.service.settings, webhook_dev_targets=frozenset({one.url}))
         yield one
@@ -43,12 +43,12 @@ async def receiver(both: Served) -> AsyncIterator[Receiver]:
             await both.admin.delete(f"/webhooks/{left['webhookId']}")
 
 
-async def prepared(server: Served) -> Any:
+async def prepare_operation(server: Served) -> Any:
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     return await server.admin.post("/create", body, 201)
 
 
-async def finished(server: Served, webhook_id: str, count: int = 1) -> list[Any]:
+async def wait_for_deliveries(server: Served, webhook_id: str, count: int = 1) -> list[Any]:
     """The deliveries, once so many of them are at their end."""
     async with asyncio.timeout(20):
         while True:
@@ -135,7 +135,7 @@ async def test_an_account_that_is_not_there(both: Served, receiver: Receiver) ->
 
 async def test_what_reaches_a_receiver(both: Served, receiver: Receiver) -> None:
     made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    operation = await prepared(both)
+    operation = await prepare_operation(both)
     (got,) = await receiver.count(1)
     now = both.service.store.clock.now() / 1000
     event_id = webhooks.verify(got.body, got.headers, made["secret"], now)
@@ -160,7 +160,7 @@ async def test_what_reaches_a_receiver(both: Served, receiver: Receiver) -> None
     ] * len(shown["receipt"]["steps"])
     told = {one.event["type"]: one.event["data"].get("executedBy") for one in receiver.got}
     assert told == {"operation.prepared": None, "operation.running": by, "operation.succeeded": by}
-    (newest, *_) = await finished(both, made["webhookId"], 3)
+    (newest, *_) = await wait_for_deliveries(both, made["webhookId"], 3)
     assert newest["status"] == "succeeded" and newest["nextAttemptAt"] is None
     path = f"/webhooks/{made['webhookId']}/deliveries/{newest['deliveryId']}"
     (attempt,) = await both.admin.get(f"{path}/attempts")
@@ -173,11 +173,11 @@ async def test_only_what_was_subscribed_to(both: Served, receiver: Receiver) -> 
     )
     quiet = await both.admin.post("/webhooks", {"url": receiver.url, "events": ["operation.cancelled"]}, 201)
     elsewhere = await both.admin.post("/webhooks", {"url": receiver.url, "accountId": other}, 201)
-    operation = await prepared(both)
+    operation = await prepare_operation(both)
     await both.admin.post(f"/operations/{operation['id']}/cancel", {})
     (got,) = await receiver.count(1)
     assert got.event["type"] == "operation.cancelled"
-    await finished(both, quiet["webhookId"])
+    await wait_for_deliveries(both, quiet["webhookId"])
     assert await both.admin.get(f"/webhooks/{elsewhere['webhookId']}/deliveries") == []
 
 
@@ -188,13 +188,13 @@ async def test_a_test_and_a_redelivery(both: Served, receiver: Receiver) -> None
     (got,) = await receiver.count(1)
     assert (got.event["type"], got.event["data"]["operationId"]) == ("webhook.test", None)
     assert got.headers["Service-Event-Id"] == queued["eventId"]
-    await finished(both, made["webhookId"])
+    await wait_for_deliveries(both, made["webhookId"])
     writes = both.networks.writes()
     again = await both.admin.post(f"{path}/deliveries/{queued['deliveryId']}/redeliver", {}, 202)
     assert (again["eventId"], again["status"], again["attempts"]) == (queued["eventId"], "pending", 1)
     first, second = await receiver.count(2)
     assert (second.body, second.headers["Service-Event-Id"]) == (first.body, queued["eventId"])
-    await finished(both, made["webhookId"])
+    await wait_for_deliveries(both, made["webhookId"])
     attempts = await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")
     assert [one["number"] for one in attempts] == [1, 2]
     assert both.networks.writes() == writes
@@ -205,7 +205,7 @@ async def test_paused_nothing_is_attempted(both: Served, receiver: Receiver) -> 
     made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
     path = f"/webhooks/{made['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
-    await prepared(both)
+    await prepare_operation(both)
     queued = await both.admin.post(f"{path}/test", {}, 202)
     await asyncio.sleep(0.2)
     assert receiver.got == []
@@ -220,11 +220,11 @@ async def test_a_changed_selection_is_for_the_future(both: Served, receiver: Rec
     made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
     path = f"/webhooks/{made['webhookId']}"
     await both.admin.send("PATCH", path, {"active": False})
-    await prepared(both)
+    await prepare_operation(both)
     await both.admin.send("PATCH", path, {"events": ["sync.failed"], "active": True})
     (got,) = await receiver.count(1)
     assert got.event["type"] == "operation.prepared"
-    await prepared(both)
+    await prepare_operation(both)
     await asyncio.sleep(0.1)
     assert len(receiver.got) == 1
 
@@ -232,7 +232,7 @@ async def test_a_changed_selection_is_for_the_future(both: Served, receiver: Rec
 async def test_removed_nothing_more_comes(both: Served, receiver: Receiver) -> None:
     made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
     await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": False})
-    await prepared(both)
+    await prepare_operation(both)
     await both.admin.delete(f"/webhooks/{made['webhookId']}")
     rows = await both.rows()
     assert (rows["webhooks"], rows["deliveries"], rows["delivery_attempts"]) == (0, 0, 0)
@@ -262,7 +262,7 @@ async def test_what_was_queued_before_the_end_fails(both: Served, receiver: Rece
     await both.admin.post(f"{path}/test", {}, 202)
     await both.admin.delete(f"/keys/{key_id}")
     await both.admin.send("PATCH", path, {"active": True})
-    (found,) = await finished(both, made["webhookId"])
+    (found,) = await wait_for_deliveries(both, made["webhookId"])
     assert (found["status"], found["attempts"]) == ("failed", 0)
     assert receiver.got == []
 
@@ -271,7 +271,7 @@ async def nothing_is_queued(both: Served, webhook_id: str) -> None:
     """For a subscription that has ended: neither events, nor a test, nor a delivery again."""
     path = f"/webhooks/{webhook_id}"
     before = [one["deliveryId"] for one in await both.admin.get(f"{path}/deliveries")]
-    await prepared(both)
+    await prepare_operation(both)
     for asked in (f"{path}/test", f"{path}/deliveries/{before[0]}/redeliver"):
         problem = await both.admin.problem(409, "POST", asked, {})
         assert (problem["code"], problem["outcome"]) == ("webhook_ended", "not_applied")
@@ -343,7 +343,7 @@ async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver
     await both.admin.send("PATCH", path, {"active": True})
     (got,) = await receiver.count(1)
     assert got.headers["Service-Event-Id"] == queued["eventId"]
-    await finished(both, made["webhookId"])
+    await wait_for_deliveries(both, made["webhookId"])
     attempts = await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")
     assert [(one["number"], one["statusCode"]) for one in attempts] == [(1, None), (2, 204)]
 
@@ -377,7 +377,7 @@ async def test_several_workers_share_the_work(both: Served, receiver: Receiver) 
     try:
         await both.admin.send("PATCH", path, {"active": True})
         await receiver.count(60)
-        await finished(both, made["webhookId"], 60)
+        await wait_for_deliveries(both, made["webhookId"], 60)
     finally:
         for worker in workers:
             worker.stop()

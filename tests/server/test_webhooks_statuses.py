@@ -23,15 +23,15 @@ async def changes(server: Served) -> list[EventRecord]:
     return [event for event in await server.events() if event.type in NAMES.values()]
 
 
-async def created(server: Served, network: str) -> tuple[str, Any]:
+async def create_campaign(server: Served, network: str) -> tuple[str, Any]:
     """A campaign that was made; the account and the operation."""
     account = server.accounts.get(network) or await connect(server, network)
     body = {"accountId": account, "campaign": brief(network)}
     operation = await server.admin.post("/create", body, 201)
-    return account, await executed(server, operation["id"])
+    return account, await execute_operation(server, operation["id"])
 
 
-async def executed(server: Served, operation_id: str) -> Any:
+async def execute_operation(server: Served, operation_id: str) -> Any:
     while True:
         done = await server.admin.execute(operation_id)
         if done["status"] != "prepared":
@@ -45,7 +45,7 @@ async def tree(server: Served, account: str) -> dict[tuple[str, str], str]:
     return {(node["kind"], node["id"]): node["status"] for node in found["nodes"] if node["kind"] in NAMES}
 
 
-def told(events: list[EventRecord]) -> list[tuple[str, str, Any, Any]]:
+def list_status_changes(events: list[EventRecord]) -> list[tuple[str, str, Any, Any]]:
     """Kind, id, status before and status now of each event."""
     return [(one.data["kind"], one.data["entityId"], one.data["before"], one.data["status"]) for one in events]
 
@@ -56,7 +56,7 @@ async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> Non
     known = await tree(server, server.accounts[network])
     before = len(await changes(server))
 
-    account, made = await created(server, network)
+    account, made = await create_campaign(server, network)
     assert await changes(server) == (await changes(server))[:before], "what is seen for the first time is no change"
     after = await tree(server, account)
     new = {key: status for key, status in after.items() if key not in known}
@@ -65,10 +65,12 @@ async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> Non
     assert len(await changes(server)) == before, "the hierarchy shows what the receipts said"
 
     live = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
-    await executed(server, live["id"])
+    await execute_operation(server, live["id"])
     events = (await changes(server))[before:]
     switched = {key: status for key, status in new.items() if status != "active"}
-    assert sorted(told(events)) == sorted((kind, id_, status, "active") for (kind, id_), status in switched.items())
+    assert sorted(list_status_changes(events)) == sorted(
+        (kind, id_, status, "active") for (kind, id_), status in switched.items()
+    )
     for event in events:
         assert event.type == NAMES[str(event.data["kind"])]
         assert (event.operation_id, event.account_id, event.data["network"]) == (live["id"], account, network)
@@ -80,24 +82,24 @@ async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> Non
         seen = len(await changes(server))
         body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": status}
         (prepared,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
-        await executed(server, prepared["id"])
+        await execute_operation(server, prepared["id"])
         fresh = (await changes(server))[seen:]
         assert [(one.data["entityId"], one.data["status"]) for one in fresh] == [(campaign, status)] * count
     await tree(server, account)
 
     seen = len(await changes(server))
     prepared = (await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{campaign}")).json()["data"]
-    await executed(server, prepared["id"])
-    (gone,) = told((await changes(server))[seen:])
+    await execute_operation(server, prepared["id"])
+    (gone,) = list_status_changes((await changes(server))[seen:])
     assert gone[:3] == ("campaign", campaign, "active") and gone[3] in ("deleted", "archived")
 
 
 async def test_a_receipt_and_its_event_are_one(both: Served) -> None:
     """On each engine: the event is as old as the receipt that shows the change, and belongs to its operation."""
-    account, made = await created(both, "meta")
+    account, made = await create_campaign(both, "meta")
     before = len(await changes(both))
     live = await both.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
-    done = await executed(both, live["id"])
+    done = await execute_operation(both, live["id"])
     events = (await changes(both))[before:]
     assert Counter(event.type for event in events) == dict.fromkeys(NAMES.values(), 1)
     received = sorted(step["receiptAt"] for step in done["receipt"]["steps"])
@@ -107,7 +109,7 @@ async def test_a_receipt_and_its_event_are_one(both: Served) -> None:
 
 async def test_what_somebody_else_changed(both: Served) -> None:
     """On each engine: the next read of the hierarchy tells, once, and of no operation."""
-    account, _ = await created(both, "meta")
+    account, _ = await create_campaign(both, "meta")
     statuses = await tree(both, account)
     before = len(await changes(both))
     world = both.networks.state.worlds["meta"]
@@ -119,12 +121,12 @@ async def test_what_somebody_else_changed(both: Served) -> None:
         after = await tree(both, account)
         assert {after[key] for key in changed} == {"active"}
         events = (await changes(both))[before:]
-        assert sorted(told(events)) == sorted((*key, "paused", "active") for key in changed)
+        assert sorted(list_status_changes(events)) == sorted((*key, "paused", "active") for key in changed)
         assert {event.operation_id for event in events} == {None}
 
 
 async def test_a_refused_write_changes_nothing(both: Served) -> None:
-    account, _ = await created(both, "meta")
+    account, _ = await create_campaign(both, "meta")
     campaign = next(id_ for (kind, id_), status in (await tree(both, account)).items() if kind == "campaign")
     before = len(await changes(both))
     body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": "active"}

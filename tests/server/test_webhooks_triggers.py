@@ -13,7 +13,7 @@ from attrs import define, evolve
 
 from adsunify import webhooks
 from adsunify.events import EVENT_DESCRIPTIONS
-from tests.system.webhooks.receiving import Received, Receiver, receiving
+from tests.system.webhooks.receiving import Received, Receiver, run_receiver
 
 from .served import Served, brief, connect
 
@@ -58,7 +58,7 @@ class Told:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def told(empty: Served) -> AsyncIterator[Told]:
-    async with receiving() as receiver:
+    async with run_receiver() as receiver:
         settings = evolve(empty.service.settings, webhook_dev_targets=frozenset({receiver.url}))
         empty.service.settings = settings
         made = await empty.admin.post("/webhooks", {"url": receiver.url, "events": list(EVENT_DESCRIPTIONS)}, 201)
@@ -69,7 +69,7 @@ async def account_of(server: Served) -> str:
     return server.accounts.get(NETWORK) or await connect(server, NETWORK)
 
 
-async def prepared(server: Served) -> tuple[str, str]:
+async def prepare_operation(server: Served) -> tuple[str, str]:
     """The account and the id of a prepared operation."""
     account = await account_of(server)
     operation = await server.admin.post("/create", {"accountId": account, "campaign": brief(NETWORK)}, 201)
@@ -81,12 +81,12 @@ Trigger = Callable[[Served, Told], Awaitable[dict[str, Any]]]
 
 
 async def is_prepared(server: Served, told: Told) -> dict[str, Any]:
-    account, operation = await prepared(server)
+    account, operation = await prepare_operation(server)
     return {"operationId": operation, "accountId": account, "status": "prepared"}
 
 
 async def is_running(server: Served, told: Told) -> dict[str, Any]:
-    account, operation = await prepared(server)
+    account, operation = await prepare_operation(server)
     await server.admin.execute(operation)
     return {"operationId": operation, "accountId": account, "status": "running"}
 
@@ -96,14 +96,14 @@ async def is_succeeded(server: Served, told: Told) -> dict[str, Any]:
 
 
 async def is_unknown(server: Served, told: Told) -> dict[str, Any]:
-    account, operation = await prepared(server)
+    account, operation = await prepare_operation(server)
     await server.networks.fault(NETWORK, "reset_after", method="POST")
     await server.admin.problem(400, "POST", f"/operations/{operation}/execute", {"confirmed": True})
     return {"operationId": operation, "accountId": account, "status": "unknown"}
 
 
 async def is_cancelled(server: Served, told: Told) -> dict[str, Any]:
-    account, operation = await prepared(server)
+    account, operation = await prepare_operation(server)
     await server.admin.post(f"/operations/{operation}/cancel", {})
     return {"operationId": operation, "accountId": account, "status": "cancelled"}
 
@@ -171,8 +171,8 @@ async def has_failed(server: Served, told: Told) -> dict[str, Any]:
     return {"operationId": None, "accountId": account, "network": "amazon", "what": "insights"}
 
 
-async def _activated(server: Served, told: Told, kind: str) -> dict[str, Any]:
-    account, operation = await prepared(server)
+async def _activate_campaign(server: Served, told: Told, kind: str) -> dict[str, Any]:
+    account, operation = await prepare_operation(server)
     await server.admin.execute(operation)
     live = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": operation}, 201)
     told.forget()
@@ -181,15 +181,15 @@ async def _activated(server: Served, told: Told, kind: str) -> dict[str, Any]:
 
 
 async def a_campaign_changed(server: Served, told: Told) -> dict[str, Any]:
-    return await _activated(server, told, "campaign")
+    return await _activate_campaign(server, told, "campaign")
 
 
 async def an_ad_group_changed(server: Served, told: Told) -> dict[str, Any]:
-    return await _activated(server, told, "adGroup")
+    return await _activate_campaign(server, told, "adGroup")
 
 
 async def an_ad_changed(server: Served, told: Told) -> dict[str, Any]:
-    return await _activated(server, told, "ad")
+    return await _activate_campaign(server, told, "ad")
 
 
 TRIGGERS: dict[str, Trigger] = {

@@ -94,7 +94,7 @@ class Client(oauth.Client):
 
 async def client(server: Served, **query: str) -> Client:
     """A new client; ``query`` replaces members of its request for consent."""
-    return await oauth.registered(Client, server, **{"resource": f"{server.base_url}/api/mcp", **query})
+    return await oauth.register_client(Client, server, **{"resource": f"{server.base_url}/api/mcp", **query})
 
 
 async def allowed(server: Served, name: str = "admin") -> Agent:

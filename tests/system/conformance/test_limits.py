@@ -13,7 +13,7 @@ from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.store import deliveries
 from adsunify.webhooks import WebhookVerificationError, sign, verify
 from tests.server.served import NEVER, brief
-from tests.server.test_webhooks import receiving
+from tests.server.test_webhooks import run_receiver
 
 from .asking import Things, example
 from .spec import COUNTRIES, EVENTS, KINDS, ROWS, UUID, WEBHOOK_URL
@@ -228,7 +228,7 @@ async def test_webhook_deliveries_are_claimed_by_ten(own: Things, monkeypatch: p
         return found
 
     monkeypatch.setattr(deliveries, "claim_deliveries", counted)
-    async with receiving() as receiver:
+    async with run_receiver() as receiver:
         allow(own, receiver.url)
         made = (await own.caller.post("/webhooks", {"url": receiver.url}, 201))["webhookId"]
         await own.caller.send("PATCH", f"/webhooks/{made}", {"active": False})
@@ -255,7 +255,7 @@ async def test_signatures_may_be_5_minutes_off(skew: int, good: bool) -> None:
 
 
 async def test_a_delivery_is_attempted_8_times(own: Things) -> None:
-    async with receiving() as receiver:
+    async with run_receiver() as receiver:
         receiver.answer = lambda: web.Response(status=500)
         allow(own, receiver.url)
         made = (await own.caller.post("/webhooks", {"url": receiver.url}, 201))["webhookId"]

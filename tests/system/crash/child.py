@@ -101,9 +101,9 @@ def _main(pipe: Pipe, work: Callable[..., Coroutine[Any, Any, Any]], arguments: 
     pipe.close()
 
 
-async def executing(pipe: Pipe, job: Job) -> Done:
+async def execute_job(pipe: Pipe, job: Job) -> Done:
     """Execute an operation to its end, or as far as it comes."""
-    async with opened(job) as service:
+    async with open_job(job) as service:
         passed: Passed = []
         before = service.store.commit_count
 
@@ -132,7 +132,7 @@ async def executing(pipe: Pipe, job: Job) -> Done:
 
 
 @asynccontextmanager
-async def opened(job: Job) -> AsyncIterator[Service]:
+async def open_job(job: Job) -> AsyncIterator[Service]:
     found = await open_service(job.database, job.environment, sandbox_url=job.sandbox_url)
     settings = found.service.settings
     found.service.settings = evolve(

@@ -50,7 +50,7 @@ def sandbox() -> Iterator[RunningSandbox]:
         yield running
 
 
-async def _connected(database: str, sandbox_url: str) -> tuple[Actor, dict[str, Any]]:
+async def _connect_networks(database: str, sandbox_url: str) -> tuple[Actor, dict[str, Any]]:
     async with running_server(database, "127.0.0.1", 0, sandbox_url=sandbox_url) as server:
         actor, _ = await create_sandbox_admin(server.service)
         accounts = {network: await connect_sandbox_network(server.service, actor, network) for network in NETWORKS}
@@ -90,7 +90,7 @@ def template(
         with pytest.MonkeyPatch.context() as patch:
             for name, value in ENVIRONMENT.items():
                 patch.setenv(name, value)
-            actor, accounts = asyncio.run(_connected(database, sandbox.url))
+            actor, accounts = asyncio.run(_connect_networks(database, sandbox.url))
         issued.extend((world.tokens, dict(world.tokens)) for world in sandbox.state.worlds.values())
         return Stage(database, ENVIRONMENT, sandbox.url, actor, accounts, Log(sandbox.state.writes))
 

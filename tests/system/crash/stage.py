@@ -37,7 +37,7 @@ NOT_SHOWN = "NOT SHOWN:"
 """How the reason begins why a test is skipped: it is said again at the end of the run."""
 
 
-def formats() -> dict[str, list[Path]]:
+def find_formats() -> dict[str, list[Path]]:
     """The example briefs by network and format, ``network-format``."""
     found: dict[str, list[Path]] = {}
     for network in sorted(ADAPTER_PACKAGES):
@@ -46,7 +46,7 @@ def formats() -> dict[str, list[Path]]:
     return found
 
 
-FORMATS = formats()
+FORMATS = find_formats()
 PLANS = [(name, action) for name in FORMATS for action in ACTIONS]
 """Every plan whose crashes are tried: each format of each network, created and activated."""
 NETWORK_PLANS = [
@@ -57,7 +57,7 @@ NETWORK_PLANS = [
 """One format of each network, created and activated."""
 
 
-def by_turns(cases: Sequence[tuple[Any, ...]], first: int = 0) -> list[tuple[Any, ...]]:
+def alternate_engines(cases: Sequence[tuple[Any, ...]], first: int = 0) -> list[tuple[Any, ...]]:
     """Each case on one engine, which stands before it: neighbours meet different ones, and so do pairs of them.
 
     Of plans, each network meets both engines, and each action does. For what is the same code on both, or for every
@@ -66,7 +66,7 @@ def by_turns(cases: Sequence[tuple[Any, ...]], first: int = 0) -> list[tuple[Any
     return [(ENGINES[(first + n + n // 2) % 2], *case) for n, case in enumerate(cases)]
 
 
-def overlaid(network: str, action: str) -> bool:
+def has_overlay(network: str, action: str) -> bool:
     """Whether each object is read before it is changed: then a receipt has a commit of its own, before the read."""
     return get_samples(network).reads_before_changes and action != "create"
 
@@ -92,7 +92,7 @@ class Log:
         new = self.rows[self.read :]
         self.read += len(new)
         requests = groupby(new, key=lambda row: (row["network"], row["request"]))
-        self.found += [_written(list(rows)) for _, rows in requests]
+        self.found += [_read_write(list(rows)) for _, rows in requests]
         return self.found
 
 
@@ -186,8 +186,8 @@ class Stage:
 
     async def settled(self, service: Service) -> None:
         """What was cut off has ended all the same: queued writes, open transactions, and requests on their way."""
-        await service.store.write(_nothing)
-        while await service.store.read(_unfinished):
+        await service.store.write(_do_nothing)
+        while await service.store.read(_count_open_transactions):
             await asyncio.sleep(0.001)
         async with httpx.AsyncClient(trust_env=False) as client:  # connected after them, and answered after them
             for _ in range(2):
@@ -205,11 +205,11 @@ class Stage:
         return list(self.log.written())
 
 
-def _nothing(connection: Connection) -> None:
+def _do_nothing(connection: Connection) -> None:
     """What waits in a queue before this is done when this is."""
 
 
-def _unfinished(connection: Connection) -> int:
+def _count_open_transactions(connection: Connection) -> int:
     """How many other sessions of a database server are inside a transaction."""
     if connection.dialect.name == "sqlite":
         return 0
@@ -220,14 +220,14 @@ def _unfinished(connection: Connection) -> int:
     return int(connection.execute(statement).scalar_one())
 
 
-def _written(rows: Sequence[Mapping[str, str]]) -> Written:
+def _read_write(rows: Sequence[Mapping[str, str]]) -> Written:
     first = rows[0]
     path = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|[0-9]{4,}", "#", first["path"])
     kinds = " ".join(row["kind"] for row in rows)
     return Written(f"{first['method']} {path} {kinds}", frozenset(row["id"] for row in rows))
 
 
-def ids(receipt: Mapping[str, Any]) -> frozenset[str]:
+def collect_ids(receipt: Mapping[str, Any]) -> frozenset[str]:
     """Every id that a receipt holds, the last segment of a resource name as well."""
     found = {item["id"] for item in receipt["items"] if item["id"]}
     for value in receipt["outputs"].values():

@@ -17,7 +17,7 @@ from adsunify.store import Clock, Store, connections, encrypted_secrets, keys, p
 from adsunify.store.schema import accounts, api_keys
 from adsunify.store.schema import connections as connection_rows
 
-from .stage import FORMATS, PLANS, Stage, by_turns
+from .stage import FORMATS, PLANS, Stage, alternate_engines
 
 Change = Callable[[Connection, Stage, str, Clock], None]
 """A change in the database, made for the stage's actor and an account."""
@@ -95,7 +95,7 @@ class LosingStore:
         return await self.whole.run_query(question)
 
 
-async def _refused(stage: Stage, service: Service, operation_id: str) -> AdsunifyError:
+async def _execute_refused(stage: Stage, service: Service, operation_id: str) -> AdsunifyError:
     with pytest.raises(AdsunifyError) as refused:
         await operations.execute_operation(service, stage.actor, operation_id=operation_id, confirmed=True)
     return refused.value
@@ -115,7 +115,7 @@ async def _lost_before(
     losing = LosingStore(whole, at, lost)
     service.store = losing  # type: ignore[assignment]  # what a store does, and no more, is asked of it
     try:
-        first = await _refused(stage, service, operation_id)
+        first = await _execute_refused(stage, service, operation_id)
     finally:
         service.store = whole
     assert losing.lost == 1, f"{case}: the case did not happen"
@@ -128,14 +128,14 @@ async def _lost_before(
     receipts = [(step["key"], step["state"]) for step in shown["receipt"]["steps"]]
     assert receipts == [(step["key"], "applied") for step in shown["plan"]["steps"][:at]], case
 
-    again = await _refused(stage, service, operation_id)
+    again = await _execute_refused(stage, service, operation_id)
     codes = {"access_lost", "account_disconnected"} if name == "account disconnected" else {"access_lost"}
     assert again.code in codes, f"{case}: {again.code}"
     assert len(stage.written()) - before == at, f"{case}: the second execution has written"
     assert await stage.shown(service, operation_id) == shown, case
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
 async def test_access_lost_before_each_step(stage: Stage, name: str, action: str) -> None:
     account_id = stage.accounts[name.split("-")[0]]["accountId"]
     async with stage.service() as service, stage.service() as other:

@@ -24,8 +24,8 @@ from adsunify.service.core import Service
 from tests.networks.samples import Ending, get_samples
 
 from .child import tell
-from .stage import FORMATS, NETWORK_PLANS, Stage, Written, by_turns
-from .wire import Act, Call, Unread, Wire, said, wired
+from .stage import FORMATS, NETWORK_PLANS, Stage, Written, alternate_engines
+from .wire import Act, Call, Unread, Wire, make_answer, open_wire
 
 SHORT = 0.3
 """Seconds that a request may take where the wire is silent."""
@@ -36,7 +36,7 @@ def answers(content: bytes, status: str = "200 OK", kind: str = "application/jso
 
     async def act(call: Call) -> None:
         await call.applied()
-        await call.say(said(content, status, kind, headers))
+        await call.say(make_answer(content, status, kind, headers))
 
     return act
 
@@ -83,7 +83,7 @@ async def _half_body(call: Call) -> None:
 async def _half_json(call: Call) -> None:
     """A whole answer that holds half a JSON text."""
     body = (await call.applied()).partition(b"\r\n\r\n")[2]
-    await call.say(said(body[: len(body) // 2]))
+    await call.say(make_answer(body[: len(body) // 2]))
 
 
 async def _half_body_silence(call: Call) -> None:
@@ -192,24 +192,24 @@ class Hasty:
 
 PLANS = [
     *(("sqlite", *plan) for plan in NETWORK_PLANS),
-    *(turn for turn in by_turns(NETWORK_PLANS) if turn[0] == "postgresql"),
+    *(turn for turn in alternate_engines(NETWORK_PLANS) if turn[0] == "postgresql"),
 ]
 """What an answer means does not depend on the engine: there, one plan of each network, and its last step, will do."""
 
 
 @pytest.mark.parametrize(("engine", "name", "action"), PLANS)
 async def test_ambiguous_outcomes(stage: Stage, engine: str, name: str, action: str) -> None:
-    async with wired(stage.sandbox_url) as wire, stage.service(sandbox_url=wire.url) as service:
+    async with open_wire(stage.sandbox_url) as wire, stage.service(sandbox_url=wire.url) as service:
         source = await stage.source(service, FORMATS[name][0], action)
         before = len(stage.written())
         await stage.execute(service, await source())
         clean = stage.written()[before:]
         for case in cases(name.split("-")[0], action):
             for step in range(0 if engine == "sqlite" else len(clean) - 1, len(clean)):
-                await _tried(stage, service, wire, await source(), case, step, clean)
+                await _try_case(stage, service, wire, await source(), case, step, clean)
 
 
-async def _tried(
+async def _try_case(
     stage: Stage, service: Service, wire: Wire, operation_id: str, case: Case, step: int, clean: list[Written]
 ) -> None:
     where = f"{case.name} at step {step}"

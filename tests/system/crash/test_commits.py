@@ -10,18 +10,18 @@ from adsunify.networks.registry import get_adapter
 from adsunify.service import accounts, bulk
 from adsunify.service.core import Service
 
-from .stage import FORMATS, Stage, by_turns, ids, overlaid
+from .stage import FORMATS, Stage, alternate_engines, collect_ids, has_overlay
 
-TURNS = by_turns([(path,) for paths in FORMATS.values() for path in paths])
+TURNS = alternate_engines([(path,) for paths in FORMATS.values() for path in paths])
 
 
-async def _counted(stage: Stage, service: Service, operation_id: str) -> None:
+async def _check_commits(stage: Stage, service: Service, operation_id: str) -> None:
     before = service.store.commit_count
     shown = await stage.execute(service, operation_id)
     assert shown["status"] == "succeeded"
     steps = len(shown["plan"]["steps"])
     assert len(shown["receipt"]["steps"]) == steps
-    more = steps - 1 if overlaid(shown["network"], shown["action"]) else 0
+    more = steps - 1 if has_overlay(shown["network"], shown["action"]) else 0
     assert service.store.commit_count - before == steps + 1 + more
 
 
@@ -31,9 +31,9 @@ async def test_commits(stage: Stage, path: Path) -> None:
     account_id = stage.accounts[network]["accountId"]
     async with stage.service() as service:
         source = await stage.create(service, path)
-        await _counted(stage, service, source)
-        await _counted(stage, service, await stage.activate(service, source))
-        made = {one for step in (await stage.shown(service, source))["receipt"]["steps"] for one in ids(step)}
+        await _check_commits(stage, service, source)
+        await _check_commits(stage, service, await stage.activate(service, source))
+        made = {one for step in (await stage.shown(service, source))["receipt"]["steps"] for one in collect_ids(step)}
         tree = await accounts.read_account_tree(service, stage.actor, account_id=account_id)
         settable = {
             one.kind for one in get_adapter(network).network.levels if one.writable_statuses
@@ -50,4 +50,4 @@ async def test_commits(stage: Stage, path: Path) -> None:
                 idempotency=None,
             )
             for operation in prepared.data["operations"]:
-                await _counted(stage, service, operation["id"])
+                await _check_commits(stage, service, operation["id"])

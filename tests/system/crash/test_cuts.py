@@ -15,19 +15,19 @@ from adsunify.service import execution, operations
 from adsunify.service.core import Service
 
 from .cutting import Cancelling, Failing, FailingStore, FailingTransport
-from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns, overlaid
+from .stage import FORMATS, NETWORK_PLANS, Stage, alternate_engines, has_overlay
 
 PATIENCE = 30.0
 
 
-def declared(of: str, done: bool) -> AdsunifyError:
+def make_declared_error(of: str, done: bool) -> AdsunifyError:
     """What a store and a transport say that they may raise."""
     if of == "store":
         return StoreError("cut")
     return ResponseLost("cut") if done else RequestNotSent("cut")
 
 
-def undeclared(of: str, done: bool) -> OSError:
+def make_undeclared_error(of: str, done: bool) -> OSError:
     """What none of them may raise, and a defect would."""
     return OSError("cut")
 
@@ -47,7 +47,7 @@ def _call(stage: Stage, service: Service, operation_id: str) -> Coroutine[Any, A
     return operations.execute_operation(service, stage.actor, operation_id=operation_id, confirmed=True)
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(NETWORK_PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(NETWORK_PLANS))
 async def test_every_await_is_cancelled(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service, stage.service(clock=stage.later(LEASE_MILLISECONDS)) as after:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -64,7 +64,11 @@ async def test_every_await_is_cancelled(stage: Stage, name: str, action: str) ->
             await _judge(stage, after, operation_id, before, clean, f"cut {at}")
 
 
-PROBLEMS = [(*turn, (declared, undeclared)[n]) for n in range(2) for turn in by_turns(NETWORK_PLANS, n)]
+PROBLEMS = [
+    (*turn, (make_declared_error, make_undeclared_error)[n])
+    for n in range(2)
+    for turn in alternate_engines(NETWORK_PLANS, n)
+]
 
 
 @pytest.mark.parametrize(("engine", "name", "action", "problem"), PROBLEMS)
@@ -87,7 +91,7 @@ async def test_every_answer_fails(
         clean = [one.what for one in stage.written()[before:]]
         # the operation is read, whether a person must approve, then it is loaded, with the credentials; N + 1 commits
         # and N writes; and it is read again, and its receipts
-        more = 2 * len(clean) - 1 if overlaid(name.split("-")[0], action) else 0  # reads, and commits before them
+        more = 2 * len(clean) - 1 if has_overlay(name.split("-")[0], action) else 0  # reads, and commits before them
         assert whole.count == 2 * len(clean) + 1 + 6 + more
         for at in range(whole.count):
             for done in (False, True):

@@ -14,7 +14,7 @@ from adsunify.service.core import Service
 from adsunify.store import Clock, operations
 from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 
-from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns
+from .stage import FORMATS, NETWORK_PLANS, Stage, alternate_engines
 from .stage import PLANS as ALL_PLANS
 
 MINUTE = 60_000
@@ -45,14 +45,14 @@ def hands() -> Hands:
     return Hands(time.time_ns() // 1_000_000 + 1_000)
 
 
-async def _left(stage: Stage, service: Service, operation_id: str) -> int:
+async def _measure_remaining(stage: Stage, service: Service, operation_id: str) -> int:
     """Milliseconds until the operation expires."""
     clock = service.store.clock
     record = await service.store.read(operations.get_operation, stage.actor, operation_id, clock)
     return record.expires_at - clock.now()
 
 
-async def _expired(stage: Stage, service: Service, operation_id: str, receipts: int) -> dict[str, Any]:
+async def _check_expired(stage: Stage, service: Service, operation_id: str, receipts: int) -> dict[str, Any]:
     """An execute call is refused, nothing is sent, and what was done before is kept."""
     before = len(stage.written())
     refusal = await stage.refusal(service, operation_id)
@@ -68,19 +68,23 @@ async def _once(stage: Stage, service: Service, operation_id: str) -> dict[str, 
     return shown
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
 async def test_accepted_until_the_last_millisecond(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock()) as service:
         source = await stage.source(service, FORMATS[name][0], action)
         in_time, late = await source(), await source()
-        assert await _left(stage, service, in_time) == await _left(stage, service, late) == 30 * MINUTE
+        assert (
+            await _measure_remaining(stage, service, in_time)
+            == await _measure_remaining(stage, service, late)
+            == 30 * MINUTE
+        )
         hands.pass_(30 * MINUTE - 1)
         assert (await stage.execute(service, in_time))["status"] == "succeeded"
         hands.pass_(1)
-        await _expired(stage, service, late, 0)
+        await _check_expired(stage, service, late, 0)
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
 async def test_going_on_is_under_the_first_expiry(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock(), steps=1) as service:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -92,15 +96,15 @@ async def test_going_on_is_under_the_first_expiry(stage: Stage, hands: Hands, na
         before = len(stage.written())
         shown = await _once(stage, service, operation_id)
         assert (shown["nextAction"], len(stage.written()) - before) == ("execute", 1)
-        assert await _left(stage, service, operation_id) == 20 * MINUTE, "an execution extends nothing"
+        assert await _measure_remaining(stage, service, operation_id) == 20 * MINUTE, "an execution extends nothing"
         hands.pass_(20 * MINUTE - 1)
         if steps > 2:
             assert (await _once(stage, service, operation_id))["nextAction"] == "execute"
         hands.pass_(1)
-        await _expired(stage, service, operation_id, min(steps - 1, 2))
+        await _check_expired(stage, service, operation_id, min(steps - 1, 2))
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
 async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock()) as service:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -119,33 +123,33 @@ async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, 
         refusal = await stage.refusal(service, operation_id)
         assert refusal is not None and refusal.code == "operation_expired"
         assert len(stage.written()) - before == steps - 1
-        await _expired(stage, service, operation_id, steps - 1)
+        await _check_expired(stage, service, operation_id, steps - 1)
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(CREATED))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(CREATED))
 async def test_clock_set_back(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock()) as service:
         operation_id = await stage.create(service, FORMATS[name][0])
         hands.pass_(10 * MINUTE)
         hands.wall -= MAX_AHEAD_MILLISECONDS
-        assert await _left(stage, service, operation_id) == 20 * MINUTE
+        assert await _measure_remaining(stage, service, operation_id) == 20 * MINUTE
         hands.pass_(20 * MINUTE)
-        await _expired(stage, service, operation_id, 0)
+        await _check_expired(stage, service, operation_id, 0)
 
 
 @pytest.mark.parametrize("boot", [False, True])
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(CREATED))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(CREATED))
 async def test_clock_set_back_and_started_again(stage: Stage, hands: Hands, name: str, action: str, boot: bool) -> None:
     async with stage.service(clock=hands.clock()) as service:
         operation_id, before_it_ends = [await stage.create(service, FORMATS[name][0]) for _ in range(2)]
         hands.pass_(30 * MINUTE - 1)
         await stage.execute(service, before_it_ends)
         hands.pass_(1)
-        await _expired(stage, service, operation_id, 0)
+        await _check_expired(stage, service, operation_id, 0)
     hands.wall -= MAX_AHEAD_MILLISECONDS
     hands.monotonic = 0 if boot else hands.monotonic
     async with stage.service(clock=hands.clock()) as service:
         # known is the last thing that was stored: what time has passed since then nobody wrote down
-        assert await _left(stage, service, operation_id) <= 1
+        assert await _measure_remaining(stage, service, operation_id) <= 1
         hands.pass_(1)
-        await _expired(stage, service, operation_id, 0)
+        await _check_expired(stage, service, operation_id, 0)

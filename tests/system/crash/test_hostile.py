@@ -25,9 +25,9 @@ from adsunify.service import accounts, operations
 from adsunify.service.core import Service
 from tests.networks.samples import get_samples
 
-from .child import Child, Job, opened
+from .child import Child, Job, open_job
 from .stage import FORMATS, NETWORK_PLANS, Stage
-from .wire import Act, Call, said, wired
+from .wire import Act, Call, make_answer, open_wire
 
 MEBIBYTE = 1024 * 1024
 MOST = 64 * MEBIBYTE
@@ -45,12 +45,12 @@ def answers(content: bytes, headers: str = "") -> Act:
 
     async def act(call: Call) -> None:
         await call.applied()
-        await call.say(said(content, headers=headers))
+        await call.say(make_answer(content, headers=headers))
 
     return act
 
 
-def streamed(head: str, piece: bytes, times: int, pause: float = 0.0) -> Act:
+def stream_response(head: str, piece: bytes, times: int, pause: float = 0.0) -> Act:
     """The network has done it, and this comes back: a head, and a piece so many times."""
 
     async def act(call: Call) -> None:
@@ -65,8 +65,10 @@ def streamed(head: str, piece: bytes, times: int, pause: float = 0.0) -> Act:
 
 MEMBER = gzip.compress(b" " * (32 * MEBIBYTE))
 HOSTILE: Mapping[str, Act] = {
-    "100 MB": streamed(f"Content-Length: {100 * MEBIBYTE}\r\n\r\n", b"x" * MEBIBYTE, 100),
-    "100 MB in chunks": streamed("Transfer-Encoding: chunked\r\n\r\n", b"100000\r\n" + b" " * MEBIBYTE + b"\r\n", 100),
+    "100 MB": stream_response(f"Content-Length: {100 * MEBIBYTE}\r\n\r\n", b"x" * MEBIBYTE, 100),
+    "100 MB in chunks": stream_response(
+        "Transfer-Encoding: chunked\r\n\r\n", b"100000\r\n" + b" " * MEBIBYTE + b"\r\n", 100
+    ),
     "a gzip bomb": answers(MEMBER * 64, "Content-Encoding: gzip\r\n"),
     "gzip in gzip": answers(gzip.compress(MEMBER * 64), "Content-Encoding: gzip, gzip\r\n"),
     "no gzip": answers(b'{"id": "1"}', "Content-Encoding: gzip\r\n"),
@@ -81,17 +83,17 @@ HOSTILE: Mapping[str, Act] = {
     "no UTF-8": answers(b'{"id": "\xff\xfe"}'),
     "half a surrogate pair": answers(b'{"id": "\\ud800"}'),
     "small values": answers(b"[" + b'{"":0},' * 290_000 + b"0]"),
-    "a long header": streamed("X-Long: ", b"x" * 65_536, 160),
-    "many headers": streamed("", b"".join(b"X-%d: 1\r\n" % n for n in range(10_000)), 40),
-    "endless interim answers": streamed("\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1_000, 100_000),
-    "a byte now and then": streamed("Content-Length: 1000\r\n\r\n", b" ", 1_000, 0.05),
+    "a long header": stream_response("X-Long: ", b"x" * 65_536, 160),
+    "many headers": stream_response("", b"".join(b"X-%d: 1\r\n" % n for n in range(10_000)), 40),
+    "endless interim answers": stream_response("\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1_000, 100_000),
+    "a byte now and then": stream_response("Content-Length: 1000\r\n\r\n", b" ", 1_000, 0.05),
 }
 
 UNREADABLE = [name for name in HOSTILE if name != "half a surrogate pair"]
 """What no reader takes for an answer. (An object without the list that was asked for is an empty list.)"""
 
 
-def looping(network: str, cursor: Callable[[int], str]) -> Act:
+def answer_endless_pages(network: str, cursor: Callable[[int], str]) -> Act:
     """Every page says that there is another one."""
     count, first = 0, {}
 
@@ -102,7 +104,7 @@ def looping(network: str, cursor: Callable[[int], str]) -> Act:
             first.update(json.loads((await call.applied()).partition(b"\r\n\r\n")[2]))
         count += 1
         get_samples(network).add_next_page(first, cursor(count))
-        await call.say(said(json.dumps(first).encode()))
+        await call.say(make_answer(json.dumps(first).encode()))
 
     return act
 
@@ -154,7 +156,7 @@ def _memory(name: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 
 
-async def _measured(service: Service, work: Callable[[Service], Coroutine[Any, Any, Any]]) -> Measured:
+async def _measure_work(service: Service, work: Callable[[Service], Coroutine[Any, Any, Any]]) -> Measured:
     hasty: Any = evolve(service)
     hasty.transport = Hasty(service.transport)
     Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from now on
@@ -166,30 +168,30 @@ async def _measured(service: Service, work: Callable[[Service], Coroutine[Any, A
     return Measured(ended, _memory("VmHWM") - base, time.monotonic() - started)
 
 
-async def writing(pipe: Pipe, job: Job) -> Measured:
+async def measure_write(pipe: Pipe, job: Job) -> Measured:
     """Execute an operation."""
     work = partial(operations.execute_operation, actor=job.actor, operation_id=job.operation_id, confirmed=True)
-    async with opened(job) as service:
-        return await _measured(service, work)
+    async with open_job(job) as service:
+        return await _measure_work(service, work)
 
 
-async def reading(pipe: Pipe, job: Job, account_id: str, most: int = MAX_PAGES) -> Measured:
+async def measure_read(pipe: Pipe, job: Job, account_id: str, most: int = MAX_PAGES) -> Measured:
     """Read the hierarchy of an account, each list to so many pages."""
     adsunify.adapter.flows.MAX_PAGES = most  # of this process only
-    async with opened(job) as service:
-        return await _measured(service, partial(accounts.read_account_tree, actor=job.actor, account_id=account_id))
+    async with open_job(job) as service:
+        return await _measure_work(service, partial(accounts.read_account_tree, actor=job.actor, account_id=account_id))
 
 
 @pytest.mark.parametrize(("engine", "name", "answer"), WRITES)
 async def test_hostile_answer_to_a_write(stage: Stage, name: str, answer: str) -> None:
-    async with wired(stage.sandbox_url) as wire, stage.service() as service:
+    async with open_wire(stage.sandbox_url) as wire, stage.service() as service:
         operation_id = await stage.create(service, FORMATS[name][0])
         before = len(stage.written())
         wire.fault = HOSTILE[answer]
-        child = Child(writing, evolve(stage.job(operation_id), sandbox_url=wire.url))
+        child = Child(measure_write, evolve(stage.job(operation_id), sandbox_url=wire.url))
         measured: Measured = await asyncio.to_thread(child.join)
         assert measured.ended == "outcome_unknown"
-        _bounded(measured)
+        _check_bounds(measured)
         assert len(wire.calls) == len(stage.written()) - before == 1
         shown = await stage.shown(service, operation_id)
         assert [receipt["state"] for receipt in shown["receipt"]["steps"]] == ["ambiguous"]
@@ -206,7 +208,7 @@ async def test_hostile_answer_to_a_read(stage: Stage, name: str, answer: str) ->
 
     measured, calls = await _read(stage, name, again)
     assert measured.ended in ("provider_unreadable", "connection_lost")
-    _bounded(measured)
+    _check_bounds(measured)
     assert calls <= 3
 
 
@@ -214,7 +216,7 @@ async def test_hostile_answer_to_a_read(stage: Stage, name: str, answer: str) ->
 @pytest.mark.parametrize(("engine", "name", "most"), LISTS)
 async def test_a_list_that_does_not_end(stage: Stage, name: str, most: int, repeats: bool) -> None:
     network = name.split("-")[0]
-    act = looping(network, lambda count: "again" if repeats else f"{count}")
+    act = answer_endless_pages(network, lambda count: "again" if repeats else f"{count}")
     measured, calls = await _read(stage, name, act, most)
     assert (measured.ended, calls) == (
         "provider_unreadable",
@@ -225,14 +227,14 @@ async def test_a_list_that_does_not_end(stage: Stage, name: str, most: int, repe
 
 async def _read(stage: Stage, name: str, act: Act, most: int = MAX_PAGES) -> tuple[Measured, int]:
     """Read an account's hierarchy where every answer is this; how many requests it took."""
-    async with wired(stage.sandbox_url) as wire:
+    async with open_wire(stage.sandbox_url) as wire:
         wire.fault = act
         account_id = stage.accounts[name.split("-")[0]]["accountId"]
-        child = Child(reading, evolve(stage.job(""), sandbox_url=wire.url), account_id, most)
+        child = Child(measure_read, evolve(stage.job(""), sandbox_url=wire.url), account_id, most)
         measured: Measured = await asyncio.to_thread(child.join)
         return measured, len(wire.calls)
 
 
-def _bounded(measured: Measured) -> None:
+def _check_bounds(measured: Measured) -> None:
     assert measured.memory <= MOST, f"{measured.memory / MEBIBYTE:.0f} MiB"
     assert measured.seconds <= SECONDS + 1

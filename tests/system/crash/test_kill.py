@@ -18,13 +18,13 @@ from adsunify.store.schema import entities, events
 from adsunify.store.schema import operations as operations_table
 from tests.networks.samples import get_samples
 
-from .child import Child, Done, Passed, executing
-from .stage import ENGINES, FORMATS, NETWORK_PLANS, PLANS, Stage, Written, by_turns, ids, overlaid
+from .child import Child, Done, Passed, execute_job
+from .stage import ENGINES, FORMATS, NETWORK_PLANS, PLANS, Stage, Written, alternate_engines, collect_ids, has_overlay
 
 PATIENCE = 20.0
 
 
-def points(steps: int, single: bool) -> Passed:
+def list_points(steps: int, single: bool) -> Passed:
     """The points of an execution in their order, each with the commits made before it, from the rules alone.
 
     The commit of a receipt is the commit of the next intent; with one step a call each has its own.
@@ -61,7 +61,7 @@ class _Killed:
 
 
 async def _child(stage: Stage, operation_id: str, **more: Any) -> Done | None:
-    child = Child(executing, stage.job(operation_id, **more))
+    child = Child(execute_job, stage.job(operation_id, **more))
     done: Done | None = await asyncio.to_thread(child.join)
     if more.get("signal") == signal.SIGKILL:
         assert child.exitcode == -signal.SIGKILL
@@ -72,7 +72,7 @@ async def _killed_in_flight(stage: Stage, operation_id: str, at: int, network: s
     """Kill the process while the network has applied a write and holds the answer back."""
     awaited = len(stage.written()) + landed
     fault = {"network": network, "fault": "latency", "value": 60_000}
-    child = Child(executing, stage.job(operation_id, at=at, fault=fault, **more))
+    child = Child(execute_job, stage.job(operation_id, at=at, fault=fault, **more))
     async with asyncio.timeout(PATIENCE):
         while len(stage.written()) < awaited:
             await asyncio.sleep(0.01)
@@ -81,7 +81,7 @@ async def _killed_in_flight(stage: Stage, operation_id: str, at: int, network: s
 
 
 SINGLE = [(*plan, True) for plan in NETWORK_PLANS if plan[1] == "create"]
-CASES = [(engine, *plan, False) for plan in PLANS for engine in ENGINES] + by_turns(SINGLE)
+CASES = [(engine, *plan, False) for plan in PLANS for engine in ENGINES] + alternate_engines(SINGLE)
 
 
 @pytest.mark.parametrize(("engine", "name", "action", "single"), CASES)
@@ -91,8 +91,8 @@ async def test_killed_at_every_point(stage: Stage, name: str, action: str, singl
         source = await stage.source(service, FORMATS[name][0], action)
         clean_id = await source()
         steps = len((await stage.shown(service, clean_id))["plan"]["steps"])
-        apart = single or overlaid(name.split("-")[0], action)
-        expected = points(steps, apart)
+        apart = single or has_overlay(name.split("-")[0], action)
+        expected = list_points(steps, apart)
         flights = [at for at, (point, _) in enumerate(expected) if point == "after_intent_commit"]
         ids_ = [await source() for _ in range(len(expected) + len(flights))]
     before = len(stage.written())
@@ -164,14 +164,14 @@ async def _after(stage: Stage, service: Service, one: _Killed, clean: list[str],
     for receipt, each in zip(applied, written, strict=False):
         assert receipt["httpStatus"] is not None, one.point
         assert receipt["response"] is not None or action in get_samples(shown["network"]).empty_answers, one.point
-        assert ids(receipt) & each.ids or (action != "create" and not receipt["outputs"]), one.point
-    told = await service.store.read(_told, one.operation_id)
+        assert collect_ids(receipt) & each.ids or (action != "create" and not receipt["outputs"]), one.point
+    told = await service.store.read(_count_events, one.operation_id)
     assert told.pop("operation.running") == told.pop("claims"), one.point
     ended = ["operation.succeeded"] if shown["status"] == "succeeded" else []
     assert told == dict.fromkeys(["operation.prepared", *ended], 1), f"{one.point}: a transition without its event"
 
 
-def _told(connection: Connection, operation_id: str) -> dict[str, int]:
+def _count_events(connection: Connection, operation_id: str) -> dict[str, int]:
     """How often each event of the operation's own was recorded; ``claims``: how often it was claimed."""
     of_operation = events.c.operation_id == operation_id
     own = events.c.type.like("operation.%")

@@ -16,8 +16,8 @@ import asyncpg
 import pytest
 from sqlalchemy import Connection
 
-from .stage import FORMATS, NETWORK_PLANS, NOT_SHOWN, PLANS, Stage, by_turns, overlaid
-from .wire import wired
+from .stage import FORMATS, NETWORK_PLANS, NOT_SHOWN, PLANS, Stage, alternate_engines, has_overlay
+from .wire import open_wire
 
 INTENTS = "SELECT n FROM steps WHERE operation_id = {} AND receipt_at IS NULL"
 Open = list[int]
@@ -45,9 +45,9 @@ def _durability(connection: Connection) -> list[object]:
     return [connection.exec_driver_sql(one).scalar_one() for one in asked]
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
 async def test_committed_before_the_first_byte(stage: Stage, engine: str, name: str, action: str) -> None:
-    async with wired(stage.sandbox_url) as wire, stage.service(sandbox_url=wire.url) as service:
+    async with open_wire(stage.sandbox_url) as wire, stage.service(sandbox_url=wire.url) as service:
         # a commit of SQLite has synced its log at FULL (2), one of PostgreSQL with these two on
         assert await service.store.write(_durability) == (["wal", 2] if engine == "sqlite" else ["on", "on"])
         source = await stage.source(service, FORMATS[name][0], action)
@@ -60,7 +60,7 @@ async def test_committed_before_the_first_byte(stage: Stage, engine: str, name: 
         wire.first_byte = first_byte
         shown = await stage.execute(service, operation_id)
         wire.first_byte = None
-    read: list[Open] = [[]] if overlaid(shown["network"], action) else []  # with nothing in flight
+    read: list[Open] = [[]] if has_overlay(shown["network"], action) else []  # with nothing in flight
     assert seen == [each for n in range(len(shown["plan"]["steps"])) for each in [*read, [n]]]
 
 
@@ -84,7 +84,7 @@ async def test_synced_before_the_first_byte(stage: Stage, name: str, action: str
     Of SQLite; with PostgreSQL it is the server that syncs, not the process that is traced.
     """
     trace = tmp_path / "trace"
-    tracing = _tracing(trace)
+    tracing = _make_trace_command(trace)
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
         operation_id = await source()
@@ -111,7 +111,7 @@ async def test_synced_before_the_first_byte(stage: Stage, name: str, action: str
     assert sends == steps
 
 
-def _tracing(trace: Path) -> list[str]:
+def _make_trace_command(trace: Path) -> list[str]:
     """What a command begins with that is traced; without strace the test is skipped, and :data:`REQUIRED` fails it."""
     tracing = ["strace", "-f", "-y", "-s", "100", "-e", f"trace={TRACED}", "-o", str(trace)]
     if shutil.which("strace") is None or subprocess.run([*tracing, "true"], capture_output=True).returncode:

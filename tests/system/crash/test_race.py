@@ -10,8 +10,8 @@ from adsunify.service import operations as use
 from adsunify.store import events, operations
 from adsunify.values.exact_json import dumps_canonical
 
-from .child import Child, Job, opened
-from .stage import FORMATS, Stage, ids
+from .child import Child, Job, open_job
+from .stage import FORMATS, Stage, collect_ids
 
 OPERATIONS = 200
 PROCESSES = {"sqlite": (2, 5), "postgresql": (4, 2)}
@@ -20,10 +20,10 @@ AT_ONCE = 40
 Answers = dict[str, list[str]]
 
 
-async def racing(pipe: Pipe, job: Job, operation_ids: list[str], times: int) -> Answers:
+async def race_executions(pipe: Pipe, job: Job, operation_ids: list[str], times: int) -> Answers:
     """Execute every operation several times at once; the receipt's digest, or the status, of each call."""
     gate = asyncio.Semaphore(AT_ONCE)
-    async with opened(job) as service:
+    async with open_job(job) as service:
 
         async def call(operation_id: str) -> str:
             async with gate:
@@ -47,7 +47,7 @@ async def test_processes_race_for_executions(stage: Stage, engine: str) -> None:
     async with stage.service() as service:
         made = [await stage.create(service, paths[n % len(paths)]) for n in range(OPERATIONS)]
         processes, times = PROCESSES[engine]
-        children = [Child(racing, stage.job(""), made, times) for _ in range(processes)]
+        children = [Child(race_executions, stage.job(""), made, times) for _ in range(processes)]
         for child in children:
             assert await asyncio.to_thread(child.pipe.recv) == "ready"
         before = len(stage.written())
@@ -66,7 +66,7 @@ async def test_processes_race_for_executions(stage: Stage, engine: str) -> None:
             said = {one for each in answers for one in each[operation_id]}
             assert said <= {"running", _digest(shown["receipt"])}, "the losers are told of the winner's execution"
             assert [step["attempt"] for step in shown["receipt"]["steps"]] == [1] * len(shown["plan"]["steps"])
-            receipts += [ids(step) for step in shown["receipt"]["steps"]]
+            receipts += [collect_ids(step) for step in shown["receipt"]["steps"]]
     assert sum(len(each) for one in answers for each in one.values()) == OPERATIONS * processes * times
     assert len(written) == len(receipts), "one native write for each receipt"
     assert all(sum(bool(kept & one) for one in written) == 1 for kept in receipts)

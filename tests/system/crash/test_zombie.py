@@ -16,9 +16,9 @@ from adsunify.errors import AdsunifyError
 from adsunify.service import operations
 from adsunify.store import attempts
 
-from .child import Child, Job, opened, tell
-from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns
-from .test_kill import points
+from .child import Child, Job, open_job, tell
+from .stage import FORMATS, NETWORK_PLANS, Stage, alternate_engines
+from .test_kill import list_points
 
 LEASE = 3_000
 PATIENCE = 30.0
@@ -27,7 +27,7 @@ PATIENCE = 30.0
 async def one_call(pipe: Pipe, job: Job) -> str:
     """Execute an operation in one call, stopping oneself at the point; the answer's status, or the refusal's code."""
     passed = 0
-    async with opened(job) as service:
+    async with open_job(job) as service:
 
         def passing(point: object) -> None:
             nonlocal passed
@@ -58,7 +58,7 @@ class _Zombie:
     landed: bool
 
 
-async def _stopped(process_id: int) -> None:
+async def _wait_until_stopped(process_id: int) -> None:
     """Wait until the process is stopped."""
     async with asyncio.timeout(PATIENCE):
         while Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0] != "T":
@@ -69,7 +69,7 @@ async def _after_intent(stage: Stage, operation_id: str, at: int, receipts: int)
     """It stops itself between the commit of an intent and the request."""
     child = Child(one_call, stage.job(operation_id, at=at, signal=signal.SIGSTOP, lease=LEASE))
     assert child.process.pid is not None
-    await _stopped(child.process.pid)
+    await _wait_until_stopped(child.process.pid)
     return _Zombie(child, operation_id, receipts, False)
 
 
@@ -83,18 +83,18 @@ async def _in_flight(stage: Stage, operation_id: str, at: int, receipts: int, ne
             await asyncio.sleep(0.02)
     assert child.process.pid is not None
     os.kill(child.process.pid, signal.SIGSTOP)
-    await _stopped(child.process.pid)
+    await _wait_until_stopped(child.process.pid)
     return _Zombie(child, operation_id, receipts, True)
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(NETWORK_PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(NETWORK_PLANS))
 async def test_woken_after_its_lease(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
         before = len(stage.written())
         await stage.execute(service, await source())
         clean = [one.what for one in stage.written()[before:]]
-        expected = points(len(clean), False)
+        expected = list_points(len(clean), False)
         flights = [at for at, (point, _) in enumerate(expected) if point == "after_intent_commit"]
         zombies = []
         for n, at in enumerate(flights):
@@ -134,7 +134,7 @@ async def _evidence(stage: Stage, service: Any, one: _Zombie, answer: str | None
     assert [each.what for each in stage.written()[before:]] == rest, "repeated or left out"
 
 
-@pytest.mark.parametrize(("engine", "name", "action"), by_turns(NETWORK_PLANS))
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(NETWORK_PLANS))
 async def test_woken_before_its_claim(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)

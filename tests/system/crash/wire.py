@@ -58,7 +58,7 @@ class Call:
         await self.over.wait()
 
 
-def said(content: bytes, status: str = "200 OK", kind: str = "application/json", headers: str = "") -> bytes:
+def make_answer(content: bytes, status: str = "200 OK", kind: str = "application/json", headers: str = "") -> bytes:
     """A whole HTTP answer."""
     head = (
         f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(content)}\r\nConnection: close\r\n{headers}"
@@ -159,7 +159,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def wired(sandbox_url: str) -> AsyncIterator[Wire]:
+async def open_wire(sandbox_url: str) -> AsyncIterator[Wire]:
     """A wire to the sandbox."""
     wire = Wire(sandbox_url)
     await wire.open()

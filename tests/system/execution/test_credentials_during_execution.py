@@ -21,7 +21,7 @@ from adsunify.service.factory import open_service
 from adsunify.service.network_session import NetworkSession, encrypt_credentials
 from adsunify.store import connections, encrypted_secrets, people
 from adsunify.store.connections import DiscoveredAccountRow
-from tests.unit.http.server import Connection, serving
+from tests.unit.http.server import Connection, serve_script
 
 
 @frozen
@@ -41,7 +41,7 @@ async def _silent(connection: Connection) -> None:
 
 @pytest.fixture
 async def connected(tmp_path: Path) -> AsyncIterator[Connected]:
-    async with serving(_silent) as server:
+    async with serve_script(_silent) as server:
         opened = await open_service(f"sqlite:///{tmp_path / 'store.db'}", {}, sandbox_url=server.url)
         service = opened.service
         store = service.store

@@ -15,7 +15,7 @@ from adsunify.http.redaction import redact_text
 from adsunify.networks.registry import get_adapter
 from adsunify.problem_details import to_problem_details
 from adsunify.values.exact_json import dumps
-from tests.unit.http.server import OK, WRITE, answering, send, serving
+from tests.unit.http.server import OK, WRITE, answer_in_turn, send, serve_script
 
 TOKEN = "EAABsbCS1iHgBO7rZCxq4ZAcd1z8"
 
@@ -72,7 +72,7 @@ def test_the_error_of_a_read_repeats_no_token(network: str, body: dict[str, Any]
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN} ", f" Bearer {TOKEN}", f"Bearer {TOKEN}\t"])
 async def test_a_header_that_cannot_be_written_is_not_sent_and_not_repeated(value: str) -> None:
     """A pasted token with a blank behind it: not one byte left, and the message does not hold the token."""
-    async with serving(answering(OK)) as server:
+    async with serve_script(answer_in_turn(OK)) as server:
         with pytest.raises(RequestNotSent) as problem:
             await send(server, evolve(WRITE, headers={"Authorization": value}))
         assert server.connections == 0
@@ -89,7 +89,7 @@ async def test_a_header_that_cannot_be_written_is_not_sent_and_not_repeated(valu
 )
 async def test_an_address_that_cannot_be_written_is_not_sent(request_: Request) -> None:
     """Its intent is saved already: whatever else escaped would leave the operation in doubt for ever."""
-    async with serving(answering(OK)) as server:
+    async with serve_script(answer_in_turn(OK)) as server:
         with pytest.raises(RequestNotSent):
             await send(server, request_)
         assert server.connections == 0

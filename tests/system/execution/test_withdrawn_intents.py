@@ -7,7 +7,7 @@ import pytest
 from adsunify.execution.state import REVIEW_MILLISECONDS, StateCommit, read_progress
 from adsunify.store import connections
 from adsunify.store.attempts import list_receipts
-from tests.unit.store.world import LEASE, World, intent, receipt
+from tests.unit.store.world import LEASE, World, make_intent, make_receipt
 
 
 @pytest.mark.parametrize("why", ["fenced", "expired", "access"])
@@ -18,7 +18,7 @@ async def test_an_intent_that_is_refused_when_it_comes_again_was_surely_not_sent
         while world.clock.now() + LEASE < (await world.get(operation)).expires_at:
             world.hands.pass_(LEASE - 1)
             await world.advance(StateCommit(operation, claimed.fence, is_renewal=True))
-    change = StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
     assert (await world.advance(change)).refusal is None  # the executor does not learn of it: nothing is sent
     if why == "fenced":
         world.hands.pass_(LEASE + 1)
@@ -43,5 +43,5 @@ async def test_a_claim_that_comes_again_leaves_its_intent_open(world: World) -> 
     await world.claim(operation)
     assert (await world.claim(operation)).refusal == "claimed"
     _, in_flight = await world.store.read(list_receipts, operation)
-    assert in_flight == [intent(0)]
+    assert in_flight == [make_intent(0)]
     assert REVIEW_MILLISECONDS > LEASE

@@ -13,10 +13,10 @@ import time
 
 from tests.performance.processes import databases
 
-from .crashing import crashed
+from .crashing import crash_workers
 from .fairness import fairness
-from .mutations import mutated
-from .world import world
+from .mutations import verify_mutations
+from .world import open_world
 
 WORKERS = {"sqlite": 2, "postgresql": 4}
 MOST = 1.10
@@ -32,23 +32,23 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seed", type=int, default=time.time_ns())
     asked = parser.parse_args()
-    _say("changed deliveries", {"seed": asked.seed, **mutated(asked.mutations, asked.seed)})
+    _say("changed deliveries", {"seed": asked.seed, **verify_mutations(asked.mutations, asked.seed)})
     with databases() as urls:
         for engine, url in urls.items():
-            _say(f"killed workers, {engine}", asyncio.run(_crashed(url, engine, asked.events, asked.kills)))
+            _say(f"killed workers, {engine}", asyncio.run(_crash_workers(url, engine, asked.events, asked.kills)))
             found = asyncio.run(_fairness(url, asked.receivers, asked.rounds))
             _say(f"{asked.receivers} slow beside {asked.receivers} good, {engine}", found)
             if min(found["best"], found["paired"]) > MOST:
                 raise SystemExit(f"the good receivers wait more than {MOST:.2f} times as long")
 
 
-async def _crashed(url: str, engine: str, events: int, kills: int) -> dict[str, int]:
-    async with world(url) as shop:
-        return await crashed(shop, url, events, WORKERS[engine], kills, after=40)
+async def _crash_workers(url: str, engine: str, events: int, kills: int) -> dict[str, int]:
+    async with open_world(url) as shop:
+        return await crash_workers(shop, url, events, WORKERS[engine], kills, after=40)
 
 
 async def _fairness(url: str, receivers: int, rounds: int) -> dict[str, float]:
-    async with world(url) as shop:
+    async with open_world(url) as shop:
         return await fairness(shop, receivers, receivers, rounds)
 
 

@@ -39,7 +39,7 @@ class Fate:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def doomed(fate: Fate, store: Store) -> type[WebhookWorker]:
+def make_doomed_worker(fate: Fate, store: Store) -> type[WebhookWorker]:
     """The worker, its points in the hands of fate."""
     read, fetch, write = NetworkStream.read, webhook_worker.fetch_url, store.write
 
@@ -76,7 +76,7 @@ def doomed(fate: Fate, store: Store) -> type[WebhookWorker]:
 async def main() -> None:
     asked = json.loads(sys.argv[1])
     service = (await open_service(asked["database"], RING, webhook_dev_targets=[asked["target"]])).service
-    worker = doomed(Fate(asked["point"], asked["after"]), service.store)(service, lease=asked["lease"])
+    worker = make_doomed_worker(Fate(asked["point"], asked["after"]), service.store)(service, lease=asked["lease"])
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     await worker.run()
     await service.close()

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from .receiving import Receiver, receiving
-from .world import World, world
+from .receiving import Receiver, run_receiver
+from .world import World, open_world
 
 
 @pytest.fixture
@@ -19,12 +19,12 @@ def database(migrated_database: str) -> str:
 @pytest.fixture
 async def shop(database: str) -> AsyncIterator[World]:
     """A workspace with nothing in it."""
-    async with world(database) as one:
+    async with open_world(database) as one:
         yield one
 
 
 @pytest.fixture
 async def receiver() -> AsyncIterator[Receiver]:
     """A receiver that answers 204."""
-    async with receiving() as one:
+    async with run_receiver() as one:
         yield one

@@ -17,14 +17,16 @@ from sqlalchemy import Connection, select
 from adsunify.store.schema import deliveries, delivery_attempts
 
 from .child import POINTS
-from .receiving import receiving
+from .receiving import run_receiver
 from .world import World
 
 LEASE = 2_000
 """Milliseconds: how soon others take what a dead worker had."""
 
 
-async def crashed(shop: World, database: str, events: int, workers: int, kills: int, after: int) -> dict[str, int]:
+async def crash_workers(
+    shop: World, database: str, events: int, workers: int, kills: int, after: int
+) -> dict[str, int]:
     """Deliver so many events through so many workers, and kill one so often, at each point in turn.
 
     ``after``: how many times about a worker passes its point before it dies. Raises AssertionError where an event is
@@ -32,7 +34,7 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
     """
     doom = iter([POINTS[number % len(POINTS)] for number in range(kills)])
     deaths: Counter[str] = Counter()
-    async with receiving() as receiver:
+    async with run_receiver() as receiver:
         webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
         expected = [event_id for _ in range(events // 100) for event_id in await shop.happen(100)]
         job = {"database": database, "target": receiver.url, "lease": LEASE}
@@ -44,7 +46,7 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
                 if point is None:  # one that lives may not take everything before the last of the others dies
                     await asyncio.wait((mourned, over), return_when=asyncio.FIRST_COMPLETED)
                 passes = random.randint(after // 2, after) // (8 if point in ("saving", "saved") else 1)
-                child = await _started({**job, "point": point, "after": passes})
+                child = await _start_worker({**job, "point": point, "after": passes})
                 ended = asyncio.create_task(child.wait())
                 await asyncio.wait((ended, over), return_when=asyncio.FIRST_COMPLETED)
                 if child.returncode is None:
@@ -71,7 +73,7 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
         await done
         arrived = Counter(one.event_id for one in receiver.got)
         bodies = {(one.event_id, one.body) for one in receiver.got}
-    states, attempts, rows = await shop.service.store.read(_recorded, webhook_id)
+    states, attempts, rows = await shop.service.store.read(_read_outcome, webhook_id)
     assert set(arrived) == set(expected), f"{len(set(expected) - set(arrived))} events are lost"
     assert states == {"succeeded": events}, states
     assert len(bodies) == events, "an event arrived again with another body"
@@ -83,11 +85,11 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
     return {"events": events, "kills": kills, "attempts": sum(map(len, rows.values())), "arrived": arrived.total()}
 
 
-async def _started(job: Mapping[str, Any]) -> asyncio.subprocess.Process:
+async def _start_worker(job: Mapping[str, Any]) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.system.webhooks.child", json.dumps(job))
 
 
-def _recorded(connection: Connection, webhook_id: str) -> tuple[dict[str, int], Any, dict[str, list[int]]]:
+def _read_outcome(connection: Connection, webhook_id: str) -> tuple[dict[str, int], Any, dict[str, list[int]]]:
     """How many deliveries have which status; the attempts each counts, and those it has, by event."""
     of_webhook = deliveries.c.webhook_id == webhook_id
     counted = select(deliveries.c.event_id, deliveries.c.status, deliveries.c.attempts).where(of_webhook)

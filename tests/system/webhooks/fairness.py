@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 
 from adsunify.service import webhooks
 
-from .receiving import receiving
+from .receiving import run_receiver
 from .world import World
 
 EVENTS, WARM_UP = 60, 8
@@ -26,7 +26,7 @@ PAUSE = 0.15
 async def waits(shop: World, good: int, slow: int, paused: bool) -> list[float]:
     """Seconds from each event to its arrival at each good receiver. ``paused``: the slow ones are not tried."""
     async with AsyncExitStack() as stack:
-        answering = [await stack.enter_async_context(receiving()) for _ in range(good)]
+        answering = [await stack.enter_async_context(run_receiver()) for _ in range(good)]
         silent = [stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=512)) for _ in range(slow)]
         addresses = [f"http://127.0.0.1:{one.getsockname()[1]}/hook" for one in silent]  # the kernel accepts
         made = [await shop.subscribed(url) for url in (*(one.url for one in answering), *addresses)]

@@ -104,7 +104,7 @@ def true(body: Any, headers: Any, secret: Any, now: Any) -> bool:
     return parts[0] == f"t={NOW}" and V1 in parts and isinstance(now, int | float) and abs(NOW - now) <= 300
 
 
-def mutated(count: int, seed: int) -> dict[str, int]:
+def verify_mutations(count: int, seed: int) -> dict[str, int]:
     """Verify so many changed deliveries; how many were refused, and how many were true after all.
 
     Raises AssertionError for one that was accepted and is not true, or that raised anything but the one error.

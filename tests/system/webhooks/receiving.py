@@ -48,7 +48,7 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
+async def run_receiver(tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
     """A receiver; with ``tls`` it speaks https."""
     receiver = Receiver()
 
@@ -82,7 +82,7 @@ Misbehaviour = Callable[[Hostile, asyncio.StreamReader, asyncio.StreamWriter], A
 
 
 @asynccontextmanager
-async def misbehaving(script: Misbehaviour) -> AsyncIterator[Hostile]:
+async def run_hostile_server(script: Misbehaviour) -> AsyncIterator[Hostile]:
     """A server that follows the script on each connection after it has read the request."""
     hostile, tasks = Hostile(), set[asyncio.Task[Any]]()
 
@@ -113,7 +113,7 @@ async def misbehaving(script: Misbehaviour) -> AsyncIterator[Hostile]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def silent(hostile: Hostile, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def stay_silent(hostile: Hostile, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Accepts, and never answers."""
     await asyncio.Event().wait()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from .crashing import crashed
+from .crashing import crash_workers
 from .world import World
 
 WORKERS = {"sqlite": 2, "postgresql": 3}
@@ -15,7 +15,7 @@ WORKERS = {"sqlite": 2, "postgresql": 3}
 
 @pytest.mark.exhaustive
 async def test_killed_workers_lose_nothing(shop: World, database: str, engine: str) -> None:
-    happened = await crashed(shop, database, events=400, workers=WORKERS[engine], kills=5, after=10)
+    happened = await crash_workers(shop, database, events=400, workers=WORKERS[engine], kills=5, after=10)
     assert happened["attempts"] >= happened["arrived"] >= happened["events"]
 
 

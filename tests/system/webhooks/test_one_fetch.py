@@ -42,7 +42,7 @@ def _files() -> Iterator[Path]:
                 yield path
 
 
-def _called(tree: ast.AST) -> Iterator[str]:
+def _find_calls(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute):
@@ -53,7 +53,7 @@ def _called(tree: ast.AST) -> Iterator[str]:
                 yield node.func.id
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
+def _find_imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -67,8 +67,8 @@ def test_no_other_client_is_made() -> None:
     for path in _files():
         tree = ast.parse(path.read_text())
         name = path.relative_to(ROOT).as_posix()
-        assert not MODULES & set(_imported(tree)), name
-        if made := CONNECTING & set(_called(tree)):
+        assert not MODULES & set(_find_imports(tree)), name
+        if made := CONNECTING & set(_find_calls(tree)):
             found[name] = made
     assert found.keys() == CLIENTS.keys(), found
 
@@ -82,8 +82,8 @@ def test_the_search_would_find_one() -> None:
         "import asyncio\nasyncio.open_connection('x', 1)",
         "import aiohttp\naiohttp.ClientSession()",
     ):
-        assert CONNECTING & set(_called(ast.parse(text))), text
-    assert "urllib.request" in set(_imported(ast.parse("from urllib import request")))
+        assert CONNECTING & set(_find_calls(ast.parse(text))), text
+    assert "urllib.request" in set(_find_imports(ast.parse("from urllib import request")))
 
 
 REPORT = Request(

@@ -61,7 +61,7 @@ async def started(framework: str, port: int, secret: str, inbox: Path) -> AsyncI
         await child.wait()
 
 
-def kept(inbox: Path) -> list[Any]:
+def read_inbox(inbox: Path) -> list[Any]:
     """The ids and bodies in the receiver's inbox."""
     with closing(sqlite3.connect(inbox)) as database:
         return database.execute("SELECT id, body FROM events ORDER BY rowid").fetchall()
@@ -81,14 +81,14 @@ async def test_an_example_receiver(shop: World, framework: str, tmp_path: Path) 
         delivery = await shop.settled(made["webhookId"])
         (attempt,) = await shop.attempts(made["webhookId"], delivery["deliveryId"])
         assert (delivery["status"], attempt["statusCode"]) == ("succeeded", 204)
-        ((id_, body),) = kept(inbox)
+        ((id_, body),) = read_inbox(inbox)
         assert id_ == event_id
 
         await webhooks.redeliver_event(
             shop.service, shop.actor, webhook_id=made["webhookId"], delivery_id=delivery["deliveryId"]
         )
         assert (await shop.settled(made["webhookId"], "succeeded", attempts=2))["status"] == "succeeded"
-        assert kept(inbox) == [(event_id, body)], "what came twice is kept once"
+        assert read_inbox(inbox) == [(event_id, body)], "what came twice is kept once"
 
         now = shop.service.store.clock.now() // 1000
         good = {EVENT_ID_HEADER: event_id, SIGNATURE_HEADER: sign(body, event_id, made["secret"], now)}
@@ -103,7 +103,7 @@ async def test_an_example_receiver(shop: World, framework: str, tmp_path: Path) 
             ):
                 assert (await client.post(url, content=content, headers=headers)).status_code == 400
             assert (await client.get(url)).status_code == 405
-        assert kept(inbox) == [(event_id, body)]
+        assert read_inbox(inbox) == [(event_id, body)]
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
@@ -115,4 +115,4 @@ async def test_a_receiver_with_another_secret_refuses(shop: World, framework: st
         delivery = await shop.settled(made["webhookId"])
     (attempt,) = await shop.attempts(made["webhookId"], delivery["deliveryId"])
     assert (delivery["status"], delivery["attempts"], attempt["statusCode"]) == ("failed", 1, 400)
-    assert kept(inbox) == []
+    assert read_inbox(inbox) == []

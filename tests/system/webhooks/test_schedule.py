@@ -23,7 +23,7 @@ from adsunify.store.statement import Statement
 from tests.databases import LONG_RUN
 from tests.unit.http.certificates import Authority
 
-from .receiving import Receiver, misbehaving, receiving, reset
+from .receiving import Receiver, reset, run_hostile_server, run_receiver
 from .world import World
 
 MINUTE = 60_000
@@ -39,20 +39,20 @@ Failing = tuple[str, Callable[[], int]]
 
 
 @asynccontextmanager
-async def failing(name: str, folder: Path) -> AsyncIterator[Failing]:
+async def run_failing_receiver(name: str, folder: Path) -> AsyncIterator[Failing]:
     """A receiver that fails in the way of this name."""
     if name == "down":
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
         yield f"http://127.0.0.1:{port}/hook", lambda: 0
     elif name == "reset":
-        async with misbehaving(reset) as hostile:
+        async with run_hostile_server(reset) as hostile:
             yield hostile.url, lambda: hostile.got
     elif name == "tls":
-        async with receiving(Authority(folder).server("127.0.0.1")) as receiver:
+        async with run_receiver(Authority(folder).server("127.0.0.1")) as receiver:
             yield receiver.url, lambda: len(receiver.got)
     else:
-        async with receiving() as receiver:
+        async with run_receiver() as receiver:
             receiver.answer = ANSWERS[name]
             yield receiver.url, lambda: len(receiver.got)
 
@@ -74,7 +74,7 @@ REACHED = {name: 0 if name in ("down", "tls") else count for name, count in ATTE
 
 @pytest.mark.parametrize(("name", "attempts"), ATTEMPTS.items())
 async def test_attempts_and_waits(shop: World, name: str, attempts: int, tmp_path: Path) -> None:
-    async with failing(name, tmp_path) as (url, reached), shop.working():
+    async with run_failing_receiver(name, tmp_path) as (url, reached), shop.working():
         webhook_id = (await shop.subscribed(url))["webhookId"]
         began = shop.service.store.clock.now()
         (event_id,) = await shop.happen()

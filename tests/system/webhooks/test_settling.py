@@ -20,18 +20,18 @@ LEASE = 1_000
 URL = "http://127.0.0.1:9/"
 
 
-async def claimed(shop: World, limit: int = 10) -> list[ClaimedDelivery]:
+async def claim_deliveries(shop: World, limit: int = 10) -> list[ClaimedDelivery]:
     store = shop.service.store
     return await store.write(deliveries.claim_deliveries, store.clock, limit, {}, limit, LEASE)
 
 
-def ended(
+def make_outcome(
     one: ClaimedDelivery, status: str, code: int | None, error: str | None = None, due: int | None = None
 ) -> AttemptOutcome:
     return AttemptOutcome(one.id, one.attempt, 7, code, error, status, due)
 
 
-def _kept(connection: Connection, ids: Sequence[str]) -> list[tuple[Any, ...]]:
+def _read_deliveries(connection: Connection, ids: Sequence[str]) -> list[tuple[Any, ...]]:
     """Status, tries and next attempt of each, and its attempts: number, duration, code, error."""
     found = []
     for id_ in ids:
@@ -42,14 +42,14 @@ def _kept(connection: Connection, ids: Sequence[str]) -> list[tuple[Any, ...]]:
     return found
 
 
-async def kept(shop: World, taken: Sequence[ClaimedDelivery]) -> list[tuple[Any, ...]]:
-    return await shop.service.store.read(_kept, [one.id for one in taken])
+async def read_deliveries(shop: World, taken: Sequence[ClaimedDelivery]) -> list[tuple[Any, ...]]:
+    return await shop.service.store.read(_read_deliveries, [one.id for one in taken])
 
 
 async def test_each_ends_in_its_own_way(shop: World) -> None:
     await shop.subscribed(URL)
     await shop.happen(40)
-    taken = [one for _ in range(4) for one in await claimed(shop)]
+    taken = [one for _ in range(4) for one in await claim_deliveries(shop)]
     assert len(taken) == len({one.id for one in taken}) == 40
     due = shop.service.store.clock.now() + 5_000
     ways = (
@@ -58,9 +58,9 @@ async def test_each_ends_in_its_own_way(shop: World) -> None:
         ("failed", 410, None, None),
         ("pending", None, 'It said: "\u00e4\\n\t\U0001f4a5".', due + 1),
     )
-    told = [ended(one, *ways[number % 4]) for number, one in enumerate(taken)]
+    told = [make_outcome(one, *ways[number % 4]) for number, one in enumerate(taken)]
     await shop.service.store.write(deliveries.record_results, told[::-1])
-    for number, found in enumerate(await kept(shop, taken)):
+    for number, found in enumerate(await read_deliveries(shop, taken)):
         status, code, error, next_ = ways[number % 4]
         assert found == (status, 1, next_, [(1, 7, code, error)])
 
@@ -69,30 +69,32 @@ async def test_each_ends_in_its_own_way(shop: World) -> None:
 async def test_what_was_claimed_anew_stays_with_who_has_it(shop: World, count: int) -> None:
     await shop.subscribed(URL)
     await shop.happen(count)
-    first = await claimed(shop)
+    first = await claim_deliveries(shop)
     shop.pass_(LEASE + 1)
-    second = await claimed(shop)
+    second = await claim_deliveries(shop)
     assert [one.attempt for one in second] == [2] * count
-    await shop.service.store.write(deliveries.record_results, [ended(one, "succeeded", 200) for one in first])
-    for one, found in zip(second, await kept(shop, second), strict=True):
+    await shop.service.store.write(deliveries.record_results, [make_outcome(one, "succeeded", 200) for one in first])
+    for one, found in zip(second, await read_deliveries(shop, second), strict=True):
         assert found == ("delivering", 2, one.lease_end, [(1, 7, 200, None), (2, None, None, None)])
-    await shop.service.store.write(deliveries.record_results, [ended(one, "failed", 404) for one in second])
-    for found in await kept(shop, second):
+    await shop.service.store.write(deliveries.record_results, [make_outcome(one, "failed", 404) for one in second])
+    for found in await read_deliveries(shop, second):
         assert found == ("failed", 2, None, [(1, 7, 200, None), (2, 7, 404, None)])
-    await shop.service.store.write(deliveries.record_results, [ended(one, "pending", 500, due=1) for one in second])
-    for found in await kept(shop, second):  # it had ended
+    await shop.service.store.write(
+        deliveries.record_results, [make_outcome(one, "pending", 500, due=1) for one in second]
+    )
+    for found in await read_deliveries(shop, second):  # it had ended
         assert found == ("failed", 2, None, [(1, 7, 200, None), (2, 7, 500, None)])
 
 
 async def test_what_was_removed_meanwhile_holds_nothing_up(shop: World) -> None:
     gone, stays = [(await shop.subscribed(URL))["webhookId"] for _ in range(2)]
     await shop.happen(3)
-    taken = await claimed(shop)
+    taken = await claim_deliveries(shop)
     assert len(taken) == 6
     await webhooks.remove_webhook(shop.service, shop.actor, webhook_id=gone)
-    await shop.service.store.write(deliveries.record_results, [ended(one, "succeeded", 200) for one in taken])
+    await shop.service.store.write(deliveries.record_results, [make_outcome(one, "succeeded", 200) for one in taken])
     left = [one for one in taken if one.webhook_id == stays]
-    assert await kept(shop, left) == [("succeeded", 1, None, [(1, 7, 200, None)])] * 3
+    assert await read_deliveries(shop, left) == [("succeeded", 1, None, [(1, 7, 200, None)])] * 3
 
 
 async def test_batches_are_taken_one_after_the_other(shop: World) -> None:

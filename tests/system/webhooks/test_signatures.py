@@ -13,12 +13,12 @@ import stripe
 import adsunify
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, WebhookVerificationError, sign, verify
 
-from .mutations import BODY, EVENT, NOW, SECRET, mutated
+from .mutations import BODY, EVENT, NOW, SECRET, verify_mutations
 
 
 def test_twenty_thousand_changed_deliveries() -> None:
     """The small version of a million (``nox -s webhooks``): no other error, nothing false accepted."""
-    counted = mutated(20_000, seed=time.time_ns())
+    counted = verify_mutations(20_000, seed=time.time_ns())
     assert counted["refused"] > 19_000
 
 

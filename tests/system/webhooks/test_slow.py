@@ -13,11 +13,20 @@ from adsunify.http.backend import NetworkStream
 from adsunify.service import webhook_worker
 from adsunify.service.webhook_worker import MAX_RESPONSE_BYTES
 
-from .receiving import Hostile, Misbehaviour, endless_body, misbehaving, receiving, silent, slow_body, slow_head
+from .receiving import (
+    Hostile,
+    Misbehaviour,
+    endless_body,
+    run_hostile_server,
+    run_receiver,
+    slow_body,
+    slow_head,
+    stay_silent,
+)
 from .world import World
 
 TIMEOUT = 0.6
-SLOW: dict[str, Misbehaviour] = {"silent": silent, "slow head": slow_head}
+SLOW: dict[str, Misbehaviour] = {"silent": stay_silent, "slow head": slow_head}
 
 
 @pytest.fixture
@@ -27,7 +36,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", SLOW)
 async def test_an_attempt_ends_in_time(shop: World, hurried: None, name: str) -> None:
-    async with misbehaving(SLOW[name]) as hostile, shop.working():
+    async with run_hostile_server(SLOW[name]) as hostile, shop.working():
         webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
         await shop.happen()
         delivery = await shop.settled(webhook_id, "pending", attempts=1)
@@ -47,7 +56,7 @@ async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, mo
         return data
 
     monkeypatch.setattr(NetworkStream, "read", counting)
-    async with misbehaving(endless_body) as hostile, shop.working():
+    async with run_hostile_server(endless_body) as hostile, shop.working():
         webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
         await shop.happen()
         delivery = await shop.settled(webhook_id)
@@ -56,7 +65,7 @@ async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, mo
     assert 32 * 1024 < sum(read) <= MAX_RESPONSE_BYTES
 
 
-def _told(head: str, body: bytes) -> Misbehaviour:
+def _answer_badly(head: str, body: bytes) -> Misbehaviour:
     """200 with these headers, a body that does not fit them, and the end of the connection."""
 
     async def act(hostile: Hostile, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -69,18 +78,18 @@ def _told(head: str, body: bytes) -> Misbehaviour:
 
 BODIES: dict[str, Misbehaviour] = {
     "slow": slow_body,
-    "truncated": _told("Content-Length: 100", b"ok"),
-    "no gzip": _told("Content-Encoding: gzip", b"ok"),
-    "half a gzip": _told("Content-Encoding: gzip", gzip.compress(b"ok" * 100)[:-9]),
-    "an unknown encoding": _told("Content-Encoding: br", b"ok"),
-    "broken chunks": _told("Transfer-Encoding: chunked", b"nonsense\r\n"),
-    "too long when inflated": _told("Content-Encoding: gzip", gzip.compress(b" " * 10_000_000)),
+    "truncated": _answer_badly("Content-Length: 100", b"ok"),
+    "no gzip": _answer_badly("Content-Encoding: gzip", b"ok"),
+    "half a gzip": _answer_badly("Content-Encoding: gzip", gzip.compress(b"ok" * 100)[:-9]),
+    "an unknown encoding": _answer_badly("Content-Encoding: br", b"ok"),
+    "broken chunks": _answer_badly("Transfer-Encoding: chunked", b"nonsense\r\n"),
+    "too long when inflated": _answer_badly("Content-Encoding: gzip", gzip.compress(b" " * 10_000_000)),
 }
 
 
 @pytest.mark.parametrize("name", BODIES)
 async def test_any_2xx_is_an_acknowledgement_whatever_its_body(shop: World, hurried: None, name: str) -> None:
-    async with misbehaving(BODIES[name]) as hostile, shop.working():
+    async with run_hostile_server(BODIES[name]) as hostile, shop.working():
         webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
         await shop.happen()
         delivery = await shop.settled(webhook_id)
@@ -92,8 +101,8 @@ async def test_the_others_do_not_wait(shop: World) -> None:
     """As many receivers that never answer as ones that do, each with several events waiting."""
     count, each = 12, 8
     async with AsyncExitStack() as stack:
-        slow = [await stack.enter_async_context(misbehaving(silent)) for _ in range(count)]
-        good = [await stack.enter_async_context(receiving()) for _ in range(count)]
+        slow = [await stack.enter_async_context(run_hostile_server(stay_silent)) for _ in range(count)]
+        good = [await stack.enter_async_context(run_receiver()) for _ in range(count)]
         for one in (*slow, *good):
             await shop.subscribed(one.url)
         await shop.happen(each)
@@ -104,7 +113,7 @@ async def test_the_others_do_not_wait(shop: World) -> None:
 
 
 async def test_who_does_not_answer_gets_one_attempt_at_a_time(shop: World, hurried: None) -> None:
-    async with misbehaving(silent) as slow, receiving() as good, shop.working(patient=False) as worker:
+    async with run_hostile_server(stay_silent) as slow, run_receiver() as good, shop.working(patient=False) as worker:
         dead, alive = [(await shop.subscribed(one.url))["webhookId"] for one in (slow, good)]
         await shop.happen(30)
         await good.count(30)
@@ -128,7 +137,7 @@ async def test_a_quick_receiver_gets_more_at_once_but_never_all(shop: World) -> 
         await writer.drain()
         await reader.read()  # it closes
 
-    async with misbehaving(soon) as receiver, shop.working() as worker:
+    async with run_hostile_server(soon) as receiver, shop.working() as worker:
         webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
         await shop.happen(400)
         await shop.done(400)

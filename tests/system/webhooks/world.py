@@ -112,12 +112,12 @@ class World:
     async def done(self, count: int, seconds: float = 60) -> None:
         """Wait until so many deliveries have ended."""
         async with asyncio.timeout(seconds):
-            while (await self.service.store.read(_counted)).get("ended", 0) < count:
+            while (await self.service.store.read(_count_deliveries)).get("ended", 0) < count:
                 await asyncio.sleep(0.01)
 
     async def rows(self) -> dict[str, int]:
         """How many deliveries have ended, and how many attempts there are."""
-        counted: dict[str, int] = await self.service.store.read(_counted)
+        counted: dict[str, int] = await self.service.store.read(_count_deliveries)
         return counted
 
     async def key(self, expires_in: int | None = None) -> Actor:
@@ -139,7 +139,7 @@ class World:
         return evolve(self.actor, credential=made.id, kind="key", key_id=made.id)
 
 
-def _counted(connection: Connection) -> dict[str, int]:
+def _count_deliveries(connection: Connection) -> dict[str, int]:
     ended = select(func.count()).where(deliveries.c.status.in_(ENDED))
     attempts = select(func.count()).select_from(delivery_attempts)
     return {
@@ -149,7 +149,7 @@ def _counted(connection: Connection) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def world(database: str, targets: Sequence[str] = ()) -> AsyncIterator[World]:
+async def open_world(database: str, targets: Sequence[str] = ()) -> AsyncIterator[World]:
     """Open the service over a database that is migrated already, or not yet."""
     hands = Hands()
     clock = Clock(hands.milliseconds, lambda: 0)

@@ -11,7 +11,7 @@ from adsunify.adapter.flows import run_flow_async
 from adsunify.errors import ProviderError, ProviderUnreadable, RequestNotSent, ResponseLost
 from adsunify.http.messages import Flow, Request, Response, Sleep
 from adsunify.http.transport import HttpTransport
-from tests.unit.http.server import HOST, answer, answering, serving
+from tests.unit.http.server import HOST, answer, answer_in_turn, serve_script
 
 READ = Request("GET", f"https://{HOST}/x")
 
@@ -45,8 +45,8 @@ async def test_a_flow_over_http() -> None:
             if response.body["last"]:
                 return pages
 
-    script = answering(*(answer(200, body) for body in (b'{"last":false}', b'{"last":false}', b'{"last":true}')))
-    async with serving(script) as server:
+    script = answer_in_turn(*(answer(200, body) for body in (b'{"last":false}', b'{"last":false}', b'{"last":true}')))
+    async with serve_script(script) as server:
         sending = HttpTransport(server.url)
         assert await run_flow_async(flow(), lambda request: sending.send(request, hosts=(HOST,))) == 3
 

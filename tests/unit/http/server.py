@@ -59,7 +59,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(script: Script) -> AsyncIterator[Server]:
+async def serve_script(script: Script) -> AsyncIterator[Server]:
     """Serve every connection with the script; it is closed when the script returns."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -88,7 +88,7 @@ async def serving(script: Script) -> AsyncIterator[Server]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def answering(*answers: bytes) -> Script:
+def answer_in_turn(*answers: bytes) -> Script:
     """One answer per request, in turn; the last one again and again."""
     told = 0
 

@@ -15,7 +15,7 @@ from adsunify.http.encoding import encode_body
 from adsunify.http.messages import BodyEncoding, Request
 from adsunify.http.transport import HttpTransport
 
-from .server import HOST, OK, answer, answering, serving
+from .server import HOST, OK, answer, answer_in_turn, serve_script
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 names = st.from_regex(r"[a-z_.\[\]-]{1,10}", fullmatch=True)
@@ -92,7 +92,7 @@ def test_a_field_name_that_cannot_be_written_is_refused(name: str) -> None:
 
 
 async def _line(request: Request) -> bytes:
-    async with serving(answering(OK)) as server:
+    async with serve_script(answer_in_turn(OK)) as server:
         sending = HttpTransport(server.url)
         await sending.send(request, hosts=(HOST,))
         return server.requests[0]
@@ -141,8 +141,8 @@ async def test_headers_are_the_requests_over_our_own(
 
 async def test_a_download_brings_bytes_and_its_error_json() -> None:
     request = Request("GET", f"https://{HOST}/r.csv", response_format="bytes")
-    script = answering(answer(200, b"a,b\n"), answer(404, b'{"e":1}'))
-    async with serving(script) as server:
+    script = answer_in_turn(answer(200, b"a,b\n"), answer(404, b'{"e":1}'))
+    async with serve_script(script) as server:
         sending = HttpTransport(server.url)
         found = await sending.send(request, hosts=(HOST,))
         problem = await sending.send(request, hosts=(HOST,))

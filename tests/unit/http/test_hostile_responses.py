@@ -14,7 +14,7 @@ from adsunify.http.messages import Request
 from adsunify.http.transport import HttpTransport
 from tests.markers import exhaustive
 
-from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving
+from .server import HOST, OK, READ, WRITE, Connection, answer, answer_in_turn, send, serve_script
 
 # -- hostile answers ----------------------------------------------------------------------------------------------
 
@@ -26,7 +26,7 @@ def _bomb(size: int) -> bytes:
 @pytest.mark.parametrize("nature", ["write", exhaustive("read")])
 async def test_a_gzip_bomb_is_not_inflated(nature: str) -> None:
     bomb = _bomb(300_000_000)
-    async with serving(answering(answer(200, bomb, "Content-Encoding: gzip"))) as server:
+    async with serve_script(answer_in_turn(answer(200, bomb, "Content-Encoding: gzip"))) as server:
         tracemalloc.start()
         with pytest.raises(ResponseLost, match="larger"):
             await send(server, Request("POST", WRITE.url, kind=nature))  # type: ignore[arg-type] # both are natures
@@ -48,7 +48,7 @@ async def test_a_body_of_100_megabytes_is_not_read(framing: str) -> None:
             await connection.say(b" " * 62_500)
             said += 62_500
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         with pytest.raises(ResponseLost, match="larger"):
             await send(server, WRITE)
         assert server.connections == 1
@@ -65,7 +65,7 @@ async def test_gzip_is_read_in_any_pieces() -> None:
         for byte in rest:
             await connection.say(bytes([byte]))
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         assert (await send(server, WRITE)).body == {"id": "777"}
 
 
@@ -78,7 +78,7 @@ async def test_gzip_is_read_in_any_pieces() -> None:
     ],
 )
 async def test_a_body_that_is_not_its_encoding_is_lost(body: bytes, coding: str) -> None:
-    async with serving(answering(answer(200, body, f"Content-Encoding: {coding}"))) as server:
+    async with serve_script(answer_in_turn(answer(200, body, f"Content-Encoding: {coding}"))) as server:
         with pytest.raises(ResponseLost, match="encoding"):
             await send(server, WRITE)
 
@@ -97,7 +97,7 @@ async def test_a_body_that_is_not_its_encoding_is_lost(body: bytes, coding: str)
     ],
 )
 async def test_a_body_that_is_no_json_is_unreadable(body: bytes) -> None:
-    async with serving(answering(answer(200, body))) as server:
+    async with serve_script(answer_in_turn(answer(200, body))) as server:
         assert (await send(server, WRITE)).state == "unreadable"
 
 
@@ -117,7 +117,7 @@ async def test_a_body_that_is_no_json_is_unreadable(body: bytes) -> None:
     ],
 )
 async def test_a_read_is_repeated_where_that_may_help(first: bytes, tries: int) -> None:
-    async with serving(answering(first, OK)) as server:
+    async with serve_script(answer_in_turn(first, OK)) as server:
         found = await send(server, Request("POST", READ.url))  # a POST that reads
         assert len(server.requests) == tries
         assert (found.status == 200) == (tries == 2)
@@ -126,13 +126,13 @@ async def test_a_read_is_repeated_where_that_may_help(first: bytes, tries: int) 
 @pytest.mark.parametrize("nature", ["write", "read_once"])
 @pytest.mark.parametrize("status", [500, 503, 429])
 async def test_only_reads_are_repeated(nature: str, status: int) -> None:
-    async with serving(answering(answer(status, b"{}", "Retry-After: 0"), OK)) as server:
+    async with serve_script(answer_in_turn(answer(status, b"{}", "Retry-After: 0"), OK)) as server:
         assert (await send(server, Request("POST", READ.url, kind=nature))).status == status  # type: ignore[arg-type] # both are natures
         assert len(server.requests) == 1
 
 
 async def test_a_read_is_tried_three_times_and_its_last_answer_stands() -> None:
-    async with serving(answering(answer(500), answer(502), answer(503, b'{"last":1}'), OK)) as server:
+    async with serve_script(answer_in_turn(answer(500), answer(502), answer(503, b'{"last":1}'), OK)) as server:
         assert (await send(server, READ)).body == {"last": 1}
         assert len(server.requests) == 3
 
@@ -145,7 +145,7 @@ async def test_a_lost_read_is_repeated() -> None:
         else:
             await connection.say(OK)
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         assert (await send(server, READ)).body == {"id": "777"}
 
 
@@ -155,7 +155,7 @@ async def test_retry_after_is_waited_for() -> None:
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    async with serving(answering(answer(429, b"{}", "Retry-After: 3"), OK)) as server:
+    async with serve_script(answer_in_turn(answer(429, b"{}", "Retry-After: 3"), OK)) as server:
         await HttpTransport(server.url, sleep=sleep).send(READ, hosts=(HOST,))
     assert waits == [3.0]
 
@@ -167,7 +167,7 @@ async def test_each_try_of_a_read_is_signed_anew() -> None:
     def sign(request: Request) -> Request:
         return evolve(request, headers={"x-nonce": next(nonces)})
 
-    async with serving(answering(answer(500), answer(503), OK)) as server:
+    async with serve_script(answer_in_turn(answer(500), answer(503), OK)) as server:
         sending = HttpTransport(server.url, sleep=_at_once)
         assert (await sending.send(READ, hosts=(HOST,), sign=sign)).status == 200
         assert [one.split(b"x-nonce: ")[1][:1] for one in server.requests] == [b"a", b"b", b"c"]
@@ -178,7 +178,7 @@ async def _at_once(seconds: float) -> None:
 
 
 async def test_repeats_stay_within_the_time() -> None:
-    async with serving(answering(answer(429, b"{}", "Retry-After: 3"), OK)) as server:
+    async with serve_script(answer_in_turn(answer(429, b"{}", "Retry-After: 3"), OK)) as server:
         one = HttpTransport(server.url)
         started = time.monotonic()
         assert (await one.send(READ, hosts=(HOST,), timeout=1.0)).status == 429

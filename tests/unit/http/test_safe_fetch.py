@@ -32,7 +32,7 @@ from adsunify.http.safe_fetch import (
 from adsunify.http.transport import HttpTransport
 
 from .certificates import Authority
-from .server import HOST, Connection, answer, answering, serving
+from .server import HOST, Connection, answer, answer_in_turn, serve_script
 
 # -- addresses ----------------------------------------------------------------------------------------------------
 
@@ -371,7 +371,7 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     fetching = [asyncio.create_task(fetch_url(f"https://a{one}.slow.example/")) for one in range(60)]
     try:
-        async with serving(answering(answer(200))) as server:
+        async with serve_script(answer_in_turn(answer(200))) as server:
             sending = HttpTransport(server.url.replace("127.0.0.1", "localhost"))
             request = Request("DELETE", f"https://{HOST}/x", kind="write")
             assert (await sending.send(request, hosts=(HOST,))).status == 200
@@ -387,7 +387,7 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
 
 
 async def test_an_exempt_address_is_fetched_whatever_it_is_and_only_it() -> None:
-    async with serving(answering(answer(200, b"hello"))) as server:
+    async with serve_script(answer_in_turn(answer(200, b"hello"))) as server:
         url = f"{server.url}/hook?x=1"
         found = await fetch_url(url, method="POST", content=b"body", headers={"x-a": "1"}, exempt=[url])
         assert (found.status, found.content, found.is_truncated) == (200, b"hello", False)
@@ -404,13 +404,16 @@ async def test_a_redirect_is_not_followed() -> None:
         nonlocal visited
         visited = True
 
-    async with serving(canary) as trap, serving(answering(answer(307, b"", f"Location: {trap.url}"))) as server:
+    async with (
+        serve_script(canary) as trap,
+        serve_script(answer_in_turn(answer(307, b"", f"Location: {trap.url}"))) as server,
+    ):
         assert (await fetch_url(server.url, exempt=[server.url])).status == 307
     assert not visited
 
 
 async def test_a_long_answer_is_refused_or_cut() -> None:
-    async with serving(answering(answer(200, b"x" * 100_000))) as server:
+    async with serve_script(answer_in_turn(answer(200, b"x" * 100_000))) as server:
         found = await fetch_url(server.url, exempt=[server.url], limit=1_000, cut=True)
         assert (found.content, found.is_truncated) == (b"x" * 1_000, True)
         with pytest.raises(FetchError) as problem:
@@ -433,7 +436,7 @@ async def _silent(connection: Connection) -> None:
 
 @pytest.mark.parametrize("script", [_trickles, _silent])
 async def test_the_time_is_bounded(script: Any) -> None:
-    async with serving(script) as server:
+    async with serve_script(script) as server:
         started = time.monotonic()
         with pytest.raises(FetchError) as problem:
             await fetch_url(server.url, exempt=[server.url], timeout=0.4)
@@ -447,7 +450,7 @@ async def _reset(connection: Connection) -> None:
 
 
 async def test_how_a_fetch_fails_is_told() -> None:
-    async with serving(_reset) as server:
+    async with serve_script(_reset) as server:
         with pytest.raises(FetchError) as problem:
             await fetch_url(server.url, exempt=[server.url])
         assert (problem.value.reason, problem.value.outcome) == ("lost", "unknown")

@@ -20,7 +20,7 @@ from adsunify.http.messages import Request
 from adsunify.http.transport import HttpTransport
 
 from .certificates import Authority
-from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving
+from .server import HOST, OK, READ, WRITE, Connection, answer, answer_in_turn, send, serve_script
 
 Act = Callable[[Connection], Awaitable[None]]
 
@@ -57,7 +57,7 @@ async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.Mon
         await connection.request()
         await asyncio.sleep(30)
 
-    async with serving(silent) as server:
+    async with serve_script(silent) as server:
         sending = HttpTransport(server.url)
         first = asyncio.create_task(sending.send(WRITE, hosts=(HOST,), timeout=1.0))
         await asyncio.sleep(0.1)
@@ -88,7 +88,7 @@ async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.Mon
     ],
 )
 async def test_what_must_not_leave_does_not(request_: Request, why: str) -> None:
-    async with serving(answering(OK)) as server:
+    async with serve_script(answer_in_turn(OK)) as server:
         with pytest.raises(RequestNotSent, match=why):
             await send(server, request_)
         assert server.connections == 0
@@ -147,7 +147,7 @@ async def _endless_headers(connection: Connection) -> None:
 )
 @pytest.mark.parametrize("nature", ["write", "read_once"])
 async def test_a_connection_that_ends_is_lost_and_nothing_is_repeated(act: Act, nature: str) -> None:
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         with pytest.raises(ResponseLost) as problem:
             await send(server, Request("POST", WRITE.url, body={}, encoding="json", kind=nature))  # type: ignore[arg-type] # both are natures
         assert server.connections == 1
@@ -162,7 +162,7 @@ async def test_a_reset_after_the_headers_keeps_what_they_said() -> None:
         await asyncio.sleep(0.05)
         connection.reset()
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         with pytest.raises(ResponseLost) as problem:
             await send(server, WRITE)
     assert problem.value.native.status == 201
@@ -177,7 +177,7 @@ async def test_a_truncated_body_is_lost_whatever_the_status(status: int) -> None
         await connection.request()
         await connection.say(answer(status, b'{"id":"777"}')[:-3])
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         with pytest.raises(ResponseLost) as problem:
             await send(server, WRITE)
     assert problem.value.native.status == status
@@ -188,7 +188,7 @@ async def test_a_truncated_chunked_body_is_lost() -> None:
         await connection.request()
         await connection.say(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"id"\r\n')
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         with pytest.raises(ResponseLost):
             await send(server, WRITE)
 
@@ -203,7 +203,7 @@ async def test_an_answer_that_does_not_say_how_long_it_is_counts_where_it_shows_
         await connection.say(head + bodies[connection.number - 1])
 
     bodies = [b'{"id":"777"}', b'{"id":"777"', b""]
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         assert (await send(server, WRITE)).body == {"id": "777"}
         for _ in bodies[1:]:
             with pytest.raises(ResponseLost) as problem:
@@ -238,7 +238,7 @@ async def _deaf(connection: Connection) -> None:
 @pytest.mark.parametrize("act", [_silent, _slow_headers, _slow_body, _deaf])
 async def test_time_is_up_means_lost(act: Act) -> None:
     big = Request("POST", WRITE.url, body={"x": "y" * 10_000_000}, encoding="json", kind="write")
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         started = time.monotonic()
         with pytest.raises(ResponseLost, match="too long"):
             await send(server, big if act is _deaf else WRITE, timeout=0.5)
@@ -253,7 +253,7 @@ async def test_a_cancelled_write_is_cancelled_and_its_connection_not_used_again(
             await asyncio.sleep(30)
         await connection.say(OK)
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         sending = HttpTransport(server.url)
         task = asyncio.create_task(sending.send(WRITE, hosts=(HOST,)))
         await asyncio.sleep(0.1)
@@ -278,7 +278,7 @@ async def test_what_must_not_be_repeated_has_a_connection_that_is_closed_after_i
         closed.append(connection.number)
 
     request = evolve(WRITE, kind=nature)
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         sending = HttpTransport(server.url)
         async with sending.open_pool() as pool:
             for number in range(1, 4):
@@ -289,7 +289,7 @@ async def test_what_must_not_be_repeated_has_a_connection_that_is_closed_after_i
 
 
 async def test_reads_share_the_connections_of_their_pool_and_of_no_other() -> None:
-    async with serving(answering(OK)) as server:
+    async with serve_script(answer_in_turn(OK)) as server:
         sending = HttpTransport(server.url)
         for opened in (1, 2):
             async with sending.open_pool() as pool:
@@ -303,7 +303,7 @@ async def test_a_pooled_connection_that_the_server_closed_costs_a_read_nothing()
         await connection.request()
         await connection.say(OK)  # and closes
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         sending = HttpTransport(server.url)
         async with sending.open_pool() as pool:
             for _ in range(3):
@@ -325,7 +325,7 @@ async def test_a_copy_of_an_answer_is_not_the_answer_to_the_next_write(late: flo
                 await asyncio.sleep(late)
                 await connection.say(told)
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         sending = HttpTransport(server.url)
         for number in range(1, 6):
             assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": str(number)}
@@ -399,7 +399,7 @@ async def test_what_may_have_left_makes_no_second_connection(monkeypatch: pytest
         return await handle(pool, request)
 
     monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", twice)
-    async with serving(answering(OK)) as server:
+    async with serve_script(answer_in_turn(OK)) as server:
         with pytest.raises(ResponseLost):
             await send(server, WRITE)
         assert (server.connections, len(server.requests)) == (1, 1)
@@ -411,7 +411,7 @@ async def test_an_error_of_httpcore_after_the_first_byte_is_lost_whatever_its_cl
     async def fails(stream: object, max_bytes: int, timeout: float | None = None) -> bytes:
         raise httpcore.ConnectError("it says that it could not connect")
 
-    async with serving(answering(OK)) as server:
+    async with serve_script(answer_in_turn(OK)) as server:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(backend.NetworkStream, "read", fails)
             with pytest.raises(ResponseLost):
@@ -465,7 +465,7 @@ async def test_an_answer_that_was_read_counts_although_closing_takes_longer(monk
         await aclose(stream)
 
     monkeypatch.setattr(backend.NetworkStream, "aclose", lingers)
-    async with serving(answering(OK.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))) as server:
+    async with serve_script(answer_in_turn(OK.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))) as server:
         assert (await send(server, WRITE, timeout=0.3)).body == {"id": "777"}
 
 
@@ -483,13 +483,13 @@ async def test_a_long_address_is_sent_as_it_is() -> None:
         await connection.request()
         await connection.say(OK)
 
-    async with serving(act) as server:
+    async with serve_script(act) as server:
         assert (await send(server, Request("DELETE", WRITE.url, query_raw=f"ids={ids}", kind="write"))).status == 200
         assert server.requests[0].startswith(f"DELETE /{HOST}/v1/things?ids={ids} HTTP/1.1\r\n".encode())
 
 
 async def test_a_redirect_is_an_answer() -> None:
-    async with serving(answering(answer(302, b"", "Location: https://network.example/elsewhere"))) as server:
+    async with serve_script(answer_in_turn(answer(302, b"", "Location: https://network.example/elsewhere"))) as server:
         assert (await send(server, WRITE)).status == 302
         assert (await send(server, READ)).status == 302
         assert len(server.requests) == 2
@@ -514,7 +514,7 @@ def test_simulated_networks_are_only_on_this_machine(url: str) -> None:
 
 
 async def test_downloads_from_elsewhere_go_to_the_simulated_networks_too() -> None:
-    async with serving(answering(answer(200, b"a,b\n1,2\n"))) as server:
+    async with serve_script(answer_in_turn(answer(200, b"a,b\n1,2\n"))) as server:
         found = await send(
             server, Request("GET", "https://files.example/r.csv?s=1", response_format="bytes", is_signed=False)
         )
@@ -535,7 +535,7 @@ def test_nothing_of_the_environment_is_heeded(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
 
     async def run() -> None:
-        async with serving(answering(OK)) as server:
+        async with serve_script(answer_in_turn(OK)) as server:
             assert (await send(server, WRITE)).status == 200
 
     asyncio.run(run())

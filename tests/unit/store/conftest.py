@@ -10,7 +10,7 @@ import pytest
 from adsunify.store import Clock, Store, open_store
 from tests.databases import empty_database
 
-from .world import Hands, World, made
+from .world import Hands, World, make_world
 
 
 @pytest.fixture
@@ -41,4 +41,4 @@ async def store(url: str, hands: Hands) -> AsyncIterator[Store]:
 @pytest.fixture
 async def world(store: Store, hands: Hands) -> World:
     """A workspace with people and one connected account."""
-    return await made(store, hands)
+    return await make_world(store, hands)

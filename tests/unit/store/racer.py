@@ -17,12 +17,12 @@ from adsunify.store import Store, open_store, operations
 from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import dumps
 
-from .world import intent
+from .world import make_intent
 
 
 async def race(store: Store, actor: Actor, ids: list[str]) -> dict[str, Any]:
     async def claim(id_: str) -> tuple[int, str | None]:
-        change = StateCommit(id_, None, intent=intent(), trigger="claim")
+        change = StateCommit(id_, None, intent=make_intent(), trigger="claim")
         advanced = await store.write(commit_state, change, actor, store.clock)
         return advanced.fence, advanced.refusal
 

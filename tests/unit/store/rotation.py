@@ -83,17 +83,17 @@ async def rehearse(database: str, count: int, kills: int, rate: float, batch: in
     new = KeyRing({both.newest_id: both.keys[both.newest_id]})
     async with sandbox() as simulated:
         networks = simulated.url
-        kept = await _filled(database, old, networks, count)
+        kept = await _fill_database(database, old, networks, count)
         store = await open_store(database)
         begun = asyncio.get_running_loop().time()
-        async with _serving(database, both, networks) as base_url:
+        async with _run_server(database, both, networks) as base_url:
             killed_at: list[int] = []
             rotation = _rotate(database, store, both, count, kills, batch, killed_at)
             reads = await _load(base_url, kept, rate, rotation)
         seconds = asyncio.get_running_loop().time() - begun
-        async with _serving(database, new, networks) as base_url:
+        async with _run_server(database, new, networks) as base_url:
             after = await _load(base_url, kept, rate, asyncio.sleep(SETTLE_SECONDS * 2))
-        opened = await store.read(_opened, new)
+        opened = await store.read(_count_readable_secrets, new)
         under = await store.read(encrypted_secrets.count_encrypted_with, new.newest_prefix)
         remaining = await store.read(encrypted_secrets.count_encrypted_with, old.newest_prefix)
         await store.close()
@@ -140,7 +140,7 @@ async def _line(started: Process) -> Any:
 
 
 @asynccontextmanager
-async def _serving(database: str, ring: KeyRing, networks: str) -> AsyncIterator[str]:
+async def _run_server(database: str, ring: KeyRing, networks: str) -> AsyncIterator[str]:
     environment = {
         SECRET_KEYS_VARIABLE: ring.to_text(),
         SANDBOX_URL_VARIABLE: networks,
@@ -212,7 +212,7 @@ async def _load(base_url: str, kept: Kept, rate: float, work: Any) -> Reads:
 # -- what is stored -----------------------------------------------------------------------------------------------
 
 
-async def _filled(database: str, ring: KeyRing, networks: str, count: int) -> Kept:
+async def _fill_database(database: str, ring: KeyRing, networks: str, count: int) -> Kept:
     """A workspace with so many connections, each with an account and with credentials that the network takes."""
     environment = {SECRET_KEYS_VARIABLE: ring.to_text()}
     opened = await open_service(database, environment, sandbox_url=networks, allow_unsafe_durability=True)
@@ -227,12 +227,12 @@ async def _filled(database: str, ring: KeyRing, networks: str, count: int) -> Ke
     made = await connections.connect_with_credentials(service, actor, network="chatgpt", api_key="sandbox-chatgpt-key")
     while service.background_tasks:
         await asyncio.wait(service.background_tasks)
-    account_ids = await store.write(_copied, service, made["connectionId"], count - 1)
+    account_ids = await store.write(_copy_connection, service, made["connectionId"], count - 1)
     await service.close()
     return Kept(token, account_ids)
 
 
-def _copied(connection: Connection, service: Service, connection_id: str, count: int) -> list[str]:
+def _copy_connection(connection: Connection, service: Service, connection_id: str, count: int) -> list[str]:
     """Copies of a connection with its account and its secret, each sealed for its own place."""
     now = service.store.clock.now()
     one = connection.execute(select(connections_table).where(connections_table.c.id == connection_id)).one()._mapping
@@ -256,7 +256,7 @@ def _place(row: Mapping[str, Any]) -> SecretContext:
     return SecretContext(row["table_name"], row["row_id"], row["workspace_id"], row["field"])
 
 
-def _opened(connection: Connection, ring: KeyRing) -> int:
+def _count_readable_secrets(connection: Connection, ring: KeyRing) -> int:
     """How many of the secrets this ring opens."""
     opened = 0
     for row in connection.execute(select(secrets)).all():

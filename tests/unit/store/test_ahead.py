@@ -16,7 +16,7 @@ from adsunify.store import clock as clock_module
 from adsunify.store.ahead import EVIDENCE_TABLES, EXPIRY_COLUMN, MAX_AHEAD
 from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 
-from .world import START, Hands, World, made, receipt
+from .world import START, Hands, World, make_receipt, make_world
 
 FAR = 400 * 24 * 60 * 60 * 1000
 LIFETIME = 30 * 24 * 60 * 60 * 1000
@@ -34,7 +34,7 @@ def clock_of(hands: Hands) -> Clock:
     return Clock(lambda: hands.wall, lambda: hands.monotonic)
 
 
-async def lived(world: World) -> str:
+async def fill_store(world: World) -> str:
     """Some of all that has a time: an operation that runs, a key, a session, a delivery."""
     store, admin = world.store, world.admin
     hook = ("hook" + str(world.hands.wall), "https://hooks.example/", None, ["operation.prepared"], store.clock)
@@ -63,8 +63,8 @@ def times(connection: Connection) -> list[tuple[str, int]]:
 
 async def test_a_database_from_a_wrong_clock_is_refused_until_it_is_repaired(url: str, hands: Hands) -> None:
     hands.wall += FAR
-    world = await made(await open_store(url, clock=clock_of(hands)), hands)
-    operation = await lived(world)
+    world = await make_world(await open_store(url, clock=clock_of(hands)), hands)
+    operation = await fill_store(world)
     await world.store.close()
     hands.wall -= FAR
     with pytest.raises(StoreError, match=r"400 days ahead .* 2028-02-19T08:00:00.* 2027-01-15T08:00:00.* admin clock"):
@@ -98,7 +98,7 @@ async def test_a_moment_of_a_wrong_clock_harms_only_what_it_wrote(world: World) 
     assert store.clock.now() == START
     claimed = await world.claim(before)
     assert (claimed.refusal, claimed.committed_at) == (None, START)
-    await world.advance(StateCommit(before, claimed.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(StateCommit(before, claimed.fence, receipt=make_receipt(0), trigger="hand_back"))
     assert (await world.get(before)).executed_by == {
         "userId": world.admin.user_id,
         "credential": "session",
@@ -125,7 +125,7 @@ async def test_credentials_expire_by_the_wall_clock(world: World) -> None:
 
 
 async def test_what_is_right_is_left_alone(world: World) -> None:
-    await lived(world)
+    await fill_store(world)
     store = world.store
     await store.write(deliveries.claim_deliveries, store.clock, 10, {}, 5)
     before = await store.read(times)

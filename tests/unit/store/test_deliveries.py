@@ -13,43 +13,43 @@ from adsunify.store.statement import Statement
 from .world import World
 
 
-async def subscribed(world: World) -> str:
+async def create_subscription(world: World) -> str:
     """A new subscription to what is prepared."""
     id_ = new_id(world.clock.now())
     hook = (id_, "https://hooks.example/", None, ["operation.prepared"], world.clock)
     return (await world.store.write(webhooks.create_webhook, world.admin, *hook)).id
 
 
-async def taken(world: World, limit: int, room: dict[str, int] | None = None) -> Counter[str]:
+async def claim_deliveries(world: World, limit: int, room: dict[str, int] | None = None) -> Counter[str]:
     """How many deliveries of each subscription a worker takes."""
     claimed = await world.store.write(deliveries.claim_deliveries, world.clock, limit, room or {}, 5)
     return Counter(one.webhook_id for one in claimed)
 
 
 async def test_one_with_a_backlog_leaves_room_for_the_others(world: World) -> None:
-    busy = await subscribed(world)
+    busy = await create_subscription(world)
     for _ in range(12):
         await world.prepare()
     world.hands.pass_(1)
-    other = await subscribed(world)
+    other = await create_subscription(world)
     await world.prepare()
-    assert await taken(world, 10, {busy: 2}) == {busy: 2, other: 1}
-    assert await taken(world, 4) == {busy: 4}
-    assert await taken(world, 10) == {busy: 5}
-    assert await taken(world, 10) == {busy: 2}
-    assert await taken(world, 10) == {}
+    assert await claim_deliveries(world, 10, {busy: 2}) == {busy: 2, other: 1}
+    assert await claim_deliveries(world, 4) == {busy: 4}
+    assert await claim_deliveries(world, 10) == {busy: 5}
+    assert await claim_deliveries(world, 10) == {busy: 2}
+    assert await claim_deliveries(world, 10) == {}
 
 
 async def test_what_waits_for_one_that_is_paused_or_full_is_left_aside(world: World) -> None:
-    paused, full = await subscribed(world), await subscribed(world)
+    paused, full = await create_subscription(world), await create_subscription(world)
     await world.prepare()
     await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": False})
-    assert await taken(world, 10, {full: 0}) == {}
+    assert await claim_deliveries(world, 10, {full: 0}) == {}
     assert await world.store.read(deliveries.find_next_due, world.clock, [full]) is None
     assert await world.store.read(deliveries.find_next_due, world.clock) == world.clock.now()
-    assert await taken(world, 10) == {full: 1}
+    assert await claim_deliveries(world, 10) == {full: 1}
     await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": True})
-    assert await taken(world, 10) == {paused: 1}
+    assert await claim_deliveries(world, 10) == {paused: 1}
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -23,7 +23,7 @@ from adsunify.store.driver import notify
 from adsunify.store.people import WorkspaceRecord
 from tests.postgres import Partition
 
-from .world import START, Hands
+from .world import START, Hands, make_world
 
 
 def add(connection: Connection, name: str) -> WorkspaceRecord:
@@ -172,10 +172,8 @@ async def test_a_broken_statement_does_not_harm_the_next(store: Store) -> None:
 
 
 async def test_the_clock_knows_what_was_stored_before_it_was_set_back(url: str, hands: Hands) -> None:
-    from .world import made
-
     store = await open_store(url, clock=Clock(lambda: hands.wall, lambda: hands.monotonic))
-    await (await made(store, hands)).prepare()
+    await (await make_world(store, hands)).prepare()
     await store.close()
     again = await open_store(url, clock=Clock(lambda: START - 60_000, lambda: 0))
     assert again.clock.now() >= START

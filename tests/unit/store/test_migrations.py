@@ -25,7 +25,7 @@ from adsunify.store.operations import OperationDraft
 from adsunify.store.schema import WHERE, metadata
 from adsunify.store.state_commits import commit_state
 
-from .world import LEASE, Hands, made, plan_of, receipt
+from .world import LEASE, Hands, make_receipt, make_world, plan_of
 
 Execute = Callable[[str], Awaitable[None]]
 
@@ -151,7 +151,7 @@ BEFORE_PACKING = (
 
 
 async def test_plans_are_packed(empty_url: str) -> None:
-    world = await made(await open_store(empty_url), Hands())
+    world = await make_world(await open_store(empty_url), Hands())
     plans = [plan_of(f"step{n}") for n in range(501)]
     drafts = [OperationDraft(world.account.id, plan) for plan in plans]
     kept = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
@@ -175,11 +175,11 @@ async def test_plans_are_packed(empty_url: str) -> None:
 
 async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
     """What an older version executed names nobody; what follows names who executed it, and records what it created."""
-    world = await made(await open_store(empty_url), Hands())
+    world = await make_world(await open_store(empty_url), Hands())
     operation = await world.prepare()
     first = await world.claim(operation)
     await world.advance(
-        StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back", has_next_action=True)
+        StateCommit(operation, first.fence, receipt=make_receipt(0), trigger="hand_back", has_next_action=True)
     )
 
     def before(connection: Connection) -> None:
@@ -192,7 +192,7 @@ async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
     assert await world.store.read(differences) == []
     assert (await world.get(operation)).executed_by is None
     second = await world.claim(operation, n=1)
-    end = StateCommit(operation, second.fence, receipt=receipt(1), trigger="succeed")
+    end = StateCommit(operation, second.fence, receipt=make_receipt(1), trigger="succeed")
     done = await world.store.write(commit_state, end, world.admin, world.clock, LEASE, created=[CreatedId("ad", "111")])
     assert done.refusal is None
     found = await world.get(operation)

@@ -23,7 +23,7 @@ from adsunify.store.events import list_operation_events
 from adsunify.store.operations import Idempotency, OperationDraft
 from adsunify.store.statement import Statement
 
-from .world import LEASE, PLAN, World, intent, other_credential, plan_of, receipt
+from .world import LEASE, PLAN, World, make_intent, make_receipt, other_credential, plan_of
 
 
 async def test_what_is_prepared_comes_back_whole(world: World) -> None:
@@ -150,7 +150,7 @@ async def test_the_plan_has_the_marks_of_its_operation(world: World) -> None:
     assert record.plan_digest == plan.digest
 
 
-async def _seen(world: World, actor: Actor) -> list[str]:
+async def _list_operations(world: World, actor: Actor) -> list[str]:
     listed = await world.store.read(operations.list_operations, actor, world.clock)
     assert all(one.packed is None for one in listed)
     return [one.id for one in listed]
@@ -169,7 +169,7 @@ async def test_scope(world: World) -> None:
         stranger: [],
     }
     for actor, ids in expected.items():
-        assert await _seen(world, actor) == ids
+        assert await _list_operations(world, actor) == ids
         for id_ in (of_admin, of_member, of_agent):
             if id_ in ids:
                 assert (await world.get(id_, actor)).id == id_
@@ -184,7 +184,7 @@ async def test_lists_give_the_latest_50_newest_first(world: World) -> None:
     world.hands.pass_(1)
     second = (await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)).operation_ids
     newest_first = [*reversed(second), *reversed(first)]
-    assert await _seen(world, world.admin) == newest_first[:50]
+    assert await _list_operations(world, world.admin) == newest_first[:50]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -240,7 +240,7 @@ async def test_what_is_partly_executed_or_expired_can_be_cancelled(world: World)
         await _cancel(world, operation)
     assert running.value.code == "operation_running"
     await world.advance(
-        StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="hand_back", has_next_action=True)
+        StateCommit(operation, claimed.fence, receipt=make_receipt(0), trigger="hand_back", has_next_action=True)
     )
     world.hands.pass_(REVIEW_MILLISECONDS)
     assert await _cancel(world, operation) == "cancelled"
@@ -264,7 +264,7 @@ async def test_what_stalls_cannot_be_cancelled_and_what_idles_can(world: World) 
 async def test_what_has_ended_cannot_be_cancelled(world: World, trigger: Any, code: str) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger=trigger))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), trigger=trigger))
     with pytest.raises(OperationError) as refused:
         await _cancel(world, operation)
     assert refused.value.code == f"operation_{code}"
@@ -292,13 +292,17 @@ async def test_events_are_the_transitions(world: World, seed: int) -> None:
                 attempt = 1 + sum(one.n == n for one in tries)
                 advanced = await world.advance(
                     StateCommit(
-                        id_, None, intent=evolve(intent(0, attempt, "x"), step_index=min(n, 2)), trigger="claim"
+                        id_, None, intent=evolve(make_intent(0, attempt, "x"), step_index=min(n, 2)), trigger="claim"
                     )
                 )
                 if advanced.refusal is None:
                     fences[id_].append(advanced.fence)
             case 1 if fence is not None:
-                kept = evolve(receipt(0, state=chance.choice(["applied", "rejected"])), step_index=0) if open_ else None
+                kept = (
+                    evolve(make_receipt(0, state=chance.choice(["applied", "rejected"])), step_index=0)
+                    if open_
+                    else None
+                )
                 if kept is not None:
                     kept = evolve(kept, step_index=open_[0].n, attempt=open_[0].attempt)
                 trigger: Any = chance.choice(["hand_back", "succeed", "lose", None])

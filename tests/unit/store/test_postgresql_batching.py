@@ -26,43 +26,45 @@ NAMED = Statement(select(workspaces.c.id).where(workspaces.c.name == bindparam("
 BROKEN = Statement(select(text("nonsense")).where(workspaces.c.name == bindparam("the_name")))
 
 
-def between(first: int, end: int, at_most: int = 50) -> Query[list[dict[str, Any]]]:
+def query_between(first: int, end: int, at_most: int = 50) -> Query[list[dict[str, Any]]]:
     values = {"first": first, "end": end, "at_most": at_most}
     return Query(BETWEEN, values, lambda rows: [row._asdict() for row in rows])
 
 
-def named(name: str) -> Query[list[Any]]:
+def query_named(name: str) -> Query[list[Any]]:
     return Query(NAMED, {"the_name": name}, list)
 
 
-def client(number: int) -> dict[str, Any]:
+def make_client(number: int) -> dict[str, Any]:
     return {"id": str(number), "name": f"n{number}", "redirect_uris": [f"u{number}"], "created_at": number}
 
 
 @pytest.fixture
 async def asked(store: Store) -> Store:
-    await store.write(INSERT.execute_each, [client(number) for number in range(10)])
+    await store.write(INSERT.execute_each, [make_client(number) for number in range(10)])
     return store
 
 
 async def test_each_gets_his_own_answer(asked: Store) -> None:
     answers = await asyncio.gather(
-        *(asked.run_query(between(n, n + 3)) for n in range(12)), asked.run_query(named("x"))
+        *(asked.run_query(query_between(n, n + 3)) for n in range(12)), asked.run_query(query_named("x"))
     )
-    assert answers[:12] == [[client(m) for m in range(min(n + 2, 9), n - 1, -1)] for n in range(12)]
+    assert answers[:12] == [[make_client(m) for m in range(min(n + 2, 9), n - 1, -1)] for n in range(12)]
     assert answers[12] == []
-    assert await asked.run_query(between(0, 10, 2)) == [client(9), client(8)]
+    assert await asked.run_query(query_between(0, 10, 2)) == [make_client(9), make_client(8)]
 
 
 async def test_a_question_sees_what_was_committed_before_it(store: Store) -> None:
     for number in range(5):
-        await store.write(INSERT.execute_each, [client(number)])
-        assert len(await store.run_query(between(0, 10))) == number + 1
+        await store.write(INSERT.execute_each, [make_client(number)])
+        assert len(await store.run_query(query_between(0, 10))) == number + 1
 
 
 async def test_what_the_database_refuses_of_one_harms_no_other(asked: Store, engine: str) -> None:
     names = ["a", "a\0", "b"] if engine == "postgresql" else ["a", 1 << 70, "b"]
-    answers: list[Any] = await asyncio.gather(*(asked.run_query(named(one)) for one in names), return_exceptions=True)
+    answers: list[Any] = await asyncio.gather(
+        *(asked.run_query(query_named(one)) for one in names), return_exceptions=True
+    )
     assert [answers[0], answers[2]] == [[], []]
     assert isinstance(answers[1], StoreError | OverflowError)
 
@@ -72,42 +74,42 @@ async def test_what_is_raised_where_an_answer_is_made_reaches_its_caller(asked: 
         raise LookupError("not this one")
 
     wrong = Query(NAMED, {"the_name": "x"}, refuse)
-    answers = await asyncio.gather(asked.run_query(wrong), asked.run_query(named("x")), return_exceptions=True)
+    answers = await asyncio.gather(asked.run_query(wrong), asked.run_query(query_named("x")), return_exceptions=True)
     assert [str(answers[0]), answers[1]] == ["not this one", []]
 
 
 async def test_a_broken_statement_is_a_defect_and_harms_no_other(asked: Store) -> None:
     broken: Query[Any] = Query(BROKEN, {"the_name": "x"}, list)
     answers: list[Any] = await asyncio.gather(
-        *(asked.run_query(broken) for _ in range(3)), asked.run_query(named("x")), return_exceptions=True
+        *(asked.run_query(broken) for _ in range(3)), asked.run_query(query_named("x")), return_exceptions=True
     )
     assert [type(one).__name__ for one in answers[:3]] in (["StoreError"] * 3, ["UndefinedColumnError"] * 3)
     assert answers[3] == []
-    assert await asked.run_query(named("x")) == []
+    assert await asked.run_query(query_named("x")) == []
 
 
 async def test_who_does_not_wait_any_more_harms_nobody(asked: Store) -> None:
-    callers = [asyncio.create_task(asked.run_query(between(n, n + 1))) for n in range(8)]
+    callers = [asyncio.create_task(asked.run_query(query_between(n, n + 1))) for n in range(8)]
     await asyncio.sleep(0)
     for caller in callers[::2]:
         caller.cancel()
     answers = await asyncio.gather(*callers, return_exceptions=True)
-    assert answers[1::2] == [[client(n)] for n in range(1, 8, 2)]
+    assert answers[1::2] == [[make_client(n)] for n in range(1, 8, 2)]
 
 
 async def test_closing_waits_for_what_was_asked(url: str) -> None:
     store = await open_store(url)
-    callers = [asyncio.ensure_future(store.run_query(named("x"))) for _ in range(20)]
+    callers = [asyncio.ensure_future(store.run_query(query_named("x"))) for _ in range(20)]
     await asyncio.sleep(0)
     await store.close()
     assert await asyncio.gather(*callers) == [[]] * 20
     with pytest.raises(StoreError, match="closed"):
-        await store.run_query(named("x"))
+        await store.run_query(query_named("x"))
 
 
 async def test_no_question_writes(asked: Store) -> None:
-    sneaked = Query(Statement(insert(oauth_clients).returning(oauth_clients.c.id)), client(99), list)
+    sneaked = Query(Statement(insert(oauth_clients).returning(oauth_clients.c.id)), make_client(99), list)
     for count in (1, 2):
         answers = await asyncio.gather(*(asked.run_query(sneaked) for _ in range(count)), return_exceptions=True)
         assert all(isinstance(one, StoreError | DBAPIError) or "Error" in type(one).__name__ for one in answers)
-    assert await asked.run_query(between(99, 100)) == []
+    assert await asked.run_query(query_between(99, 100)) == []

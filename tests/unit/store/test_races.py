@@ -16,7 +16,7 @@ from adsunify.store.operations import Idempotency, OperationDraft, PreparedOpera
 from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import loads
 
-from .world import LEASE, PLAN, World, intent, receipt
+from .world import LEASE, PLAN, World, make_intent, make_receipt
 
 OPERATIONS = 60
 
@@ -31,7 +31,7 @@ async def _another_process(url: str, *arguments: str) -> asyncio.subprocess.Proc
     return process
 
 
-async def _raced(process: asyncio.subprocess.Process) -> dict[str, Any]:
+async def _start_race(process: asyncio.subprocess.Process) -> dict[str, Any]:
     out, _ = await process.communicate(b"go\n")
     assert process.returncode == 0
     raced: dict[str, Any] = loads(out)
@@ -44,7 +44,7 @@ async def test_processes_race_for_operations(world: World, url: str) -> None:
     ids = (await world.store.write(operations.prepare_operations, world.admin, drafts, clock)).operation_ids
     who = (world.admin.workspace_id, world.admin.user_id)
     processes = await asyncio.gather(*(_another_process(url, *who, *ids) for _ in range(2)))
-    first, second = await asyncio.gather(*(_raced(process) for process in processes))
+    first, second = await asyncio.gather(*(_start_race(process) for process in processes))
     cancelled = 0
     for id_ in ids:
         fences = first[id_][0] + second[id_][0]
@@ -82,7 +82,7 @@ async def test_receipts_race_for_the_same_new_ids(world: World, url: str) -> Non
             *(
                 store.write(
                     commit_state,
-                    StateCommit(operation, fence, receipt=receipt(0), intent=intent(1)),
+                    StateCommit(operation, fence, receipt=make_receipt(0), intent=make_intent(1)),
                     world.admin,
                     world.clock,
                     LEASE,
@@ -111,11 +111,11 @@ async def test_a_claim_that_waited_behind_a_whole_execution_sends_nothing(world:
     loop = asyncio.get_running_loop()
 
     def whole(connection: Connection) -> None:
-        claim = StateCommit(operation, None, intent=intent(0), trigger="claim")
+        claim = StateCommit(operation, None, intent=make_intent(0), trigger="claim")
         claimed = commit_state(connection, claim, world.admin, world.clock, LEASE)
         loop.call_soon(began.set)
         connection.execute(text("SELECT pg_sleep(0.5)"))
-        end = StateCommit(operation, claimed.fence, receipt=receipt(0, state="rejected"), trigger="hand_back")
+        end = StateCommit(operation, claimed.fence, receipt=make_receipt(0, state="rejected"), trigger="hand_back")
         commit_state(connection, end, world.admin, world.clock, LEASE)
 
     first = asyncio.create_task(world.store.write(whole))

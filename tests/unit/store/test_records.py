@@ -29,7 +29,7 @@ from adsunify.store.keys import KeyRecord, KeyUsage
 from .world import START, World, connect
 
 
-async def told(world: World) -> list[tuple[str, str]]:
+async def list_events(world: World) -> list[tuple[str, str]]:
     """All events but those of operations, oldest first: type and status."""
     latest = await world.store.read(events.list_events, world.admin.workspace_id)
     return [(one.type, one.data["status"]) for one in reversed(latest)]
@@ -153,7 +153,7 @@ async def test_connecting_again_moves_the_account_and_keeps_its_id(world: World)
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, after.connection_id) == {
         "accessToken": "sealed"
     }
-    assert await told(world) == [("account.connected", "active")] * 3
+    assert await list_events(world) == [("account.connected", "active")] * 3
 
 
 async def test_a_connection_that_keeps_an_account_stays(world: World) -> None:
@@ -192,7 +192,7 @@ async def test_disconnecting_forgets_the_credentials_and_keeps_the_rows(world: W
     )
     again = await connect(world.store, world.admin)
     assert (again.id, again.status) == (world.account.id, "active")
-    assert await told(world) == [
+    assert await list_events(world) == [
         ("account.connected", "active"),
         ("account.disconnected", "disconnected"),
         ("account.connected", "active"),
@@ -210,7 +210,7 @@ async def test_a_refused_token_is_told_once_and_so_is_its_recovery(world: World)
     account = await world.store.read(connections.get_account, world.admin.workspace_id, world.account.id)
     assert account.status == "active"
     assert not await world.store.write(connections.mark_active, id_, clock)
-    assert await told(world) == [
+    assert await list_events(world) == [
         ("account.connected", "active"),
         ("account.needs_reauth", "needs_reauth"),
         ("account.needs_reauth", "active"),
@@ -258,7 +258,7 @@ async def test_chosen_extras_lie_over_found_ones_and_survive_connecting_again(wo
 async def test_the_first_sync_is_told_once(world: World) -> None:
     done = [await world.store.write(connections.mark_first_synced, world.account.id, world.clock) for _ in range(2)]
     assert done == [True, False]
-    assert (await told(world))[1:] == [("account.ads.initial_sync_completed", "active")]
+    assert (await list_events(world))[1:] == [("account.ads.initial_sync_completed", "active")]
 
 
 # -- sealed secrets, consents -------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ async def test_changes_of_status_are_told_once(world: World) -> None:
     )
     assert await see(ObservedStatus("ad", "1", "deleted"), ObservedStatus("campaign", "1", "active")) == 1
     assert await see() == 0
-    assert (await told(world))[1:] == [
+    assert (await list_events(world))[1:] == [
         ("ad_group.status_changed", "active"),
         ("campaign.status_changed", "active"),
         ("ad.status_changed", "deleted"),

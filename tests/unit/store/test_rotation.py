@@ -42,7 +42,7 @@ async def put(world: World, ring: KeyRing, count: int) -> list[SecretContext]:
     return places
 
 
-async def kept(store: Store, place: SecretContext) -> str:
+async def read_stored_secret(store: Store, place: SecretContext) -> str:
     return (await store.read(encrypted_secrets.get_secrets, place.table, place.row))[place.field]
 
 
@@ -54,7 +54,7 @@ async def test_everything_is_sealed_again_and_told_on_the_way(world: World) -> N
     assert (done.reencrypted, done.under_newest, done.remaining, done.unreadable) == (25, 25, {"old": 0}, ())
     assert told == [(0, 25), (10, 25), (20, 25), (25, 25)]
     for place in places:
-        assert decrypt(NEW, place, await kept(world.store, place)) == f"secret of {place.row}"
+        assert decrypt(NEW, place, await read_stored_secret(world.store, place)) == f"secret of {place.row}"
     again = await rotate_keys(world.store, BOTH, lambda *_: None)
     assert (again.reencrypted, again.under_newest) == (0, 25)
 
@@ -66,8 +66,8 @@ async def test_what_cannot_be_opened_stays_and_is_told(world: World) -> None:
     done = await rotate_keys(world.store, BOTH, lambda *_: None, batch=2)
     assert done.reencrypted == 4
     assert [one.split()[0] for one in done.unreadable] == ["connections", "table"]
-    assert decrypt(lost, gone, await kept(world.store, gone))
-    assert decrypt(NEW, places[-1], await kept(world.store, places[-1]))
+    assert decrypt(lost, gone, await read_stored_secret(world.store, gone))
+    assert decrypt(NEW, places[-1], await read_stored_secret(world.store, places[-1]))
 
 
 async def test_who_writes_at_that_moment_wins(world: World) -> None:
@@ -93,7 +93,7 @@ async def test_who_writes_at_that_moment_wins(world: World) -> None:
             return await world.store.write(function, *arguments)
 
     await rotate_keys(Meddling(), BOTH, lambda *_: None)  # type: ignore[arg-type] # a store in all that is asked of it
-    assert await kept(world.store, place) == fresh
+    assert await read_stored_secret(world.store, place) == fresh
 
 
 async def test_whoever_still_seals_under_the_old_key_is_caught_up_with(world: World) -> None:
@@ -117,7 +117,7 @@ async def test_whoever_still_seals_under_the_old_key_is_caught_up_with(world: Wo
 
     done = await rotate_keys(Behind(), BOTH, lambda *_: None, batch=4)  # type: ignore[arg-type] # as above
     assert done.remaining == {"old": 0}
-    assert decrypt(NEW, places[0], await kept(world.store, places[0]))
+    assert decrypt(NEW, places[0], await read_stored_secret(world.store, places[0]))
 
 
 async def test_a_consent_under_way_goes_on(world: World) -> None:

@@ -20,15 +20,15 @@ from adsunify.store.events import list_events, list_operation_events
 from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import loads
 
-from .world import LEASE, START, World, intent, other_credential, plan_of, receipt
+from .world import LEASE, START, World, make_intent, make_receipt, other_credential, plan_of
 
 
 async def test_n_steps_cost_n_plus_one_commits(world: World) -> None:
     operation = await world.prepare()
     before = world.store.commit_count
     claimed = await world.claim(operation)
-    second = await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
-    ended = await world.advance(StateCommit(operation, second.fence, receipt=receipt(1), trigger="succeed"))
+    second = await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1)))
+    ended = await world.advance(StateCommit(operation, second.fence, receipt=make_receipt(1), trigger="succeed"))
     assert world.store.commit_count - before == 3
     assert (claimed.refusal, second.refusal, ended.refusal) == (None, None, None)
     assert (await world.get(operation)).status == "succeeded"
@@ -41,7 +41,7 @@ async def test_n_steps_cost_n_plus_one_commits(world: World) -> None:
 async def test_receipts_come_back_as_they_were_kept(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    kept = evolve(receipt(0), response=loads('{"spend": 12345678901234567890.123456789, "cafe": "\\u00e9"}'))
+    kept = evolve(make_receipt(0), response=loads('{"spend": 12345678901234567890.123456789, "cafe": "\\u00e9"}'))
     await world.advance(StateCommit(operation, claimed.fence, receipt=kept, trigger="hand_back", has_next_action=True))
     (attempt,) = await world.attempts(operation)
     assert attempt.receipt == kept
@@ -51,7 +51,7 @@ async def test_receipts_come_back_as_they_were_kept(world: World) -> None:
 async def test_an_intent_without_a_receipt_is_told(world: World) -> None:
     operation = await world.prepare()
     await world.claim(operation)
-    assert await world.store.read(list_receipts, operation) == ([], [intent(0)])
+    assert await world.store.read(list_receipts, operation) == ([], [make_intent(0)])
 
 
 async def test_only_one_claim_holds(world: World) -> None:
@@ -66,7 +66,7 @@ async def test_a_claim_after_a_hand_back_gets_the_next_fence(world: World) -> No
     operation = await world.prepare()
     first = await world.claim(operation)
     await world.advance(
-        StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back", has_next_action=True)
+        StateCommit(operation, first.fence, receipt=make_receipt(0), trigger="hand_back", has_next_action=True)
     )
     handed_back = await world.get(operation)
     assert (handed_back.status, handed_back.next_action) == ("prepared", True)
@@ -79,7 +79,7 @@ async def test_a_claim_on_stale_receipts_is_refused(world: World) -> None:
     """Whoever read the receipts before another executed and handed back would repeat a write."""
     operation = await world.prepare()
     first = await world.claim(operation)
-    await world.advance(StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(StateCommit(operation, first.fence, receipt=make_receipt(0), trigger="hand_back"))
     stale = await world.claim(operation, n=0, attempt=1)
     assert (stale.fence, stale.refusal) == (0, "claimed")
     assert (await world.get(operation)).status == "prepared"
@@ -88,7 +88,7 @@ async def test_a_claim_on_stale_receipts_is_refused(world: World) -> None:
 async def test_the_wait_that_a_network_asked_for(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    throttled = receipt(0, state="throttled", retry_after=5_000)
+    throttled = make_receipt(0, state="throttled", retry_after=5_000)
     await world.advance(
         StateCommit(
             operation, claimed.fence, receipt=throttled, trigger="hand_back", has_next_action=True, retry_after=5_000
@@ -107,14 +107,14 @@ async def test_the_wait_that_a_network_asked_for(world: World) -> None:
 async def test_what_has_ended_is_not_claimed(world: World, status: Any) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger=status))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), trigger=status))
     assert (await world.claim(operation, n=1)).refusal == "not_prepared"
 
 
 async def test_an_ambiguous_outcome_is_told(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    lost = receipt(0, state="ambiguous")
+    lost = make_receipt(0, state="ambiguous")
     error = {"code": "outcome_unknown", "message": "Nobody knows."}
     await world.advance(StateCommit(operation, claimed.fence, receipt=lost, trigger="lose", error=error))
     found = await world.get(operation)
@@ -139,7 +139,7 @@ async def test_a_continuation_expires_to_the_millisecond(world: World, later: in
     world.hands.pass_(REVIEW_MILLISECONDS - 1_000)
     claimed = await world.claim(operation)
     world.hands.pass_(later - REVIEW_MILLISECONDS + 1_000)
-    change = StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
     assert (await world.advance(change)).refusal == refused
     states = [attempt.state for attempt in await world.attempts(operation)]
     assert states == ["applied"] if refused else ["applied", "in_flight"]
@@ -165,11 +165,11 @@ async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> N
     assert (await world.get(operation)).executed_by is None
     first = await world.claim(operation, world.member)
     world.hands.pass_(1_000)
-    await world.advance(StateCommit(operation, first.fence, receipt=receipt(0), trigger="hand_back"), world.member)
+    await world.advance(StateCommit(operation, first.fence, receipt=make_receipt(0), trigger="hand_back"), world.member)
     assert (await world.get(operation)).executed_by == by(world.member, START)
     second = await world.claim(operation, world.admin, n=1)
     world.hands.pass_(1_000)
-    await world.advance(StateCommit(operation, second.fence, receipt=receipt(1), trigger="succeed"), world.admin)
+    await world.advance(StateCommit(operation, second.fence, receipt=make_receipt(1), trigger="succeed"), world.admin)
     assert (await world.get(operation)).executed_by == by(world.admin, START + 1_000)
     found = [attempt.executed_by for attempt in await world.attempts(operation)]
     assert found == [by(world.member, START), by(world.admin, START + 1_000)]
@@ -180,14 +180,16 @@ async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> N
 
 async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: World) -> None:
     changes: dict[str, Any]
-    for of_step, changes in ((0, {"intent": intent(1)}), (1, {"trigger": "succeed"})):
+    for of_step, changes in ((0, {"intent": make_intent(1)}), (1, {"trigger": "succeed"})):
         first, second = await world.prepare(), await world.prepare()
         mine = [CreatedId("ad", f"{of_step}{first}")]
         for operation, refused in ((first, None), (second, "ambiguous")):
             claimed = await world.claim(operation)
             if of_step:
-                await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
-            change = StateCommit(operation, claimed.fence, receipt=receipt(of_step), **changes)
+                await world.advance(
+                    StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
+                )
+            change = StateCommit(operation, claimed.fence, receipt=make_receipt(of_step), **changes)
             for _ in range(2):  # nobody learned of the first commit
                 done = await world.store.write(commit_state, change, world.admin, world.clock, LEASE, created=mine)
                 assert done.refusal == refused
@@ -250,7 +252,7 @@ async def test_access_lost_between_steps_stops_the_next_write(world: World, how:
     claimed = await world.claim(operation, actor)
     assert claimed.refusal is None
     await _lose(world, how, key.id)
-    change = StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
     assert (await world.advance(change, actor)).refusal == "access"
     found = await world.get(operation)
     assert (found.status, found.next_action) == ("prepared", False)
@@ -340,7 +342,7 @@ async def test_a_zombie_leaves_its_receipt_but_no_intent(world: World) -> None:
     claimed = await world.claim(operation)
     world.hands.pass_(LEASE)
     assert (await world.get(operation)).is_stalled
-    late = await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+    late = await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1)))
     assert late.refusal == "fenced"
     (attempt,) = await world.attempts(operation)
     assert (attempt.state, attempt.late) == ("applied", True)
@@ -355,7 +357,7 @@ async def test_a_zombie_behind_another_claim_changes_nothing(world: World) -> No
     world.hands.pass_(LEASE)
     await world.claim(operation)
     for change in (
-        StateCommit(operation, zombie.fence, intent=intent(0, 2)),
+        StateCommit(operation, zombie.fence, intent=make_intent(0, 2)),
         StateCommit(operation, zombie.fence, trigger="succeed"),
         StateCommit(operation, zombie.fence, trigger="hand_back"),
         StateCommit(operation, zombie.fence, is_renewal=True),
@@ -370,7 +372,7 @@ async def test_a_late_success_is_a_success(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
     world.hands.pass_(LEASE + 1)
-    ended = await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
+    ended = await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), trigger="succeed"))
     assert ended.refusal is None
     assert (await world.get(operation)).status == "succeeded"
     assert (await world.attempts(operation))[0].late
@@ -383,7 +385,7 @@ async def test_with_a_write_in_flight_nothing_ends(world: World) -> None:
     for change in (
         StateCommit(operation, claimed.fence, trigger="hand_back"),
         StateCommit(operation, claimed.fence, trigger="succeed"),
-        StateCommit(operation, claimed.fence, intent=intent(1)),
+        StateCommit(operation, claimed.fence, intent=make_intent(1)),
     ):
         assert (await world.advance(change)).refusal == "fenced"
     assert (await world.get(operation)).status == "running"
@@ -394,8 +396,8 @@ async def test_a_commit_that_was_not_learned_of_may_come_again(world: World) -> 
     operation = await world.prepare()
     claimed = await world.claim(operation)
     for change in (
-        StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)),
-        StateCommit(operation, claimed.fence, receipt=receipt(1), trigger="succeed"),
+        StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1)),
+        StateCommit(operation, claimed.fence, receipt=make_receipt(1), trigger="succeed"),
     ):
         for _ in range(2):
             assert (await world.advance(change)).refusal is None
@@ -406,9 +408,9 @@ async def test_a_commit_that_was_not_learned_of_may_come_again(world: World) -> 
 async def test_the_first_receipt_stands(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), trigger="hand_back"))
     await world.advance(
-        StateCommit(operation, claimed.fence, receipt=receipt(0, state="ambiguous"), trigger="hand_back")
+        StateCommit(operation, claimed.fence, receipt=make_receipt(0, state="ambiguous"), trigger="hand_back")
     )
     assert (await world.attempts(operation))[0].state == "applied"
 
@@ -417,7 +419,7 @@ async def test_a_receipt_without_an_intent_is_a_defect(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.advance(StateCommit(operation, None, trigger="claim"))
     with pytest.raises(LookupError):
-        await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
+        await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), trigger="succeed"))
     assert (await world.get(operation)).status == "running"
 
 
@@ -426,15 +428,15 @@ async def test_a_receipt_alone_keeps_the_claim(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
     world.hands.pass_(LEASE - 1)
-    assert (await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))).refusal is None
+    assert (await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0)))).refusal is None
     world.hands.pass_(LEASE - 1)
-    assert (await world.advance(StateCommit(operation, claimed.fence, intent=intent(1)))).refusal is None
+    assert (await world.advance(StateCommit(operation, claimed.fence, intent=make_intent(1)))).refusal is None
 
 
 async def test_after_a_receipt_alone_nothing_is_in_flight(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0)))
     world.hands.pass_(LEASE)
     found = await world.get(operation)
     assert (found.status, found.next_action, found.is_stalled) == ("prepared", True, False)
@@ -445,8 +447,8 @@ async def test_a_write_after_a_receipt_alone_is_in_flight(world: World) -> None:
     """Nobody may take it for one that was between two writes when its process ended."""
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))
-    await world.advance(StateCommit(operation, claimed.fence, intent=intent(1)))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0)))
+    await world.advance(StateCommit(operation, claimed.fence, intent=make_intent(1)))
     world.hands.pass_(LEASE)
     assert (await world.get(operation)).is_stalled
     assert (await world.claim(operation, n=1, attempt=2)).refusal == "claimed"
@@ -455,8 +457,8 @@ async def test_a_write_after_a_receipt_alone_is_in_flight(world: World) -> None:
 async def test_a_receipt_that_comes_again_leaves_the_next_write_in_flight(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
-    assert (await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))).refusal == "fenced"
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1)))
+    assert (await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0)))).refusal == "fenced"
     world.hands.pass_(LEASE)
     assert (await world.get(operation)).is_stalled
 
@@ -464,8 +466,8 @@ async def test_a_receipt_that_comes_again_leaves_the_next_write_in_flight(world:
 async def test_an_intent_that_has_its_receipt_does_not_stand_again(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0)))
-    assert (await world.advance(StateCommit(operation, claimed.fence, intent=intent(0)))).refusal == "fenced"
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0)))
+    assert (await world.advance(StateCommit(operation, claimed.fence, intent=make_intent(0)))).refusal == "fenced"
     assert [attempt.state for attempt in await world.attempts(operation)] == ["applied"]
 
 
@@ -473,18 +475,18 @@ async def test_the_intent_of_another_claim_is_neither_sent_nor_withdrawn(world: 
     operation = await world.prepare()
     claimed = await world.claim(operation)
     at = world.clock.now()
-    assert not await world.store.write(save_intent, operation, claimed.fence + 1, intent(0), at, {})
-    await world.store.write(withdraw_intent, operation, claimed.fence + 1, intent(0), at)
+    assert not await world.store.write(save_intent, operation, claimed.fence + 1, make_intent(0), at, {})
+    await world.store.write(withdraw_intent, operation, claimed.fence + 1, make_intent(0), at)
     assert [attempt.receipt for attempt in await world.attempts(operation)] == [None]
 
 
 async def test_a_zombie_does_not_take_the_end_of_another_claim_for_its_own(world: World) -> None:
     operation = await world.prepare()
     first = await world.claim(operation)
-    await world.advance(StateCommit(operation, first.fence, receipt=receipt(0)))
+    await world.advance(StateCommit(operation, first.fence, receipt=make_receipt(0)))
     world.hands.pass_(LEASE)
     second = await world.claim(operation, n=1)
-    end = StateCommit(operation, second.fence, receipt=receipt(1, state="throttled"), trigger="hand_back")
+    end = StateCommit(operation, second.fence, receipt=make_receipt(1, state="throttled"), trigger="hand_back")
     assert (await world.advance(end)).refusal is None
     assert (await world.advance(StateCommit(operation, first.fence, trigger="hand_back"))).refusal == "fenced"
 
@@ -492,9 +494,9 @@ async def test_a_zombie_does_not_take_the_end_of_another_claim_for_its_own(world
 async def test_a_machine_whose_clock_is_behind_follows(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), trigger="hand_back"))
     behind = type(world.clock)(lambda: world.hands.wall - 5_000, lambda: world.hands.monotonic)
-    change = StateCommit(operation, None, intent=intent(1), trigger="claim")
+    change = StateCommit(operation, None, intent=make_intent(1), trigger="claim")
     second = await world.store.write(commit_state, change, world.admin, behind, LEASE)
     assert second.refusal is None
     assert second.committed_at >= claimed.committed_at
@@ -505,8 +507,8 @@ async def test_statuses_that_a_receipt_shows_are_told_in_the_same_commit(world: 
     claimed = await world.claim(operation)
     before = world.store.commit_count
     for n, status in ((0, "paused"), (1, "active")):
-        following = {"intent": intent(1)} if n == 0 else {"trigger": "succeed"}
-        change = StateCommit(operation, claimed.fence, receipt=receipt(n), **following)
+        following = {"intent": make_intent(1)} if n == 0 else {"trigger": "succeed"}
+        change = StateCommit(operation, claimed.fence, receipt=make_receipt(n), **following)
         seen = [ObservedStatus("campaign", "c1", status)]
         await world.store.write(commit_state, change, world.admin, world.clock, LEASE, seen)
     assert world.store.commit_count - before == 2
@@ -524,7 +526,7 @@ async def test_a_receipt_lands_whatever_the_id_that_it_shows(world: World) -> No
     claimed = await world.claim(operation)
     drawn = random.Random(1)
     wide = "".join(chr(drawn.randrange(0x20000, 0x2A000)) for _ in range(MAX_ID_LENGTH))
-    change = StateCommit(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
     seen = [ObservedStatus("campaign", wide, "paused"), ObservedStatus("campaign", "c1", "paused")]
     await world.store.write(commit_state, change, world.admin, world.clock, LEASE, seen)
     assert [attempt.state for attempt in await world.attempts(operation)] == ["applied", "in_flight"]
@@ -532,7 +534,7 @@ async def test_a_receipt_lands_whatever_the_id_that_it_shows(world: World) -> No
 
 async def test_items_are_kept_with_the_intent(world: World) -> None:
     operation = await world.prepare(plan=plan_of("keywords"))
-    sent = evolve(intent(0, key="keywords"), items=(2, 5))
+    sent = evolve(make_intent(0, key="keywords"), items=(2, 5))
     claimed = await world.advance(StateCommit(operation, None, intent=sent, trigger="claim"))
     kept = Receipt(0, "keywords", 1, "rejected", http_status=207)
     await world.advance(StateCommit(operation, claimed.fence, receipt=kept, trigger="hand_back"))

@@ -44,11 +44,11 @@ def plan_of(*keys: str, warnings: tuple[str, ...] = (), risk: Risk = "low") -> P
 PLAN = plan_of("campaign", "ad")
 
 
-def intent(n: int = 0, attempt: int = 1, key: str | None = None) -> Intent:
+def make_intent(n: int = 0, attempt: int = 1, key: str | None = None) -> Intent:
     return Intent(n, key or PLAN.steps[n].key, attempt, {"method": "POST", "url": "https://graph.example"})
 
 
-def receipt(n: int = 0, attempt: int = 1, state: Any = "applied", **more: Any) -> Receipt:
+def make_receipt(n: int = 0, attempt: int = 1, state: Any = "applied", **more: Any) -> Receipt:
     outputs = {"id": f"1{n}{attempt}"} if state == "applied" else {}
     return Receipt(
         n, PLAN.steps[n].key, attempt, state, http_status=200, outputs=outputs, response={"id": f"1{n}"}, **more
@@ -79,7 +79,9 @@ class World:
         return await self.store.write(commit_state, change, actor or self.admin, self.clock, LEASE)
 
     async def claim(self, operation_id: str, actor: Actor | None = None, n: int = 0, attempt: int = 1) -> CommitResult:
-        return await self.advance(StateCommit(operation_id, None, intent=intent(n, attempt), trigger="claim"), actor)
+        return await self.advance(
+            StateCommit(operation_id, None, intent=make_intent(n, attempt), trigger="claim"), actor
+        )
 
     async def get(self, operation_id: str, actor: Actor | None = None) -> OperationRecord:
         return await self.store.read(operations.get_operation, actor or self.admin, operation_id, self.clock)
@@ -94,7 +96,7 @@ class World:
         ]
 
 
-async def made(store: Store, hands: Hands) -> World:
+async def make_world(store: Store, hands: Hands) -> World:
     def people_of(connection: Any, clock: Clock) -> list[Actor]:
         workspace = people.ensure_workspace(connection, "shop", clock)
         actors = []
