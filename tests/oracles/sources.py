@@ -122,7 +122,7 @@ def exchanges(network: str) -> tuple[Exchange, ...]:
     """Every exchange of the exemplary cases of a network: answers as the network gives them."""
     found: list[Exchange] = []
     for case in _cases(network):
-        if not case.exemplary or not case.exchange:
+        if not case.is_exemplary or not case.exchange:
             continue
         if case.kind == "outcome":
             step, _ = find_answered_step(case, LIBRARY)
