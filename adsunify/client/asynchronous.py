@@ -135,10 +135,13 @@ class AsyncAds(AsyncNamespaces):
     ) -> Page[ShapeT]:
         request = make_request(operation_id, arguments, cursor)
         envelope = await self.backend.call(ENDPOINTS_BY_ID[operation_id], request)
-        rows, page = envelope["data"], envelope.get("page") or {}
-        if isinstance(rows, Mapping):
-            raise invalid_input("resource", "not_supported", REPORT_MESSAGE)
-        return Page([parse_answer(model, row) for row in rows], page.get("nextCursor"))
+        rows, page = envelope["data"], envelope.get("page")
+        if not isinstance(rows, list):
+            if "resource" in arguments:
+                raise invalid_input("resource", "not_supported", REPORT_MESSAGE)
+            rows = [rows]  # which is refused below
+        next_cursor = page.get("nextCursor") if isinstance(page, Mapping) else None
+        return Page([parse_answer(model, row) for row in rows], next_cursor)
 
     async def _read_report(self, operation_id: str, arguments: Mapping[str, object]) -> Insights:
         while True:

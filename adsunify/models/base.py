@@ -8,7 +8,7 @@ properties, coercion, ``null`` and U+0000 are refused. Numbers stay exact. All i
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from itertools import islice
@@ -23,6 +23,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    Strict,
     StringConstraints,
     ValidationError,
     ValidationInfo,
@@ -72,6 +73,16 @@ class _NotNull:
 
 Omittable = Annotated[ItemT | None, _NotNull()]
 """A member that may be left out."""
+
+if TYPE_CHECKING:
+    Items = Sequence
+else:
+
+    class Items:
+        """A list or a tuple of items in a constructor; a tuple in the model."""
+
+        def __class_getitem__(cls, item: Any) -> Any:
+            return Annotated[tuple[item, ...], Strict(False)]
 
 
 def _remove_null_defaults(schema: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from adsunify.models.base import (
     VISIBLE,
     ApiModel,
     CrossFieldModel,
+    Items,
     NonEmptyFreeForm,
     Omittable,
     find_duplicates,
@@ -83,9 +84,9 @@ class Keyword(ApiModel):
 class Targeting(ApiModel):
     """The audience. ``native`` replaces ``countries`` and ``location_ids``; its numbers are int or Decimal."""
 
-    countries: Omittable[Annotated[tuple[TargetCountry, ...], Field(strict=False, min_length=1, max_length=50)]] = None
-    location_ids: Omittable[Annotated[tuple[Identifier, ...], Field(strict=False, min_length=1, max_length=50)]] = None
-    keywords: Omittable[Annotated[tuple[Keyword, ...], Field(strict=False, max_length=50)]] = None
+    countries: Omittable[Annotated[Items[TargetCountry], Field(min_length=1, max_length=50)]] = None
+    location_ids: Omittable[Annotated[Items[Identifier], Field(min_length=1, max_length=50)]] = None
+    keywords: Omittable[Annotated[Items[Keyword], Field(max_length=50)]] = None
     native: Omittable[NonEmptyFreeForm] = None
 
 
@@ -100,14 +101,14 @@ class Creative(ApiModel):
     image_hash: Omittable[Identifier] = None
     headlines: Omittable[
         Annotated[
-            tuple[Annotated[str, Field(min_length=1, max_length=30), VISIBLE], ...],
-            Field(strict=False, min_length=3, max_length=15),
+            Items[Annotated[str, Field(min_length=1, max_length=30), VISIBLE]],
+            Field(min_length=3, max_length=15),
         ]
     ] = None
     descriptions: Omittable[
         Annotated[
-            tuple[Annotated[str, Field(min_length=1, max_length=90), VISIBLE], ...],
-            Field(strict=False, min_length=2, max_length=4),
+            Items[Annotated[str, Field(min_length=1, max_length=90), VISIBLE]],
+            Field(min_length=2, max_length=4),
         ]
     ] = None
 
@@ -135,9 +136,7 @@ class Platform(ApiModel):
     asin: Omittable[Identifier] = None
     brand_name: Omittable[Annotated[str, Field(min_length=1, max_length=100), VISIBLE]] = None
     locale: Omittable[Locale] = None
-    special_ad_categories: Omittable[
-        Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False, max_length=10)]
-    ] = None
+    special_ad_categories: Omittable[Annotated[Items[Annotated[str, Field(min_length=1)]], Field(max_length=10)]] = None
 
 
 class CampaignBrief(CrossFieldModel):
@@ -196,7 +195,7 @@ def _is_end_too_early(schedule: Any) -> bool:
         return False
 
 
-def _find_conflicts(part: str, members: Any, names: tuple[str, ...], message: str) -> Iterator[Violation]:
+def _find_conflicts(part: str, members: Any, names: Items[str], message: str) -> Iterator[Violation]:
     for name in names:
         if getattr(members, name) is not None:
             yield Violation((part, to_camel(name)), "conflict", message)

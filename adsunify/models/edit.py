@@ -17,6 +17,7 @@ from adsunify.models.base import (
     CrossFieldModel,
     EntityId,
     FreeForm,
+    Items,
     Number,
     Omittable,
     find_duplicates,
@@ -42,7 +43,7 @@ class Item(ApiModel):
     meta: Omittable[FreeForm] = None
 
 
-TargetingItems = Omittable[Annotated[tuple[Item, ...], Field(strict=False, max_length=500)]]
+TargetingItems = Omittable[Annotated[Items[Item], Field(max_length=500)]]
 
 
 def _convert_integral(value: Any) -> Any:
@@ -65,9 +66,7 @@ class EditTargeting(CrossFieldModel):
     placements: TargetingItems = None
     age_min: Age = None
     age_max: Age = None
-    genders: Omittable[
-        Annotated[tuple[Literal["female", "male", "unknown"], ...], Field(strict=False, max_length=3)]
-    ] = None
+    genders: Omittable[Annotated[Items[Literal["female", "male", "unknown"]], Field(max_length=3)]] = None
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:

@@ -67,6 +67,17 @@ READS: dict[str, Callable[[AsyncAds, str], Awaitable[Any]]] = {
 }
 
 
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_list_is_read_to_its_last_page(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
+    client, account = clients[door], server.accounts["google"]
+    rows = await client.accounts.catalog(account, "languages", limit=100).all()
+    assert len(rows) > 2
+    assert [row async for row in client.accounts.catalog(account, "languages", limit=2)] == rows
+    assert await client.accounts.catalog(account, "languages", limit=1).first() == rows[0]
+    with pytest.raises(NotFound, match="empty"):
+        await client.accounts.catalog(account, "languages", search="no such language").first()
+
+
 @pytest.mark.parametrize("name", list(READS))
 async def test_reads_are_the_same(server: Served, clients: dict[str, AsyncAds], name: str) -> None:
     local, remote = [await READS[name](clients[door], server.accounts["meta"]) for door in DOORS]
@@ -316,6 +327,7 @@ async def test_what_only_a_server_says(server: Served) -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
         b'HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{"error": true}',
         b'HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"data": {}}',
+        b'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"data": {}}',
     ],
 )
 async def test_an_answer_that_is_none(answer: bytes) -> None:
@@ -324,6 +336,8 @@ async def test_an_answer_that_is_none(answer: bytes) -> None:
         with pytest.raises(ServerUnreachable) as read:
             await ads.auth.verify()
         assert (read.value.code, read.value.outcome) == ("server_unreachable", "not_applied")
+        with pytest.raises(ServerUnreachable):
+            await ads.connections.list().all()
         with pytest.raises(ServerUnreachable) as write:
             await ads.operations.run(NEVER, confirmed=True)
         assert (write.value.code, write.value.outcome) == ("server_unreachable", "unknown")

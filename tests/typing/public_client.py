@@ -52,7 +52,7 @@ def make_brief() -> CampaignBrief:
         goal="traffic",
         budget=Budget(amount="20.50", currency="USD", period="daily"),
         schedule=Schedule(start_at="2030-03-01T08:00:00Z"),
-        targeting=Targeting(countries=("US",), keywords=(Keyword(text="chairs", match="exact"),)),
+        targeting=Targeting(countries=["US"], keywords=[Keyword(text="chairs", match="exact")]),
         creative=Creative(headline="Chairs", url="https://shop.example/chairs"),
         platform=Platform(page_id="9009"),
     )
@@ -78,7 +78,7 @@ def use_client(brief: CampaignBrief, code: NetworkCode) -> Operation:
         assert_type(operation.created.campaign_id, str)
         assert_type(operation.created.ad_ids, list[str])
         client.campaigns.edit(account, operation.created.campaign_id, fields={"budget": "25.00"})
-        client.ad_groups.edit(account, "1", targeting=EditTargeting(languages=(Item(id="1000", name="English"),)))
+        client.ad_groups.edit(account, "1", targeting=EditTargeting(languages=[Item(id="1000", name="English")]))
         for entity in client.campaigns.list(account, status="PAUSED"):
             assert_type(entity, Entity)
             assert_type(client.campaigns.settings(account, entity), Settings)

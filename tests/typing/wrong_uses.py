@@ -30,11 +30,11 @@ def use_wrong_briefs(brief: CampaignBrief, account: Account) -> None:
     Budget(amount="20.50", period="daily")  # wrong
     Schedule(startAt="2030-01-01T00:00:00Z")  # wrong
     Schedule(start_at=date(2030, 1, 1))  # wrong
-    Targeting(country=("US",))  # wrong
+    Targeting(country=["US"])  # wrong
     Keyword(text="chairs", match="near")  # wrong
-    Creative(headlines="Chairs")  # wrong
+    Creative(headlines=[1, 2, 3])  # wrong
     Platform(page=9009)  # wrong
-    EditTargeting(location_ids=("1",))  # wrong
+    EditTargeting(location_ids=["1"])  # wrong
     print(brief.nmae)  # wrong
     plan({"name": "Garden chairs"}, account)  # wrong
 

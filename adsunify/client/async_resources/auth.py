@@ -19,8 +19,5 @@ class AsyncAuthResource(AsyncResource):
 
         Returns:
             The credential of this request. For an agent's access token, its grant and its client are included.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return await self._client._request(Verified, "get_auth_verify", {})

@@ -34,7 +34,7 @@ class AsyncBulkResource(AsyncResource):
             account: the ad account, or its id.
             kind: the level of the entities.
             entities: 1 to 50 entities, or their ids as the network gives them.
-            status: the status.
+            status: ``active`` or ``paused``.
             idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
 
         Returns:

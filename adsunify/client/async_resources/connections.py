@@ -18,9 +18,6 @@ class AsyncConnectionsResource(AsyncResource):
 
         Returns:
             An iterator over all rows, of the class Connection. A connection to a network, without its credentials.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return AsyncPages(self._client, Connection, "get_connections", {})
 

@@ -21,7 +21,6 @@ class AsyncKeysResource(AsyncResource):
             An iterator over all rows, of the class Key. An API key without its secret.
 
         Raises:
-            InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
         """
         return AsyncPages(self._client, Key, "get_keys", {})

@@ -18,9 +18,6 @@ class AsyncNetworksResource(AsyncResource):
 
         Returns:
             An iterator over all rows, of the class NetworkSummary. One enabled network and how it is connected.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return AsyncPages(self._client, NetworkSummary, "get_networks", {})
 

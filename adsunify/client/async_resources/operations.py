@@ -25,9 +25,6 @@ class AsyncOperationsResource(AsyncResource):
         Returns:
             An iterator over all rows, of the class Operation. A prepared change with its receipt. ``executed_by`` is
             the last one to execute it.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return AsyncPages(self._client, Operation, "get_operations", {})
 
@@ -144,8 +141,8 @@ class AsyncOperationsResource(AsyncResource):
             kind: the level of the entities.
             entity: the entity, or its id as the network gives it.
             parent: the entity above, or its id.
-            payload: members with the network's own names and units.
-            status: the status.
+            payload: members with the network's own names and units, of a create or an update.
+            status: ``active`` or ``paused``, where ``action`` is ``status``.
             edit: the edit, where ``action`` is ``edit``.
 
         Returns:

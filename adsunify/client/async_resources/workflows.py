@@ -17,8 +17,5 @@ class AsyncWorkflowsResource(AsyncResource):
 
         Returns:
             An iterator over all rows, of the class Workflow. One unified format of a network.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return AsyncPages(self._client, Workflow, "get_workflows", {})

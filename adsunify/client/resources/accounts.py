@@ -17,7 +17,7 @@ class AccountsResource(Resource):
         Access: Any valid credential of the workspace.
 
         Args:
-            network: the network's code.
+            network: only accounts on this network.
 
         Returns:
             An iterator over all rows, of the class Account. An ad account of the workspace.

@@ -18,9 +18,6 @@ class AgentsResource(Resource):
         Returns:
             An iterator over all rows, of the class ConnectedAgent. The permission that you gave an agent in this
             workspace.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return Pages(self._client, ConnectedAgent, "get_connected_agents", {})
 

@@ -111,8 +111,8 @@ class CampaignsResource(Resource):
         Args:
             account: the ad account, or its id.
             limit: how many rows the server returns at once, 1 to 100.
-            parent: the entity above, or its id.
-            status: the status.
+            parent: only entities below this one; the entity, or its id.
+            status: only entities with this native status.
             search: only rows with this text.
 
         Returns:

@@ -18,9 +18,6 @@ class ConnectionsResource(Resource):
 
         Returns:
             An iterator over all rows, of the class Connection. A connection to a network, without its credentials.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return Pages(self._client, Connection, "get_connections", {})
 

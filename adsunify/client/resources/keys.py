@@ -21,7 +21,6 @@ class KeysResource(Resource):
             An iterator over all rows, of the class Key. An API key without its secret.
 
         Raises:
-            InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
         """
         return Pages(self._client, Key, "get_keys", {})

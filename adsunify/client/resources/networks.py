@@ -18,9 +18,6 @@ class NetworksResource(Resource):
 
         Returns:
             An iterator over all rows, of the class NetworkSummary. One enabled network and how it is connected.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return Pages(self._client, NetworkSummary, "get_networks", {})
 

@@ -24,9 +24,6 @@ class WebhooksResource(Resource):
         Returns:
             An iterator over all rows, of the class Webhook. A subscription without its signing secret. Nothing is
             delivered to a ``paused`` or ``ended`` subscription.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return Pages(self._client, Webhook, "get_webhooks", {})
 
@@ -44,8 +41,8 @@ class WebhooksResource(Resource):
 
         Args:
             url: the https address that gets the events.
-            account: the ad account, or its id.
-            events: the events to deliver.
+            account: only events of this ad account, or of its id; all accounts by default.
+            events: the events to deliver; the five of operations by default.
 
         Returns:
             A new subscription. ``secret`` signs its deliveries and is shown only in this response.

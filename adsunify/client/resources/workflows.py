@@ -17,8 +17,5 @@ class WorkflowsResource(Resource):
 
         Returns:
             An iterator over all rows, of the class Workflow. One unified format of a network.
-
-        Raises:
-            InvalidInput: with all issues of the input.
         """
         return Pages(self._client, Workflow, "get_workflows", {})

@@ -249,11 +249,17 @@ def write_docstring(endpoint: Endpoint, parameters: list[Parameter], model: type
     blocks.append(fill_text(f"Access: {endpoint.access_description}"))
     names = [one.name for one in parameters] + (["credentials"] if takes_any_member(endpoint) else [])
     if names:
-        blocks.append(write_section("Args", [f"{name}: {PARAMETERS[name]}" for name in names]))
+        blocks.append(write_section("Args", [f"{name}: {describe_parameter(endpoint, name)}" for name in names]))
     blocks.append(write_section("Returns", [describe_answer(model, is_list)]))
-    errors = list_errors(endpoint, " ".join(raised))
-    blocks.append(write_section("Raises", [f"{name}: {ERRORS[name]}" for name in errors]))
+    if errors := [f"{name}: {ERRORS[name]}" for name in list_errors(endpoint, " ".join(raised))]:
+        blocks.append(write_section("Raises", errors))
     return "\n\n".join(blocks)
+
+
+def describe_parameter(endpoint: Endpoint, name: str) -> str:
+    """What a parameter is: in this method, in methods of this name, or everywhere."""
+    keys = (f"{endpoint.resource}.{endpoint.method_name}.{name}", f"{endpoint.method_name}.{name}", name)
+    return next(PARAMETERS[key] for key in keys if key in PARAMETERS)
 
 
 def describe_special(endpoint: Endpoint) -> str:
@@ -296,7 +302,7 @@ def list_errors(endpoint: Endpoint, raised: str) -> Iterator[str]:
     """The errors of the method, in the order of their table."""
     is_of_account = "accountId" in endpoint.parameters or "account_id" in getattr(endpoint.body, "model_fields", {})
     facts = {
-        "InvalidInput": True,
+        "InvalidInput": bool(read_parameters(endpoint)),
         "Forbidden": endpoint.access != "read" or not endpoint.allows_agents,
         "NotFound": bool(endpoint.parameters) or is_of_account,
         "Conflict": endpoint.takes_idempotency_key,

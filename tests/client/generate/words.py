@@ -1,4 +1,4 @@
-"""What the docstrings of the generated methods say of parameters and namespaces."""
+"""What the docstrings of the generated methods say of namespaces, parameters and errors."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ NAMESPACES: Mapping[str, str] = {
 }
 
 PARAMETERS: Mapping[str, str] = {
+    "accounts.list.network": "only accounts on this network.",
+    "list.parent": "only entities below this one; the entity, or its id.",
+    "list.status": "only entities with this native status.",
+    "operations.validate.payload": "members with the network's own names and units, of a create or an update.",
+    "operations.validate.status": "``active`` or ``paused``, where ``action`` is ``status``.",
+    "webhooks.create.account": "only events of this ad account, or of its id; all accounts by default.",
+    "webhooks.create.events": "the events to deliver; the five of operations by default.",
     "account": "the ad account, or its id.",
     "action": "what the change does.",
     "active": "False pauses the deliveries.",
@@ -56,12 +63,13 @@ PARAMETERS: Mapping[str, str] = {
     "search": "only rows with this text.",
     "source": "the succeeded create operation, or its id.",
     "start_date": "the first day, in the account's time zone.",
-    "status": "the status.",
+    "status": "``active`` or ``paused``.",
     "targeting": "the new targeting. A list replaces the present list.",
     "url": "the https address that gets the events.",
     "value": "an amount in major units of the account's currency, a number, or a percentage.",
     "webhook": "the subscription, or its id.",
 }
+"""Parameter -> what it is; the key can begin with the method, or with the namespace and the method."""
 
 ERRORS: Mapping[str, str] = {
     "InvalidInput": "with all issues of the input.",
