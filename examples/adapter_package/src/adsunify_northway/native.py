@@ -80,7 +80,7 @@ def build_write_request(method: str, path: str, body: Mapping[str, Json], **slot
     return Request(method, url, slots, headers=HEADERS, body=dict(body), encoding="json", kind="write")
 
 
-# -- answers ------------------------------------------------------------------------------------------------------
+# -- responses ----------------------------------------------------------------------------------------------------
 
 
 def parse_rows(response: Response) -> list[Mapping[str, Json]]:

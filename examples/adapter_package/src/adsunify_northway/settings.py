@@ -53,19 +53,23 @@ def _get_minimum_budget(campaign: NativeEntity, account: Account) -> str:
     return get_minimum_budget(get_budget_member(campaign), account)
 
 
+def find_image_url_error(address: str) -> str | None:
+    """Return why the address of an image is refused; None if it is valid."""
+    return None if address.lower().startswith("https://") else "an address must begin with https://"
+
+
 def find_url_error(address: str) -> str | None:
-    """Return why an address is refused; None if it is valid."""
-    is_valid = address.lower().startswith("https://") and len(address) <= northway.MAX_URL_LENGTH
-    return (
-        None
-        if is_valid
-        else f"an address must begin with https:// and have at most {northway.MAX_URL_LENGTH} characters"
-    )
+    """Return why the address of a page is refused; None if it is valid."""
+    if len(address) > northway.MAX_URL_LENGTH:
+        return f"an address must have at most {northway.MAX_URL_LENGTH} characters"
+    return find_image_url_error(address)
 
 
-def _make_url_writer(field: str, member: str) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
+def _make_url_writer(
+    field: str, member: str, find_error: Callable[[str], str | None]
+) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        if error := find_url_error(value):
+        if error := find_error(value):
             raise invalid_input(f"fields.{field}", "invalid", f"Northway: {error}.")
         return {f"/{member}": value}
 
@@ -113,8 +117,8 @@ SETTINGS = (
     Setting("ad", "name", "/name", max_length=northway.MAX_NAME_LENGTH),
     Setting("ad", "headline", "/headline", max_length=northway.MAX_HEADLINE_LENGTH),
     Setting("ad", "body", "/body", max_length=northway.MAX_BODY_LENGTH),
-    Setting("ad", "url", "/url", write=_make_url_writer("url", "url")),
-    Setting("ad", "imageUrl", "/image_url", write=_make_url_writer("imageUrl", "image_url")),
+    Setting("ad", "url", "/url", write=_make_url_writer("url", "url", find_url_error)),
+    Setting("ad", "imageUrl", "/image_url", write=_make_url_writer("imageUrl", "image_url", find_image_url_error)),
     Setting("ad", "cta", "/cta", "choice", choices=northway.CALLS_TO_ACTION),
 )
 EDITS = (

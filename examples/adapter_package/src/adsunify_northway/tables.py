@@ -37,7 +37,7 @@ from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Kind
 
 from . import native as northway
-from .settings import BUDGET_PERIODS, EDITS, SETTINGS, find_url_error, get_minimum_budget
+from .settings import BUDGET_PERIODS, EDITS, SETTINGS, find_image_url_error, find_url_error, get_minimum_budget
 from .targeting import EDITABLE_TARGETING, find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ FORMATS = (
             Input(
                 "creative.imageUrl",
                 "required",
-                find_error=find_url_error,
+                find_error=find_image_url_error,
                 accepted_form="https; Northway fetches it: JPEG or PNG, 1200x628",
             ),
             Input("creative.imageHash", "refused", reason="Northway fetches the image of an ad: use creative.imageUrl"),

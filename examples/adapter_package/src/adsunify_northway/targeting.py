@@ -31,7 +31,7 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
     """Return what is wrong with a native targeting; None if it is valid."""
     unknown = sorted(set(targeting) - set(TARGETING_MEMBERS))
     if unknown:
-        return f"its targeting has no member {unknown[0][:60]}; it has {', '.join(TARGETING_MEMBERS)}"
+        return f"targeting must not have the member {unknown[0][:60]}; it takes {', '.join(TARGETING_MEMBERS)}"
     return (
         _find_countries_error(targeting.get(COUNTRIES))
         or (_find_age_error(targeting[AGE]) if AGE in targeting else None)
@@ -46,22 +46,22 @@ def _is_list_of(value: Json, choices: Sequence[str] | frozenset[str]) -> bool:
 
 def _find_countries_error(countries: Json) -> str | None:
     if not _is_list_of(countries, load_country_codes()):
-        return f"{COUNTRIES} is a list of ISO 3166-1 codes"
-    return None if len(countries) <= MAX_COUNTRIES else f"{COUNTRIES} has at most {MAX_COUNTRIES} members"
+        return f"{COUNTRIES} must be a list of ISO 3166-1 codes"
+    return None if len(countries) <= MAX_COUNTRIES else f"{COUNTRIES} must have at most {MAX_COUNTRIES} members"
 
 
 def _find_age_error(age: Json) -> str | None:
-    form = f"{AGE} is an object of min and max, {MIN_AGE} to {MAX_AGE}"
+    form = f"{AGE} must be an object with min and max, both from {MIN_AGE} to {MAX_AGE}"
     if not isinstance(age, Mapping) or set(age) != {"min", "max"}:
         return form
-    least, most = age["min"], age["max"]
-    if not all(type(number) is int and MIN_AGE <= number <= MAX_AGE for number in (least, most)):
+    minimum, maximum = age["min"], age["max"]
+    if not all(type(number) is int and MIN_AGE <= number <= MAX_AGE for number in (minimum, maximum)):
         return form
-    return None if least <= most else f"min of {AGE} must not be above max"
+    return None if minimum <= maximum else f"min of {AGE} must not be above max"
 
 
 def _find_genders_error(genders: Json) -> str | None:
-    return None if _is_list_of(genders, NATIVE_GENDERS) else f"{GENDERS} is a list of {', '.join(NATIVE_GENDERS)}"
+    return None if _is_list_of(genders, NATIVE_GENDERS) else f"{GENDERS} must be a list of {', '.join(NATIVE_GENDERS)}"
 
 
 # -- an edit ------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def _set_genders(items: Sequence[str], targeting: Targeting, path: str) -> tuple
 def _make_age_setter(bound: str) -> TargetingSetter:
     def set_age(years: Json, targeting: Targeting, path: str) -> tuple[Json, Json]:
         if not MIN_AGE <= years <= MAX_AGE:
-            raise invalid_input(path, "out_of_range", f"Northway takes ages of {MIN_AGE} to {MAX_AGE}.")
+            raise invalid_input(path, "out_of_range", f"The age must be from {MIN_AGE} to {MAX_AGE}.")
         age = targeting.get(AGE)
         before = age.get(bound) if isinstance(age, Mapping) else None
         whole = {"min": MIN_AGE, "max": MAX_AGE} if age is None else dict(age)  # absent: all ages

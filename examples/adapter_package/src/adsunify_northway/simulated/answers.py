@@ -36,12 +36,12 @@ def _trace(request: Request) -> dict[str, str]:
 
 
 def build_response(request: Request, body: Any, status: int = 200) -> Response:
-    """A native answer with the id of its request."""
+    """Make a native response with the id of its request."""
     return Response(status, body, _trace(request))
 
 
 def format_error(request: Request, problem: InvalidRequest) -> Response:
-    """A refused request. Token calls answer as RFC 6749 says (chosen)."""
+    """Make the response to a refused request. Token calls answer as RFC 6749 says (chosen)."""
     if request.route.role == "login":
         return format_oauth_error(problem, ("invalid_grant", "invalid_client"))
     status, code = _ERRORS.get(problem.code, (400, "INVALID_FIELD"))
@@ -51,7 +51,7 @@ def format_error(request: Request, problem: InvalidRequest) -> Response:
 
 
 def format_status_error(request: Request, status: int) -> Response:
-    """The answer of a bare status: unknown path or method, or a requested fault."""
+    """Make the response of a bare status: unknown path or method, or a requested fault."""
     headers = _trace(request) | ({"Retry-After": "7"} if status == 429 else {})
     code = _STATUS_CODES.get(status)
     body = {"error": {"code": code or "ERROR", "message": code or "Error"}}
@@ -63,13 +63,13 @@ def authorize_request(request: Request) -> None:
     require_bearer_token(request)
 
 
-def absent(what: str) -> InvalidRequest:
-    """The error of an unknown object."""
+def make_absent_error(what: str) -> InvalidRequest:
+    """Return the error of an unknown object."""
     return InvalidRequest("absent", "", f"no such {what}")
 
 
 def require_advertiser(request: Request) -> Account:
-    """The advertiser of the path. Raises InvalidRequest `access` (chosen: one that is not ours is no 404)."""
+    """Return the advertiser of the path. Raises InvalidRequest `access` for an unknown one (chosen: 403, not 404)."""
     account = request.find_account(request.path_parameters["advertiser"])
     if account is None:
         raise InvalidRequest("access", "", "no right on this advertiser")
@@ -89,7 +89,7 @@ _CURSORS = CursorFormat("/after", "after:", is_url_safe=True)
 def build_page(
     request: Request, rows: Sequence[Mapping[str, Any]], query: Mapping[str, Any], key: str = "id"
 ) -> Response:
-    """One page of rows."""
+    """Make one page of rows."""
     named = [{"id": row[key], "row": row} for row in rows]
     page, after = paginate_after(named, query.get("after"), query.get("limit", tables.DEFAULT_PAGE_SIZE), _CURSORS)
     return build_response(request, {"items": [entry["row"] for entry in page], "after": after})

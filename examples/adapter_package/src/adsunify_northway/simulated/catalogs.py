@@ -14,8 +14,8 @@ def list_advertisers(request: Request) -> Response:
     """GET /advertisers."""
     query = request.parse_query({}, answers.PAGING_CHECKS)
     rows = [
-        {"id": one.id, "name": one.name, "currency": one.currency, "tz": one.timezone, "state": one.extra["state"]}
-        for one in request.world.accounts.values()
+        {"id": row.id, "name": row.name, "currency": row.currency, "tz": row.timezone, "state": row.extra["state"]}
+        for row in request.world.accounts.values()
     ]
     return answers.build_page(request, rows, query)
 

@@ -1,4 +1,4 @@
-"""Campaigns, ad sets and ads in answers."""
+"""Campaigns, ad sets and ads in responses."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -40,20 +40,20 @@ def get_entity(request: Request) -> Response:
 
 
 def require_entity(request: Request) -> StoredEntity:
-    """The entity of the path. Raises InvalidRequest `absent`."""
-    return require(request, tables.KINDS[request.path_parameters["collection"]], request.path_parameters["id"])
+    """Return the entity of the path. Raises InvalidRequest `absent`."""
+    return find_entity(request, tables.KINDS[request.path_parameters["collection"]], request.path_parameters["id"])
 
 
-def require(request: Request, kind: str, entity_id: str) -> StoredEntity:
-    """The entity of a kind and an id. Raises InvalidRequest `absent`."""
+def find_entity(request: Request, kind: str, entity_id: str) -> StoredEntity:
+    """Return the entity of a kind and an id. Raises InvalidRequest `absent`."""
     entity = request.world.find(kind, entity_id)
     if entity is None:
-        raise answers.absent(kind.replace("_", " "))
+        raise answers.make_absent_error(kind.replace("_", " "))
     return entity
 
 
 def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
-    """An entity in an answer."""
+    """Return an entity as a response shows it."""
     members: dict[str, Any] = {"id": entity.id, "advertiser_id": entity.account}
     if entity.parent is not None:
         members[tables.PARENT_MEMBERS[entity.kind]] = entity.parent
@@ -63,10 +63,10 @@ def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
 
 
 def get_ancestry(world: World, entity: StoredEntity) -> list[StoredEntity]:
-    """The entity and what lies above it, the entity first."""
-    line = [entity]
-    while (kind := tables.PARENT_KINDS.get(line[-1].kind)) is not None:
-        above = world.find(kind, str(line[-1].parent))
-        assert above is not None, "a parent is never removed"
-        line.append(above)
-    return line
+    """Return the entity, its parent and its grandparent, as far as there are."""
+    ancestry = [entity]
+    while (kind := tables.PARENT_KINDS.get(ancestry[-1].kind)) is not None:
+        parent = world.find(kind, str(ancestry[-1].parent))
+        assert parent is not None, "a parent is never removed"
+        ancestry.append(parent)
+    return ancestry

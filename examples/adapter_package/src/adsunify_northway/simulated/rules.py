@@ -21,9 +21,9 @@ def check_campaign(data: Mapping[str, Any]) -> None:
         raise rule_error("/ends_at", "must be after starts_at")
 
 
-def check_ad_set(data: Mapping[str, Any], above: StoredEntity) -> None:
+def check_ad_set(data: Mapping[str, Any], campaign: StoredEntity) -> None:
     """Check a whole ad set against its campaign. Raises InvalidRequest."""
-    if above.data["objective"] == "SALES" and "pixel_id" not in data:
+    if campaign.data["objective"] == "SALES" and "pixel_id" not in data:
         raise rule_error("/pixel_id", "is required under a SALES campaign")
     age = data["targeting"].get("age")
     if age is not None and age["min"] > age["max"]:

@@ -17,7 +17,7 @@ def seed_world(world: World) -> None:
             "daily_budget_minor": 2500 * unit,
             "starts_at": _SEED_START,
         }
-        above = world.create("campaign", account.id, campaign, id=_allocate_id(world, "campaign"))
+        parent = world.create("campaign", account.id, campaign, id=_allocate_id(world, "campaign"))
         ad_set = {
             "name": "Evergreen",
             "state": "LIVE",
@@ -25,7 +25,7 @@ def seed_world(world: World) -> None:
             "bid": {"mode": "CAP", "cap_minor": 120 * unit},
             "pixel_id": "px_3",
         }
-        below = world.create("ad_set", account.id, ad_set, parent=above.id, id=_allocate_id(world, "ad_set"))
+        child = world.create("ad_set", account.id, ad_set, parent=parent.id, id=_allocate_id(world, "ad_set"))
         ad = {
             "name": "Evergreen",
             "state": "LIVE",
@@ -35,7 +35,7 @@ def seed_world(world: World) -> None:
             "image_url": "https://cdn.example/chairs.jpg",
             "cta": "SHOP_NOW",
         }
-        world.create("ad", account.id, ad, parent=below.id, id=_allocate_id(world, "ad"))
+        world.create("ad", account.id, ad, parent=child.id, id=_allocate_id(world, "ad"))
 
 
 def _allocate_id(world: World, kind: str) -> str:

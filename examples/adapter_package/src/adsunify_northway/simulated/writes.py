@@ -6,7 +6,7 @@ from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify_northway.simulated import rules, tables
 from adsunify_northway.simulated.answers import build_response, check_writable, require_advertiser
-from adsunify_northway.simulated.entities import render_entity, require, require_entity
+from adsunify_northway.simulated.entities import find_entity, render_entity, require_entity
 from adsunify_northway.simulated.fields import CREATE_CHECKS, UPDATE_CHECKS
 
 
@@ -22,18 +22,18 @@ def create_campaign(request: Request) -> Response:
 
 def create_ad_set(request: Request) -> Response:
     """POST /campaigns/{parent}/ad_sets."""
-    above = require(request, "campaign", request.path_parameters["parent"])
-    check_writable(request.world.accounts[above.account])
+    parent = find_entity(request, "campaign", request.path_parameters["parent"])
+    check_writable(request.world.accounts[parent.account])
     data = _parse_create(request, "ad_set")
-    rules.check_ad_set(data, above)
-    return _create(request, "ad_set", above.account, above.id, data)
+    rules.check_ad_set(data, parent)
+    return _create(request, "ad_set", parent.account, parent.id, data)
 
 
 def create_ad(request: Request) -> Response:
     """POST /ad_sets/{parent}/ads."""
-    above = require(request, "ad_set", request.path_parameters["parent"])
-    check_writable(request.world.accounts[above.account])
-    return _create(request, "ad", above.account, above.id, _parse_create(request, "ad"))
+    parent = find_entity(request, "ad_set", request.path_parameters["parent"])
+    check_writable(request.world.accounts[parent.account])
+    return _create(request, "ad", parent.account, parent.id, _parse_create(request, "ad"))
 
 
 def _parse_create(request: Request, kind: str) -> dict[str, Any]:
@@ -62,5 +62,5 @@ def update_entity(request: Request) -> Response:
         rules.check_campaign(data)
         rules.check_start(members, entity.data, request.now)
     elif entity.kind == "ad_set":
-        rules.check_ad_set(data, require(request, "campaign", str(entity.parent)))
+        rules.check_ad_set(data, find_entity(request, "campaign", str(entity.parent)))
     return build_response(request, render_entity(request.world, request.world.replace(entity, data)))
