@@ -1,4 +1,4 @@
-"""Records that reads of an account's hierarchy return: entities, pages of entities, and the tree."""
+"""Reading an account's hierarchy: entities, pages of entities and the tree, and the reads that adapters share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import field, frozen
 
+from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.network import Account, Level, Network, get_level, read_cell, read_native_status, unify_status
 from adsunify.errors import (
     InvalidInput,
@@ -14,7 +15,7 @@ from adsunify.errors import (
     ProviderNotFound,
     ProviderUnreadable,
 )
-from adsunify.http.messages import Flow
+from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
 
@@ -143,12 +144,16 @@ def require_valid_id(network: Network, kind: str, entity_id: str) -> None:
         raise ProviderNotFound(f"{network.title} has no {level.native} with such an id.")
 
 
-def ensure_owned(
-    network: Network, account: Account, entity: ParsedEntity, above: Callable[[Level, str], Flow[ParsedEntity]]
+def fetch_lineage(
+    network: Network,
+    account: Account,
+    kind: str,
+    entity_id: str,
+    fetch_level_entity: Callable[[Level, str], Flow[ParsedEntity]],
 ) -> Flow[tuple[ParsedEntity, ...]]:
-    """Check that an entity belongs to the account, for networks whose requests do not name the account.
+    """Fetch an entity of the account, for networks whose requests for an entity do not name the account.
 
-    The flow reads parents until one of them names its account. ``above`` reads an entity without this check.
+    The flow reads parents until one of them names its account. ``fetch_level_entity`` reads an entity of any account.
 
     Returns:
         The entity and the parents that were read.
@@ -157,19 +162,18 @@ def ensure_owned(
         ProviderNotFound: the entity belongs to another account.
         ProviderUnreadable: the network does not name the account.
     """
-    line = [entity]
+    line = [(yield from fetch_level_entity(get_level(network, kind), entity_id))]
     while True:
         level = get_level(network, line[-1].kind)
         owner = parse_id(read_cell(line[-1].native, level.account)) if level.account else None
         if owner == account.native_id:
             return tuple(line)
         if owner is not None:
-            raise ProviderNotFound(
-                f"{network.title}: the account has no {get_level(network, entity.kind).native} {entity.id}."
-            )
+            native = get_level(network, kind).native
+            raise ProviderNotFound(f"{network.title}: the account has no {native} {entity_id}.")
         if not level.parent_kind or line[-1].parent_id is None:
             raise ProviderUnreadable(f"{network.title} does not say which account the {level.native} belongs to.")
-        line.append((yield from above(get_level(network, level.parent_kind), line[-1].parent_id)))
+        line.append((yield from fetch_level_entity(get_level(network, level.parent_kind), line[-1].parent_id)))
 
 
 # -- lists --------------------------------------------------------------------------------------------------------
@@ -189,3 +193,32 @@ def check_query(network: Network, kind: str, query: ListQuery) -> Level:
     if issues:
         raise InvalidInput(issues)
     return level
+
+
+def fetch_entity_page(
+    network: Network,
+    request: Request,
+    following: Callable[[Request, Response], Request | None],
+    parse_page: Callable[[Response], EntityPage],
+) -> Flow[EntityPage]:
+    """Fetch pages of a list until one has an entity, at most :data:`MAX_FILTER_PAGES`, and return the last of them.
+
+    Args:
+        network: the tables of the network.
+        request: the request of the first page.
+        following: builds the request of the next page from a request and its response; None at the end.
+        parse_page: parses a response to the entities that match the query, and the cursor of the next page.
+
+    Raises:
+        ProviderUnreadable: the next page of a page is the page itself.
+    """
+    for _ in range(MAX_FILTER_PAGES):
+        response = yield from fetch_response(network, request)
+        page = parse_page(response)
+        next_request = following(request, response)
+        if next_request == request:
+            raise ProviderUnreadable(f"{network.title}: the list does not end, because its cursor repeats.")
+        if page.entities or next_request is None:
+            break
+        request = next_request
+    return page

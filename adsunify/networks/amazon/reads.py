@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
-from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
@@ -27,7 +27,6 @@ from adsunify.adapter.reports import download_report, join_job_ids, parse_report
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
-from adsunify.plans.records import Kind
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_object
@@ -177,9 +176,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     return (yield from _fetch_listed_entity(account, get_level(NETWORK, kind), entity_id))
 
 
-def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity, as :func:`fetch_entity`: an edit needs no more."""
-    return (yield from fetch_entity(account, kind, entity_id))
+fetch_editable_entity = fetch_entity
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -299,6 +296,4 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog."""
-    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
+fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)

@@ -9,7 +9,6 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
-from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import completed_flow, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
@@ -311,9 +310,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog."""
-    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
+fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:

@@ -27,7 +27,6 @@ from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
-from adsunify.plans.records import Kind
 from adsunify.values.dates import get_midnight, get_timezone, split_date_range
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_objects, get_text, require_id, require_object
@@ -180,9 +179,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
-def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity, as :func:`fetch_entity`: an edit needs no more."""
-    return (yield from fetch_entity(account, kind, entity_id))
+fetch_editable_entity = fetch_entity
 
 
 # -- insights -----------------------------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
-from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
@@ -301,6 +301,4 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog."""
-    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
+fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)

@@ -11,7 +11,6 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
-from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_response, fetch_rows, next_page_builder
 from adsunify.adapter.hierarchy import (
     DiscoveredAccount,
@@ -21,15 +20,14 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     drop_orphans,
-    ensure_owned,
+    fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Account, Level
 from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, can_sign
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, RequestKind
-from adsunify.plans.records import Kind
 from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_text, get_value, require_id, require_value
@@ -129,11 +127,8 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
     nodes: list[ParsedEntity] = []
     for level in NETWORK.levels:
         fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [level.parent.removeprefix("/")])])
-        rows = yield from _fetch_rows(
-            meta.build_edge_request(
-                account.native_id, level.path, meta.build_fields_query(fields, meta.PAGE_SIZE, None)
-            )
-        )
+        query = meta.build_fields_query(fields, meta.PAGE_SIZE, None)
+        rows = yield from _fetch_rows(meta.build_edge_request(account.native_id, level.path, query))
         nodes.extend(hierarchy.parse_entity(level, row) for row in rows)
     return EntityTree(drop_orphans(nodes))
 
@@ -146,26 +141,21 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         page_query["effective_status"] = dumps([query.status])
     if query.search is not None:
         page_query["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
-    response = yield from fetch_response(
-        NETWORK, meta.build_edge_request(query.parent_id or account.native_id, level.path, page_query)
-    )
+    request = meta.build_edge_request(query.parent_id or account.native_id, level.path, page_query)
+    response = yield from fetch_response(NETWORK, request)
     entities = tuple(hierarchy.parse_entity(level, row) for row in meta.parse_rows(response))
     return EntityPage(entities, meta.parse_next_cursor(response))
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read one entity with the fields of its level. Graph API: an ID may be of any type and any owner."""
-    line = yield from ensure_owned(
-        NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
-    )
-    return line[0]
+    return (yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_level_entity))[0]
 
 
 def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
+    request = meta.build_node_request(entity_id, ",".join((*level.fields, meta.OWNER_MEMBER)))
     try:
-        response = yield from fetch_response(
-            NETWORK, meta.build_node_request(entity_id, ",".join((*level.fields, meta.OWNER_MEMBER)))
-        )
+        response = yield from fetch_response(NETWORK, request)
     except ProviderError as problem:
         if meta.is_node_type_error(problem, level.native):
             raise ProviderNotFound(f"Meta: {entity_id} is no {level.native}.", native=problem.native) from None
@@ -173,9 +163,7 @@ def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
     return hierarchy.parse_entity(level, require_value(response.body, ""))
 
 
-def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity; the fields of its level are all that settings need."""
-    return (yield from fetch_entity(account, kind, entity_id))
+fetch_editable_entity = fetch_entity
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -245,9 +233,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """One page of a catalog."""
-    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
+fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:

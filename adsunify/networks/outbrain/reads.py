@@ -6,6 +6,7 @@ import base64
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from attrs import evolve
 
@@ -21,7 +22,7 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     drop_orphans,
-    ensure_owned,
+    fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
 from adsunify.adapter.network import Account, Level, get_level
@@ -214,31 +215,23 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def _fetch_with_query(level: Level, entity_id: str, query: Mapping[str, str] | None = None) -> Flow[ParsedEntity]:
-    response = yield from fetch_response(
-        NETWORK, outbrain.build_get_request(f"{level.path}/{{id}}", query or {}, id=entity_id)
-    )
+    request = outbrain.build_get_request(f"{level.path}/{{id}}", query or {}, id=entity_id)
+    response = yield from fetch_response(NETWORK, request)
     entity = hierarchy.parse_entity(level, require_object(response.body, "", level.native))
     return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read one entity. The campaign of a link names its marketer."""
-    return (
-        yield from ensure_owned(
-            NETWORK,
-            account,
-            (yield from _fetch_with_query(get_level(NETWORK, kind), entity_id)),
-            _fetch_with_query,
-        )
-    )[0]
+    return (yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_with_query))[0]
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """Read the entity. A campaign gets its whole targeting and its budget."""
     if get_level(NETWORK, kind) is not CAMPAIGN:
         return (yield from fetch_entity(account, kind, entity_id))
-    whole = yield from _fetch_with_query(CAMPAIGN, entity_id, {"extraFields": outbrain.EXTRA_CAMPAIGN_FIELDS})
-    entity, *_ = yield from ensure_owned(NETWORK, account, whole, _fetch_with_query)
+    fetch_whole = partial(_fetch_with_query, query={"extraFields": outbrain.EXTRA_CAMPAIGN_FIELDS})
+    (entity,) = yield from fetch_lineage(NETWORK, account, kind, entity_id, fetch_whole)
     budget = parse_id(get_value(entity.native, "/budget/id"))
     if budget is None:
         return entity
@@ -288,12 +281,12 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         answers += yield from fetch_pages(NETWORK, _build_report_request(account, first, last), _build_next_request)
     native = [row for answer in answers for row in get_objects(answer.body, "/results", "report")]
     fresh = yield from fetch_if_possible(NETWORK, outbrain.build_get_request("reports/fullDay"))
-    partial = outbrain.get_eastern_date(now)  # used if Outbrain does not name the last complete day
+    incomplete = outbrain.get_eastern_date(now)  # used if Outbrain does not name the last complete day
     full_day = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
     if full_day is not None:
-        partial = parse_date(full_day[:10]) + _ONE_DAY
+        incomplete = parse_date(full_day[:10]) + _ONE_DAY
     notes = [metric.note for metric in METRICS if metric.note]
-    coverage = Coverage(start, end, outbrain.TIMEZONE, notes=notes).mark_provisional(partial)
+    coverage = Coverage(start, end, outbrain.TIMEZONE, notes=notes).mark_provisional(incomplete)
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 

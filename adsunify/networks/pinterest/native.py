@@ -202,7 +202,7 @@ def build_next_request(request: Request, response: Response) -> Request | None:
     cursor = parse_next_cursor(response)
     if cursor is None:
         return None
-    query = [pair for pair in parse_qsl(request.query_raw or "") if pair[0] != "bookmark"]
+    query = [pair for pair in parse_qsl(request.query_raw or "", keep_blank_values=True) if pair[0] != "bookmark"]
     return evolve(request, query_raw=urlencode([*query, ("bookmark", cursor)], quote_via=quote))
 
 

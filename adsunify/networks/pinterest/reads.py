@@ -13,7 +13,6 @@ from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
-    MAX_FILTER_PAGES,
     DiscoveredAccount,
     EntityPage,
     EntityTree,
@@ -21,6 +20,7 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     drop_orphans,
+    fetch_entity_page,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Account, Level, get_level
@@ -28,7 +28,6 @@ from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeError, ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request, Response
-from adsunify.plans.records import Kind
 from adsunify.values.base64url import decode_base64url, encode_base64url
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json, dumps, loads
@@ -103,25 +102,19 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     """Read one page of a level. A search reads further pages until one has a match."""
     level = _get_readable_level(kind)
     check_query(NETWORK, kind, query)
-    status_filter = pinterest.build_status_filter(
-        *([query.status] if query.status is not None else pinterest.LIVE_STATUSES)
-    )
+    statuses = pinterest.LIVE_STATUSES if query.status is None else (query.status,)
+    filters = pinterest.build_status_filter(*statuses)
     if query.parent_id is not None:
-        status_filter.append((f"{level.parent.removeprefix('/')}s", query.parent_id))
-    sought = (query.search or "").casefold()
-    cursor = query.cursor
-    matches: tuple[ParsedEntity, ...] = ()
-    for _ in range(MAX_FILTER_PAGES):
-        request = pinterest.build_account_pairs_request(
-            account, level.path, *status_filter, *pinterest.build_page_pairs(query.limit, cursor)
-        )
-        response = yield from fetch_response(NETWORK, request)
-        page = [hierarchy.parse_entity(level, row) for row in pinterest.parse_rows(response)]
-        matches = tuple(entity for entity in page if sought in (entity.name or "").casefold())
-        cursor = pinterest.parse_next_cursor(response)
-        if matches or cursor is None:
-            break
-    return EntityPage(matches, cursor)
+        filters.append((f"{level.parent.removeprefix('/')}s", query.parent_id))
+    by_name = ListQuery(search=query.search)  # Pinterest itself filters by status
+
+    def parse_page(response: Response) -> EntityPage:
+        entities = (hierarchy.parse_entity(level, row) for row in pinterest.parse_rows(response))
+        return EntityPage(tuple(filter(by_name.has_match, entities)), pinterest.parse_next_cursor(response))
+
+    page_pairs = pinterest.build_page_pairs(query.limit, query.cursor)
+    request = pinterest.build_account_pairs_request(account, level.path, *filters, *page_pairs)
+    return (yield from fetch_entity_page(NETWORK, request, pinterest.build_next_request, parse_page))
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -132,9 +125,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     return hierarchy.parse_entity(level, require_value(response.body, ""))
 
 
-def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity; its level's fields are all that settings need."""
-    return (yield from fetch_entity(account, kind, entity_id))
+fetch_editable_entity = fetch_entity
 
 
 # -- insights -----------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_pages, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
-    MAX_FILTER_PAGES,
     DiscoveredAccount,
     EntityPage,
     EntityTree,
@@ -20,14 +19,14 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     drop_orphans,
-    ensure_owned,
+    fetch_entity_page,
+    fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
-from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.network import Account, Level, require_timezone
 from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import ProviderError, ProviderUnreadable
-from adsunify.http.messages import Flow, Request
-from adsunify.plans.records import Kind
+from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.dates import format_utc, get_midnight, get_timezone
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, require_id, require_object, require_objects
@@ -98,10 +97,8 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Read campaigns, ad groups and ads, each to the last page."""
     nodes: list[ParsedEntity] = []
     for level in LEVELS:
-        rows = yield from _fetch_rows(
-            reddit.build_account_get_request(account, level.path, **{"page.size": str(reddit.MAX_PAGE_SIZE)})
-        )
-        nodes += [_parse_entity(level, row) for row in rows]
+        request = reddit.build_account_get_request(account, level.path, **{"page.size": str(reddit.MAX_PAGE_SIZE)})
+        nodes += [_parse_entity(level, row) for row in (yield from _fetch_rows(request))]
     return EntityTree(drop_orphans(nodes))
 
 
@@ -116,51 +113,35 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         filters[level.parent.removeprefix("/")] = query.parent_id
     if query.status is not None and level is AD:
         filters["configured_status"] = query.status
-    cursor = query.cursor
-    matches: tuple[ParsedEntity, ...] = ()
-    for _ in range(MAX_FILTER_PAGES):
-        response = yield from fetch_response(
-            NETWORK, reddit.with_cursor(reddit.build_account_get_request(account, level.path, **filters), cursor)
-        )
-        page = [_parse_entity(level, row) for row in reddit.parse_rows(response)]
-        matches = tuple(entity for entity in page if _is_match(entity, query))
-        following = reddit.parse_next_cursor(response)
-        if following is not None and following == cursor:
-            raise ProviderUnreadable("The list of Reddit does not end: its next page is itself.")
-        cursor = following
-        if matches or cursor is None:
-            break
-    return EntityPage(matches, cursor)
+
+    def parse_page(response: Response) -> EntityPage:
+        entities = (_parse_entity(level, row) for row in reddit.parse_rows(response))
+        matches = tuple(entity for entity in entities if _is_match(entity, query))
+        return EntityPage(matches, reddit.parse_next_cursor(response))
+
+    request = reddit.with_cursor(reddit.build_account_get_request(account, level.path, **filters), query.cursor)
+    return (yield from fetch_entity_page(NETWORK, request, reddit.build_next_request, parse_page))
 
 
-def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    if query.search is not None and query.search.casefold() not in (row.name or "").casefold():
-        return False
-    if query.status is None:
-        return row.native_status not in reddit.CLOSED_STATUSES
-    return row.native_status == query.status
+def _is_match(entity: ParsedEntity, query: ListQuery) -> bool:
+    """Return whether the entity matches the query. Without a status, archived and deleted entities do not."""
+    is_hidden = query.status is None and entity.native_status in reddit.CLOSED_STATUSES
+    return query.has_match(entity) and not is_hidden
 
 
 def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
-    response = yield from fetch_response(
-        NETWORK, reddit.build_get_request(f"{level.path}/{{id}}", id=reddit.ensure_valid_id(entity_id))
-    )
+    request = reddit.build_get_request(f"{level.path}/{{id}}", id=reddit.ensure_valid_id(entity_id))
+    response = yield from fetch_response(NETWORK, request)
     entity = _parse_entity(level, require_object(response.body, "/data", level.native))
     return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read one entity with any status. Its URL does not name the account, so its owner is checked."""
-    return (
-        yield from ensure_owned(
-            NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
-        )
-    )[0]
+    return (yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_level_entity))[0]
 
 
-def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read the entity; its level's fields are all that settings need."""
-    return (yield from fetch_entity(account, kind, entity_id))
+fetch_editable_entity = fetch_entity
 
 
 # -- insights -----------------------------------------------------------------------------------------------------

@@ -21,10 +21,10 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     drop_orphans,
-    ensure_owned,
+    fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
-from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.network import Account, Level, require_timezone
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
@@ -140,31 +140,21 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
-    entities = _parse_entities(
-        level, (yield from fetch_response(NETWORK, snap.build_level_entity_request(level, entity_id)))
-    )
+    response = yield from fetch_response(NETWORK, snap.build_level_entity_request(level, entity_id))
+    entities = _parse_entities(level, response)
     if not entities:
         raise ProviderNotFound(f"Snapchat has no {level.native} {entity_id}.")
     return hierarchy.require_same_entity(NETWORK, level, entities[0], entity_id)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """Read one entity."""
-    return (yield from _fetch_lineage(account, kind, entity_id))[0]
-
-
-def _fetch_lineage(account: Account, kind: str, entity_id: str) -> Flow[tuple[ParsedEntity, ...]]:
-    """Read the entity and its parents: only a campaign names its account."""
-    return (
-        yield from ensure_owned(
-            NETWORK, account, (yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)), _fetch_level_entity
-        )
-    )
+    """Read one entity, and its parents up to the campaign, because only a campaign names its account."""
+    return (yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_level_entity))[0]
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
     """Read the entity. An ad squad also gets the pacing level of its campaign, which tells where the budget is."""
-    entity, *above = yield from _fetch_lineage(account, kind, entity_id)
+    entity, *above = yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_level_entity)
     if kind != "adGroup":
         return entity
     return evolve(entity, native={**entity.native, PACING_LEVEL_MEMBER: get_value(above[0].native, "/pacing_level")})

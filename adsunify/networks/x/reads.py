@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
+from functools import partial
 from operator import itemgetter
 from urllib.parse import parse_qsl, urlsplit
 
 from attrs import evolve, frozen
 
 from adsunify.adapter import catalogs, hierarchy
-from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import completed_flow, fetch_response
 from adsunify.adapter.hierarchy import (
-    MAX_FILTER_PAGES,
     DiscoveredAccount,
     EntityPage,
     EntityTree,
     ListQuery,
     ParsedEntity,
     check_query,
+    fetch_entity_page,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
 from adsunify.adapter.network import Account, Level, get_level, require_timezone
@@ -33,7 +33,7 @@ from adsunify.errors import (
     TokenRefused,
     invalid_input,
 )
-from adsunify.http.messages import Flow, Request
+from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.dates import format_utc, get_timezone, split_date_range
 from adsunify.values.exact_json import Json
@@ -167,26 +167,22 @@ def _build_list_filters(level: Level, query: ListQuery) -> dict[str, str]:
         filters["q"] = query.search
     if query.status == x.DRAFT:
         filters["with_draft"] = "true"
+    if query.cursor is not None:
+        filters["cursor"] = query.cursor
     return filters
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """Read one page of a level. X does not filter by status, so pages without a match are skipped."""
     level = check_query(NETWORK, kind, query)
-    request, cursor = (
-        x.build_account_get_request(account, level.path, **_build_list_filters(level, query)),
-        query.cursor,
-    )
-    matches: tuple[ParsedEntity, ...] = ()
-    for _ in range(MAX_FILTER_PAGES):
-        page_request = request if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
-        response = yield from fetch_response(NETWORK, page_request)
-        entities = (hierarchy.parse_entity(level, native) for native in get_objects(response.body, "/data"))
-        matches = tuple(node for node in entities if query.status in (None, node.native_status))
-        cursor = x.parse_next_cursor(response)
-        if matches or cursor is None:
-            break
-    return EntityPage(matches, cursor)
+    by_status = ListQuery(status=query.status)  # X itself searches by name
+
+    def parse_page(response: Response) -> EntityPage:
+        entities = (hierarchy.parse_entity(level, row) for row in x.parse_rows(response))
+        return EntityPage(tuple(filter(by_status.has_match, entities)), x.parse_next_cursor(response))
+
+    request = x.build_account_get_request(account, level.path, **_build_list_filters(level, query))
+    return (yield from fetch_entity_page(NETWORK, request, x.build_next_request, parse_page))
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -462,9 +458,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog."""
-    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
+fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)
 
 
 def sign_request(request: Request, credentials: Credentials, app: OAuthClient, now: int, nonce: str) -> Request:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.flows import fetch_response, memoize_reads, run_flow
+from adsunify.adapter.flows import fetch_response, memoize_reads, next_page_builder, run_flow
 from adsunify.adapter.hierarchy import (
+    MAX_FILTER_PAGES,
+    EntityPage,
     ListQuery,
     ParsedEntity,
     drop_orphans,
-    ensure_owned,
+    fetch_entity_page,
+    fetch_lineage,
     require_same_entity,
     require_valid_id,
 )
@@ -20,6 +23,7 @@ from adsunify.adapter.network import Account, Level, Network
 from adsunify.errors import ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, Response, Sleep
 from adsunify.networks.registry import get_adapter
+from adsunify.values.exact_json import Json
 
 
 def entity(kind: str, id_: str, parent: str | None = None) -> ParsedEntity:
@@ -44,26 +48,30 @@ SNAPCHAT = get_adapter("snapchat").network
 OURS = Account("snapchat", "ours")
 
 
-def above(campaign: ParsedEntity) -> Callable[[Level, str], Flow[ParsedEntity]]:
-    """What is read above an ad: a squad that does not say whose it is, then this campaign."""
+def reader(**campaign: Json) -> Callable[[Level, str], Flow[ParsedEntity]]:
+    """Reads an ad, a squad that does not name its account, and a campaign with these members."""
+    read = {
+        "ad": entity("ad", "a", "s"),
+        "adGroup": entity("adGroup", "s", "c"),
+        "campaign": evolve(entity("campaign", "c"), native=campaign),
+    }
 
-    def one(wanted: Level, id_: str) -> Flow[ParsedEntity]:
+    def fetch_level_entity(level: Level, id_: str) -> Flow[ParsedEntity]:
         yield Sleep(0, "reading")
-        return entity("adGroup", id_, campaign.id) if wanted.kind == "adGroup" else campaign
+        assert read[level.kind].id == id_
+        return read[level.kind]
 
-    return one
+    return fetch_level_entity
 
 
 def test_what_an_entity_hangs_on_says_whose_it_is() -> None:
-    ad, campaign = entity("ad", "a", "s"), entity("campaign", "c")
-    ours = evolve(campaign, native={"ad_account_id": "ours"})
-    line = run_flow(ensure_owned(SNAPCHAT, OURS, ad, above(ours)), unasked)
+    line = run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", reader(ad_account_id="ours")), unasked)
     assert [one.id for one in line] == ["a", "s", "c"]
     with pytest.raises(ProviderNotFound):
-        run_flow(ensure_owned(SNAPCHAT, OURS, ad, above(evolve(campaign, native={"ad_account_id": "theirs"}))), unasked)
-    for unsaid in (campaign, evolve(campaign, native={"ad_account_id": None})):
+        run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", reader(ad_account_id="theirs")), unasked)
+    for unsaid in (reader(), reader(ad_account_id=None)):
         with pytest.raises(ProviderUnreadable):
-            run_flow(ensure_owned(SNAPCHAT, OURS, ad, above(unsaid)), unasked)
+            run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", unsaid), unasked)
 
 
 def unasked(request: Request) -> Response:
@@ -83,6 +91,41 @@ def test_what_is_no_id_is_not_known(id_: str) -> None:
 def test_a_list_is_filtered_by_name_and_native_status(search: str | None, status: str | None, has_match: bool) -> None:
     entity = ParsedEntity("ad", "1", None, "Spring shoes", "active", "ON", {})
     assert ListQuery(search=search, status=status).has_match(entity) is has_match
+
+
+def fetch_numbered_page(answer: Callable[[int], Json]) -> EntityPage:
+    """Fetch a page of entities from a list whose pages have numbers; ``answer`` makes the body of a page."""
+
+    def parse_page(response: Response) -> EntityPage:
+        return EntityPage(tuple(entity("ad", id_) for id_ in response.body["ids"]), response.body["next"])
+
+    following = next_page_builder("page", lambda response: response.body["next"])
+    first = Request("GET", "https://graph.facebook.com/ads", query={"page": "1"})
+    flow = fetch_entity_page(SNAPCHAT, first, following, parse_page)
+    return run_flow(flow, lambda request: Response(200, {}, answer(int(request.query["page"]))))
+
+
+@pytest.mark.parametrize(
+    ("first_match", "last_page", "ids", "cursor"),
+    [
+        (1, 3, ["1"], "2"),
+        (3, 4, ["3"], "4"),
+        (3, 3, ["3"], None),
+        (9, 2, [], None),
+        (MAX_FILTER_PAGES + 1, 99, [], str(MAX_FILTER_PAGES + 1)),
+    ],
+)
+def test_pages_without_a_match_are_skipped(first_match: int, last_page: int, ids: list[str], cursor: str) -> None:
+    def answer(page: int) -> Json:
+        return {"ids": [str(page)] * (page >= first_match), "next": str(page + 1) if page < last_page else None}
+
+    page = fetch_numbered_page(answer)
+    assert ([one.id for one in page.entities], page.cursor) == (ids, cursor)
+
+
+def test_a_list_whose_next_page_is_the_same_page_is_refused() -> None:
+    with pytest.raises(ProviderUnreadable):
+        fetch_numbered_page(lambda page: {"ids": [], "next": "1"})
 
 
 def test_a_read_of_one_entity_refuses_another() -> None:
