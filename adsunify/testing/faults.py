@@ -123,8 +123,8 @@ def make_fault(
     Raises:
         InvalidInput: an argument is wrong, is missing, or does not belong to this fault.
     """
-    handler_faults = list_handler_faults()
-    check_choice("network", network, handler_faults)
+    networks = find_simulated_networks()
+    check_choice("network", network, networks)
     check_choice("fault", fault, FAULTS)
     description = FAULTS[fault]
     for name, value in arguments.items():
@@ -135,8 +135,8 @@ def make_fault(
         elif name in description.required:
             raise invalid_input(name, "required", f"is required for the fault {fault}.")
     _check_number("times", times, 1, MAX_TIMES)
-    if fault in HANDLER_FAULTS and fault not in handler_faults[network]:
-        others = ", ".join(code for code, names in handler_faults.items() if fault in names)
+    if fault in HANDLER_FAULTS and fault not in networks[network]:
+        others = ", ".join(code for code, names in networks.items() if fault in names)
         raise invalid_input(
             "fault", "not_supported", f"{network} has no fault {fault}. These networks have it: {others}."
         )
@@ -158,8 +158,8 @@ def make_fault(
 
 
 @cache
-def list_handler_faults() -> Mapping[str, Collection[str]]:
-    """List the simulated networks, each with those of partial, error_in_200 and slow_media that it performs."""
+def find_simulated_networks() -> Mapping[str, Collection[str]]:
+    """Return the networks with an adapter and a simulation, each with those of :data:`HANDLER_FAULTS` that it has."""
     networks = load_networks()
     return {
         code: {fault for route in networks[code].routes for fault in route.faults}

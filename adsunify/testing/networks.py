@@ -19,7 +19,7 @@ from adsunify.client import Ads, AsyncAds
 from adsunify.contract.answers import Account
 from adsunify.encryption import make_key_ring
 from adsunify.errors import invalid_input
-from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.sandbox.faults import FaultQueue
 from adsunify.sandbox.parsing import parse_json
 from adsunify.sandbox.server import RunningSandbox, WriteRequest, sandbox_thread
 from adsunify.sandbox.world import Token
@@ -30,7 +30,7 @@ from adsunify.values.network_codes import NetworkCode
 from .clients import SimulatedAds, SimulatedAsyncAds, TemporaryStore
 from .clock import SimulatedClock
 from .connecting import connect_sandbox_network
-from .faults import FaultName, RequestedFault, check_choice, make_fault
+from .faults import FaultName, RequestedFault, check_choice, find_simulated_networks, make_fault
 
 T = TypeVar("T")
 MAX_REQUESTS = 1000
@@ -118,7 +118,7 @@ class SimulatedNetworks:
         Raises:
             InvalidInput: the network is unknown, or this sandbox does not connect it.
         """
-        check_choice("network", network, ADAPTER_PACKAGES)
+        check_choice("network", network, find_simulated_networks())
         if network not in self._codes:
             raise invalid_input("network", "not_connected", f'is not connected: name it, as in sandbox("{network}").')
         return Account.model_validate(self._make_template().accounts[network])
@@ -143,7 +143,8 @@ class SimulatedNetworks:
 
     async def _connect(self, store: TemporaryStore) -> _Template:
         is_ahead = self.clock.is_moved
-        service = (await store.open_service()).service
+        service, state = (await store.open_service()).service, self._running.state
+        queue, state.faults = state.faults, FaultQueue([])  # connecting meets no fault of the test
         try:
             actor = await find_local_actor(service, None)
             accounts = {code: await connect_sandbox_network(service, actor, code) for code in self._codes}
@@ -151,8 +152,8 @@ class SimulatedNetworks:
                 await asyncio.wait(service.background_tasks)
         finally:
             await service.close()
-        worlds = self._running.state.worlds
-        return _Template(store, accounts, {code: dict(worlds[code].tokens) for code in self._codes}, is_ahead)
+            state.faults = queue
+        return _Template(store, accounts, {code: dict(state.worlds[code].tokens) for code in self._codes}, is_ahead)
 
     async def _add_tokens(self, template: _Template) -> None:
         for code, tokens in template.tokens.items():
@@ -231,7 +232,7 @@ class SimulatedNetworks:
         """
         state = self._running.state
         if network is not None:
-            check_choice("network", network, state.networks)
+            check_choice("network", network, find_simulated_networks())
         rows, requests = list(state.writes), dict(state.write_requests)  # in this order: each row has its request
         entities: dict[str, list[tuple[str, str]]] = {}
         for row in rows:
@@ -304,8 +305,8 @@ def sandbox(*networks: NetworkCode, start: datetime | None = None) -> SandboxCon
         InvalidInput: a network is unknown, or ``start`` has no time zone.
     """
     for network in networks:
-        check_choice("network", network, ADAPTER_PACKAGES)
-    return SandboxContext(tuple(dict.fromkeys(networks)) or tuple(ADAPTER_PACKAGES), SimulatedClock(start))
+        check_choice("network", network, find_simulated_networks())
+    return SandboxContext(tuple(dict.fromkeys(networks)) or tuple(find_simulated_networks()), SimulatedClock(start))
 
 
 def _make_native_write(request: WriteRequest, entities: tuple[tuple[str, str], ...]) -> NativeWrite:

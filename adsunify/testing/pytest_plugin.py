@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def _ads_sandbox_of_session(request: pytest.FixtureRequest) -> Iterator[SimulatedNetworks]:
-    from .networks import sandbox
+    from adsunify.testing import sandbox
 
     with sandbox(*request.config.getini("ads_networks")) as networks:
         yield networks

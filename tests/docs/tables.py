@@ -19,7 +19,7 @@ from adsunify.models.brief import CampaignBrief
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.capabilities import render_capability_matrix, render_markdown_table
 from adsunify.service.networks import workflows_to_json
-from adsunify.testing.faults import FAULTS, list_handler_faults
+from adsunify.testing.faults import FAULTS, find_simulated_networks
 from tests.cases.discovery import brief, cells
 
 from .unverified import render_unverified_facts
@@ -90,7 +90,7 @@ def write_testing(text: str) -> str:
             ", ".join(f"`{argument}` ({least} to {most})" for argument, (least, most) in fault.arguments.items()),
             fault.behaviour,
             fault.result,
-            ", ".join(code for code, names in list_handler_faults().items() if name in names) or "all",
+            ", ".join(code for code, names in find_simulated_networks().items() if name in names) or "all",
         )
         for name, fault in FAULTS.items()
     ]

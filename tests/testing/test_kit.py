@@ -159,6 +159,13 @@ def test_a_clock_that_starts_elsewhere() -> None:
         assert networks.clock.now() < MIDNIGHT + timedelta(minutes=2)
 
 
+def test_connecting_the_accounts_meets_no_fault() -> None:
+    with sandbox("outbrain") as networks:
+        fault = networks.fail("outbrain", status=503, times=9)
+        assert networks.account("outbrain").status == "active"
+        assert fault.happened == 0
+
+
 def test_each_client_has_a_store_with_the_same_accounts(networks: SimulatedNetworks) -> None:
     account = networks.account("meta")
     with networks.client() as first, networks.client() as second:

@@ -58,3 +58,10 @@ def test_the_example_passes_and_an_unused_fault_fails(installed: Path, tmp_path:
     assert ended.stdout.rstrip().rpartition("\n")[2].startswith("7 passed, 1 error in "), ended.stdout
     assert "No request met the fault: status 429 for POST /adsets of meta." in ended.stdout
     assert "No request met the fault: html for GET /campaigns of meta." in ended.stdout
+
+
+def test_the_kit_names_the_extra_that_is_missing() -> None:
+    code = "import sys; sys.modules['aiohttp'] = None; from adsunify.testing import sandbox"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True)
+    said = "adsunify.errors.MissingExtra: This needs aiohttp, which is not installed: pip install 'adsunify[server]'.\n"
+    assert ended.stderr.endswith(said)
