@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .adapter.network import Account
     from .client import Ads, AsyncAds, AsyncPages, Pages
     from .contract.answers import Operation
+    from .contract.requests import Status
     from .errors import (
         AdsunifyError,
         Conflict,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         InvalidInput,
         Issue,
         LookupNeeded,
+        MissingExtra,
         NativeError,
         NotFound,
         OperationError,
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
         ProviderThrottled,
         ProviderUnreadable,
         RateLimited,
+        ServerConnectionError,
         ServerUnreachable,
         StoreError,
         TokenRefused,
         Unauthenticated,
         VaultError,
     )
+    from .events import EventName
     from .models.brief import (
         Budget,
         CampaignBrief,
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     )
     from .models.edit import EditBody, EditTargeting, Item
     from .planning import plan
+    from .plans.records import Kind
     from .values.network_codes import ExternalNetwork, NetworkCode
 
 __version__ = "0.1.0"
@@ -63,14 +68,17 @@ _MODULE_BY_NAME = {
     "Creative": "models.brief",
     "EditBody": "models.edit",
     "EditTargeting": "models.edit",
+    "EventName": "events",
     "ExternalNetwork": "values.network_codes",
     "Forbidden": "errors",
     "InvalidInput": "errors",
     "Issue": "errors",
     "Item": "models.edit",
     "Keyword": "models.brief",
+    "Kind": "plans.records",
     "Locale": "models.brief",
     "LookupNeeded": "errors",
+    "MissingExtra": "errors",
     "NativeError": "errors",
     "NetworkCode": "values.network_codes",
     "NotFound": "errors",
@@ -85,7 +93,9 @@ _MODULE_BY_NAME = {
     "ProviderUnreadable": "errors",
     "RateLimited": "errors",
     "Schedule": "models.brief",
+    "ServerConnectionError": "errors",
     "ServerUnreachable": "errors",
+    "Status": "contract.requests",
     "StoreError": "errors",
     "Targeting": "models.brief",
     "TokenRefused": "errors",
@@ -106,14 +116,17 @@ __all__ = [
     "Creative",
     "EditBody",
     "EditTargeting",
+    "EventName",
     "ExternalNetwork",
     "Forbidden",
     "InvalidInput",
     "Issue",
     "Item",
     "Keyword",
+    "Kind",
     "Locale",
     "LookupNeeded",
+    "MissingExtra",
     "NativeError",
     "NetworkCode",
     "NotFound",
@@ -128,7 +141,9 @@ __all__ = [
     "ProviderUnreadable",
     "RateLimited",
     "Schedule",
+    "ServerConnectionError",
     "ServerUnreachable",
+    "Status",
     "StoreError",
     "Targeting",
     "TokenRefused",

@@ -34,6 +34,7 @@ async def test_an_id_of_another_operation_makes_the_outcome_unknown(server: Serv
     made = levels & {"campaign", "adGroup", "ad"}
     assert await server.service.store.read(kinds, first["id"]) == made
     assert {one["kind"] for one in done["created"]} == made and first["created"] == []
+    assert all("created" not in listed for listed in await server.admin.get("/operations"))
     steps = {step["key"] for step in done["plan"]["steps"] if step["action"] == "create"}
     for one in done["created"]:
         listed = await server.admin.get(f"/accounts/{account}/{PATHS[one['kind']]}")
