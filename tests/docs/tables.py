@@ -22,6 +22,7 @@ from adsunify.service.networks import workflows_to_json
 from adsunify.testing.faults import FAULTS, find_simulated_networks
 from tests.cases.discovery import brief, cells
 
+from .errors import write_errors
 from .unverified import render_unverified_facts
 
 ROOT = Path(__file__).parents[2]
@@ -181,6 +182,7 @@ DOCUMENTS: Mapping[str, Callable[[str], str]] = {
     "docs/access.md": write_access,
     "docs/brief.md": write_brief,
     "docs/connecting.md": write_connecting,
+    "docs/errors.md": write_errors,
     "docs/networks.md": write_networks,
     "docs/testing.md": write_testing,
 }

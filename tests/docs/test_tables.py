@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from .errors import OUTCOMES, read_handwritten_cells
 from .tables import DOCUMENTS, ROOT
 
 
@@ -11,3 +14,11 @@ from .tables import DOCUMENTS, ROOT
 def test_a_generated_document_is_current(name: str) -> None:
     text = (ROOT / name).read_text()
     assert DOCUMENTS[name](text) == text, f"{name} is not current: run `nox -s tables`"
+
+
+def test_each_code_of_an_error_is_explained() -> None:
+    text = (ROOT / "docs" / "errors.md").read_text()
+    cells = read_handwritten_cells(text)
+    assert [code for code, explanation in cells.items() if not all(explanation)] == []
+    outcomes = {cells[code][0] for code in re.findall(r"^\| `(\w+)` \| \d+ \|", text, re.MULTILINE)}
+    assert {word for outcome in outcomes for word in re.findall(r"`(\w+)`", outcome)} == set(OUTCOMES)
