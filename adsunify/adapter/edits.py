@@ -114,8 +114,11 @@ def apply_edit(
         try:
             value = _to_native_value(network, account, setting, current, new_values[setting.field], path)
             exact = _calculate_exact_amount(network, account, setting, current, new_values[setting.field], path)
+            is_cleared = new_values[setting.field] == ""
+            if setting.find_error is not None and not is_cleared and (error := setting.find_error(value)) is not None:
+                raise invalid_input(path, "invalid", f"{network.title}: {error}.")
             members = {get_setting_pointer(setting, current): value}
-            if setting.write is not None and (value is None or new_values[setting.field] != ""):
+            if setting.write is not None and (value is None or not is_cleared):
                 members = dict(setting.write(value, current, account))
         except InvalidInput as problem:
             issues.extend(problem.issues)
@@ -134,7 +137,7 @@ def apply_edit(
         result.update(members)
         change = Change(setting.field, before, get_display_value(network, account, setting, current), exact)
         try:
-            if new_values[setting.field] == "":  # the native value that clears a field may be another one
+            if is_cleared:  # the native value that clears a field may be another one
                 require_change(Change(setting.field, before, None), path)
             changes.append(require_change(change, path))
         except InvalidInput as problem:

@@ -281,6 +281,8 @@ class Setting:
         write: returns pointer -> native value for a new value (already in native units) where ``{native: value}`` is
             not the whole change.
         is_bulk_editable: False for an amount or a number that a bulk edit cannot change.
+        find_error: returns what is wrong with a new value in native units; None if it is valid. It is not called for
+            a value that clears the field.
     """
 
     level: Kind
@@ -302,6 +304,7 @@ class Setting:
     write: Callable[[Json, NativeEntity, Account], Mapping[str, Json]] | None = None
     is_bulk_editable: bool = True
     note: str = ""
+    find_error: Callable[[Json], str | None] | None = None
 
 
 @frozen(eq=False)

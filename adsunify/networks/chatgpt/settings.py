@@ -124,11 +124,8 @@ def _write_hints(value: Json, entity: NativeEntity, account: Account) -> NativeV
     return {"/context_hints": value}
 
 
-def _creative_writer(member: str, wrong: Callable[[Json], str | None], field: str) -> Callable[..., NativeValues]:
+def _creative_writer(member: str) -> Callable[..., NativeValues]:
     def write(value: Json, entity: NativeEntity, account: Account) -> NativeValues:
-        error = wrong(value)
-        if error is not None:
-            raise invalid_input(f"fields.{field}", "invalid", f"OpenAI: {error}.")
         return {"/creative": {**get_writable_members(entity, "creative", openai.CREATIVE_MEMBERS), member: value}}
 
     return write
@@ -157,10 +154,13 @@ def find_url_error(value: Json) -> str | None:
 _name_setting = partial(Setting, field="name", native="/name", lock=_lock_if_archived, write=_write_name)
 
 
-def _creative_setting(field: str, member: str, wrong: Callable[[Json], str | None]) -> Setting:
+def _creative_setting(field: str, member: str, find_error: Callable[[Json], str | None]) -> Setting:
     """Build the setting of a part of the creative. A write replaces the whole creative."""
     return Setting(
-        "ad", field, f"/creative/{member}", lock=_lock_creative, write=_creative_writer(member, wrong, field)
+        *("ad", field, f"/creative/{member}"),
+        lock=_lock_creative,
+        write=_creative_writer(member),
+        find_error=find_error,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 
 from adsunify.adapter.edits import Edit
@@ -37,14 +37,11 @@ def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _name_setting(kind: Kind, longest: int) -> Setting:
-    place = f"/{kind}/name"
+    return Setting(kind, "name", f"/{kind}/name", max_length=longest, lock=_first_lock(), find_error=_find_name_error)
 
-    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        if google.has_control_characters(value):
-            raise invalid_input("fields.name", "invalid", "Google Ads takes no name with control characters.")
-        return {place: value}
 
-    return Setting(kind, "name", place, max_length=longest, lock=_first_lock(), write=write)
+def _find_name_error(name: Json) -> str | None:
+    return "a name cannot have control characters" if google.has_control_characters(name) else None
 
 
 def get_bid_strategy(entity: NativeEntity) -> str | None:
@@ -167,15 +164,10 @@ def _texts_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
     return show
 
 
-def _texts_writer(
-    member: str, wrong: Callable[[Sequence[str]], str | None]
-) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
+def _texts_writer(member: str) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
     """Build the writer of a list of texts. It replaces the whole list; a text that remains keeps its pin."""
 
     def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        error = wrong(value)
-        if error is not None:
-            raise invalid_input(f"fields.{member}", "invalid", f"Google Ads: {error}.")
         current = get_objects(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}", "ad")
         pins = {get_text(text, "/text"): text["pinnedField"] for text in current if "pinnedField" in text}
         assets = [{"text": text} | ({"pinnedField": pins[text]} if text in pins else {}) for text in value]
@@ -189,9 +181,6 @@ def _read_url(entity: NativeEntity, account: Account) -> Json:
 
 
 def _write_url(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    error = find_url_error(value)
-    if error is not None:
-        raise invalid_input("fields.url", "invalid", f"Google Ads: {error}.")
     return {"/adGroupAd/ad/finalUrls": [value]}
 
 
@@ -302,12 +291,19 @@ SETTINGS = (
             *("ad", member, f"/adGroupAd/ad/responsiveSearchAd/{member}", "list"),
             lock=_first_lock(_lock_other_ad),
             read=_texts_reader(member),
-            write=_texts_writer(member, wrong),
+            write=_texts_writer(member),
+            find_error=find_error,
             note=f"{member}: the whole list; texts with commas go into an edit's creative, or as a JSON list.",
         )
-        for member, wrong in (("headlines", find_headlines_error), ("descriptions", find_descriptions_error))
+        for member, find_error in (("headlines", find_headlines_error), ("descriptions", find_descriptions_error))
     ),
-    Setting("ad", "url", "/adGroupAd/ad/finalUrls", lock=_first_lock(_lock_other_ad), read=_read_url, write=_write_url),
+    Setting(
+        *("ad", "url", "/adGroupAd/ad/finalUrls"),
+        lock=_first_lock(_lock_other_ad),
+        read=_read_url,
+        write=_write_url,
+        find_error=find_url_error,
+    ),
     *map(_path_setting, ("path1", "path2")),
 )
 EDITS = (

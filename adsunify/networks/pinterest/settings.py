@@ -98,10 +98,8 @@ def _read_order_line(entity: NativeEntity, account: Account) -> Json:
     return None if order_line == pinterest.NO_ORDER_LINE else order_line
 
 
-def _write_order_line(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    if value is not None and not pinterest.match_digits(value):
-        raise invalid_input("fields.orderLineId", "invalid", "An order line's id is digits.")
-    return {"/order_line_id": pinterest.NO_ORDER_LINE if value is None else value}
+def _find_order_line_error(value: Json) -> str | None:
+    return None if pinterest.match_digits(value) else "the id of an order line has only digits"
 
 
 def _read_tracking(entity: NativeEntity, account: Account) -> Json:
@@ -143,15 +141,6 @@ def _is_tracking(tracking: Json) -> bool:
     )
 
 
-def _url_writer(field: str, member: str) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
-    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        if value is not None and (wrong := find_web_url_error(value)):
-            raise invalid_input(f"fields.{field}", "invalid", f"Pinterest: {wrong}.")
-        return {f"/{member}": value}
-
-    return write
-
-
 # -- the table ----------------------------------------------------------------------------------------------------
 
 PIN_CONTENT_REASON = "content belongs to the Pin"
@@ -183,9 +172,10 @@ SETTINGS = (
     Setting(
         *("campaign", "orderLineId", "/order_line_id"),
         can_clear=True,
+        cleared=pinterest.NO_ORDER_LINE,
         lock=_lock_if_archived,
         read=_read_order_line,
-        write=_write_order_line,
+        find_error=_find_order_line_error,
     ),
     *(
         Setting("campaign", name, f"/{name}", lock="only draft campaigns")
@@ -234,7 +224,7 @@ SETTINGS = (
         *("ad", "url", "/destination_url"),
         max_length=pinterest.MAX_URL_LENGTH,
         lock=_lock_if_archived,
-        write=_url_writer("url", "destination_url"),
+        find_error=find_web_url_error,
     ),
     _tracking_setting("ad", write=_tracking_writer({}), note=TRACKING_NOTE),
     Setting(
@@ -242,7 +232,7 @@ SETTINGS = (
         max_length=pinterest.MAX_TRACKING_URL_LENGTH,
         can_clear=True,
         lock=_lock_if_archived,
-        write=_url_writer("clickTrackingUrl", "click_tracking_url"),
+        find_error=find_web_url_error,
     ),
     *(Setting("ad", name, f"/{name}", lock="only draft ads") for name in split_words("pin_id creative_type")),
 )

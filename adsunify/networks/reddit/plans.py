@@ -204,12 +204,12 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 # -- preflight ----------------------------------------------------------------------------------------------------
 
 
-def _has_post(post_id: str) -> Flow[bool]:
-    """Return whether the post exists. A post of either form is complete as soon as it can be read."""
+def _check_post(post_id: str) -> Flow[list[Issue]]:
+    """Check that the post exists. A post of either form is complete as soon as it can be read."""
     for path in ("posts", "structured_posts"):
         if (yield from fetch_or_none(NETWORK, reddit.build_get_request(f"{path}/{{id}}", id=post_id))) is not None:
-            return True
-    return False
+            return []
+    return [Issue("creative.existingId", "not_found", "Reddit has no such post, or it is still being made.")]
 
 
 def _find_row(request: Request, row_id: str | None) -> Flow[Mapping[str, Json] | None]:
@@ -218,21 +218,30 @@ def _find_row(request: Request, row_id: str | None) -> Flow[Mapping[str, Json] |
     return next((row for row in rows if parse_id(get_value(row, "/id")) == row_id), None)
 
 
-def _check_funding_instrument(instrument: Mapping[str, Json] | None, currency: str | None) -> Iterator[Issue]:
+def _check_funding_instrument(account: Account, instrument_id: str | None) -> Flow[list[Issue]]:
+    """Check that the funding instrument can pay in the currency of the account."""
     path = "platform.fundingInstrumentId"
+    # The list of all modes also has the instruments that cannot pay, with their reasons.
+    request = reddit.build_account_get_request(account, "funding_instruments", mode="ALL")
+    instrument = yield from _find_row(request, instrument_id)
     if instrument is None:
-        yield Issue(path, "not_found", "Reddit: the account has no such funding instrument.")
-        return
+        return [Issue(path, "not_found", "Reddit: the account has no such funding instrument.")]
+    issues: list[Issue] = []
     if get_value(instrument, "/is_servable") is not True:
         reasons = get_value(instrument, "/reasons_not_servable")
-        reason = (
-            ", ".join(map(str, reasons))[:300] if isinstance(reasons, list) and reasons else "Reddit says no reason"
-        )
-        yield Issue(path, "ineligible", f"Reddit: this funding instrument cannot pay: {reason}.")
-    own_currency = get_text(instrument, "/currency")
-    if own_currency != currency:
-        message = f"The funding instrument counts in {own_currency}; no conversion is made."
-        yield Issue(path, "currency_mismatch", message)
+        named = ", ".join(map(str, reasons))[:300] if isinstance(reasons, list) else ""
+        message = f"Reddit: this funding instrument cannot pay: {named or 'Reddit says no reason'}."
+        issues.append(Issue(path, "ineligible", message))
+    currency = get_text(instrument, "/currency")
+    if currency != account.currency:
+        message = f"The funding instrument counts in {currency}; no conversion is made."
+        issues.append(Issue(path, "currency_mismatch", message))
+    return issues
+
+
+def _check_pixel(account: Account, pixel_id: str | None) -> Flow[list[Issue]]:
+    pixel = yield from _find_row(reddit.build_account_get_request(account, "pixels"), pixel_id)
+    return [] if pixel else [Issue("platform.pixelId", "not_found", "Reddit: the account has no such pixel.")]
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
@@ -240,24 +249,16 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
 
     A failed look-up is only a warning, since it proves nothing about the brief.
     """
+    checks = {
+        "the post is complete": _check_post(brief.creative.existing_id or ""),
+        "the funding instrument can pay": _check_funding_instrument(account, brief.platform.funding_instrument_id),
+        "the account has the pixel": _check_pixel(account, brief.platform.pixel_id),
+    }
     issues: list[Issue] = []
     warnings: list[str] = []
-    try:
-        if not (yield from _has_post(brief.creative.existing_id or "")):
-            message = "Reddit has no such post, or it is still being made."
-            issues.append(Issue("creative.existingId", "not_found", message))
-    except ProviderError as problem:
-        warnings.append(f"Whether the post is complete could not be checked: {problem.message}")
-    try:
-        # The list of all modes also has the instruments that cannot pay, with their reasons.
-        instruments = reddit.build_account_get_request(account, "funding_instruments", mode="ALL")
-        instrument = yield from _find_row(instruments, brief.platform.funding_instrument_id)
-        issues += _check_funding_instrument(instrument, account.currency)
-    except ProviderError as problem:
-        warnings.append(f"Whether the funding instrument can pay could not be checked: {problem.message}")
-    try:
-        if (yield from _find_row(reddit.build_account_get_request(account, "pixels"), brief.platform.pixel_id)) is None:
-            issues.append(Issue("platform.pixelId", "not_found", "Reddit: the account has no such pixel."))
-    except ProviderError as problem:
-        warnings.append(f"Whether the account has the pixel could not be checked: {problem.message}")
+    for statement, check in checks.items():
+        try:
+            issues += yield from check
+        except ProviderError as problem:
+            warnings.append(f"Whether {statement} could not be checked: {problem.message}")
     return issues, warnings

@@ -10,6 +10,7 @@ from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
 from adsunify.adapter.settings import Lock, start_lock
 from adsunify.errors import Issue, invalid_input
+from adsunify.models.error_messages import find_web_url_error, is_web_address
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.values.json_pointer import get_value
@@ -92,18 +93,6 @@ def _write_name(value: Json, entity: NativeEntity, account: Account) -> Mapping[
     return {"/name": value}
 
 
-def _write_post(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    if wrong := reddit.find_post_id_error(value):
-        raise invalid_input("fields.existingId", "invalid", f"Reddit: {wrong}.")
-    return {"/post_id": value}
-
-
-def _write_url(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    if not _is_address(value):
-        raise invalid_input("fields.url", "invalid", "An address begins with http:// or https://.")
-    return {"/click_url": value}
-
-
 def _json_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
     def read(entity: NativeEntity, account: Account) -> Json:
         members = get_value(entity, f"/{member}")
@@ -142,11 +131,8 @@ def _is_parameter(pair: Json) -> bool:
 
 
 def _is_tracker(tracker: Json) -> bool:
-    return set(tracker) == {"type", "url"} and tracker["type"] in reddit.TRACKER_TYPES and _is_address(tracker["url"])
-
-
-def _is_address(value: Json) -> bool:
-    return isinstance(value, str) and value.startswith(("http://", "https://"))
+    is_complete = set(tracker) == {"type", "url"} and tracker["type"] in reddit.TRACKER_TYPES
+    return is_complete and isinstance(tracker["url"], str) and is_web_address(tracker["url"])
 
 
 _write_windows = _json_writer(
@@ -240,7 +226,7 @@ SETTINGS = (
         *("ad", "url", "/click_url"),
         max_length=reddit.MAX_URL_LENGTH,
         lock=_lock_if_closed,
-        write=_write_url,
+        find_error=find_web_url_error,
         note="An ad over a post of the type TEXT cannot have a url.",
     ),
     Setting(
@@ -264,7 +250,7 @@ SETTINGS = (
     Setting(
         *("ad", "existingId", "/post_id"),
         lock=_lock_if_closed,
-        write=_write_post,
+        find_error=reddit.find_post_id_error,
         note="The ad goes to review again with another post.",
     ),
     *(Setting("ad", name, f"/{name}", lock=READ_ONLY_REASON) for name in ("ad_group_id", "campaign_id")),

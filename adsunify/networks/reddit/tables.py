@@ -202,8 +202,8 @@ def _paged_catalog(resource: str, request: SearchRequestBuilder, name: str = "/n
     return Catalog(resource, build_request, **whole)
 
 
-def _plain_catalog(resource: str, path: str) -> Catalog:
-    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(path))
+def _plain_catalog(resource: str, path: str, **cells: Json) -> Catalog:
+    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(path), **cells)
 
 
 def _account_catalog(resource: str, query: Mapping[str, str] | None = None, **cells: Json) -> Catalog:
@@ -253,10 +253,6 @@ def _get_value(row: Mapping[str, Json]) -> str:
     return get_text(row, "/id") or get_text(row, "/value") or ""
 
 
-def _taxonomy_catalog(resource: str, **cells: Json) -> Catalog:
-    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(f"targeting/{resource}"), **cells)
-
-
 def _build_communities_request(account: Account, sought: str) -> Request:
     return reddit.build_get_request("targeting/communities/search", {"query": sought})
 
@@ -296,8 +292,8 @@ CATALOGS = (
         suffix="required",
         note="communities:<text> searches by name.",
     ),
-    _taxonomy_catalog("interests"),
-    *(_taxonomy_catalog(resource, id=_get_value) for resource in ("languages", "carriers", "devices")),
+    _plain_catalog("interests", "targeting/interests"),
+    *(_plain_catalog(name, f"targeting/{name}", id=_get_value) for name in ("languages", "carriers", "devices")),
     _plain_catalog("time_zones", "time_zones"),
     _account_catalog("apps"),
 )

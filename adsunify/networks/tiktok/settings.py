@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.native_money import is_number
@@ -94,19 +95,15 @@ def _write_bid(value: Json, entity: NativeEntity, account: Account) -> Mapping[s
     return {_get_bid_pointer(entity): value, "/bid_type": tiktok.CUSTOM_BID}
 
 
-def _text_writer(place: Callable[[NativeEntity], str], longest: int, path: str) -> Callable[..., Mapping[str, Json]]:
-    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        wrong = tiktok.find_text_error(value, longest)
-        if wrong is not None:
-            raise invalid_input(path, "invalid", f"TikTok: {wrong}.")
-        return {place(entity): value}
-
-    return write
+def _find_name_error(name: Json) -> str | None:
+    return tiktok.find_text_error(name, tiktok.MAX_NAME_UNITS)
 
 
-def _name_setting(kind: Kind, member: str) -> Setting:
-    write = _text_writer(lambda entity: f"/{member}", tiktok.MAX_NAME_UNITS, "fields.name")
-    return Setting(kind, "name", f"/{member}", lock=lock_if_deleted, write=write)
+def _find_body_error(body: Json) -> str | None:
+    return tiktok.find_text_error(body, tiktok.MAX_TEXT_UNITS)
+
+
+_name_setting = partial(Setting, field="name", lock=lock_if_deleted, find_error=_find_name_error)
 
 
 def _ad_member_pointer(manual: str, smart: str) -> Callable[[NativeEntity], str]:
@@ -133,7 +130,7 @@ def _locked_settings(kind: Kind, *members: str) -> tuple[Setting, ...]:
 
 
 SETTINGS = (
-    _name_setting("campaign", "campaign_name"),
+    _name_setting("campaign", native="/campaign_name"),
     Setting(
         "campaign",
         "budget",
@@ -155,7 +152,7 @@ SETTINGS = (
         write=_write_industries,
         note="special_industries can only be cleared.",
     ),
-    _name_setting("adGroup", "adgroup_name"),
+    _name_setting("adGroup", native="/adgroup_name"),
     Setting("adGroup", "budget", "/budget", "money", period=get_budget_period, lock=_lock_ad_group_budget),
     Setting(
         "adGroup",
@@ -214,14 +211,8 @@ SETTINGS = (
         *("placement_type", "placements", "promotion_type", "optimization_goal", "billing_event", "budget_mode"),
         *("search_result_enabled", "click_attribution_window", "view_attribution_window"),
     ),
-    _name_setting("ad", "ad_name"),
-    Setting(
-        "ad",
-        "body",
-        _get_text_pointer,
-        lock=lock_if_deleted,
-        write=_text_writer(_get_text_pointer, tiktok.MAX_TEXT_UNITS, "fields.body"),
-    ),
+    _name_setting("ad", native="/ad_name"),
+    Setting("ad", "body", _get_text_pointer, lock=lock_if_deleted, find_error=_find_body_error),
     Setting("ad", "url", _get_url_pointer, lock=lock_if_deleted),
     Setting("ad", "call_to_action", _get_call_pointer, "choice", choices=tiktok.CALLS_TO_ACTION, lock=lock_if_deleted),
     Setting("ad", "existingId", "/video_id", lock=_lock_smart_plus_ad, note="A new video brings its own first cover."),

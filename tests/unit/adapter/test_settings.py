@@ -1,14 +1,19 @@
-"""Settings: which of them a bulk edit changes."""
+"""Settings: which of them a bulk edit changes, and which values they refuse."""
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
 
+from adsunify.adapter.edits import Edit, apply_edit
+from adsunify.adapter.network import Account
 from adsunify.adapter.settings import list_bulk_fields, list_settings
+from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Kind
 
-META = get_adapter("meta").network
+META, PINTEREST = (get_adapter(code).network for code in ("meta", "pinterest"))
+ACCOUNT = Account("pinterest", "1", "EUR", "Europe/Berlin")
 KIND: Kind = "adGroup"
 
 
@@ -18,3 +23,15 @@ def test_a_field_may_be_editable_but_not_in_bulk() -> None:
     assert "budget" in list_bulk_fields(META, KIND) and "budget" not in list_bulk_fields(network, KIND)
     assert set(list_bulk_fields(network, KIND)) == set(list_bulk_fields(META, KIND)) - {"budget"}
     assert [one.field for one in list_settings(network, KIND)] == [one.field for one in list_settings(META, KIND)]
+
+
+def test_a_setting_refuses_a_value_that_is_wrong_and_clears_without_a_check() -> None:
+    url = next(one for one in PINTEREST.settings if one.field == "clickTrackingUrl")
+    network = evolve(PINTEREST, settings=(evolve(url, find_error=lambda value: "it is wrong"),))
+    entity = {"status": "ACTIVE", "click_tracking_url": "https://example.com/1"}
+    cleared = apply_edit(network, ACCOUNT, "ad", entity, Edit({"clickTrackingUrl": ""}), None)
+    assert cleared.native_object == {"click_tracking_url": None}
+    with pytest.raises(InvalidInput) as refused:
+        apply_edit(network, ACCOUNT, "ad", entity, Edit({"clickTrackingUrl": "https://example.com/2"}), None)
+    (issue,) = refused.value.issues
+    assert (issue.path, issue.code, issue.message) == ("fields.clickTrackingUrl", "invalid", "Pinterest: it is wrong.")
