@@ -79,7 +79,8 @@ def types(session: nox.Session) -> None:
     """mypy --strict over packages, benchmarks, examples and a client program; it finds broken adapters."""
     install(session, "test", "types")
     session.run("mypy")
-    session.run("mypy", "--exclude", "wrong_uses", "tests/typing", "tests/performance", "examples/tests")
+    examples = ["examples/tests", *map(str, sorted(Path("examples").glob("*.py")))]
+    session.run("mypy", "--exclude", "wrong_uses", "tests/typing", "tests/performance", *examples)
     session.run("mypy", "examples/adapter_package/src")
     session.run("pytest", "tests/typing")
 

@@ -1,0 +1,88 @@
+"""Create one campaign on Meta, Google Ads, Pinterest and Outbrain, paused on each of them.
+
+What the networks share is written once; ``NETWORKS`` holds what each of them needs beside it. The campaign is prepared
+on every network before it is executed on the first one, so a refusal leaves nothing behind.
+
+Needs: connected accounts in US dollars on the four networks.
+Prints: what each network refuses, or each native write of each plan; with ``--execute`` the ids of the new campaigns.
+Running it again with the same name creates no second campaign: the idempotency keys find the operations of the first
+run. An operation can be continued for 30 minutes; then its error says what was written.
+"""
+
+import argparse
+import os
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from adsunify import Ads, CampaignBrief, Creative, InvalidInput, NetworkCode, Operation, OperationError, Platform
+from adsunify.contract.answers import Account
+from adsunify.models.brief import Budget, Keyword, Schedule, Targeting
+
+URL, IMAGE_URL = "https://shop.example/chairs", "https://shop.example/chairs.jpg"
+PICTURE = Creative(headline="Built for rain", body="Chairs that stay outside.", url=URL, image_url=IMAGE_URL)
+TEXTS = Creative(
+    headlines=("Folding Garden Chairs", "Built For Rain", "Free Delivery"),
+    descriptions=("Light, strong and easy to store.", "Order today, sit down on Friday."),
+    url=URL,
+)
+KEYWORDS = [Keyword(text="garden chair"), Keyword(text="folding chair", match="exact")]
+NETWORKS: dict[NetworkCode, tuple[Creative, Platform, list[Keyword]]] = {
+    "meta": (PICTURE, Platform(page_id="9009"), []),
+    "google": (TEXTS, Platform(eu_political_advertising=False), KEYWORDS),
+    "pinterest": (PICTURE, Platform(board_id="730146114520000001"), KEYWORDS),
+    "outbrain": (PICTURE, Platform(brand_name="Example Shop"), []),
+}
+
+
+def make_brief(network: NetworkCode, account: Account, name: str, budget: Decimal, start: date) -> CampaignBrief:
+    """Make the brief for one network. The campaign starts at midnight in the time zone of the account."""
+    creative, platform, keywords = NETWORKS[network]
+    midnight = datetime.combine(start, time(), ZoneInfo(account.timezone or "UTC"))
+    return CampaignBrief(
+        name=name,
+        goal="traffic",
+        budget=Budget(amount=f"{budget:f}", currency="USD", period="daily"),
+        bid="0.50",
+        schedule=Schedule(start_at=midnight.isoformat()),
+        targeting=Targeting(countries=["US"], keywords=keywords),
+        creative=creative,
+        platform=platform,
+    )
+
+
+def main(client: Ads, name: str, budget: Decimal, start: date, *, execute: bool = False) -> int:
+    """Validate the campaign on each network, or create it if ``execute`` is True. Returns the number of failures."""
+    operations: list[Operation] = []
+    failures = 0
+    for network in NETWORKS:
+        account = next(row for row in client.accounts.list(network=network) if row.currency == "USD")
+        try:
+            brief = make_brief(network, account, name, budget, start)
+            if execute:
+                operations.append(client.campaigns.create(account, brief, idempotency_key=f"{name} {network}"))
+            else:
+                plan = client.campaigns.validate(account, brief).plan
+                print(f"{network} {account.native_id}:", *(step.does for step in plan.steps), sep="\n  ")
+        except InvalidInput as refusal:
+            failures += 1
+            print(*(f"{network}: {issue.path} {issue.message}" for issue in refusal.issues), sep="\n")
+    for operation in operations if not failures else ():
+        try:
+            done = client.operations.run(operation, confirmed=True)
+            print(f"{done.network}: created campaign {done.created.campaign_id}, {done.review_url}")
+        except OperationError as error:
+            failures += 1
+            print(f"{operation.network}: {error} Outcome: {error.outcome}. {operation.review_url}")
+    return failures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", help="the name of the campaign, which also finds it again")
+    parser.add_argument("--budget", type=Decimal, default=Decimal("30.50"), help="US dollars per day and network")
+    parser.add_argument("--start", type=date.fromisoformat, default=date.today() + timedelta(days=2))
+    parser.add_argument("--execute", action="store_true", help="create the campaigns, paused")
+    given = parser.parse_args()
+    with Ads(os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), token=os.environ.get("ADSUNIFY_TOKEN")) as ads:
+        raise SystemExit(main(ads, given.name, given.budget, given.start, execute=given.execute) > 0)
