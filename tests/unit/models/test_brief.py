@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from adsunify.errors import InvalidInput
-from adsunify.models.brief import CampaignBrief, Creative, read_brief
+from adsunify.models.brief import CampaignBrief, Creative, Schedule, Targeting, read_brief
 from adsunify.values import exact_json
 from adsunify.values.countries import load_country_codes
 
@@ -52,7 +52,7 @@ def forms(value: dict[str, Any]) -> tuple[Any, ...]:
 def issues(value: Any) -> list[tuple[str, str]]:
     with pytest.raises(InvalidInput) as refused:
         read_brief(value)
-    assert all(issue.message[0].islower() and issue.message.endswith(".") for issue in refused.value.issues)
+    assert all(issue.message[0].islower() and issue.message.endswith((".", "?")) for issue in refused.value.issues)
     return sorted((issue.path, issue.code) for issue in refused.value.issues)
 
 
@@ -217,6 +217,15 @@ def test_unknown_properties_are_refused_everywhere(path):
     there["extra"] = 1
     for form in forms(value):
         assert issues(form) == [(f"{path}.extra".strip("."), "unknown_property")]
+
+
+def test_json_has_no_python_names() -> None:
+    """Only a constructor takes them."""
+    value = brief("schedule", {"start_at": "2030-03-01T08:00:00Z"})
+    for form in forms(value):
+        assert issues(form) == [("schedule.startAt", "required"), ("schedule.start_at", "unknown_property")]
+    assert Schedule(start_at="2030-03-01T08:00:00Z").to_json() == {"startAt": "2030-03-01T08:00:00Z"}
+    assert Targeting(countries=["US"]) == Targeting(countries=("US",))
 
 
 def members(schema: dict[str, Any], definitions: dict[str, Any], path: str = "") -> list[str]:
