@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import evolve
-
+from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import Account, ParsedError, require_currency, split_words
 from adsunify.adapter.oauth import OAuth2
-from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response
 from adsunify.values.currencies import get_exponent
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value, parse_id, require_objects, require_value
+from adsunify.values.json_pointer import get_text, get_value, parse_id, require_objects
 from adsunify.values.time_formats import ISO_TIME
 
 CODE = "northway"
@@ -88,23 +86,12 @@ def parse_rows(response: Response) -> list[Mapping[str, Json]]:
     return require_objects(response.body, "/items", "list")
 
 
-def parse_object(response: Response, what: str) -> Mapping[str, Json]:
-    """Return the entity in a response. Raises ProviderUnreadable if the body is not an object."""
-    native = require_value(response.body, "", what)
-    if not isinstance(native, Mapping):
-        raise ProviderUnreadable(f"The {what} in the response is not an object.")
-    return native
-
-
 def parse_next_cursor(response: Response) -> str | None:
     """Return the cursor of the next page; None on the last page, where it is null."""
     return parse_id(get_value(response.body, "/after"))
 
 
-def build_next_request(request: Request, response: Response) -> Request | None:
-    """Return the request of the next page; None after the last page."""
-    cursor = parse_next_cursor(response)
-    return None if cursor is None else evolve(request, query={**request.query, "after": cursor})
+build_next_request = next_page_builder("after", parse_next_cursor)
 
 
 def parse_error(response: Response) -> ParsedError | None:

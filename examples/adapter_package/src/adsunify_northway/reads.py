@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from adsunify.adapter import catalogs, hierarchy
-from adsunify.adapter.catalogs import CatalogPage
-from adsunify.adapter.flows import fetch_pages, fetch_response
+from adsunify.adapter.flows import fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
-    MAX_FILTER_PAGES,
     DiscoveredAccount,
     EntityPage,
     EntityTree,
@@ -17,17 +16,16 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     drop_orphans,
-    ensure_owned,
+    fetch_entity_page,
+    fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
-from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.network import Account, Level, require_timezone
 from adsunify.adapter.reports import parse_report_rows
-from adsunify.errors import ProviderUnreadable
-from adsunify.http.messages import Flow, Request
-from adsunify.plans.records import Kind
+from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.dates import get_timezone, split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, require_id, require_objects
+from adsunify.values.json_pointer import get_text, require_id, require_object, require_objects
 
 from . import native as northway
 from .tables import AD, CAMPAIGN, LEVELS, METRICS, NETWORK
@@ -35,10 +33,7 @@ from .tables import AD, CAMPAIGN, LEVELS, METRICS, NETWORK
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def _fetch_rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
-    """Read all rows of a list, to its last page."""
-    answers = yield from fetch_pages(NETWORK, request, northway.build_next_request)
-    return [row for answer in answers for row in northway.parse_rows(answer)]
+_fetch_rows = partial(fetch_rows, NETWORK, following=northway.build_next_request, parse=northway.parse_rows)
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
@@ -80,46 +75,28 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     if level is not CAMPAIGN:
         del filters["q"]
     native_filters = {name: value for name, value in filters.items() if value is not None}
-    cursor = query.cursor
-    matches: tuple[ParsedEntity, ...] = ()
-    for _ in range(MAX_FILTER_PAGES):
-        page_query = {**northway.build_list_query(query.limit, cursor), **native_filters}
-        response = yield from fetch_response(
-            NETWORK, northway.build_account_get_request(account, level.path, page_query)
-        )
-        page = [hierarchy.parse_entity(level, row) for row in northway.parse_rows(response)]
-        matches = tuple(entity for entity in page if _is_match(entity, query))
-        next_cursor = northway.parse_next_cursor(response)
-        if next_cursor is not None and next_cursor == cursor:
-            raise ProviderUnreadable("The list of Northway has no end: its cursor repeats.")
-        cursor = next_cursor
-        if matches or cursor is None:
-            break
-    return EntityPage(matches, cursor)
 
+    def parse_page(response: Response) -> EntityPage:
+        entities = (hierarchy.parse_entity(level, row) for row in northway.parse_rows(response))
+        return EntityPage(tuple(filter(query.has_match, entities)), northway.parse_next_cursor(response))
 
-def _is_match(row: ParsedEntity, query: ListQuery) -> bool:
-    has_name = query.search is None or query.search.casefold() in (row.name or "").casefold()
-    return has_name and query.status in (None, row.native_status)
+    page_query = {**northway.build_list_query(query.limit, query.cursor), **native_filters}
+    request = northway.build_account_get_request(account, level.path, page_query)
+    return (yield from fetch_entity_page(NETWORK, request, northway.build_next_request, parse_page))
 
 
 def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
     response = yield from fetch_response(NETWORK, northway.build_get_request(f"{level.path}/{{id}}", id=entity_id))
-    entity = hierarchy.parse_entity(level, northway.parse_object(response, level.native))
-    if entity.id != entity_id:
-        raise ProviderUnreadable(f"Northway answered with another {level.native} than the requested one.")
-    return entity
+    entity = hierarchy.parse_entity(level, require_object(response.body, "", level.native))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read one entity with any state. Its URL does not name the advertiser, so its owner is checked."""
-    entity = yield from _fetch_level_entity(get_level(NETWORK, kind), entity_id)
-    return (yield from ensure_owned(NETWORK, account, entity, _fetch_level_entity))[0]
+    return (yield from fetch_lineage(NETWORK, account, kind, entity_id, _fetch_level_entity))[0]
 
 
-def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
-    """Read one entity. An edit needs nothing more."""
-    return (yield from fetch_entity(account, kind, entity_id))
+fetch_editable_entity = fetch_entity
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -151,6 +128,4 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def fetch_catalog_page(account: Account, resource: str, query: ListQuery) -> Flow[CatalogPage]:
-    """Read one page of a catalog."""
-    return (yield from catalogs.fetch_catalog_page(NETWORK, account, resource, query))
+fetch_catalog_page = partial(catalogs.fetch_catalog_page, NETWORK)
