@@ -1,0 +1,77 @@
+"""The guides of the Python client: their blocks run in order, with an open client of the simulated networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from adsunify import Ads
+from adsunify.testing import SimulatedNetworks, sandbox
+
+from .test_pages import blocks
+
+
+@pytest.fixture(scope="module")
+def networks() -> Iterator[SimulatedNetworks]:
+    with sandbox("meta") as networks:
+        yield networks
+
+
+@pytest.fixture
+def client(networks: SimulatedNetworks) -> Iterator[Ads]:
+    networks.reset()
+    with networks.client() as client:
+        yield client
+
+
+def run(codes: list[str], page: str, names: dict[str, Any]) -> dict[str, Any]:
+    for code in codes:
+        exec(compile(code, page, "exec"), names)
+    return names
+
+
+def test_the_quick_start_runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = run(blocks("docs/start.md", "python"), "start.md", {})
+    assert names["operation"].status == "succeeded"
+    assert names["insights"].totals.spend > 0
+    assert (tmp_path / "ads.db").exists()
+    assert "succeeded" in capsys.readouterr().out
+
+
+def create_first_campaign(client: Ads) -> dict[str, Any]:
+    """Run the block of the quick start that prepares a campaign, and execute it. Returns the names of the block."""
+    (code,) = (code for code in blocks("docs/start.md", "python") if "CampaignBrief(" in code)
+    account = client.accounts.list(network="meta").first()
+    names = run([code], "start.md", {"client": client, "account": account})
+    client.operations.run(names["operation"], confirmed=True)
+    return names
+
+
+def test_the_concepts_run(client: Ads, capsys: Any) -> None:
+    brief = create_first_campaign(client)["brief"]
+    names = run(blocks("docs/concepts.md", "python"), "concepts.md", {"client": client, "brief": brief})
+    assert (names["operation"].status, names["operation"].created.campaign_id is None) == ("succeeded", False)
+    assert "operation_succeeded applied" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["budgets", "bulk"])
+def test_an_edit_runs(page: str, client: Ads, networks: SimulatedNetworks) -> None:
+    create_first_campaign(client)
+    writes_before = len(networks.writes("meta"))
+    names = run(blocks(f"docs/{page}.md", "python"), page, {"client": client})
+    operation = client.operations.get(names["operation"])
+    assert (operation.action, len(networks.writes("meta"))) == ("edit", writes_before + 1)
+
+
+def test_insights_are_read(client: Ads) -> None:
+    names = run(blocks("docs/insights.md", "python"), "insights.md", {"client": client})
+    assert [day.date for day in names["insights"].rows][-1] == names["today"] - timedelta(days=1)
+
+
+def test_an_error_has_a_code(capsys: Any) -> None:
+    run(blocks("docs/errors.md", "python"), "errors.md", {})
+    assert "goal required" in capsys.readouterr().out
