@@ -110,7 +110,8 @@ class HttpBackend:
         if self.options.on_request is not None:
             self.options.on_request(RequestInfo(*about))
         loop = asyncio.get_running_loop()
-        begun, response = loop.time(), None
+        begun = loop.time()
+        response: httpx.Response | None = None
         has_deadline = isinstance(self.options.timeout, float)
         try:
             async with patient_timeout(deadline if has_deadline else math.inf):
@@ -124,6 +125,7 @@ class HttpBackend:
                     follow_redirects=False,
                     timeout=self._make_timeout(deadline - begun),
                 )
+                return response
         except (httpx.HTTPError, TimeoutError) as problem:
             raise self._make_failure(problem, message.outcome) from problem
         finally:
@@ -134,7 +136,6 @@ class HttpBackend:
             log.debug(text, *about, status, elapsed, request_id)
             if self.options.on_response is not None:
                 self.options.on_response(ResponseInfo(*about, status, elapsed, request_id))
-        return response
 
     def _make_timeout(self, seconds: float) -> httpx.Timeout:
         """Limits of an attempt. ``seconds`` are left for the call; connecting takes at most half of them."""
@@ -179,7 +180,8 @@ class HttpBackend:
         if error.request_id is None:
             error.request_id = response.headers.get("x-request-id")
         if isinstance(error, ProviderThrottled | RateLimited | OperationError):
-            error.retry_after = error.retry_after or retry_after  # the body is more precise
+            if retry_after is not None and not error.retry_after:  # the body is more precise
+                error.retry_after = retry_after
             retry_after = error.retry_after
         raise AttemptFailed(
             error,
