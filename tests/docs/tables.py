@@ -23,6 +23,7 @@ from adsunify.testing.faults import FAULTS, find_simulated_networks
 from tests.cases.discovery import brief, cells
 
 from .errors import write_errors
+from .network_guides import get_guide_writers
 from .unverified import render_unverified_facts
 
 ROOT = Path(__file__).parents[2]
@@ -184,6 +185,7 @@ DOCUMENTS: Mapping[str, Callable[[str], str]] = {
     "docs/connecting.md": write_connecting,
     "docs/errors.md": write_errors,
     "docs/networks.md": write_networks,
+    **get_guide_writers(),
     "docs/testing.md": write_testing,
 }
 """Each document with generated parts, and what writes it again from its text."""
@@ -202,7 +204,7 @@ def main() -> None:
     """Write all documents and the missing example briefs, and say which changed."""
     for name, write in DOCUMENTS.items():
         path = ROOT / name
-        before = path.read_text()
+        before = path.read_text() if path.exists() else ""
         if (after := write(before)) != before:
             path.write_text(after)
             print(f"wrote {name}")

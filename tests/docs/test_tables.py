@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -22,3 +23,9 @@ def test_each_code_of_an_error_is_explained() -> None:
     assert [code for code, explanation in cells.items() if not all(explanation)] == []
     outcomes = {cells[code][0] for code in re.findall(r"^\| `(\w+)` \| \d+ \|", text, re.MULTILINE)}
     assert {word for outcome in outcomes for word in re.findall(r"`(\w+)`", outcome)} == set(OUTCOMES)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "networks").glob("*.md")), ids=lambda path: path.stem)
+def test_each_guide_has_what_no_table_knows(path: Path) -> None:
+    headings = re.findall(r"^## (.+)$", path.read_text(), re.MULTILINE)
+    assert {"Review by the network", "What a token can do", "Limits of the network", "Sources"} <= {*headings}
