@@ -69,7 +69,7 @@ async def main(client: AsyncAds, path: Path, start: date, end: date, parallel: i
                 (account, first, last)
                 for account in await client.accounts.list().all()
                 for first, last in list_months(start, end)
-                if (account.account_id, str(first), str(last)) not in final
+                if account.status != "disconnected" and (account.account_id, str(first), str(last)) not in final
             ]
             slots, failures = asyncio.Semaphore(parallel), 0
             reads = [read_month(client, database, slots, *job) for job in jobs]

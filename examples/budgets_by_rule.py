@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
-from adsunify import Ads, Conflict, OperationError
+from adsunify import Ads, Conflict, OperationError, ProviderError
 from adsunify.contract.answers import Account, Node, Operation
 
 BULK_LIMIT = 50
@@ -25,7 +25,7 @@ BULK_LIMIT = 50
 def get_cost_per_click(client: Ads, account: Account, until: date) -> Decimal | None:
     """Return what a click cost in the seven days until ``until``; None without clicks or figures."""
     totals = client.insights.daily(account, until - timedelta(days=6), until).totals
-    return None if not totals.clicks or totals.spend is None else totals.spend / totals.clicks
+    return None if not totals.clicks or totals.spend is None else round(totals.spend / totals.clicks, 4)
 
 
 def has_budget(client: Ads, account: Account, node: Node) -> bool:
@@ -53,19 +53,19 @@ def prepare_lower_budgets(client: Ads, account: Account, percent: int, key: str 
 
 
 def main(client: Ads, target: Decimal, currency: str, percent: int, until: date, *, execute: bool = False) -> int:
-    """Apply the rule to all active accounts in ``currency``. Returns the number of edits that failed."""
+    """Apply the rule to all active accounts in ``currency``. Returns the number of failures."""
     failures = 0
     for account in client.accounts.list():
-        cost = get_cost_per_click(client, account, until) if account.currency == currency else None
-        if cost is None or account.status != "active":
+        if account.currency != currency or account.status != "active":
             continue
-        print(f"{account.network} {account.native_id}: a click costs {cost:.4f} {currency}")
         key = f"cost per click {until} {account.account_id}" if execute else None
         try:
-            operations = list(prepare_lower_budgets(client, account, percent, key)) if cost > target else []
-        except Conflict:
-            print("  the rule has run for this day, when other entities were active: nothing is prepared")
-            continue
+            cost = get_cost_per_click(client, account, until)
+            print(f"{account.network} {account.native_id}: cost of a click {cost or 'unknown'}, target {target}")
+            operations = list(prepare_lower_budgets(client, account, percent, key)) if (cost or 0) > target else []
+        except (Conflict, ProviderError) as error:
+            failures, operations = failures + 1, []
+            print(f"{account.network} {account.native_id}: {error} Nothing is written.")
         for operation in operations:
             for change in (change for step in operation.plan.steps for change in step.changes):
                 print(f"  {operation.id}: {change.field} {change.before} -> {change.after}")

@@ -1,4 +1,4 @@
-"""Write the daily figures of all accounts to a CSV or Parquet file, as a nightly job does.
+"""Write the daily figures of all connected accounts to a CSV or Parquet file, as a nightly job does.
 
 Networks correct the figures of the last days, so the job reads several days again every night. ``provisional`` marks
 the days that may still change. A figure that a network does not report is empty, not 0.
@@ -61,6 +61,8 @@ def main(client: Ads, output: Path, start: date, end: date) -> int:
     rows: list[Row] = []
     failures = 0
     for account in client.accounts.list():
+        if account.status == "disconnected":
+            continue
         try:
             rows.extend(read_rows(client, account, start, end))
         except ProviderError as error:

@@ -5,8 +5,7 @@ on every network before it is executed on the first one, so a refusal leaves not
 
 Needs: connected accounts in US dollars on the four networks.
 Prints: what each network refuses, or each native write of each plan; with ``--execute`` the ids of the new campaigns.
-Running it again with the same name creates no second campaign: the idempotency keys find the operations of the first
-run. An operation can be continued for 30 minutes; then its error says what was written.
+Running it again with the same name creates no second campaign: the idempotency keys find those of the first run.
 """
 
 import argparse
@@ -19,8 +18,8 @@ from adsunify import Ads, CampaignBrief, Creative, InvalidInput, NetworkCode, Op
 from adsunify.contract.answers import Account
 from adsunify.models.brief import Budget, Keyword, Schedule, Targeting
 
-URL, IMAGE_URL = "https://shop.example/chairs", "https://shop.example/chairs.jpg"
-PICTURE = Creative(headline="Built for rain", body="Chairs that stay outside.", url=URL, image_url=IMAGE_URL)
+URL = "https://shop.example/chairs"
+PICTURE = Creative(headline="Built for rain", body="Chairs that stay outside.", url=URL, image_url=f"{URL}.jpg")
 TEXTS = Creative(
     headlines=("Folding Garden Chairs", "Built For Rain", "Free Delivery"),
     descriptions=("Light, strong and easy to store.", "Order today, sit down on Friday."),
@@ -56,18 +55,21 @@ def main(client: Ads, name: str, budget: Decimal, start: date, *, execute: bool 
     operations: list[Operation] = []
     failures = 0
     for network in NETWORKS:
-        account = next(row for row in client.accounts.list(network=network) if row.currency == "USD")
+        active = (row for row in client.accounts.list(network=network) if row.status == "active")
+        accounts = [row for row in active if row.currency == "USD"]
+        if not accounts:
+            raise SystemExit(f"{network}: no account in US dollars is connected")
         try:
-            brief = make_brief(network, account, name, budget, start)
+            brief = make_brief(network, accounts[0], name, budget, start)
             if execute:
-                operations.append(client.campaigns.create(account, brief, idempotency_key=f"{name} {network}"))
+                operations.append(client.campaigns.create(accounts[0], brief, idempotency_key=f"{name} {network}"))
             else:
-                plan = client.campaigns.validate(account, brief).plan
-                print(f"{network} {account.native_id}:", *(step.does for step in plan.steps), sep="\n  ")
+                steps = client.campaigns.validate(accounts[0], brief).plan.steps
+                print(f"{network} {accounts[0].native_id}:", *(step.does for step in steps), sep="\n  ")
         except InvalidInput as refusal:
             failures += 1
             print(*(f"{network}: {issue.path} {issue.message}" for issue in refusal.issues), sep="\n")
-    for operation in operations if not failures else ():
+    for operation in [] if failures else operations:
         try:
             done = client.operations.run(operation, confirmed=True)
             print(f"{done.network}: created campaign {done.created.campaign_id}, {done.review_url}")
