@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from subprocess import PIPE, Popen
@@ -46,7 +46,7 @@ class McpServer:
 
 
 @contextmanager
-def start_server() -> Iterator[McpServer]:
+def start_server() -> Generator[McpServer, None, None]:
     """Start an MCP server and agree on the version of the protocol. It ends with its standard input."""
     with Popen([sys.executable, "-m", "adsunify", "mcp"], stdin=PIPE, stdout=PIPE, text=True, bufsize=1) as process:
         assert process.stdin is not None and process.stdout is not None

@@ -10,10 +10,11 @@ run the script again before you prepare anything anew.
 """
 
 import argparse
+import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from adsunify import Ads, Operation
 from adsunify.contract.answers import Node, PlanStep
@@ -27,22 +28,13 @@ def is_doubtful(operation: Operation) -> bool:
     return operation.status == "unknown" or operation.stalled
 
 
-def list_texts(value: Any) -> Iterator[str]:
-    """List all texts in a request."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from list_texts(member)
-
-
 def describe_step(step: PlanStep, at: datetime | None, nodes: Sequence[Node]) -> Iterator[str]:
     """Describe what the account shows for a doubtful step, which began at ``at``, and what to do."""
-    texts = set(list_texts(step.body))
+    request = json.dumps([step.path, step.body], default=str)
     if step.action == "create":
-        matches = [node for node in nodes if node.name is not None and node.name in texts]
+        matches = [node for node in nodes if node.name is not None and json.dumps(node.name) in request]
     else:
-        matches = [node for node in nodes if node.id in texts or node.id in step.path]
+        matches = [node for node in nodes if re.search(rf"\b{re.escape(node.id)}\b", request)]
     for node in matches:
         yield f"The account shows {node.kind} {node.id}: {node.name}, {node.status or node.native_status}."
     for change in step.changes:
