@@ -87,12 +87,13 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def pyright(session: nox.Session) -> None:
-    """pyright over the public client and a program that uses it (needs npm)."""
+    """pyright over the public client and a program that uses it, and the share of known types (needs npm)."""
     if shutil.which("npm") is None:
         session.error("npm is missing: pyright cannot be installed, so NOTHING was checked")
     install(session, "pyright")
     session.run("pyright")
     session.run("python", "-m", "tests.typing")
+    session.run("python", "-m", "tests.typing.completeness")
 
 
 @nox.session

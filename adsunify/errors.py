@@ -93,7 +93,7 @@ class AdsunifyError(Exception):
     ) -> None:
         super().__init__(message)
         self.message = message
-        self.code = code or self.default_code
+        self.code: str = code or self.default_code
         self.outcome: WriteOutcome = outcome
         self.operation_data = operation
         self.applied_steps: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from attrs import frozen
 from pydantic import (
@@ -138,7 +138,7 @@ class NewKey(ApiModel):
 class Authorize(ApiModel):
     """The network to connect with a hosted consent link."""
 
-    model_config = ConfigDict(defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(defer_build=True)
 
     network: OAuthNetwork
 
@@ -171,7 +171,9 @@ def _list_member_names(network: str) -> list[list[str]]:
 class NewConnection(CrossFieldModel):
     """A network's own credentials: an API key, a user name with its password, or a key pair of an Apple client."""
 
-    model_config = ConfigDict(extra="allow", defer_build=True, json_schema_extra=_set_credential_schemas)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="allow", defer_build=True, json_schema_extra=_set_credential_schemas
+    )
     __pydantic_extra__: dict[str, Secret]
 
     network: CredentialNetwork

@@ -13,7 +13,7 @@ from contextlib import suppress
 from decimal import Decimal
 from itertools import islice
 from types import NoneType, SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 from unicodedata import category
 
 from pydantic import (
@@ -100,7 +100,7 @@ class ApiModel(BaseModel):
     A constructor takes the members by their Python names, and raises InvalidInput.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         strict=True,
         extra="forbid",
         frozen=True,

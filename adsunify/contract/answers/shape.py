@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from attrs import frozen
 from pydantic import (
@@ -68,7 +68,7 @@ class Shape(BaseModel):
     Answers with equal JSON are equal. Pydantic builds the validator at its first use; a server never uses it.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel,
         extra="allow",
         frozen=True,

@@ -136,7 +136,10 @@ def write_namespaces(resources: list[str], is_async: bool) -> str:
     """The module with the class that has all namespaces."""
     prefix, awaited = ("Async", "asynchronous ") if is_async else ("", "")
     imports = "\n".join(f"from .{one} import {get_class_name(one, is_async)}" for one in resources)
-    members = "\n".join(f"        self.{one} = {get_class_name(one, is_async)}(self)" for one in resources)
+    members = "\n".join(
+        f"        self.{one}: {get_class_name(one, is_async)} = {get_class_name(one, is_async)}(self)"
+        for one in resources
+    )
     return f'''"""The namespaces of the {awaited}client. Written by ``nox -s client`` from the contract table."""
 
 from __future__ import annotations
