@@ -88,14 +88,14 @@ async def test_a_message_names_a_member_once(both: Served) -> None:
 async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that the networks were sent while an agent works: head and body."""
     sent: list[bytes] = []
-    answering = type(both.networks.state).handle_request
+    answer = type(both.networks.state)._handle_native_request
 
-    async def listening(self: Any, asked: web.Request) -> web.StreamResponse:
-        sent.append(b"\n".join((asked.raw_path.encode(), *(b": ".join(one) for one in asked.raw_headers))))
-        sent.append(await asked.read())
-        return await answering(self, asked)
+    async def record_request(self: Any, http: web.Request, *route: Any) -> web.StreamResponse:
+        sent.append(b"\n".join((http.raw_path.encode(), *(b": ".join(header) for header in http.raw_headers))))
+        sent.append(await http.read())
+        return await answer(self, http, *route)
 
-    monkeypatch.setattr(type(both.networks.state), "handle_request", listening)
+    monkeypatch.setattr(type(both.networks.state), "_handle_native_request", record_request)
     one = await client(both)
     tokens = await one.tokens()
     key = both.people["admin"].tokens["write"]

@@ -20,6 +20,8 @@ from .toy import MODEL, REPOSITORY, TOY, make_environment, write_toy
 
 EXAMPLES = 5
 """A test whose ids name more networks than this is one of all networks; others name some as examples."""
+IMPORTED_EARLY = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
+"""The hook of the folder imports adsunify before pytest finds the plugin of the test kit in it."""
 DOCUMENTS = "tests/docs/"
 """Documents are generated (``nox -s tables``): those here know the networks of this repository."""
 SUITES = ("tests", "tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing")
@@ -35,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_pytest(folder: Path, *arguments: str) -> str:
     """What a pytest prints that knows the toy; the assertion fails where a test does."""
-    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments)
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", IMPORTED_EARLY, *arguments)
     done = subprocess.run(command, cwd=REPOSITORY, env=make_environment(folder), capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
