@@ -1,6 +1,6 @@
 """Writes the guide of each network, ``docs/networks/CODE.md``, from its tables.
 
-The facts about the application, the review and the limits of the network are in ``docs/networks/CODE.txt``. They are
+The facts about the application, the review and the limits of the network are in ``guide.md`` of the adapter. They are
 written by hand, from the sources that ``native.py`` of the adapter names.
 """
 
@@ -10,16 +10,15 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
-from pathlib import Path
+from importlib.resources import files
 
 from adsunify.adapter.network import Network
 from adsunify.contract.requests import get_credential_sets
-from adsunify.networks.registry import find_built_in_packages, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, find_built_in_packages, get_adapter
 from adsunify.review.capabilities import LOGIN_NAMES, MatrixTable, build_sections, render_markdown_table
 
 from .unverified import list_facts
 
-FOLDER = Path(__file__).parents[2] / "docs" / "networks"
 FROM_MATRIX = ("Formats", "Levels", "Editable fields", "Locked fields")
 """The sections of docs/networks.md of which a guide shows the rows of its network."""
 EVERY_GOAL = ("traffic", "awareness", "conversions", "app_installs")
@@ -33,13 +32,13 @@ def get_guide_writers() -> Mapping[str, Callable[[str], str]]:
 def write_guide(code: str, _: str) -> str:
     """Return the guide of a network."""
     network = get_adapter(code).network
-    by_hand = FOLDER / f"{code}.txt"
+    by_hand = files(ADAPTER_PACKAGES[code]) / "guide.md"
     parts = [
         f"# {network.title}",
         f"The adapter `{code}` uses version {network.version} of the network's interface{describe_end(network)}.",
         "## Connecting",
         *describe_login(network),
-        *([by_hand.read_text().strip()] if by_hand.exists() else []),
+        *([by_hand.read_text().strip()] if by_hand.is_file() else []),
         *list_matrix_sections(code),
         "## What the adapter cannot do",
         "\n".join(f"- {sentence}" for sentence in list_limits(network)),

@@ -50,7 +50,7 @@ def copy_renamed(source: Path, target: Path) -> None:
     """Copy a file or a folder; the toy's names take the place of the model's in names and contents."""
     if source.is_dir():
         for path in source.iterdir():
-            if path.suffix in ("", ".py", ".json") and path.name != "__pycache__":
+            if path.suffix in ("", ".py", ".json", ".md") and path.name != "__pycache__":
                 copy_renamed(path, target / rename(path.name))
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
