@@ -32,18 +32,18 @@ def list_facts() -> Iterator[tuple[str, str, str]]:
     for code, package in find_built_in_packages().items():
         (folder,) = import_module(package).__path__
         for path in sorted(Path(folder).glob("*.py")):
-            for fact in parse_facts(path.read_text()):
+            for fact in parse_facts(path.read_text(), f"{code}/{path.name}"):
                 yield code, path.stem, fact
 
 
-def parse_facts(source: str) -> Iterator[str]:
-    """Yield the unverified facts of a module. Raises ValueError for a comment that marks one in another form."""
+def parse_facts(source: str, name: str) -> Iterator[str]:
+    """Yield the unverified facts of the module ``name``. Raises ValueError for a comment that marks one otherwise."""
     lines = source.splitlines()
     for token in generate_tokens(StringIO(source).readline):
         if token.type != COMMENT or "unverified" not in token.string.lower():
             continue
         if not token.string.startswith(MARK):
-            raise ValueError(f"line {token.start[0]}: a comment about an unverified fact begins with {MARK!r}")
+            raise ValueError(f"{name}, line {token.start[0]}: a comment about an unverified fact begins with {MARK!r}")
         number, column = token.start
         code, fact = lines[number - 1][:column].strip(), token.string.removeprefix(MARK)
         if not code:

@@ -249,7 +249,7 @@ ERRORS = (
     ErrorRule("rejected", "not_found", "the object does not exist", ("NOT_FOUND",)),
     ErrorRule("rejected", "input", "the entity changed at the same time", ("CONFLICT",)),
     ErrorRule("throttled", "limit", "more than 600 requests a minute for an advertiser", ("SLOW_DOWN",)),
-    # Unverified: that token calls answer with the codes of RFC 6749.
+    # unverified: that token calls answer with the codes of RFC 6749.
     ErrorRule("rejected", "token", "the consent was withdrawn or has expired", ("invalid_grant",)),
     ErrorRule("rejected", "permission", "the credentials of the app are wrong", ("invalid_client",)),
 )
