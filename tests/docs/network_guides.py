@@ -167,5 +167,7 @@ def describe_unverified(code: str) -> Iterator[str]:
 def describe_sources(code: str) -> str:
     """Return the paragraph of the adapter's ``native.py`` that names the sources with their dates."""
     description = inspect.getdoc(import_module(f"{find_built_in_packages()[code]}.native")) or ""
-    (paragraph,) = (part for part in description.split("\n\n") if part.startswith("Sources"))
+    paragraph = next((part for part in description.split("\n\n") if part.startswith("Sources")), None)
+    if paragraph is None:
+        raise ValueError(f"{code}/native.py: its docstring needs a paragraph that begins with Sources")
     return paragraph.replace("``", "`")

@@ -1,4 +1,7 @@
-"""Native names of Northway: addresses, enums, limits, and how a response gives pages and errors."""
+"""Native names of Northway: addresses, enums, limits, and how a response gives pages and errors.
+
+Sources, read 2026-11-20: docs.northway.example/ads/v3 (fictional).
+"""
 
 from __future__ import annotations
 
