@@ -66,8 +66,8 @@ async def test_committed_before_the_first_byte(stage: Stage, engine: str, name: 
 
 CODE = """
 import asyncio, pickle, sys
-from tests.system.crash.child import executing
-asyncio.run(executing(None, pickle.load(sys.stdin.buffer)))
+from tests.system.crash.child import execute_job
+asyncio.run(execute_job(None, pickle.load(sys.stdin.buffer)))
 """
 REQUIRED = "ADSUNIFY_TRACE_REQUIRED"
 TRACED = "fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg"

@@ -24,7 +24,7 @@ IMPORTED_EARLY = "ignore:Module already imported:pytest.PytestAssertRewriteWarni
 """The hook of the folder imports adsunify before pytest finds the plugin of the test kit in it."""
 DOCUMENTS = "tests/docs/"
 """Documents are generated (``nox -s tables``): those here know the networks of this repository."""
-SUITES = ("tests", "tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing")
+SUITES = ("tests", "tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing", f"--ignore={DOCUMENTS}")
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from tests.networks.samples import find_case_folder, list_example_briefs
 
 MODEL, TOY = "reddit", "atoll"
 """The code of the network that is copied, and that of the copy; the hosts of the model contain its code."""
-OTHER_NAMES = {"goal_value": "goal_limit"}
-"""Native names of the model, and those of the copy."""
+OTHER_NAMES = {"goal_value": "goal_worth"}
+"""Native names of the model, and those of the copy: as long, and sorted alike, because recordings hold them."""
 REPOSITORY = Path(__file__).parents[3]
 HOOK = '''"""Adds the networks of this folder to the packages, in each process whose path has the folder."""
 
