@@ -104,7 +104,7 @@ class AdsunifyError(Exception):
 
     @property
     def operation(self) -> Operation | None:
-        """The operation that the error concerns, as the methods of the clients return it; None if there is none.
+        """The operation that the error concerns, as the methods of the clients return it; None if no operation does.
 
         ``operation_data`` is its JSON. Raises ServerUnreachable where that is not of the form of an operation.
         """

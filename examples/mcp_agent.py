@@ -30,7 +30,7 @@ class McpServer:
         self._send(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
 
     def request(self, method: str, **params: Any) -> Mapping[str, Any]:
-        """Send a request and return its result. Raises RuntimeError where there is none."""
+        """Send a request and return its result. Raises RuntimeError if the response has no result."""
         self.notify(id=next(self._ids), method=method, params=params)
         answer: dict[str, Any] = json.loads(self._receive() or '{"error": "The MCP server has ended."}')
         if "error" in answer:

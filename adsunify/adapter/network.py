@@ -464,7 +464,7 @@ class Network:
     Attributes:
         hosts: the only hosts that get credentials.
         get_money_unit: returns the money unit of an account.
-        parse_error: returns the native error of a response, even of an unreadable one; None if there is none. It never
+        parse_error: returns the native error of a response, even of an unreadable one; None without an error. It never
             raises.
         missing_day: the meaning of a day without a row in a report.
         time: how the network writes the instants of schedules; None if it stores whole days.

@@ -149,7 +149,7 @@ class OAuth2(Login):
         exchange_extras: further members of that form.
         is_client_in_header: the id and secret of the application are sent as HTTP Basic credentials, not in the form.
         headers: headers of every request to these endpoints.
-        client_id_header: the header with the application's id in every signed request; empty if there is none.
+        client_id_header: the header with the application's id in every signed request; empty if not needed.
         revoke_members: the members of the form that revokes a token.
         revoked_tokens: the tokens to revoke. Only the first that the connection has is revoked, unless
             ``is_revoking_all``.

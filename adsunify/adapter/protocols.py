@@ -56,7 +56,7 @@ class Native(Protocol):
         ...
 
     def parse_error(self, response: Response) -> ParsedError | None:
-        """Parse the native error of any response, even an unreadable one; None if there is none. Never raises."""
+        """Parse the native error of any response, even an unreadable one; None without an error. Never raises."""
         ...
 
 

@@ -91,7 +91,7 @@ class ItemBatch:
     Attributes:
         at: the pointer to the array in the request.
         output: the output that holds the ids in item order.
-        sent: the member of a sent item that must equal the id in the response; empty if there is none.
+        sent: the member of a sent item that must equal the id in the response; empty if no member must.
         many: False if the array has exactly one item; the output is then its id.
     """
 

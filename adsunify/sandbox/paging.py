@@ -84,7 +84,7 @@ def paginate_from(
 
 
 def find_position(rows: Sequence[Mapping[str, Any]], native_id: str, error: InvalidRequest) -> int:
-    """Return the position of the row with this `id`. Raises `error` if there is none."""
+    """Return the position of the row with this `id`. Raises `error` if no row has it."""
     for position, row in enumerate(rows):
         if row["id"] == native_id:
             return position

@@ -166,7 +166,7 @@ def consent_redirect_uri(service: Service, network: str) -> str:
 
 
 def read_state(answer: Mapping[str, str]) -> str:
-    """Return the state in a network's answer; empty if there is none."""
+    """Return the state in a network's answer; empty if the answer has no state."""
     return answer.get("state") or answer.get("oauth_token") or answer.get("denied") or ""
 
 

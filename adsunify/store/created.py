@@ -38,7 +38,7 @@ def record_created(connection: Connection, operation_id: str, n: int, created: S
     key.
 
     Returns:
-        The first entity that another step has created already; None if there is none.
+        The first entity that another step has created already; None if all entities are new.
     """
     account = _ACCOUNT.fetch_one(connection, {"of_operation": operation_id})
     for created_id in sorted(

@@ -139,7 +139,7 @@ def get_user(connection: Connection, user_id: str) -> UserRecord:
 
 
 def find_user_by_email(connection: Connection, email: str) -> UserRecord | None:
-    """Return the user with this e-mail; None if there is none."""
+    """Return the user with this e-mail; None if no user has it."""
     row = connection.execute(_USER_WITH_EMAIL, {"the_email": email.strip().lower()}).one_or_none()
     return None if row is None else UserRecord(**row._mapping)
 

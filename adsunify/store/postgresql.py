@@ -94,7 +94,7 @@ _write_attempt = partial(_Attempt, in_transaction=True)
 
 
 def _sqlstate(error: BaseException) -> str:
-    """Return PostgreSQL's SQLSTATE of an error; empty if there is none."""
+    """Return PostgreSQL's SQLSTATE of an error; empty if the error has no SQLSTATE."""
     native = error.orig if isinstance(error, DBAPIError) else error
     return getattr(native, "sqlstate", None) or ""
 

@@ -111,7 +111,7 @@ def begin_report(
 
 
 def find_report(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:
-    """Return the report of this range; None if there is none."""
+    """Return the report of this range; None if it was not stored."""
     row = connection.execute(
         _OF_RANGE, {"of_account": account_id, "of_start": start_date, "of_end": end_date}
     ).one_or_none()
@@ -119,7 +119,7 @@ def find_report(connection: Connection, account_id: str, start_date: str, end_da
 
 
 def find_report_by_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
-    """Return the report of a job of this account; None if there is none.
+    """Return the report of a job of this account; None if it was not stored.
 
     A network may return one job for two ranges, because it cuts both to the days that it has. The latest report counts.
     """

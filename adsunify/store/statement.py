@@ -83,7 +83,7 @@ class Statement:
         return rows[0] if rows else None
 
     def fetch_one(self, connection: Connection, values: BoundValues) -> Any:
-        """Run the statement and return its only row. Raises LookupError if there is none."""
+        """Run the statement and return its only row. Raises LookupError if no row matches."""
         rows = self.fetch_all(connection, values)
         if not rows:
             raise LookupError(f"no row was returned by {self.text(connection)}")

@@ -93,7 +93,7 @@ class RequestedFault:
     """The fault of the simulated network, which counts down."""
 
     @property
-    def happened(self) -> int:
+    def occurrences(self) -> int:
         """How often the fault has happened so far."""
         return self.times - self.pending.times
 

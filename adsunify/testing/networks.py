@@ -207,7 +207,7 @@ class SimulatedNetworks:
 
     def unused_faults(self) -> tuple[RequestedFault, ...]:
         """Return the faults that have not happened at all. A test that ends with one has not tested what it says."""
-        return tuple(fault for fault in self._faults if not fault.happened)
+        return tuple(fault for fault in self._faults if not fault.occurrences)
 
     def describe_unused_faults(self) -> str:
         """Describe the faults that have not happened, with the last requests of their networks; empty without any."""

@@ -39,7 +39,7 @@ def _get_member(value: Json, part: str) -> Json:
 
 
 def get_value(value: Json, pointer: str, default: Json = None) -> Json:
-    """Return the value at the pointer, or ``default`` if there is none. Never raises."""
+    """Return the value at the pointer, or ``default`` if the document has no such place. Never raises."""
     for part in split_pointer(pointer):
         value = value.get(part, MISSING) if type(value) is dict else _get_member(value, part)
         if value is MISSING:

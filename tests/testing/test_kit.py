@@ -86,7 +86,7 @@ def test_a_fault_has_the_result_that_the_table_says(name: str, networks: Simulat
     operation = prepare(networks, client, network)
     requested = networks.fail(network, "POST", fault=fault, **arguments)
     assert execute_once(client, operation) == result
-    assert (requested.happened, networks.unused_faults(), len(networks.writes(network))) == (1, (), writes)
+    assert (requested.occurrences, networks.unused_faults(), len(networks.writes(network))) == (1, (), writes)
     assert f"`{result[0]}`" in FAULTS[fault].result
 
 
@@ -163,7 +163,7 @@ def test_connecting_the_accounts_meets_no_fault() -> None:
     with sandbox("outbrain") as networks:
         fault = networks.fail("outbrain", status=503, times=9)
         assert networks.account("outbrain").status == "active"
-        assert fault.happened == 0
+        assert fault.occurrences == 0
 
 
 def test_each_client_has_a_store_with_the_same_accounts(networks: SimulatedNetworks) -> None:
@@ -193,7 +193,7 @@ def test_a_fault_that_met_no_request_is_reported(networks: SimulatedNetworks, cl
     unused = networks.fail("meta", "POST", "/adsetz", status=429)
     used = networks.fail("meta", "POST", "/graph.facebook.com/*/adsets", status=429, times=2)
     client.operations.run(prepare(networks, client, "meta"), confirmed=True)
-    assert used.happened == 2 and networks.unused_faults() == (unused,)
+    assert used.occurrences == 2 and networks.unused_faults() == (unused,)
     text = networks.describe_unused_faults()
     assert text.startswith("No request met the fault: status 429 for POST /adsetz of meta. The last requests were: ")
     assert "POST /graph.facebook.com/v26.0/act_1001/adsets" in text

@@ -175,7 +175,7 @@ class OperationsResource(Resource):
         confirmed: Literal[True],
         progress: Callable[[Operation], None] | None = None,
     ) -> Operation:
-        """Write the prepared change, and continue for as long as the answer says so.
+        """Write the prepared change, and execute it again while ``next_action`` is ``execute``.
 
         It waits where the network asks to wait, and calls :meth:`execute` again while ``next_action`` is ``execute``.
         Nothing is written twice.

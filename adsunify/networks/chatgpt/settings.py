@@ -39,7 +39,7 @@ def is_bid_per_thousand(entity: NativeEntity) -> bool:
 
 
 def get_budget_member(entity: NativeEntity) -> str | None:
-    """Return the member of ``budget`` that holds the budget; None if there is none."""
+    """Return the member of ``budget`` that holds the budget; None if the entity has no budget."""
     limits = (openai.LIFETIME_LIMIT_MEMBER, openai.DAILY_LIMIT_MEMBER)
     return next((name for name in limits if get_value(entity, f"/budget/{name}") is not None), None)
 

@@ -170,7 +170,7 @@ class Library:
         return cls([file for file in files if isinstance(file, Case)])
 
     def find_case(self, network: str, name: str) -> Case:
-        """Return the case of a network with this name, file name or stem. Raises InvalidCase if there is none."""
+        """Return the case of a network with this name, file name or stem. Raises InvalidCase if no case has it."""
         for case in self.cases:
             if case.network == network and name in (case.name, case.path.name, case.path.stem):
                 return case

@@ -130,8 +130,8 @@ def _compare_result(
         expected = f"a refusal at {case.refuse.get('field')} ({case.refuse.get('reason')})"
         report.failures.append(Difference("/refuse", expected, format_value(result.value)))
         return
-    if conversation.unused:
-        unused = Difference("/exchange", "every request to be made", f"{len(conversation.unused)} were not")
+    if conversation.unused_positions:
+        unused = Difference("/exchange", "every request to be made", f"{len(conversation.unused_positions)} were not")
         (report.failures if strict else report.notes).append(unused)
     if not strict:
         result = _arrange_result(case, result)

@@ -45,14 +45,14 @@ class Conversation:
         self._responses: dict[tuple[int, ResponseFormat], Response] = {}
 
     @property
-    def unused(self) -> list[int]:
+    def unused_positions(self) -> list[int]:
         """The positions of the responses that no request has used."""
         used = {position for _, position in self.answered}
         return [position for position in range(len(self.exchange)) if position not in used]
 
     def answer(self, request: Request) -> Response:
-        """Return the recorded response of a request. Raises UnexpectedRequest if there is none."""
-        unused = self.unused
+        """Return the recorded response of a request. Raises UnexpectedRequest if none was recorded."""
+        unused = self.unused_positions
         others = [] if self.strict else [*unused[1:], *(position for _, position in reversed(self.answered))]
         first_differences = []
         for position in [*unused[:1], *others]:

@@ -68,7 +68,7 @@ def _run_plan(case: Case, library: Library, conversation: Conversation) -> CaseR
 def _run_create(case: Case, library: Library, conversation: Conversation) -> CaseResult:
     plan = run_flow(plan_case(case, library), conversation.answer)
     warnings: list[str] = []
-    if conversation.unused:  # the preflight makes the requests that the plan did not make
+    if conversation.unused_positions:  # the preflight makes the requests that the plan did not make
         preflight = get_adapter(case.network).plans.preflight(case.account, parse_brief(require_member(case, "brief")))
         issues, warnings = run_flow(preflight, conversation.answer)
         if issues:
@@ -200,7 +200,7 @@ def _run_insights(case: Case, library: Library, conversation: Conversation) -> C
     insights = run_flow(
         adapter.reads.fetch_insights(case.account, start, end, members.get("job"), now), conversation.answer
     )
-    while insights.pending is not None and conversation.unused and len(conversation.answered) < 100:
+    while insights.pending is not None and conversation.unused_positions and len(conversation.answered) < 100:
         # the resumed call makes the requests that the first did not make
         insights = run_flow(
             adapter.reads.fetch_insights(case.account, start, end, insights.pending.job, now), conversation.answer
@@ -257,7 +257,7 @@ def _run_connect(case: Case, library: Library, conversation: Conversation) -> Ca
     flow = adapter.credential_flows.fetch_credentials(_find_app(case), redirect, answer, verifier, _get_now_ms(case))
     credentials = run_flow(flow, conversation.answer)
     value = credentials.to_json()
-    if conversation.unused:
+    if conversation.unused_positions:
         value["accounts"] = _accounts_to_json(
             case.network, run_flow(adapter.reads.discover_accounts(), conversation.answer)
         )
