@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tests.networks
 from adsunify.adapter.error_rules import match_error_rule
+from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import ErrorRule, Network
-from adsunify.http.messages import Request
+from adsunify.errors import ProviderNotFound, ProviderUnreadable
+from adsunify.http.messages import Request, Response
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.testing.contract.cases import Case, InvalidFile, Library, read_cases
 from adsunify.testing.contract.checks import check_case
@@ -77,6 +81,30 @@ def test_each_kind_has_an_exemplary_case(network: str) -> None:
     kinds = {case.kind for case in CASES if case.network == network and case.is_exemplary}
     without = set() if get_samples(network).refreshes_tokens else {"refresh"}
     assert set(KINDS) - kinds - without == set()
+
+
+ENTITY_READS = [case for case in CASES if case.kind == "entity" and case.refuse is None and case.is_exemplary]
+
+
+@pytest.mark.parametrize("case", ENTITY_READS, ids=lambda case: case.id)
+def test_an_answer_about_another_entity_is_refused(case: Case) -> None:
+    """The recorded answers, to a request for the neighbour of the entity that they describe."""
+    entity_id = str(case.input["entityId"])
+    neighbour = entity_id[:-1] + ("2" if entity_id.endswith("1") else "1")
+    reads = get_adapter(case.network).reads
+    for fetch_entity in (reads.fetch_entity, reads.fetch_editable_entity):
+        recorded = cycle(case.exchange)
+
+        def answer(request: Request, recorded: Iterator[Any] = recorded) -> Response:
+            return make_response(next(recorded)["response"], request)
+
+        with pytest.raises((ProviderUnreadable, ProviderNotFound)):
+            run_flow(fetch_entity(case.account, str(case.input["kind"]), neighbour), answer)
+
+
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
+def test_each_network_has_reads_of_an_entity(network: str) -> None:
+    assert network in {case.network for case in ENTITY_READS}
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)

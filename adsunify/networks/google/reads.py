@@ -214,9 +214,14 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:
-    """One entity with the fields of its level."""
+    """Read one entity with the fields of its level."""
     level = get_level(NETWORK, kind)
-    return _parse_entity(level, (yield from _fetch_row(account, level, entity_id, level.fields)))
+    return (yield from _fetch_fields(account, level, entity_id, level.fields))
+
+
+def _fetch_fields(account: Account, level: Level, entity_id: str, fields: Iterable[str]) -> Flow[ParsedEntity]:
+    entity = _parse_entity(level, (yield from _fetch_row(account, level, entity_id, fields)))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 _EDIT_OBJECTS: Mapping[str, tuple[str, ...]] = {
@@ -237,7 +242,7 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
     """
     level = get_level(NETWORK, kind)
     fields = (*level.fields, *AD_PATH_FIELDS) if level is AD else level.fields
-    entity = _parse_entity(level, (yield from _fetch_row(account, level, entity_id, fields)))
+    entity = yield from _fetch_fields(account, level, entity_id, fields)
     native: Mapping[str, Json] = entity.native
     if level is AD_GROUP and entity.parent_id is not None:
         native = google.merge_rows(

@@ -125,7 +125,8 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     """Read one entity with any status."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, linkedin.build_entity_request(account, level, entity_id))
-    return _parse_entity(level, require_object(response.body, "", level.native))
+    entity = _parse_entity(level, require_object(response.body, "", level.native))
+    return hierarchy.require_same_entity(NETWORK, level, entity, linkedin.get_path_id(level, entity_id))
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:

@@ -160,7 +160,8 @@ def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:
         if meta.is_node_type_error(problem, level.native):
             raise ProviderNotFound(f"Meta: {entity_id} is no {level.native}.", native=problem.native) from None
         raise
-    return hierarchy.parse_entity(level, require_value(response.body, ""))
+    entity = hierarchy.parse_entity(level, require_value(response.body, ""))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 fetch_editable_entity = fetch_entity

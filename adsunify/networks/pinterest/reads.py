@@ -122,7 +122,8 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     level = _get_readable_level(kind)
     url, path = f"/ad_accounts/{{account}}/{level.path}/{{id}}", {"account": account.native_id, "id": entity_id}
     response = yield from fetch_response(NETWORK, pinterest.build_pairs_request(url, path))
-    return hierarchy.parse_entity(level, require_value(response.body, ""))
+    entity = hierarchy.parse_entity(level, require_value(response.body, ""))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 fetch_editable_entity = fetch_entity

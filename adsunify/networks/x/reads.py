@@ -192,7 +192,8 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     response = yield from fetch_response(
         NETWORK, x.build_request("GET", path, {}, account=account.native_id, id=entity_id)
     )
-    return hierarchy.parse_entity(level, require_object(response.body, "/data", level.native))
+    entity = hierarchy.parse_entity(level, require_object(response.body, "/data", level.native))
+    return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 
 def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:

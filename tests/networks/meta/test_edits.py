@@ -54,7 +54,7 @@ LIFELONG = AD_SET | {
 
 
 def edit(kind: Any, entity: Mapping[str, Json], **parts: Any) -> Plan:
-    flow = plans.plan_edit(ACCOUNT, kind, "6102", Edit(**parts), NOW)
+    flow = plans.plan_edit(ACCOUNT, kind, str(entity["id"]), Edit(**parts), NOW)
     made: Plan = run(flow, answer_of({**entity, "account_id": "7007"}))[0]
     return made
 
