@@ -21,6 +21,7 @@ from attrs import evolve, field, frozen
 
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request
+from adsunify.plans.exposure import Exposure
 from adsunify.plans.marks import IdempotencyMark, add_marks, remove_marks
 from adsunify.values.exact_json import Json, dumps_canonical, loads
 
@@ -296,7 +297,8 @@ def change_to_json(change: Change) -> dict[str, Json]:
 class Plan:
     """The steps of one operation. Build a plan with :func:`make_plan`, which checks it.
 
-    A plan never changes, so its JSON and bytes are computed once, at their first use.
+    A plan never changes, so its JSON and bytes are computed once, at their first use. ``exposure`` is None until it is
+    computed, and in plans that were stored before plans had it.
     """
 
     network: str
@@ -305,6 +307,7 @@ class Plan:
     steps: tuple[Step, ...]
     warnings: tuple[str, ...] = ()
     risk: Risk = "low"
+    exposure: Exposure | None = None
     version: int = PLAN_VERSION
 
     @cached_property
@@ -331,6 +334,8 @@ class Plan:
             value["warnings"] = list(self.warnings)
         if self.risk != "low":
             value["risk"] = self.risk
+        if self.exposure is not None:
+            value["exposure"] = self.exposure.to_json()
         return value
 
     @classmethod
@@ -348,6 +353,7 @@ class Plan:
             steps=tuple(Step.from_json(step) for step in value["steps"]),
             warnings=tuple(value.get("warnings", ())),
             risk=value.get("risk", "low"),
+            exposure=None if "exposure" not in value else Exposure.from_json(value["exposure"]),
             version=value["version"],
         )
 
@@ -401,7 +407,7 @@ def add_operation_marks(plan: Plan, operation_id: str = "") -> Plan:
         return plan
     id_ = operation_id or plan.digest
     steps = tuple([_mark_step(step, id_) if step.marks else step for step in plan.steps])
-    return Plan(plan.network, plan.action, plan.account, steps, plan.warnings, plan.risk, plan.version)
+    return evolve(plan, steps=steps)
 
 
 def build_marked_body(step: Mapping[str, Json], operation_id: str) -> Json:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from adsunify.actor import Actor
 from adsunify.errors import Issue, NotFound, invalid_input
 from adsunify.execution.state import read_progress
-from adsunify.plans.records import Outputs, Plan, make_plan
+from adsunify.plans.records import Outputs, Plan
 from adsunify.service import serializers
 from adsunify.service.core import Idempotency, Service, UseCaseResult
 from adsunify.service.operations import read_operation, read_operations
@@ -93,9 +93,7 @@ def _operations_result(views: list[Json], is_replay: bool, many: bool) -> UseCas
 
 def with_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:
     """Return the plan with further warnings for the reviewer."""
-    if not warnings:
-        return plan
-    return make_plan(plan.network, plan.action, plan.account, plan.steps, (*plan.warnings, *warnings), plan.risk)
+    return evolve(plan, warnings=(*plan.warnings, *warnings)) if warnings else plan
 
 
 async def read_activation_source(

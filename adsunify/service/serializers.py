@@ -55,7 +55,14 @@ PLAN_VIEWS = PlanViewCache(CACHE_BYTES)
 
 
 def _plan_view(plan: Mapping[str, Json], digest: str, id_: str) -> dict[str, Json]:
-    return {"version": plan["version"], "digest": digest, "steps": [_step_to_json(step, id_) for step in plan["steps"]]}
+    exposure = plan.get("exposure", {})
+    return {
+        "version": plan["version"],
+        "digest": digest,
+        "exposure": exposure.get("exposure"),
+        "planned": exposure.get("planned"),
+        "steps": [_step_to_json(step, id_) for step in plan["steps"]],
+    }
 
 
 def _step_to_json(step: Mapping[str, Json], id_: str) -> dict[str, Json]:

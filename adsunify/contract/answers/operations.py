@@ -52,11 +52,26 @@ class PlanStep(Shape):
     changes: list[ChangeInWords]
 
 
+class Spend(Shape):
+    """What may be spent on one day and in all, in major units: an amount, ``unbounded`` or ``unknown``."""
+
+    currency: Text
+    daily: str
+    lifetime: str
+
+
 class PlanView(Shape):
-    """The immutable plan."""
+    """The immutable plan.
+
+    ``exposure`` is what can be spent once the plan is executed and could not be spent before. ``planned`` are the
+    budgets that it sets up, also where everything stays paused. Lists of operations leave both out; both are null in
+    plans that were prepared before plans had them.
+    """
 
     version: int
     digest: str
+    exposure: Spend | None = None
+    planned: Spend | None = None
     steps: list[PlanStep] = Field([])
 
 

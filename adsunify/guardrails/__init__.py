@@ -1,0 +1,1 @@
+"""Guardrails: rules of a workspace that bound what may be spent."""

@@ -1,0 +1,171 @@
+"""What a plan allows to be spent: the records, their arithmetic and their JSON.
+
+Amounts are counts of micro-units, of which a million make one major unit of the account's currency. An amount without
+an end is ``unbounded``. An amount that no table can compute is ``unknown``; it is never treated as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import frozen
+
+from adsunify.values.currencies import EXPONENTS
+from adsunify.values.exact_json import Json
+from adsunify.values.money import MICROS, from_units, to_units
+
+Amount = int | Literal["unbounded", "unknown"]
+"""Micro-units, from 0; or ``unbounded``; or ``unknown``."""
+
+
+def add_amounts(one: Amount, other: Amount) -> Amount:
+    """Return the sum of two amounts. An unknown part makes the sum unknown, then an unbounded part unbounded."""
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    return "unknown" if "unknown" in (one, other) else "unbounded"
+
+
+def subtract_amounts(after: Amount, before: Amount) -> Amount:
+    """Return how much ``after`` exceeds ``before``; 0 where it does not."""
+    if isinstance(after, int) and isinstance(before, int):
+        return max(0, after - before)
+    if "unknown" in (after, before):
+        return "unknown"
+    return "unbounded" if before != "unbounded" else 0
+
+
+def exceeds(amount: Amount, limit: int | None) -> bool:
+    """Whether an amount is surely above a limit. None is no limit. ``unknown`` does not exceed: callers decide it."""
+    return limit is not None and (amount == "unbounded" or (isinstance(amount, int) and amount > limit))
+
+
+@frozen
+class Spend:
+    """What may be spent on one day, and in all."""
+
+    daily: Amount = 0
+    lifetime: Amount = 0
+
+    def __add__(self, other: Spend) -> Spend:
+        return Spend(add_amounts(self.daily, other.daily), add_amounts(self.lifetime, other.lifetime))
+
+    def __sub__(self, before: Spend) -> Spend:
+        return Spend(subtract_amounts(self.daily, before.daily), subtract_amounts(self.lifetime, before.lifetime))
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether a part of it is unknown."""
+        return "unknown" in (self.daily, self.lifetime)
+
+    def to_json(self, currency: str | None) -> dict[str, Json]:
+        """Return the form of the API: ``{"currency": "USD", "daily": "25.00", "lifetime": "unbounded"}``."""
+        return {
+            "currency": currency,
+            "daily": format_amount(self.daily, currency),
+            "lifetime": format_amount(self.lifetime, currency),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Spend:
+        """Read what :meth:`to_json` wrote."""
+        return cls(parse_amount(value["daily"]), parse_amount(value["lifetime"]))
+
+
+NO_SPEND = Spend()
+UNKNOWN_SPEND = Spend("unknown", "unknown")
+
+
+def format_amount(amount: Amount, currency: str | None) -> str:
+    """Format an amount in major units with at least the fraction digits of its currency; nothing is "0"."""
+    if not isinstance(amount, int):
+        return amount
+    if not amount:
+        return "0"
+    whole, _, fraction = from_units(amount, MICROS).partition(".")
+    digits = (EXPONENTS.get(currency) or 0) if currency is not None else 0
+    fraction = fraction.ljust(digits, "0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def parse_amount(text: str) -> Amount:
+    """Parse what :func:`format_amount` wrote. Raises InvalidInput for every other text."""
+    if text == "unbounded":
+        return "unbounded"
+    return "unknown" if text == "unknown" else to_units(text, MICROS, "amount")
+
+
+@frozen
+class BudgetChange:
+    """A budget that a plan changes: ``before`` as it was read, ``after`` as planned.
+
+    None is "no such budget". ``kind`` is the kind of the entity; ``field`` is the name of its setting, such as
+    ``budget`` or ``dailyBudget``.
+    """
+
+    kind: str
+    entity_id: str
+    field: str
+    before: int | None
+    after: int | None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
+        return {
+            "kind": self.kind,
+            "entityId": self.entity_id,
+            "field": self.field,
+            "before": self.before,
+            "after": self.after,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> BudgetChange:
+        """Read what :meth:`to_json` wrote."""
+        return cls(value["kind"], value["entityId"], value["field"], value["before"], value["after"])
+
+
+@frozen
+class Exposure:
+    """What guardrails must know of a plan. Amounts are in the account's currency.
+
+    Attributes:
+        currency: the ISO 4217 code; None if the account's currency is not known, and then every amount but 0 is
+            unknown.
+        exposure: what can be spent once the plan is executed, and could not be spent before.
+        planned: the budgets that the plan sets up, also where everything stays paused.
+        highest_bid: the highest bid that the plan sets; None if it sets none; ``unknown`` if no table can compute it.
+        budgets: the budgets of existing entities that the plan changes.
+        guards: the budgets on which ``exposure`` rests although the plan does not change them (an activation): they
+            must have the same values when the plan is executed. ``before`` and ``after`` are equal.
+    """
+
+    currency: str | None
+    exposure: Spend = NO_SPEND
+    planned: Spend = NO_SPEND
+    highest_bid: Amount | None = None
+    budgets: tuple[BudgetChange, ...] = ()
+    guards: tuple[BudgetChange, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
+        return {
+            "exposure": self.exposure.to_json(self.currency),
+            "planned": self.planned.to_json(self.currency),
+            "highestBid": None if self.highest_bid is None else format_amount(self.highest_bid, self.currency),
+            "budgets": [change.to_json() for change in self.budgets],
+            "guards": [guard.to_json() for guard in self.guards],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Exposure:
+        """Read what :meth:`to_json` wrote."""
+        bid = value["highestBid"]
+        return cls(
+            value["exposure"]["currency"],
+            Spend.from_json(value["exposure"]),
+            Spend.from_json(value["planned"]),
+            None if bid is None else parse_amount(bid),
+            tuple(map(BudgetChange.from_json, value["budgets"])),
+            tuple(map(BudgetChange.from_json, value["guards"])),
+        )
