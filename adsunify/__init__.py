@@ -9,9 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .adapter.network import Account
+    from .answers import Account, Operation
     from .client import Ads, AsyncAds, AsyncPages, Pages
-    from .contract.answers import Operation
     from .contract.requests import Status
     from .errors import (
         AdsunifyError,
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
         Issue,
         LookupNeeded,
         MissingExtra,
-        NativeError,
+        NativeErrorDetails,
         NotFound,
         OperationError,
         PermissionRefused,
@@ -50,14 +49,14 @@ if TYPE_CHECKING:
         read_brief,
     )
     from .models.edit import EditBody, EditTargeting, Item
-    from .planning import plan
+    from .planning import NativeAccount, plan
     from .plans.records import Kind
     from .values.network_codes import ExternalNetwork, NetworkCode
 
 __version__ = "0.1.0"
 
 _MODULE_BY_NAME = {
-    "Account": "adapter.network",
+    "Account": "answers",
     "Ads": "client",
     "AdsunifyError": "errors",
     "AsyncAds": "client",
@@ -79,10 +78,11 @@ _MODULE_BY_NAME = {
     "Locale": "models.brief",
     "LookupNeeded": "errors",
     "MissingExtra": "errors",
-    "NativeError": "errors",
+    "NativeAccount": "planning",
+    "NativeErrorDetails": "errors",
     "NetworkCode": "values.network_codes",
     "NotFound": "errors",
-    "Operation": "contract.answers",
+    "Operation": "answers",
     "OperationError": "errors",
     "Pages": "client",
     "PermissionRefused": "errors",
@@ -127,7 +127,8 @@ __all__ = [
     "Locale",
     "LookupNeeded",
     "MissingExtra",
-    "NativeError",
+    "NativeAccount",
+    "NativeErrorDetails",
     "NetworkCode",
     "NotFound",
     "Operation",

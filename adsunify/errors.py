@@ -37,7 +37,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from adsunify.contract.answers import Operation
+    from adsunify.answers import Operation
 
 WriteOutcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
 
@@ -58,7 +58,7 @@ class Issue(NamedTuple):
         return {"path": self.path, "code": self.code, "message": self.message}
 
 
-class NativeError(NamedTuple):
+class NativeErrorDetails(NamedTuple):
     """The network's own error: its code, text, request id and HTTP status."""
 
     code: str | None = None
@@ -71,7 +71,7 @@ class NativeError(NamedTuple):
         return {"code": self.code, "message": self.message, "requestId": self.request_id, "status": self.status}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> NativeError:
+    def from_json(cls, value: Mapping[str, Any]) -> NativeErrorDetails:
         """Read what :meth:`to_json` wrote."""
         return cls(value.get("code"), value.get("message"), value.get("requestId"), value.get("status"))
 
@@ -110,7 +110,7 @@ class AdsunifyError(Exception):
         """
         if self.operation_data is None:
             return None
-        from adsunify.contract.answers import Operation, parse_answer  # errors are imported without pydantic
+        from adsunify.answers import Operation, parse_answer  # errors are imported without pydantic
 
         return parse_answer(Operation, self.operation_data, self.outcome)
 
@@ -223,13 +223,13 @@ class ProviderError(AdsunifyError):
         self,
         message: str,
         *,
-        native: NativeError | None = None,
+        native: NativeErrorDetails | None = None,
         code: str | None = None,
         outcome: WriteOutcome = "not_applied",
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message, code=code, outcome=outcome)
-        self.native = native or NativeError()
+        self.native = native or NativeErrorDetails()
         self.retry_after = retry_after
 
 
@@ -259,7 +259,7 @@ class ProviderNotFound(ProviderError):
         self,
         message: str,
         *,
-        native: NativeError | None = None,
+        native: NativeErrorDetails | None = None,
         code: str | None = None,
         outcome: WriteOutcome = "not_applied",
         retry_after: float | None = None,
@@ -303,7 +303,7 @@ class ResponseLost(ProviderUnreadable):
     def __init__(
         self, message: str, status: int | None = None, headers: Mapping[str, str] | None = None, repeatable: bool = True
     ) -> None:
-        super().__init__(message, native=NativeError(message=message, status=status), outcome="unknown")
+        super().__init__(message, native=NativeErrorDetails(message=message, status=status), outcome="unknown")
         self.headers = headers or {}
         self.repeatable = repeatable
 
@@ -321,7 +321,7 @@ class OperationError(AdsunifyError):
         *,
         code: str,
         operation: Mapping[str, Any] | None = None,
-        native: NativeError | None = None,
+        native: NativeErrorDetails | None = None,
         outcome: WriteOutcome = "not_applied",
         retry_after: float | None = None,
     ) -> None:

@@ -8,14 +8,16 @@ from typing import Any
 
 from .adapter.brief_checks import check_brief
 from .adapter.flows import replay_flow
-from .adapter.network import Account
+from .adapter.network import Account as NativeAccount
 from .http.messages import Flow
 from .models.brief import CampaignBrief
 from .networks.registry import get_adapter
 from .plans.records import Plan, add_operation_marks
 
+__all__ = ["NativeAccount", "plan", "plan_create"]
 
-def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = None) -> Flow[Plan]:
+
+def plan_create(account: NativeAccount, brief: CampaignBrief, now: datetime | None = None) -> Flow[Plan]:
     """Return a flow that plans the campaign of a brief. Every entity of the plan is created paused.
 
     Raises:
@@ -28,7 +30,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = N
 
 def plan(
     brief: CampaignBrief,
-    account: Account,
+    account: NativeAccount,
     *,
     lookups: Sequence[Mapping[str, Any]] = (),
     now: datetime | None = None,

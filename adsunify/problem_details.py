@@ -13,7 +13,7 @@ from adsunify.errors import (
     InvalidInput,
     Issue,
     LookupNeeded,
-    NativeError,
+    NativeErrorDetails,
     NotFound,
     OperationError,
     PermissionRefused,
@@ -153,7 +153,7 @@ def from_problem_details(problem: Mapping[str, Any]) -> AdsunifyError:
 
 def _make_error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError:
     status = int(problem["status"])
-    native = None if problem.get("network") is None else NativeError.from_json(problem["network"])
+    native = None if problem.get("network") is None else NativeErrorDetails.from_json(problem["network"])
     issues = [Issue(issue["path"], issue["code"], issue["message"]) for issue in problem.get("issues", ())]
     if status == 422:
         return (LookupNeeded if code == LookupNeeded.default_code else InvalidInput)(issues, code=code)

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_origin
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
+from adsunify.answers import Problem
 from adsunify.contract import ENDPOINTS, Endpoint
-from adsunify.contract.answers import Problem
 from adsunify.contract.endpoint import ERROR_STATUSES, PATH_PATTERNS, PREFIX
 from adsunify.contract.prose import convert_descriptions
 from adsunify.errors import InvalidInput

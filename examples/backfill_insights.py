@@ -16,8 +16,8 @@ from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 
-from adsunify import AsyncAds, ProviderError
-from adsunify.contract.answers import Account, Insights
+from adsunify import Account, AsyncAds, ProviderError
+from adsunify.answers import Insights
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS figures

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
-from adsunify import Ads, Conflict, OperationError, ProviderError
-from adsunify.contract.answers import Account, Node, Operation
+from adsunify import Account, Ads, Conflict, Operation, OperationError, ProviderError
+from adsunify.answers import Node
 
 BULK_LIMIT = 50
 """How many entities one bulk edit takes."""

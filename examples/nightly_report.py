@@ -19,8 +19,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from adsunify import Ads, ProviderError
-from adsunify.contract.answers import Account
+from adsunify import Account, Ads, ProviderError
 
 FIGURES = ("impressions", "clicks", "spend", "conversions", "conversion_value")
 HEADS = ("date", "network", "account", "currency", *FIGURES, "provisional")

@@ -14,8 +14,17 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from adsunify import Ads, CampaignBrief, Creative, InvalidInput, NetworkCode, Operation, OperationError, Platform
-from adsunify.contract.answers import Account
+from adsunify import (
+    Account,
+    Ads,
+    CampaignBrief,
+    Creative,
+    InvalidInput,
+    NetworkCode,
+    Operation,
+    OperationError,
+    Platform,
+)
 from adsunify.models.brief import Budget, Keyword, Schedule, Targeting
 
 URL = "https://shop.example/chairs"

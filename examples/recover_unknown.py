@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from adsunify import Ads, Operation
-from adsunify.contract.answers import Node, PlanStep
+from adsunify.answers import Node, PlanStep
 
 MATCH = "Is this new since {at}? Then the write was done: prepare only what is missing. If not, or in doubt: {look}"
 LOOK = "look at the account on the network's own pages before you prepare anything. Never repeat the operation."

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from adsunify.adapter.network import Blame, ErrorRule, Network, ParsedError, Verdict
 from adsunify.errors import (
-    NativeError,
+    NativeErrorDetails,
     PermissionRefused,
     ProviderError,
     ProviderNotFound,
@@ -61,11 +61,11 @@ def _get_first_code(parsed: ParsedError | None) -> str | None:
     return parsed.codes[0] if parsed is not None and parsed.codes else None
 
 
-def make_native_error(response: Response, parsed: ParsedError | None) -> NativeError:
+def make_native_error(response: Response, parsed: ParsedError | None) -> NativeErrorDetails:
     """Make the native error for receipts and problem details: bounded, with secrets redacted."""
     if parsed is None:
-        return NativeError(status=response.status)
-    return redact_error(NativeError(_get_first_code(parsed), parsed.message, parsed.request_id, response.status))
+        return NativeErrorDetails(status=response.status)
+    return redact_error(NativeErrorDetails(_get_first_code(parsed), parsed.message, parsed.request_id, response.status))
 
 
 def read_retry_delay(network: Network, response: Response) -> float | None:

@@ -21,10 +21,10 @@ import click
 from pydantic.alias_generators import to_camel
 
 from adsunify.adapter.network import Credential
+from adsunify.answers import Account, Connection
 from adsunify.client import AsyncAds
 from adsunify.client.backends import Backend
 from adsunify.client.local_backend import LocalBackend
-from adsunify.contract.answers import Account, Connection
 from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.errors import InvalidInput, Issue, OperationError, invalid_input
 from adsunify.service.factory import BASE_URL_VARIABLE

@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.table import Table
 
 from adsunify.actor import Actor
+from adsunify.answers import Account, Operation
 from adsunify.client import AsyncAds
-from adsunify.contract.answers import Account, Operation
 from adsunify.errors import AdsunifyError, invalid_input
 from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES

@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from adsunify.answers import Operation
 from adsunify.client import Ads
-from adsunify.contract.answers import Operation
 from adsunify.errors import AdsunifyError, invalid_input
 
 from . import output

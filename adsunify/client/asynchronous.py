@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Self, Unpack
 
+from adsunify.answers import Insights, parse_answer
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
-from adsunify.contract.answers import Insights, parse_answer
 from adsunify.errors import WriteOutcome, invalid_input
 from adsunify.values.exact_json import Json
 
@@ -29,7 +29,7 @@ class AsyncAds(AsyncNamespaces):
     """All endpoints of the API, on a local store or at a server. Open it with ``async with``.
 
     Each namespace has the methods of a part of the contract, such as ``client.accounts.list()``. They return the models
-    of :mod:`adsunify.contract.answers`; ``to_dict()`` of a model is the JSON of the response, and ``model_extra`` has
+    of :mod:`adsunify.answers`; ``to_dict()`` of a model is the JSON of the response, and ``model_extra`` has
     the members of a newer server. Lists are iterators over all pages. The methods raise the errors of
     :mod:`adsunify.errors`: InvalidInput with all issues at once, Forbidden, NotFound, ProviderError where a network
     refuses a read, and StoreError; at a server also Unauthenticated, RateLimited, and ServerUnreachable where there is

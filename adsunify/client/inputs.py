@@ -11,7 +11,8 @@ from uuid import UUID
 
 from pydantic.alias_generators import to_camel
 
-from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint, answers
+from adsunify import answers
+from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.models.base import ApiModel
 from adsunify.models.brief import CampaignBrief, Creative

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from adsunify.contract.answers import Shape
+from adsunify.answers import Shape
 from adsunify.errors import NotFound
 
 from .inputs import make_request

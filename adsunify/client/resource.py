@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
-from adsunify.contract.answers import Insights, Operation, Shape
+from adsunify.answers import Insights, Operation, Shape
 
 ShapeT = TypeVar("ShapeT", bound=Shape)
 RowT_co = TypeVar("RowT_co", bound=Shape, covariant=True)

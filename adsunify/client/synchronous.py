@@ -7,7 +7,7 @@ import threading
 from collections.abc import Coroutine, Mapping
 from typing import Any, Self, TypeVar, Unpack
 
-from adsunify.contract.answers import Insights
+from adsunify.answers import Insights
 from adsunify.values.exact_json import Json
 
 from .asynchronous import NOT_OPEN_MESSAGE, AsyncAds

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from adsunify import answers
 from adsunify.models.edit import EditBody, Mutation
 from adsunify.plans.records import Kind
 
-from . import answers, requests
+from . import requests
 from .endpoint import Endpoint
 
 

@@ -29,7 +29,7 @@ from attrs import evolve, frozen
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.network import Network
 from adsunify.errors import (
-    NativeError,
+    NativeErrorDetails,
     ProviderError,
     ProviderThrottled,
     ProviderUnreadable,
@@ -327,7 +327,7 @@ def _build_refusal_error(refused: str) -> Mapping[str, Json]:
 
 
 def _build_error(
-    code: str, message: str, step: str | None = None, native: NativeError | None = None
+    code: str, message: str, step: str | None = None, native: NativeErrorDetails | None = None
 ) -> Mapping[str, Json]:
     """Build the ``error`` of an operation. It does not list the applied steps; readers take them from the receipts."""
     network = None if native is None else native.to_json()
@@ -420,7 +420,7 @@ def _make_receipt(
             step.key,
             intent.attempt,
             "throttled",
-            error=redact_error(NativeError(message=answer.message)),
+            error=redact_error(NativeErrorDetails(message=answer.message)),
             retry_after=to_retry_delay_ms(None, intent.attempt),
         )
     if isinstance(answer, ResponseLost):
@@ -441,8 +441,8 @@ def _make_receipt(
             outputs = _merge_item_ids(step, {**progress.applied_items.get(step.key, {}), **ids})
     if not has_valid_ids(outputs, items):
         outcome, items, outputs = _make_unreadable_outcome("The answer contains a malformed id.", status), (), {}
-    error = NativeError(message=outcome.reason, status=status) if isinstance(outcome, Ambiguous) else None
-    native = NativeError() if isinstance(outcome, Applied) else outcome.error
+    error = NativeErrorDetails(message=outcome.reason, status=status) if isinstance(outcome, Ambiguous) else None
+    native = NativeErrorDetails() if isinstance(outcome, Applied) else outcome.error
     return Receipt(
         intent.step_index,
         step.key,
@@ -468,7 +468,7 @@ _STATE_BY_OUTCOME: Mapping[type[StepOutcome], Literal["applied", "rejected", "th
 
 
 def _make_unreadable_outcome(reason: str, status: int | None) -> Ambiguous:
-    return Ambiguous(reason, NativeError(message=reason, status=status))
+    return Ambiguous(reason, NativeErrorDetails(message=reason, status=status))
 
 
 def _to_planned_position(item: ItemReceipt, intent: Intent) -> ItemReceipt:

@@ -27,7 +27,7 @@ from adsunify.adapter.error_rules import (
 )
 from adsunify.adapter.network import Blame, ItemResult, Network
 from adsunify.errors import (
-    NativeError,
+    NativeErrorDetails,
 )
 from adsunify.execution.state import ItemReceipt
 from adsunify.http.messages import Request, Response
@@ -48,7 +48,7 @@ class Applied:
 class Rejected:
     """The network certainly did not apply the write (of a step with items: certainly not all of them)."""
 
-    error: NativeError
+    error: NativeErrorDetails
     blame: Blame
     outputs: Outputs = field(factory=dict)
     items: tuple[ItemReceipt, ...] = ()
@@ -62,7 +62,7 @@ class Throttled:
     """
 
     retry_after: float | None
-    error: NativeError
+    error: NativeErrorDetails
     outputs: Outputs = field(factory=dict)
     items: tuple[ItemReceipt, ...] = ()
 
@@ -72,7 +72,7 @@ class Ambiguous:
     """It is not known whether the write was applied. No code path sends it again."""
 
     reason: str
-    error: NativeError = NativeError()
+    error: NativeErrorDetails = NativeErrorDetails()
     items: tuple[ItemReceipt, ...] = ()
 
 
@@ -175,7 +175,7 @@ def _make_item_receipt(
     if answer is None:
         return ItemReceipt(index, "ambiguous")
     if answer.error is not None:
-        error = NativeError(_get_first_code(answer.error), answer.error.message, answer.error.request_id, 200)
+        error = NativeErrorDetails(_get_first_code(answer.error), answer.error.message, answer.error.request_id, 200)
         rule = match_error_rule(network, answer.error, 200, step.action)
         return ItemReceipt(index, rule.verdict if rule is not None else "ambiguous", None, error)
     assert step.items is not None

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.errors import NativeError
+from adsunify.errors import NativeErrorDetails
 from adsunify.plans.records import Kind, Outputs
 from adsunify.values.exact_json import Json
 
@@ -95,7 +95,7 @@ class ItemReceipt:
     index: int
     state: StepState
     id: str | None = None
-    error: NativeError | None = None
+    error: NativeErrorDetails | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the stored form."""
@@ -106,7 +106,9 @@ class ItemReceipt:
     def from_json(cls, value: Mapping[str, Json]) -> ItemReceipt:
         """Read what :meth:`to_json` wrote."""
         error = value["error"]
-        return cls(value["index"], value["state"], value["id"], None if error is None else NativeError.from_json(error))
+        return cls(
+            value["index"], value["state"], value["id"], None if error is None else NativeErrorDetails.from_json(error)
+        )
 
 
 @frozen
@@ -125,7 +127,7 @@ class Receipt:
     outputs: Outputs = field(factory=dict)
     items: tuple[ItemReceipt, ...] = ()
     response: Json = None
-    error: NativeError | None = None
+    error: NativeErrorDetails | None = None
     blame: str | None = None
     retry_after: int | None = None
 
@@ -160,7 +162,7 @@ class Receipt:
             outputs=value["outputs"],
             items=tuple(ItemReceipt.from_json(item) for item in value["items"]),
             response=value["response"],
-            error=None if error is None else NativeError.from_json(error),
+            error=None if error is None else NativeErrorDetails.from_json(error),
             blame=value["blame"],
             retry_after=value["retryAfter"],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from adsunify.errors import NativeError
+from adsunify.errors import NativeErrorDetails
 
 MAX_TEXT_LENGTH = 2_000
 MAX_CODE_LENGTH = 200
@@ -47,9 +47,9 @@ def redact_text(text: object, longest: int = MAX_TEXT_LENGTH) -> str:
     return _UNSTORABLE_PATTERN.sub("\ufffd", redacted)
 
 
-def redact_error(error: NativeError) -> NativeError:
+def redact_error(error: NativeErrorDetails) -> NativeErrorDetails:
     """Return a native error whose texts may be stored."""
-    return NativeError(
+    return NativeErrorDetails(
         None if error.code is None else redact_text(error.code, MAX_CODE_LENGTH),
         None if error.message is None else redact_text(error.message),
         None if error.request_id is None else redact_text(error.request_id, MAX_CODE_LENGTH),

@@ -16,7 +16,7 @@ from adsunify.errors import (
     Forbidden,
     InvalidInput,
     Issue,
-    NativeError,
+    NativeErrorDetails,
     NotFound,
     OperationError,
     ProviderError,
@@ -300,5 +300,5 @@ def _error_message(error: Mapping[str, Json] | None) -> str:
 
 
 def _stopped_error(operation: Json, code: str, message: str, error: Mapping[str, Json] | None = None) -> OperationError:
-    native = None if error is None or error.get("network") is None else NativeError.from_json(error["network"])
+    native = None if error is None or error.get("network") is None else NativeErrorDetails.from_json(error["network"])
     return attach_operation(OperationError(message, code=code, native=native), operation)

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 from sqlalchemy import Connection, and_, bindparam, exists, not_, select, update
 
-from adsunify.errors import NativeError
+from adsunify.errors import NativeErrorDetails
 from adsunify.execution.state import Intent, Receipt, StepState
 from adsunify.values.exact_json import Json
 
@@ -124,7 +124,7 @@ def withdraw_intent(connection: Connection, operation_id: str, fence: int, inten
     key = {"of_operation": operation_id, "of_n": intent.step_index, "of_attempt": intent.attempt}
     saved = _FIND.fetch_one_or_none(connection, key)
     if saved is not None and saved.fence == fence and saved.receipt_at is None:
-        error = NativeError(message="The execution stopped before the request was sent.")
+        error = NativeErrorDetails(message="The execution stopped before the request was sent.")
         save_receipt(
             connection,
             operation_id,

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from adsunify.actor import Actor
-from adsunify.errors import NativeError, NotFound, StoreError
+from adsunify.errors import NativeErrorDetails, NotFound, StoreError
 from adsunify.execution.state import (
     LEASE_MILLISECONDS,
     CommitResult,
@@ -297,7 +297,7 @@ def _ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:
     message = (
         f"The answer contains the id of an entity ({conflicting.kind}) that another operation or step has created."
     )
-    error = NativeError(message=message, request_id=receipt.request_id, status=receipt.http_status)
+    error = NativeErrorDetails(message=message, request_id=receipt.request_id, status=receipt.http_status)
     return evolve(receipt, state="ambiguous", outputs={}, items=(), error=error)
 
 

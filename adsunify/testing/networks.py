@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl
 
 from attrs import frozen
 
+from adsunify.answers import Account
 from adsunify.client import Ads, AsyncAds
-from adsunify.contract.answers import Account
 from adsunify.encryption import make_key_ring
 from adsunify.errors import invalid_input
 from adsunify.sandbox.faults import FaultQueue

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
-from adsunify import Ads, OperationError
-from adsunify.contract.answers import Account, Node
+from adsunify import Account, Ads, OperationError
+from adsunify.answers import Node
 
 
 class UnknownOutcome(Exception):

@@ -10,8 +10,7 @@ from decimal import Decimal
 import pytest
 from budget_rule import UnknownOutcome, lower_budgets
 
-from adsunify import Ads, Budget, CampaignBrief, Creative, Platform, Schedule, Targeting
-from adsunify.contract.answers import Account
+from adsunify import Account, Ads, Budget, CampaignBrief, Creative, Platform, Schedule, Targeting
 from adsunify.testing import FaultName, SimulatedNetworks
 
 LIMIT = Decimal(1)

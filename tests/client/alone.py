@@ -12,7 +12,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 
-from adsunify import Account, Ads, plan, read_brief
+from adsunify import Ads, NativeAccount, plan, read_brief
 from adsunify.errors import EXTRA_BY_PACKAGE, InvalidInput, MissingExtra
 from adsunify.webhooks import sign, verify
 
@@ -49,7 +49,7 @@ class Server(BaseHTTPRequestHandler):
 
 def main() -> None:
     """Use each part of the package; raise where one fails."""
-    account = Account(network="meta", native_id="act_1", currency="USD", timezone="America/New_York")
+    account = NativeAccount(network="meta", native_id="act_1", currency="USD", timezone="America/New_York")
     assert len(plan(read_brief(BRIEF), account).steps) == 4
     try:
         read_brief({**BRIEF, "goal": "trafic"})

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from adsunify import Ads, AsyncAds, CampaignBrief, Operation, read_brief
-from adsunify.contract.answers import Account
+from adsunify.answers import Account
 from adsunify.errors import (
     AdsunifyError,
     Conflict,

@@ -22,8 +22,8 @@ from packaging.utils import canonicalize_name
 
 import adsunify
 from adsunify import AsyncAds, Budget, CampaignBrief, Schedule, read_brief
+from adsunify.answers import Account, Operation
 from adsunify.client.http_backend import HttpBackend
-from adsunify.contract.answers import Account, Operation
 from adsunify.errors import EXTRA_BY_PACKAGE, InvalidInput, ProviderThrottled, RateLimited, ServerUnreachable
 from adsunify.problem_details import to_problem_details
 from tests.server.served import NEVER, Served, brief

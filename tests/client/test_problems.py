@@ -14,7 +14,7 @@ from adsunify.errors import (
     Issue,
     LookupNeeded,
     MissingExtra,
-    NativeError,
+    NativeErrorDetails,
     NotFound,
     OperationError,
     PermissionRefused,
@@ -34,7 +34,7 @@ from adsunify.errors import (
 )
 from adsunify.problem_details import from_problem_details, to_problem_details
 
-NATIVE = NativeError("190/463", "The token has expired.", "A1b2", 401)
+NATIVE = NativeErrorDetails("190/463", "The token has expired.", "A1b2", 401)
 OPERATION = {"id": "00000000-0000-7000-8000-000000000000", "status": "prepared"}
 ERRORS: list[AdsunifyError] = [
     InvalidInput([Issue("campaign.name", "too_short", "must have 3 or more characters."), Issue("", "x", "y.")]),

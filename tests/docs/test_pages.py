@@ -14,8 +14,8 @@ from typing import Any
 import click
 import pytest
 
+from adsunify.answers.webhooks import CreatedWebhook
 from adsunify.cli.commands import adsunify
-from adsunify.contract.answers.webhooks import CreatedWebhook
 from adsunify.contract.requests import NewWebhook
 from adsunify.events import DEFAULT_EVENTS
 from adsunify.models.base import parse_model

@@ -13,8 +13,11 @@ from types import ModuleType
 import pytest
 
 import adsunify
+import adsunify.answers
 import adsunify.client
-import adsunify.contract.answers
+import adsunify.errors
+import adsunify.testing
+import adsunify.webhooks
 from adsunify.client import Ads, AsyncAds
 from adsunify.client.resource import Resource
 
@@ -81,8 +84,25 @@ def test_everything_exported_is_in_the_reference() -> None:
     documented = list(list_documented())
     assert [name for name in adsunify.__all__ if getattr(adsunify, name) not in documented] == []
     assert [name for name in adsunify.__all__ if f"`{name}`" not in page] == []
-    for module in (adsunify.client, adsunify.contract.answers):
+    for module in (adsunify.client, adsunify.answers):
         assert [name for name in module.__all__ if getattr(module, name) not in documented] == []
+
+
+def test_no_two_public_things_have_one_name() -> None:
+    """Of the modules that users of the SDK import from."""
+    things: dict[str, object] = {}
+    for module in (adsunify, adsunify.answers, adsunify.client, adsunify.errors, adsunify.testing, adsunify.webhooks):
+        for name in getattr(module, "__all__", None) or list_defined_names(module):
+            assert things.setdefault(name, getattr(module, name)) is getattr(module, name), name
+
+
+def list_defined_names(module: ModuleType) -> list[str]:
+    """Return the public classes and functions that the module defines."""
+    return [
+        name
+        for name, member in vars(module).items()
+        if not name.startswith("_") and getattr(member, "__module__", "") == module.__name__
+    ]
 
 
 def test_everything_in_the_reference_exists() -> None:

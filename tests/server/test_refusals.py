@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adsunify import Account, InvalidInput, plan, read_brief
+from adsunify import InvalidInput, NativeAccount, plan, read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values import countries
 
@@ -200,7 +200,7 @@ async def test_addresses_that_parsers_refuse(network: str, member: str, scheme: 
     """The document allows them: planned or refused they are, and no defect."""
     made = read_brief(brief(network, **{f"creative__{member}": f"{scheme}://[5aADe5EddB]"}))
     with suppress(InvalidInput):
-        plan(made, Account(network, "1", "USD", "UTC"))
+        plan(made, NativeAccount(network, "1", "USD", "UTC"))
 
 
 @pytest.mark.parametrize("name", ["x", "x" * 80, "ключ 🗝"])

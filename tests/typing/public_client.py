@@ -21,6 +21,7 @@ from adsunify import (
     Issue,
     Item,
     Keyword,
+    NativeAccount,
     NetworkCode,
     Operation,
     OperationError,
@@ -32,8 +33,7 @@ from adsunify import (
     plan,
     read_brief,
 )
-from adsunify.contract.answers import Account as ConnectedAccount
-from adsunify.contract.answers import Batch, CatalogRow, Connection, Entity, Insights, Node, Prepared, Settings
+from adsunify.answers import Batch, CatalogRow, Connection, Entity, Insights, Node, Prepared, Settings
 from adsunify.plans.records import Plan
 
 ELSEWHERE = ExternalNetwork("elsewhere")
@@ -42,7 +42,7 @@ ELSEWHERE = ExternalNetwork("elsewhere")
 def plan_without_client(members: dict[str, Any]) -> Plan:
     brief = read_brief(members)
     assert_type(brief, CampaignBrief)
-    account = Account(network="meta", native_id="act_1", currency="USD", timezone="America/New_York")
+    account = NativeAccount(network="meta", native_id="act_1", currency="USD", timezone="America/New_York")
     return assert_type(plan(brief, account), Plan)
 
 
@@ -61,9 +61,9 @@ def make_brief() -> CampaignBrief:
 def use_client(brief: CampaignBrief, code: NetworkCode) -> Operation:
     with Ads("sqlite:///ads.db", workspace="default") as client:
         assert_type(client, Ads)
-        assert_type(client.accounts.list(network="meta"), Pages[ConnectedAccount])
-        assert_type(client.accounts.list(network=code).all(), list[ConnectedAccount])
-        assert_type(client.accounts.list(network=ELSEWHERE).first(), ConnectedAccount)
+        assert_type(client.accounts.list(network="meta"), Pages[Account])
+        assert_type(client.accounts.list(network=code).all(), list[Account])
+        assert_type(client.accounts.list(network=ELSEWHERE).first(), Account)
         assert_type(client.connections.create("chatgpt", api_key="key"), Connection)
         account = client.accounts.get("account-id")
         assert_type(account.currency, str | None)
@@ -99,9 +99,9 @@ async def use_async_client(brief: CampaignBrief) -> Operation:
     async with AsyncAds("https://ads.example", token="token", timeout=30.0) as client:
         assert_type(client, AsyncAds)
         accounts = client.accounts.list()
-        assert_type(accounts, AsyncPages[ConnectedAccount])
+        assert_type(accounts, AsyncPages[Account])
         async for account in accounts:
-            assert_type(account, ConnectedAccount)
+            assert_type(account, Account)
         operation = await client.campaigns.create(await accounts.first(), brief)
         return assert_type(await client.operations.run(operation, confirmed=True), Operation)
 

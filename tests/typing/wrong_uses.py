@@ -13,17 +13,17 @@ from adsunify import (
     Creative,
     EditTargeting,
     Keyword,
+    NativeAccount,
     Operation,
     Platform,
     Schedule,
     Targeting,
     plan,
 )
-from adsunify.contract.answers import Account as ConnectedAccount
-from adsunify.contract.answers import Insights
+from adsunify.answers import Insights
 
 
-def use_wrong_briefs(brief: CampaignBrief, account: Account) -> None:
+def use_wrong_briefs(brief: CampaignBrief, account: NativeAccount) -> None:
     Budget(amount=20.5, currency="USD", period="daily")  # wrong
     Budget(amount="20.50", currency="USD", period="weekly")  # wrong
     Budget(amount="20.50", curency="USD", period="daily")  # wrong
@@ -39,7 +39,7 @@ def use_wrong_briefs(brief: CampaignBrief, account: Account) -> None:
     plan({"name": "Garden chairs"}, account)  # wrong
 
 
-def use_wrong_arguments(client: Ads, brief: CampaignBrief, account: ConnectedAccount, start: date) -> None:
+def use_wrong_arguments(client: Ads, brief: CampaignBrief, account: Account, start: date) -> None:
     client.accounts.list(network="facebook")  # wrong
     client.accounts.get(5)  # wrong
     client.accounts.list("meta")  # wrong
@@ -65,7 +65,7 @@ def use_wrong_arguments(client: Ads, brief: CampaignBrief, account: ConnectedAcc
     client.webhooks.create(url="https://shop.example/hook", events=["operation.done"])  # wrong
 
 
-def use_wrong_attributes(operation: Operation, report: Insights, account: ConnectedAccount) -> None:
+def use_wrong_attributes(operation: Operation, report: Insights, account: Account) -> None:
     print(operation.nextAction)  # wrong
     print(operation.data)  # wrong
     print(operation.plan.steps[0].description)  # wrong

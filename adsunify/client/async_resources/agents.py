@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from adsunify.answers import ConnectedAgent
 from adsunify.client.pages import AsyncPages
 from adsunify.client.resource import AsyncResource
-from adsunify.contract.answers import ConnectedAgent
 
 
 class AsyncAgentsResource(AsyncResource):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from adsunify.answers import Verified
 from adsunify.client.resource import AsyncResource
-from adsunify.contract.answers import Verified
 
 
 class AsyncAuthResource(AsyncResource):

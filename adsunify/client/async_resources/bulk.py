@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal
 
+from adsunify.answers import Account, Node, Prepared
 from adsunify.client.resource import AsyncResource
-from adsunify.contract.answers import Account, Node, Prepared
 from adsunify.contract.requests import Status
 from adsunify.plans.records import Kind
 

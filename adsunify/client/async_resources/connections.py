@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from adsunify.answers import Connection, Consent
 from adsunify.client.pages import AsyncPages
 from adsunify.client.resource import AsyncResource
-from adsunify.contract.answers import Connection, Consent
 from adsunify.values.network_codes import NetworkCode
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from adsunify.answers import CreatedKey, Key
 from adsunify.client.pages import AsyncPages
 from adsunify.client.resource import AsyncResource
-from adsunify.contract.answers import CreatedKey, Key
 
 
 class AsyncKeysResource(AsyncResource):

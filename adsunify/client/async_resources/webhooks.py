@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adsunify.answers import Account, Attempt, CreatedWebhook, Delivery, Webhook
 from adsunify.client.pages import AsyncPages
 from adsunify.client.resource import AsyncResource
-from adsunify.contract.answers import Account, Attempt, CreatedWebhook, Delivery, Webhook
 from adsunify.events import EventName
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from adsunify.answers import Account, CatalogRow, Tree
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource
-from adsunify.contract.answers import Account, CatalogRow, Tree
 from adsunify.values.network_codes import NetworkCode
 
 

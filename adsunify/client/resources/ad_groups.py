@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from adsunify.answers import Account, Entity, Node, Operation, Settings
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource
-from adsunify.contract.answers import Account, Entity, Node, Operation, Settings
 from adsunify.models.brief import Creative
 from adsunify.models.edit import EditTargeting
 from adsunify.values.exact_json import Json

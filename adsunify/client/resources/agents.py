@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from adsunify.answers import ConnectedAgent
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource
-from adsunify.contract.answers import ConnectedAgent
 
 
 class AgentsResource(Resource):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+from adsunify.answers import Account, Insights
 from adsunify.client.resource import Resource
-from adsunify.contract.answers import Account, Insights
 
 
 class InsightsResource(Resource):

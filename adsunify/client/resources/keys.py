@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from adsunify.answers import CreatedKey, Key
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource
-from adsunify.contract.answers import CreatedKey, Key
 
 
 class KeysResource(Resource):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from adsunify.answers import Account, Batch, Node, Operation, ValidChange
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource, get_pause
-from adsunify.contract.answers import Account, Batch, Node, Operation, ValidChange
 from adsunify.contract.requests import Status
 from adsunify.models.edit import EditBody
 from adsunify.plans.records import Kind

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adsunify.answers import Account, Attempt, CreatedWebhook, Delivery, Webhook
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource
-from adsunify.contract.answers import Account, Attempt, CreatedWebhook, Delivery, Webhook
 from adsunify.events import EventName
 
 

@@ -25,7 +25,7 @@ from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights
 from adsunify.adapter.network import Account, Level, Metric, get_level
 from adsunify.adapter.reports import download_report, join_job_ids, parse_report_rows, split_job_id
 from adsunify.adapter.settings import to_account_time
-from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
+from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json
@@ -273,7 +273,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     if states and all(_has_failed(state) for state in states):
         failure = get_text(states[0], "/failureReason") or "no reason given"
         raise ProviderError(
-            f"Amazon Ads made no report: {failure}.", native=NativeError(get_text(states[0], "/status"), failure)
+            f"Amazon Ads made no report: {failure}.", native=NativeErrorDetails(get_text(states[0], "/status"), failure)
         )
     for state, part in zip(states, parts, strict=True):
         # The caller may resume a job without its dates, so the dates of the report are used.

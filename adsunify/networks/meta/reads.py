@@ -26,7 +26,7 @@ from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingRe
 from adsunify.adapter.network import Account, Level
 from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, can_sign
 from adsunify.adapter.reports import parse_report_rows
-from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable
+from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, RequestKind
 from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps
@@ -193,7 +193,7 @@ def _fetch_pending_state(job: str) -> Flow[str | None]:
     if status in FAILED_STATES:
         reason = get_text(state, "/error_message") or "ask again"
         code = get_text(state, "/error_code")
-        raise ProviderError(f"Meta made no report ({status}): {reason}.", native=NativeError(code, reason))
+        raise ProviderError(f"Meta made no report ({status}): {reason}.", native=NativeErrorDetails(code, reason))
     # Marketing API, "Insights best practices": the report is finished only if both values say it.
     return None if status == COMPLETED_STATE and get_text(state, "/async_percent_completion") == "100" else status
 

@@ -26,7 +26,7 @@ from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingRe
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.adapter.settings import to_account_time
-from adsunify.errors import NativeError, ProviderError, invalid_input
+from adsunify.errors import NativeErrorDetails, ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.base64url import decode_base64url, encode_base64url
 from adsunify.values.dates import split_date_range
@@ -227,7 +227,7 @@ def _fetch_report_url(account: Account, token: str) -> Flow[tuple[str, str | Non
     if status not in (pinterest.IN_PROGRESS, pinterest.FINISHED):
         reason = get_text(state, "/message") or "ask again"
         raise ProviderError(
-            f"Pinterest made no report ({status}): {reason}.", native=NativeError(status or None, reason)
+            f"Pinterest made no report ({status}): {reason}.", native=NativeErrorDetails(status or None, reason)
         )
     return status, get_text(state, "/url")
 

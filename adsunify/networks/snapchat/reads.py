@@ -26,7 +26,7 @@ from adsunify.adapter.hierarchy import (
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Account, Level, require_timezone
 from adsunify.adapter.reports import download_report, parse_report_rows
-from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
+from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.dates import get_timezone, split_date_range
@@ -240,7 +240,9 @@ def _fetch_report(account: Account, job: str) -> Flow[Json | PendingReport]:
     reports = snap.parse_wrapped_rows(response, "async_stats_reports", "async_stats_report")
     status = get_text(reports, "/0/async_status") or ""
     if status == FAILED_STATE:
-        raise ProviderError(f"Snapchat made no report ({status}).", native=NativeError(status, "The report failed."))
+        raise ProviderError(
+            f"Snapchat made no report ({status}).", native=NativeErrorDetails(status, "The report failed.")
+        )
     if status != COMPLETED_STATE:
         return PendingReport(job, status, POLL_INTERVAL_MS)
     return (yield from download_report(get_text(reports, "/0/result")))

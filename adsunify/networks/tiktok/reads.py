@@ -18,7 +18,7 @@ from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingRe
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
-from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
+from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.dates import split_date_range
@@ -274,7 +274,9 @@ def _fetch_task_rows(account: Account, task: str) -> Flow[list[Mapping[str, Json
     )
     status = str(require_value(checked.body, "/data/status"))
     if status in TASK_FAILED_STATES:
-        raise ProviderError(f"TikTok made no report ({status}).", native=NativeError(status, "The report task ended."))
+        raise ProviderError(
+            f"TikTok made no report ({status}).", native=NativeErrorDetails(status, "The report task ended.")
+        )
     if status != TASK_COMPLETED_STATE:
         return PendingReport(task, status, POLL_INTERVAL_MS)
     file = yield evolve(

@@ -26,7 +26,7 @@ from adsunify.adapter.network import Account, Level, get_level, require_timezone
 from adsunify.adapter.oauth import Credentials, OAuthClient, RequestToken, build_consent_url, can_sign
 from adsunify.adapter.reports import download_report, join_job_ids, parse_report_rows, split_job_id
 from adsunify.errors import (
-    NativeError,
+    NativeErrorDetails,
     ProviderError,
     ProviderNotFound,
     ProviderUnreadable,
@@ -407,7 +407,7 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
         )
     failed = [item for item in jobs if item.status != SUCCESS_STATE]
     if len(failed) == len(jobs):
-        raise ProviderError(f"X made no report ({failed[0].status}).", native=NativeError(failed[0].status))
+        raise ProviderError(f"X made no report ({failed[0].status}).", native=NativeErrorDetails(failed[0].status))
     rows: dict[MetricsKey, dict[str, Json]] = {}
     failed_days = {item.days: None for item in failed}  # a sum of some days would be wrong
     for item in jobs:

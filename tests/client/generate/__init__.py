@@ -16,8 +16,9 @@ from typing import Any, get_args, get_origin
 
 from pydantic.alias_generators import to_snake
 
-from adsunify.contract import ENDPOINTS, Endpoint, answers
-from adsunify.contract.answers import Insights, Shape
+from adsunify import answers
+from adsunify.answers import Insights, Shape
+from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.dispatch import describe_endpoint
 
@@ -48,7 +49,7 @@ IMPORTS: Mapping[str, str] = {
     "Pages": "adsunify.client.pages",
     "Status": "adsunify.contract.requests",
     "get_pause": "adsunify.client.resource",
-} | dict.fromkeys(answers.__all__, "adsunify.contract.answers")
+} | dict.fromkeys(answers.__all__, "adsunify.answers")
 """Name in a generated file -> the module that it is imported from."""
 
 WITHOUT_NETWORK = (("accounts", "get"), ("webhooks", "create"))

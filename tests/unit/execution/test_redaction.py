@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.adapter.error_rules import find_read_error
-from adsunify.errors import NativeError
+from adsunify.errors import NativeErrorDetails
 from adsunify.execution.redaction import redact_response, to_retry_delay_ms
 from adsunify.execution.state import MAX_STORED_RESPONSE_BYTES
 from adsunify.http.messages import Response
@@ -40,7 +40,7 @@ def test_secrets_in_addresses_are_redacted() -> None:
 
 def test_what_a_database_refuses_is_replaced() -> None:
     assert kept({"a\x00": "b\ud800c\x00\nd"}) == {"a\ufffd": "b\ufffdc\ufffd\nd"}
-    assert redact_error(NativeError("\x00", "m" * 9_000, "\udfff", 400)) == NativeError(
+    assert redact_error(NativeErrorDetails("\x00", "m" * 9_000, "\udfff", 400)) == NativeErrorDetails(
         "\ufffd", "m" * 2_000, "\ufffd", 400
     )
     assert find_request_id({"x-request-id": "a\x00"}) == "a\ufffd"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from adsunify.errors import NativeError
+from adsunify.errors import NativeErrorDetails
 from adsunify.execution.state import (
     REVIEW_MILLISECONDS,
     TRANSITIONS,
@@ -90,7 +90,7 @@ def test_progress_merges_the_items_of_all_attempts() -> None:
     first = receipt(
         "keywords",
         "rejected",
-        items=(ItemReceipt(0, "applied", "k0"), ItemReceipt(1, "rejected", None, NativeError("x"))),
+        items=(ItemReceipt(0, "applied", "k0"), ItemReceipt(1, "rejected", None, NativeErrorDetails("x"))),
         blame="input",
     )
     second = receipt("keywords", "applied", 2, items=(ItemReceipt(1, "applied", "k1"),), outputs={"ids": ["k0", "k1"]})
@@ -117,9 +117,9 @@ def test_a_receipt_survives_the_store(state: State, words: str, attempt: int) ->
         http_status=207,
         request_id=words,
         outputs={"id": words, "ids": [words]},
-        items=(ItemReceipt(3, "throttled", None, NativeError("c", words, None, 429)),),
+        items=(ItemReceipt(3, "throttled", None, NativeErrorDetails("c", words, None, 429)),),
         response={"body": [words]},
-        error=NativeError(words),
+        error=NativeErrorDetails(words),
         retry_after=5,
     )
     assert Receipt.from_json(whole.to_json()) == whole
