@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.adapter.network import Network
-from adsunify.errors import RequestNotSent, StoreError
+from adsunify.errors import InvalidInput, OperationError, RequestNotSent, StoreError
 from adsunify.execution.executor import (
     RESPONSE_READ_ERRORS,
     Commit,
@@ -49,6 +49,7 @@ from .core import Service
 from .counters import ExecutionOutcome
 from .network_session import NetworkSession
 
+DISCONNECTED_CODE = "account_disconnected"
 RENEW_SECONDS = 10.0
 """The period, in seconds, after which the lease is renewed while a step lasts."""
 MAX_CONCURRENT_EXECUTIONS = 50
@@ -120,7 +121,12 @@ async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperatio
     operation_id = loaded.record.id
     network, plan = get_adapter(loaded.account.network).network, loaded.record.read_plan()
     session = NetworkSession(service, loaded.account)
-    await session.load_credentials()
+    try:
+        await session.load_credentials()
+    except InvalidInput as refusal:
+        if refusal.issues[0].code != DISCONNECTED_CODE:
+            raise
+        raise OperationError("The account is disconnected; connect it again.", code=DISCONNECTED_CODE) from None
     clock, limits = service.store.clock, service.settings.limits
     until = clock.now() + limits.max_milliseconds
     execution = execute_plan(

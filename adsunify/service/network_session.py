@@ -17,7 +17,7 @@ from adsunify.adapter.oauth import Credentials
 from adsunify.encryption import SecretContext, decrypt, encrypt
 from adsunify.errors import (
     AdsunifyError,
-    OperationError,
+    InvalidInput,
     ProviderError,
     ProviderUnreadable,
     RequestNotSent,
@@ -40,7 +40,7 @@ T = TypeVar("T")
 CREDENTIALS_FIELD = "credentials"
 INACTIVE_MESSAGES = {
     "needs_reauth": "is an account whose saved token the network refuses; connect it again before preparing changes.",
-    "disconnected": "is a disconnected account; connect it again before preparing changes.",
+    "disconnected": "is a disconnected account; connect it again.",
 }
 NOT_RENEWED_MESSAGE = "refuses the saved token and cannot renew it: connect the account again."
 REFRESH_SECONDS = 12.0
@@ -52,6 +52,10 @@ SAVE_PAUSE_SECONDS = 1.0
 
 The network may not accept the old credentials any more.
 """
+
+
+def _make_inactive_error(status: str) -> InvalidInput:
+    return invalid_input("accountId", f"account_{status}", INACTIVE_MESSAGES[status])
 
 
 class NetworkSession:
@@ -73,12 +77,12 @@ class NetworkSession:
     def require_active(self) -> None:
         """Raise InvalidInput where nothing may be written to the account now."""
         if self.account.status != "active":
-            raise invalid_input("accountId", f"account_{self.account.status}", INACTIVE_MESSAGES[self.account.status])
+            raise _make_inactive_error(self.account.status)
 
     async def load_credentials(self) -> None:
         """Load the credentials and refresh them if they expire soon.
 
-        Raises TokenRefused where a person must connect the account again.
+        Raises InvalidInput where the account is disconnected, and TokenRefused where the network refuses the token.
         """
         network = self.adapter.network
         self.service.get_oauth_client(network.code)
@@ -195,7 +199,7 @@ class NetworkSession:
             encrypted_secrets.get_secrets, connections.SECRETS_TABLE, self.account.connection_id
         )
         if CREDENTIALS_FIELD not in secrets_by_field:
-            raise OperationError("The account is disconnected; connect it again.", code="account_disconnected")
+            raise _make_inactive_error("disconnected")
         return decrypt_credentials(
             self.service, self.account.workspace_id, self.account.connection_id, secrets_by_field[CREDENTIALS_FIELD]
         )

@@ -387,8 +387,10 @@ async def test_disconnecting(empty: Served, network: str) -> None:
         ("/bulk-status", {"accountId": account, "kind": "campaign", "entityIds": ["1"], "status": "paused"}),
     ):
         assert await empty.admin.refused("POST", path, asked_for) == {("accountId", "account_disconnected")}
-    problem = await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
-    assert (problem["code"], problem["outcome"]) == ("account_disconnected", "not_applied")
+    today = empty.hands.now().date()
+    for path in ("tree", "campaigns", f"insights?startDate={today}&endDate={today}"):
+        refused = await empty.admin.refused("GET", f"/accounts/{account}/{path}")
+        assert refused == {("accountId", "account_disconnected")}
     writes = empty.networks.writes()
     problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
     assert problem["code"] == "account_disconnected"
