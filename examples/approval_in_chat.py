@@ -10,7 +10,6 @@ Prints: what was created, or why nothing was.
 """
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,5 +59,5 @@ if __name__ == "__main__":
     parser.add_argument("account", help="the id of the account, as `adsunify accounts` prints it")
     parser.add_argument("brief", type=Path, help="a file such as briefs/meta-page_link_ad-traffic-daily.json")
     given = parser.parse_args()
-    with Ads(os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), token=os.environ.get("ADSUNIFY_TOKEN")) as ads:
+    with Ads.from_environment() as ads:
         raise SystemExit(main(ads, given.account, given.brief, ask_in_terminal))

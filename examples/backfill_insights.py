@@ -9,7 +9,6 @@ Prints: the progress, and what a network refused. The exit code is 1 if a month 
 
 import argparse
 import asyncio
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -86,5 +85,4 @@ if __name__ == "__main__":
     parser.add_argument("start", type=date.fromisoformat, help="the first day")
     parser.add_argument("--end", type=date.fromisoformat, default=date.today() - timedelta(days=1), help="the last day")
     given = parser.parse_args()
-    ads = AsyncAds(os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), token=os.environ.get("ADSUNIFY_TOKEN"))
-    raise SystemExit(asyncio.run(main(ads, given.database, given.start, given.end)) > 0)
+    raise SystemExit(asyncio.run(main(AsyncAds.from_environment(), given.database, given.start, given.end)) > 0)

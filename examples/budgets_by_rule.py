@@ -10,7 +10,6 @@ With it, a second run on the same day finds the operations of the first one: no 
 """
 
 import argparse
-import os
 from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
@@ -86,5 +85,5 @@ if __name__ == "__main__":
     parser.add_argument("--until", type=date.fromisoformat, default=date.today() - timedelta(days=1))
     parser.add_argument("--execute", action="store_true", help="write the new budgets")
     given = parser.parse_args()
-    with Ads(os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), token=os.environ.get("ADSUNIFY_TOKEN")) as ads:
+    with Ads.from_environment() as ads:
         raise SystemExit(main(ads, given.target, given.currency, given.percent, given.until, execute=given.execute) > 0)

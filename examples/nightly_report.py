@@ -10,7 +10,6 @@ when it is complete. The exit code is 1 if an account is missing in it.
 
 import argparse
 import csv
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
@@ -82,6 +81,6 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.output.suffix == ".parquet" and find_spec("pyarrow") is None:
         parser.error("A Parquet file needs the package pyarrow: pip install pyarrow")
-    with Ads(os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), token=os.environ.get("ADSUNIFY_TOKEN")) as ads:
+    with Ads.from_environment() as ads:
         failed = main(ads, given.output, given.end - timedelta(days=given.days - 1), given.end)
     raise SystemExit(failed > 0)

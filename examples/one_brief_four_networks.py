@@ -9,7 +9,6 @@ Running it again with the same name creates no second campaign: the idempotency 
 """
 
 import argparse
-import os
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -95,5 +94,5 @@ if __name__ == "__main__":
     parser.add_argument("--start", type=date.fromisoformat, default=date.today() + timedelta(days=2))
     parser.add_argument("--execute", action="store_true", help="create the campaigns, paused")
     given = parser.parse_args()
-    with Ads(os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), token=os.environ.get("ADSUNIFY_TOKEN")) as ads:
+    with Ads.from_environment() as ads:
         raise SystemExit(main(ads, given.name, given.budget, given.start, execute=given.execute) > 0)

@@ -11,7 +11,6 @@ run the script again before you prepare anything anew.
 
 import argparse
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -71,5 +70,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operation", nargs="*", help="the ids of operations; without any, the latest are looked at")
     given = parser.parse_args()
-    with Ads(os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), token=os.environ.get("ADSUNIFY_TOKEN")) as ads:
+    with Ads.from_environment() as ads:
         raise SystemExit(main(ads, given.operation) > 0)

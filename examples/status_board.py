@@ -85,5 +85,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8000)
     given = parser.parse_args()
-    url, token = os.environ.get("ADSUNIFY_SERVER", "sqlite:///adsunify.db"), os.environ.get("ADSUNIFY_TOKEN")
-    web.run_app(main(AsyncAds(url, token=token), os.environ["WEBHOOK_SECRET"]), host="127.0.0.1", port=given.port)
+    web.run_app(main(AsyncAds.from_environment(), os.environ["WEBHOOK_SECRET"]), host="127.0.0.1", port=given.port)

@@ -12,12 +12,11 @@ from attrs import frozen
 from click.core import ParameterSource
 
 from adsunify.client import Ads
+from adsunify.client.backends import DATABASE_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE
 from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
-from adsunify.service.factory import DATABASE_VARIABLE
 
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
-SERVER_VARIABLE, TOKEN_VARIABLE = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
 
 
 class SecretParam(click.ParamType[str]):

@@ -13,7 +13,7 @@ from adsunify.errors import WriteOutcome, invalid_input
 from adsunify.values.exact_json import Json
 
 from .async_resources import AsyncNamespaces
-from .backends import Backend, open_backend
+from .backends import Backend, open_backend, read_target
 from .inputs import check_parameters, encode_body, make_request
 from .options import RemoteOptions
 from .resource import REPORT_PAUSE_SECONDS, Page, ShapeT
@@ -61,6 +61,22 @@ class AsyncAds(AsyncNamespaces):
         self._environment = os.environ if environment is None else environment
         self._backend: Backend | None = None
         super().__init__()
+
+    @classmethod
+    def from_environment(
+        cls,
+        *,
+        workspace: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        **options: Unpack[RemoteOptions],
+    ) -> Self:
+        """Make a client of the server or the database that the environment names.
+
+        ``ADSUNIFY_SERVER`` and ``ADSUNIFY_TOKEN`` name a server; without ``ADSUNIFY_SERVER``, ``ADSUNIFY_DATABASE_URL``
+        names a database. The parameters are those of the class. Raises InvalidInput that names a missing variable.
+        """
+        url, token = read_target(os.environ if environment is None else environment)
+        return cls(url, token=token, workspace=workspace, environment=environment, **options)
 
     async def __aenter__(self) -> Self:
         await self.open()

@@ -12,6 +12,8 @@ from adsunify.values.exact_json import Json
 
 from .options import read_options, refuse_options
 
+SERVER_VARIABLE, TOKEN_VARIABLE = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
+DATABASE_VARIABLE = "ADSUNIFY_DATABASE_URL"
 ADDRESS_EXAMPLES = ", such as https://ads.acme.example for a server, or sqlite:///ads.db for a local store"
 
 
@@ -57,3 +59,19 @@ async def open_backend(
     with explain_missing_packages():
         from .local_backend import open_local
     return await open_local(url, workspace, environment)
+
+
+def read_target(environment: Mapping[str, str]) -> tuple[str, str | None]:
+    """Return the address of a server and its token, or the address of a database and None; a server comes first.
+
+    Raises InvalidInput that names the missing variable.
+    """
+    server, token, database = (environment.get(name) for name in (SERVER_VARIABLE, TOKEN_VARIABLE, DATABASE_VARIABLE))
+    if server:
+        if token:
+            return server, token
+        raise invalid_input(TOKEN_VARIABLE, "required", f"is not set. The server in {SERVER_VARIABLE} needs a token.")
+    if database:
+        return database, None
+    ways = f"Set it and {TOKEN_VARIABLE} to use a server, or {DATABASE_VARIABLE} to use a database."
+    raise invalid_input(SERVER_VARIABLE, "required", f"is not set. {ways}")

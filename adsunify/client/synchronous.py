@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine, Mapping
 from typing import Any, Self, TypeVar, Unpack
@@ -11,6 +12,7 @@ from adsunify.answers import Insights
 from adsunify.values.exact_json import Json
 
 from .asynchronous import NOT_OPEN_MESSAGE, AsyncAds
+from .backends import read_target
 from .options import RemoteOptions
 from .resource import Page, ShapeT
 from .resources import Namespaces
@@ -38,6 +40,22 @@ class Ads(Namespaces):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         super().__init__()
+
+    @classmethod
+    def from_environment(
+        cls,
+        *,
+        workspace: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        **options: Unpack[RemoteOptions],
+    ) -> Self:
+        """Make a client of the server or the database that the environment names.
+
+        ``ADSUNIFY_SERVER`` and ``ADSUNIFY_TOKEN`` name a server; without ``ADSUNIFY_SERVER``, ``ADSUNIFY_DATABASE_URL``
+        names a database. The parameters are those of the class. Raises InvalidInput that names a missing variable.
+        """
+        url, token = read_target(os.environ if environment is None else environment)
+        return cls(url, token=token, workspace=workspace, environment=environment, **options)
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()

@@ -26,7 +26,6 @@ T = TypeVar("T")
 StoreTask = Callable[[Store], Awaitable[T]]
 """Work on an open store, such as a use case of :mod:`adsunify.service.users`."""
 
-DATABASE_VARIABLE = "ADSUNIFY_DATABASE_URL"
 SECRET_KEYS_VARIABLE = "ADSUNIFY_SECRET_KEYS"
 BASE_URL_VARIABLE = "ADSUNIFY_BASE_URL"
 SANDBOX_URL_VARIABLE = "ADSUNIFY_SANDBOX_URL"

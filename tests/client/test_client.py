@@ -417,8 +417,51 @@ async def test_insights_wait_for_the_report(
 # -- the synchronous client ---------------------------------------------------------------------------------------
 
 
-async def test_both_clients_have_the_same_constructor() -> None:
+async def test_both_clients_have_the_same_constructors() -> None:
     assert inspect.signature(Ads) == inspect.signature(AsyncAds)
+    assert inspect.signature(Ads.from_environment) == inspect.signature(AsyncAds.from_environment)
+    assert inspect.getdoc(Ads.from_environment) == inspect.getdoc(AsyncAds.from_environment)
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_client_of_the_environment(server: Served, door: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server comes before a database, as in the commands."""
+    variables = environment(server) | {"ADSUNIFY_DATABASE_URL": server.database}
+    if door == "remote":
+        variables |= {"ADSUNIFY_SERVER": server.base_url, "ADSUNIFY_TOKEN": server.people["admin"].tokens["write"]}
+    async with AsyncAds.from_environment(environment=variables, workspace="shop" if door == "local" else None) as ads:
+        kind = (await ads.auth.verify()).kind
+    assert kind == ("local" if door == "local" else "key")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    def work() -> str:
+        with Ads.from_environment(workspace="shop" if door == "local" else None) as ads:
+            return ads.auth.verify().kind
+
+    assert await asyncio.to_thread(work) == kind
+
+
+@pytest.mark.parametrize("client", [Ads, AsyncAds])
+@pytest.mark.parametrize(
+    ("variables", "missing", "words"),
+    [
+        ({}, "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN to use a server, or ADSUNIFY_DATABASE_URL"),
+        ({"ADSUNIFY_TOKEN": "t"}, "ADSUNIFY_SERVER", "is not set"),
+        ({"ADSUNIFY_SERVER": "https://ads.example", "ADSUNIFY_TOKEN": ""}, "ADSUNIFY_TOKEN", "needs a token"),
+        (
+            {"ADSUNIFY_SERVER": "https://ads.example", "ADSUNIFY_DATABASE_URL": "sqlite:///x.db"},
+            "ADSUNIFY_TOKEN",
+            "needs a token",
+        ),
+    ],
+)
+async def test_an_environment_without_an_address(
+    client: type[Ads | AsyncAds], variables: dict[str, str], missing: str, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words) as error:
+        client.from_environment(environment=variables)
+    assert [issue.path for issue in error.value.issues] == [missing]
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -24,6 +24,8 @@ def test_every_option_is_in_the_table() -> None:
 @pytest.mark.parametrize("code", re.findall(r"^```python\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE))
 def test_an_example_opens_a_client(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening sends nothing. The file of the private authority does not exist here."""
+    monkeypatch.setenv("ADSUNIFY_SERVER", "https://ads.acme.example")
+    monkeypatch.setenv("ADSUNIFY_TOKEN", "adu_...")
     make_context = ssl.create_default_context
     monkeypatch.setattr(ssl, "create_default_context", lambda cafile=None: make_context())
     exec(compile(code, "client.md", "exec"), {})

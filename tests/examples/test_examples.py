@@ -59,7 +59,7 @@ def client(networks: SimulatedNetworks) -> Iterator[Ads]:
 
 @pytest.fixture
 def run(client: Ads, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a script by its command line, with the client of the test in place of ``Ads(...)``.
+    """Run a script by its command line, with the client of the test in place of that of the environment.
 
     Returns the exit code and what it printed.
     """
@@ -71,7 +71,7 @@ def run(client: Ads, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
         code = ended.value.code
         return (code if isinstance(code, int) else 0), capsys.readouterr().out
 
-    monkeypatch.setattr(adsunify, "Ads", lambda *_, **__: nullcontext(client))
+    monkeypatch.setattr(Ads, "from_environment", lambda: nullcontext(client))
     return run_script
 
 
@@ -255,7 +255,7 @@ def test_mcp_agent(run: Run, networks: SimulatedNetworks, tmp_path: Path, monkey
 def test_backfill_insights(
     run: Run, networks: SimulatedNetworks, client: Ads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adsunify, "AsyncAds", lambda *_, **__: networks.async_client())
+    monkeypatch.setattr(adsunify.AsyncAds, "from_environment", networks.async_client)
     database = tmp_path / "figures.db"
     end = date.today().replace(day=1) - timedelta(days=20)
     start = (end.replace(day=1) - timedelta(days=1)).replace(day=1)
