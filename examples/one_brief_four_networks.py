@@ -13,18 +13,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from adsunify import (
-    Account,
-    Ads,
-    CampaignBrief,
-    Creative,
-    InvalidInput,
-    NetworkCode,
-    Operation,
-    OperationError,
-    Platform,
-)
-from adsunify.models.brief import Budget, Keyword, Schedule, Targeting
+from adsunify import Account, Ads, InvalidInput, NetworkCode, Operation, OperationError
+from adsunify.models.brief import Budget, CampaignBrief, Creative, Keyword, Platform, Schedule, Targeting
 
 URL = "https://shop.example/chairs"
 PICTURE = Creative(headline="Built for rain", body="Chairs that stay outside.", url=URL, image_url=f"{URL}.jpg")

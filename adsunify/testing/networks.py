@@ -29,7 +29,7 @@ from adsunify.values.network_codes import NetworkCode
 
 from .clients import SimulatedAds, SimulatedAsyncAds, TemporaryStore
 from .clock import SimulatedClock
-from .connecting import connect_sandbox_network
+from .connecting import connect_sandbox_network, get_sandbox_credentials
 from .faults import FaultName, RequestedFault, check_choice, find_simulated_networks, make_fault
 
 T = TypeVar("T")
@@ -122,6 +122,18 @@ class SimulatedNetworks:
         if network not in self._codes:
             raise invalid_input("network", "not_connected", f'is not connected: name it, as in sandbox("{network}").')
         return Account.model_validate(self._make_template().accounts[network])
+
+    def credentials(self, network: NetworkCode) -> Mapping[str, str]:
+        """Return the credentials that connect a network, for ``client.connections.create(network, **credentials)``.
+
+        Raises:
+            InvalidInput: the network is unknown, or has a consent page in place of credentials.
+        """
+        check_choice("network", network, find_simulated_networks())
+        credentials = get_sandbox_credentials(network)
+        if not credentials:
+            raise invalid_input("network", "not_supported", "has a consent page, so no credentials connect it.")
+        return credentials
 
     def _copy_store(self) -> TemporaryStore:
         template = self._make_template()

@@ -28,7 +28,6 @@ import adsunify
 from adsunify import Ads, NetworkCode, Operation, OperationError, read_brief
 from adsunify.events import build_event_body
 from adsunify.testing import SimulatedNetworks, sandbox
-from adsunify.testing.connecting import get_sandbox_credentials
 from adsunify.webhooks import sign
 
 FOLDER = Path(__file__).parents[2] / "examples"
@@ -241,7 +240,7 @@ def test_mcp_agent(run: Run, networks: SimulatedNetworks, tmp_path: Path, monkey
     monkeypatch.setenv("ADSUNIFY_SANDBOX_URL", networks.url)
     monkeypatch.setenv("ADSUNIFY_DATABASE_URL", database)
     with Ads(database) as client:
-        client.connections.create("outbrain", **get_sandbox_credentials("outbrain"))
+        client.connections.create("outbrain", **networks.credentials("outbrain"))
         account = client.accounts.list(network="outbrain").first()
         campaign = next(node.id for node in client.accounts.tree(account).nodes if node.status == "active")
     for answer, code, writes in (("no", 1, 0), ("yes", 0, 1)):

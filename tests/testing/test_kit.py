@@ -11,7 +11,7 @@ import pytest
 
 from adsunify import Ads, InvalidInput, OperationError, read_brief
 from adsunify.cli.briefs import make_brief
-from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.sandbox.faults import parse_fault
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.testing import FAULTS, FaultName, SimulatedNetworks, sandbox
@@ -179,6 +179,17 @@ def test_each_client_has_a_store_with_the_same_accounts(networks: SimulatedNetwo
         assert third.operations.run(prepare(networks, third, "meta"), confirmed=True).status == "succeeded"
 
 
+@pytest.mark.parametrize("network", ADAPTER_PACKAGES)
+def test_a_test_connects_a_network_itself(network: Any, networks: SimulatedNetworks, client: Ads) -> None:
+    """Or, where a person would consent, is told that no credentials do it."""
+    if get_adapter(network).network.login.kind != "credentials":
+        with pytest.raises(InvalidInput, match="consent page"):
+            networks.credentials(network)
+        return
+    connection = client.connections.create(network, **networks.credentials(network))
+    assert networks.account(network).account_id in connection.accounts and connection.status == "active"
+
+
 async def test_an_asynchronous_test() -> None:
     async with sandbox("chatgpt") as networks, networks.async_client() as client:
         [account] = [row.network async for row in client.accounts.list()]
@@ -230,7 +241,12 @@ def test_a_wrong_fault_is_refused(
 
 
 def test_other_wrong_arguments_are_refused(networks: SimulatedNetworks) -> None:
-    for wrong in (lambda: sandbox("gogle"), lambda: networks.account("gogle"), lambda: networks.writes("gogle")):
+    for wrong in (
+        lambda: sandbox("gogle"),
+        lambda: networks.account("gogle"),
+        lambda: networks.writes("gogle"),
+        lambda: networks.credentials("gogle"),
+    ):
         with pytest.raises(InvalidInput, match=r"Did you mean google\?"):
             wrong()
     with pytest.raises(InvalidInput, match="time zone"):
