@@ -13,7 +13,7 @@ from attrs import frozen
 
 from adsunify.contract.messages import run_large_in_thread
 from adsunify.errors import RateLimited
-from adsunify.models.base import MAX_VALUES, count_values
+from adsunify.models.parsing import MAX_VALUES, count_values
 from adsunify.values.exact_json import Json, RepeatedMembers, dumps_bytes, loads
 
 from .results import error_result

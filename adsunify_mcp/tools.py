@@ -18,8 +18,9 @@ from adsunify.contract.messages import run_large_in_thread
 from adsunify.contract.prose import convert_descriptions
 from adsunify.contract.requests import ConfirmedTrue, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, invalid_input
-from adsunify.models.base import ApiModel, EntityId, FreeForm, Omittable, parse_model
+from adsunify.models.base import ApiModel, EntityId, FreeForm, Omittable
 from adsunify.models.edit import Mutation
+from adsunify.models.parsing import parse_model
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps, dumps_bytes
 

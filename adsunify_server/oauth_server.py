@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from adsunify.models.base import MAX_VALUES, count_values
+from adsunify.models.parsing import MAX_VALUES, count_values
 from adsunify.service import oauth_server
 from adsunify.service.authentication import REQUEST_CONTEXT
 from adsunify.service.core import Service

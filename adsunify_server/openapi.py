@@ -15,7 +15,8 @@ from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.endpoint import ERROR_STATUSES, PATH_PATTERNS, PREFIX
 from adsunify.contract.prose import convert_descriptions
 from adsunify.errors import InvalidInput
-from adsunify.models.base import ApiModel, parse_model
+from adsunify.models.base import ApiModel
+from adsunify.models.parsing import parse_model
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.problem_details import PROBLEM_CODES
 from adsunify.service.dispatch import describe_endpoint

@@ -13,7 +13,8 @@ from unicodedata import category
 from attrs import frozen
 
 from adsunify.errors import InvalidInput, Issue
-from adsunify.models.base import ApiModel, count_values, parse_model
+from adsunify.models.base import ApiModel
+from adsunify.models.parsing import count_values, parse_model
 from adsunify.values.exact_json import Json, dumps_canonical
 from adsunify.values.money import format_decimal
 

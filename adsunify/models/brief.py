@@ -16,17 +16,9 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from adsunify.errors import InvalidInput
-from adsunify.models.base import (
-    VISIBLE,
-    ApiModel,
-    CrossFieldModel,
-    Items,
-    NonEmptyFreeForm,
-    Omittable,
-    find_duplicates,
-    parse_model,
-)
+from adsunify.models.base import VISIBLE, ApiModel, CrossFieldModel, Items, NonEmptyFreeForm, Omittable, find_duplicates
 from adsunify.models.error_messages import COUNTRY_REGEX, CURRENCY_REGEX, LANGUAGE_REGEX, URI_REGEX, Violation
+from adsunify.models.parsing import parse_model
 from adsunify.values.countries import KOSOVO, require_country_code
 from adsunify.values.dates import INSTANT_REGEX, parse_instant
 from adsunify.values.money import AMOUNT_REGEX

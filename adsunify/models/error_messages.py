@@ -6,7 +6,7 @@ A message says what is accepted and never repeats the value. A path joins JSON n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple, get_args
@@ -131,6 +131,11 @@ def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[
         if problem.code == "unknown_property" and (similar := _find_similar_member(model, place, problem.location[-1])):
             problem = problem._replace(message=f"{problem.message} Did you mean {similar}?")
         yield problem
+
+
+def make_repeated_violations(locations: Iterable[Location]) -> list[Violation]:
+    """Make a violation for each member that is given twice."""
+    return [Violation(location, "repeated", "must be given once.") for location in locations]
 
 
 @lru_cache(256)

@@ -10,7 +10,7 @@ from adsunify.contract import ApiRequest, ApiResponse, Endpoint
 from adsunify.contract.access import authorize
 from adsunify.contract.messages import parse_request, run_large_in_thread
 from adsunify.errors import InvalidInput, Issue
-from adsunify.models.base import SMALL_INPUT_VALUES, count_values
+from adsunify.models.parsing import SMALL_INPUT_VALUES, count_values
 
 from . import accounts, api_keys, bulk, campaigns, connections, entities, networks, oauth_server, operations, webhooks
 from .core import Idempotency, Service, UseCaseResult

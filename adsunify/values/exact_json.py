@@ -108,6 +108,20 @@ def loads(data: bytes | str) -> Json:
         raise RepeatedMembers([()]) from None
 
 
+def is_unambiguous(text_: bytes | bytearray) -> bool:
+    r"""Whether JSON text certainly has no U+0000 and no object with two members of the same name.
+
+    orjson keeps the last of two such members, so the text then has more colons than its value. Only an escaped colon
+    (``\u003a``) could make up for them. False may be wrong; :func:`loads` decides.
+    """
+    if b"\\" in text_ and (b"\\u0000" in text_ or b"\\u003" in text_):  # a search for one byte is much faster
+        return False
+    try:
+        return text_.count(b":") == orjson.dumps(orjson.loads(text_)).count(b":")
+    except orjson.JSONDecodeError:  # pydantic accepts larger numbers
+        return False
+
+
 def _find_repeated_members(whole: Json) -> Iterator[tuple[str | int, ...]]:
     """Yield the path of every member that occurs twice in its object, outer members first."""
     pending: list[tuple[tuple[str | int, ...], Json]] = [((), whole)]

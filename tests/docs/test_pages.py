@@ -18,7 +18,7 @@ from adsunify.answers.webhooks import CreatedWebhook
 from adsunify.cli.commands import adsunify
 from adsunify.contract.requests import NewWebhook
 from adsunify.events import DEFAULT_EVENTS
-from adsunify.models.base import parse_model
+from adsunify.models.parsing import parse_model
 from adsunify.values.exact_json import dumps
 
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,10 @@ import pytest
 from pydantic import Field
 
 from adsunify.errors import InvalidInput
-from adsunify.models.base import ApiModel, FreeForm, Omittable, parse_model
+from adsunify.models.base import ApiModel, FreeForm, Omittable
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.edit import EditBody
+from adsunify.models.parsing import parse_model
 
 ACCOUNT = "01934f5c-7c0e-7000-8000-000000000001"
 
@@ -28,7 +29,7 @@ class Place(ApiModel):
 class Request(ApiModel):
     """What a server may take."""
 
-    account_id: UUID
+    account_id: Annotated[UUID, Field(strict=False)]
     campaign: Omittable[CampaignBrief] = None
     payload: Omittable[FreeForm] = None
     places: Omittable[list[Place]] = None
@@ -37,7 +38,7 @@ class Request(ApiModel):
 class Nested(ApiModel):
     """A brief that is required."""
 
-    account_id: UUID
+    account_id: Annotated[UUID, Field(strict=False)]
     campaign: CampaignBrief
 
 
