@@ -15,7 +15,7 @@ from attrs import Factory, field, frozen
 
 from adsunify.adapter.insights import MissingDayMeaning
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.errors import Issue, invalid_input
+from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind, Step, StepAction
 from adsunify.values.exact_json import Json
@@ -23,7 +23,7 @@ from adsunify.values.json_pointer import Columns, get_text, get_value
 from adsunify.values.time_formats import TimeFormat
 
 if TYPE_CHECKING:
-    from adsunify.models.brief import CampaignBrief
+    from adsunify.adapter.formats import Format
 
 Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
 Period = Literal["daily", "lifetime"]
@@ -116,62 +116,6 @@ class ItemResult:
     position: int
     id: str | None = None
     error: ParsedError | None = None
-
-
-# -- formats ------------------------------------------------------------------------------------------------------
-
-
-@frozen(eq=False)
-class Input:
-    """What a format does with one member of the brief. The first row of a path that applies counts.
-
-    A member without a row is refused.
-
-    Attributes:
-        requirement: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one member
-            of ``group``); ``refused`` (``reason`` says why).
-        choices: the values that are accepted; empty: all of them. ``reason`` may say why others are refused.
-        find_error: returns what is wrong with a value; None if it is valid.
-        reason: why the member or a value is refused, or to which accounts a row with ``is_exempt`` applies.
-        accepted_form: the accepted form in words.
-        is_exempt: the row does not apply to accounts for which this function returns True.
-    """
-
-    path: str
-    requirement: Literal["required", "optional", "one", "any", "refused"]
-    goals: tuple[Goal, ...] = ()
-    periods: tuple[Period, ...] = ()
-    group: str = ""
-    choices: tuple[str | bool, ...] = ()
-    find_error: Callable[[Json], str | None] | None = None
-    reason: str = ""
-    accepted_form: str = ""
-    is_exempt: Callable[[Account], bool] | None = None
-
-
-FormatRule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issue]]
-"""A check of several members. If its third argument, the present, is None, no time is compared with the present."""
-
-
-@frozen(eq=False)
-class Format:
-    """One unified format.
-
-    Attributes:
-        bid_meanings: what ``bid`` means for each goal.
-        is_match: whether a brief, given as its members by path, has this format. If two formats match a brief, the
-            tables have a defect.
-    """
-
-    code: str
-    title: str
-    goals: tuple[Goal, ...]
-    periods: tuple[Period, ...]
-    inputs: tuple[Input, ...]
-    bid_meanings: Mapping[Goal, str]
-    is_match: Callable[[Mapping[str, Json]], bool] = lambda members: True
-    rules: tuple[FormatRule, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 # -- the native side ----------------------------------------------------------------------------------------------

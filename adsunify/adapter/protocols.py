@@ -18,6 +18,7 @@ from attrs import frozen
 
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.formats import Format
 from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity
 from adsunify.adapter.insights import DatedValues, Insights
 from adsunify.adapter.native_money import MoneyUnit
@@ -26,7 +27,6 @@ from adsunify.adapter.network import (
     Catalog,
     EditMember,
     ErrorRule,
-    Format,
     Level,
     Metric,
     NativeEntity,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from attrs import frozen
 
-from adsunify.adapter.network import Format, Level, Network
+from adsunify.adapter.formats import Format
+from adsunify.adapter.network import Level, Network
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 LOGIN_NAMES = {"oauth2": "OAuth 2.0", "oauth1": "OAuth 1.0a", "credentials": "credentials"}

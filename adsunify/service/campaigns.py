@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from adsunify.actor import Actor
 from adsunify.adapter.brief_checks import check_brief, check_partial_brief
-from adsunify.adapter.network import Format
+from adsunify.adapter.formats import Format
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.error_messages import UUID_REGEX

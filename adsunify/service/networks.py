@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from adsunify.actor import Actor
-from adsunify.adapter.network import Format, Input, Network
+from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.network import Network
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.values.exact_json import Json
 

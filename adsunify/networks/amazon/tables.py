@@ -17,14 +17,13 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
     History,
-    Input,
     Level,
     Metric,
     Network,

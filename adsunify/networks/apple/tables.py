@@ -16,16 +16,15 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     Credential,
     ErrorRule,
     Extra,
-    Format,
     Goal,
     History,
-    Input,
     Level,
     Login,
     Metric,

@@ -17,16 +17,15 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
     Catalog,
     Credential,
     ErrorRule,
-    Format,
     Goal,
     History,
-    Input,
     Level,
     Login,
     Metric,

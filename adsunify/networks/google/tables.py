@@ -16,14 +16,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from adsunify.adapter.brief_checks import check_start_is_midnight
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
     History,
-    Input,
     Level,
     Metric,
     Network,

@@ -20,14 +20,13 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import partial
 from typing import Literal
 
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
     History,
-    Input,
     Level,
     Metric,
     Network,

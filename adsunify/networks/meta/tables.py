@@ -18,16 +18,15 @@ from datetime import datetime
 from attrs import frozen
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
     Goal,
     History,
-    Input,
     Level,
     Login,
     Metric,

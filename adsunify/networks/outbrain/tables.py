@@ -17,15 +17,14 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import (
     Account,
     Catalog,
     Credential,
     ErrorRule,
-    Format,
     Goal,
-    Input,
     Level,
     Login,
     Metric,

@@ -19,15 +19,14 @@ from typing import Literal
 from attrs import frozen
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
     Goal,
     History,
-    Input,
     Level,
     Metric,
     Network,

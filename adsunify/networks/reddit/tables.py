@@ -16,15 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
     Goal,
     History,
-    Input,
     Level,
     Metric,
     Network,

@@ -18,14 +18,13 @@ from functools import partial
 from urllib.parse import parse_qsl
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
     Goal,
-    Input,
     Level,
     Metric,
     Network,

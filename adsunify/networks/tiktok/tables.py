@@ -19,13 +19,12 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
-    Input,
     Level,
     Login,
     Metric,

@@ -20,13 +20,12 @@ from types import NoneType
 from typing import Literal
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    Format,
-    Input,
     Level,
     Login,
     Metric,

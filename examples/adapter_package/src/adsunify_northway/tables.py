@@ -14,14 +14,13 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
-    Format,
     Goal,
     History,
-    Input,
     Level,
     Metric,
     Network,
