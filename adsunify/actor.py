@@ -6,12 +6,51 @@ over tokens and consents; ``session`` for a browser; ``local`` for the library.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from attrs import frozen
 
 Role = Literal["viewer", "member", "admin"]
 ActorKind = Literal["key", "agent", "session", "local"]
+
+
+@frozen
+class CredentialScope:
+    """The networks and accounts to which a credential is bound.
+
+    A member that is None does not restrict. An account is inside if each other member has it. The scope of a stored
+    credential never changes.
+    """
+
+    networks: tuple[str, ...] | None = None
+    account_ids: tuple[str, ...] | None = None
+
+    def has_account(self, account_id: str | None, network: str | None) -> bool:
+        """Whether an account of a network is inside. None is the id of no account and the code of no network."""
+        return (self.networks is None or network in self.networks) and (
+            self.account_ids is None or account_id in self.account_ids
+        )
+
+    def has_scope(self, other: CredentialScope | None) -> bool:
+        """Whether each account of another scope is inside; None is the scope that has all accounts."""
+        return other is not None and all(
+            bound is None or (names is not None and set(names) <= set(bound))
+            for bound, names in ((self.networks, other.networks), (self.account_ids, other.account_ids))
+        )
+
+    def to_json(self) -> dict[str, list[str]]:
+        """Return the form of responses and of the database, without the members that do not restrict."""
+        members = {"networks": self.networks, "accountIds": self.account_ids}
+        return {name: list(values) for name, values in members.items() if values is not None}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Sequence[str]] | None) -> CredentialScope | None:
+        """Read what :meth:`to_json` wrote; None stays None."""
+        if value is None:
+            return None
+        networks, account_ids = value.get("networks"), value.get("accountIds")
+        return cls(None if networks is None else tuple(networks), None if account_ids is None else tuple(account_ids))
 
 
 @frozen
@@ -25,6 +64,7 @@ class Actor:
         grant_id: the agent's grant, which must still be valid when something is written.
         session_hash: the hash of the browser's session token, which must still be valid when something is written.
         expires_at: when the key or the agent's access token expires, in milliseconds since 1970; None means never.
+        scope: the networks and accounts to which the credential is bound; None means all of the workspace.
     """
 
     workspace_id: str
@@ -37,6 +77,7 @@ class Actor:
     grant_id: str | None = None
     session_hash: str | None = None
     expires_at: int | None = None
+    scope: CredentialScope | None = None
 
     @property
     def can_operate(self) -> bool:
@@ -64,3 +105,15 @@ class Actor:
         if self.kind == "agent":
             return credential == self.credential
         return self.role == "admin" or user_id == self.user_id
+
+    def can_reach(self, account_id: str | None, network: str | None) -> bool:
+        """Whether the scope of the credential has an account of the workspace."""
+        return self.scope is None or self.scope.has_account(account_id, network)
+
+    def can_see_credential(self, scope: CredentialScope | None) -> bool:
+        """Whether the caller may see a key or grant with this scope: one that reaches no account beyond its own."""
+        return self.scope is None or self.scope.has_scope(scope)
+
+    def can_connect(self, network: str) -> bool:
+        """Whether the scope of the credential has all accounts of a network, as a new connection may find any."""
+        return self.scope is None or (self.scope.account_ids is None and self.scope.has_account(None, network))

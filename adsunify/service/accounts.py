@@ -53,15 +53,12 @@ EventSummary = tuple[str, Mapping[str, str]]
 
 async def list_accounts(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
     """List the workspace's ad accounts, or those on one network."""
-    return [
-        account_to_json(account)
-        for account in await service.store.read(connections.list_accounts, actor.workspace_id, network)
-    ]
+    return [account_to_json(account) for account in await service.store.read(connections.list_accounts, actor, network)]
 
 
 async def get_account(service: Service, actor: Actor, *, account_id: str) -> Json:
     """Return one ad account."""
-    return account_to_json(await service.store.read(connections.get_account, actor.workspace_id, account_id))
+    return account_to_json(await service.store.read(connections.get_account, actor, account_id))
 
 
 def account_to_json(account: AccountRecord) -> dict[str, Json]:
@@ -85,15 +82,14 @@ async def set_account_extras(store: Store, account_id: str, extras: Mapping[str,
 
     Raises NotFound; InvalidInput for extras that the network does not declare or that cannot be set.
     """
-    workspace_id = await store.read(connections.find_workspace_of_account, account_id)
-    account = await store.read(connections.get_account, workspace_id, account_id)
+    account = await store.read(connections.get_any_account, account_id)
     declared = get_adapter(account.network).network.extras
     issues = [
         issue for name, value in extras.items() for issue in _find_extra_issues(declared, account.network, name, value)
     ]
     if issues:
         raise InvalidInput(issues)
-    return account_to_json(await store.write(connections.set_extras, workspace_id, account_id, extras, store.clock))
+    return account_to_json(await store.write(connections.set_extras, account_id, extras, store.clock))
 
 
 def _find_extra_issues(declared: Sequence[Extra], network: str, name: str, value: str | None) -> Iterator[Issue]:
@@ -152,7 +148,7 @@ async def sync_first_tree(service: Service, account: AccountRecord) -> None:
             await _read_tree(service, NetworkSession(service, account))
             return
         except AdsunifyError:
-            current = await service.store.read(connections.get_account, account.workspace_id, account.id)
+            current = await service.store.read(connections.get_any_account, account.id)
             if current.status == "disconnected" or current.connection_id != account.connection_id:
                 return
             if attempt < FIRST_SYNC_TRIES - 1:

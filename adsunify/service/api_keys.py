@@ -36,7 +36,15 @@ async def actor_from_key(service: Service, token: str) -> Actor | None:
     if uses is not None:
         await service.store.write(keys.save_last_used, uses)
     return Actor(
-        key.workspace_id, key.user_id, key.id, key.role, key.can_write, "key", key.id, expires_at=key.expires_at
+        key.workspace_id,
+        key.user_id,
+        key.id,
+        key.role,
+        key.can_write,
+        "key",
+        key.id,
+        expires_at=key.expires_at,
+        scope=key.scope,
     )
 
 
@@ -77,7 +85,7 @@ async def verify_credential(service: Service, actor: Actor) -> Json:
 
 async def list_keys(service: Service, actor: Actor) -> list[Json]:
     """List the workspace's API keys, without their secrets."""
-    return [_key_to_json(key) for key in await service.store.read(keys.list_keys, actor.workspace_id)]
+    return [_key_to_json(key) for key in await service.store.read(keys.list_keys, actor)]
 
 
 async def create_key(service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None) -> Json:
@@ -119,11 +127,7 @@ async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
 
     A read-only key can revoke only itself. Raises NotFound, Forbidden.
     """
-    only = None if actor.can_write else actor.key_id
-    key = await service.store.write(
-        keys.revoke_key, actor.workspace_id, actor.user_id, key_id, service.store.clock, only
-    )
-    return _key_to_json(key)
+    return _key_to_json(await service.store.write(keys.revoke_key, actor, key_id, service.store.clock))
 
 
 def _key_to_json(key: KeyRecord) -> dict[str, Json]:

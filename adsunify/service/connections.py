@@ -58,20 +58,16 @@ class RedirectToConsent:
 
 async def list_connections(service: Service, actor: Actor) -> list[Json]:
     """List the workspace's connections, without their credentials."""
-    records = await service.store.read(_read_connections, actor.workspace_id)
+    records = await service.store.read(connections.list_connections, actor)
     return [connection_to_json(record, accounts) for record, accounts in records]
 
 
-def _read_connections(connection: Connection, workspace_id: str) -> list[tuple[ConnectionRecord, list[AccountRecord]]]:
-    accounts = connections.list_accounts(connection, workspace_id)
-    return [
-        (record, [account for account in accounts if account.connection_id == record.id])
-        for record in connections.list_connections(connection, workspace_id)
-    ]
-
-
 async def create_consent_link(service: Service, actor: Actor, *, network: str) -> Json:
-    """Create a link at which a person connects the network's accounts. It works once, for ten minutes."""
+    """Create a link at which a person connects the network's accounts. It works once, for ten minutes.
+
+    Raises Forbidden where the credential's scope does not have all accounts of the network.
+    """
+    _require_whole_network(actor, network)
     service.get_oauth_client(network)
     token = make_token()
     record = await service.store.write(
@@ -194,10 +190,21 @@ async def finish_consent(service: Service, network: str, answer: Mapping[str, st
 async def connect_with_credentials(service: Service, actor: Actor, *, network: str, **credentials: str | None) -> Json:
     """Connect a network with the credentials that it issues. A password is exchanged once and not stored.
 
-    Raises TokenRefused where the network refuses the credentials.
+    Raises Forbidden where the credential's scope does not have all accounts of the network, TokenRefused where the
+    network refuses the credentials.
     """
+    _require_whole_network(actor, network)
     members = {to_camel(name): value for name, value in credentials.items() if value is not None}
     return await _exchange_credentials(service, actor, network, "", members, "")
+
+
+def _require_whole_network(actor: Actor, network: str) -> None:
+    if not actor.can_connect(network):
+        raise Forbidden(
+            "This credential is bound to other networks or to single accounts, and a connection adds every account "
+            "that its login reaches. Use a credential without a scope, or with the whole network.",
+            code="outside_scope",
+        )
 
 
 async def _exchange_credentials(
@@ -239,13 +246,16 @@ async def save_connection(
         task = asyncio.create_task(accounts.sync_first_tree(service, account))
         service.background_tasks.add(task)
         task.add_done_callback(service.background_tasks.discard)
-    record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
+    record = await service.store.read(connections.get_connection, actor, connection_id)
     return connection_to_json(record, saved)
 
 
 async def disconnect_network(service: Service, actor: Actor, *, connection_id: str) -> Json:
-    """Revoke and delete the saved credentials. Accounts stay as ``disconnected``; running campaigns are unchanged."""
-    record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
+    """Revoke and delete the saved credentials. Accounts stay as ``disconnected``; running campaigns are unchanged.
+
+    Raises Forbidden where the connection also has accounts outside the credential's scope.
+    """
+    record = await service.store.read(connections.get_whole_connection, actor, connection_id)
     secrets_by_field = await service.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, connection_id)
     if CREDENTIALS_FIELD in secrets_by_field:
         # the token may be invalid, the network unreachable, or the key missing: the credentials are deleted anyway
@@ -257,9 +267,9 @@ async def disconnect_network(service: Service, actor: Actor, *, connection_id: s
                 service.get_oauth_client(record.network), credentials
             )
             await _run_network_flow(service, record.network, flow, credentials)
-    record = await service.store.write(connections.disconnect, actor.workspace_id, connection_id, service.store.clock)
+    record = await service.store.write(connections.disconnect, actor, connection_id, service.store.clock)
     return connection_to_json(
-        record, await service.store.read(connections.list_accounts_of_connection, actor.workspace_id, connection_id)
+        record, await service.store.read(connections.list_accounts_of_connection, actor, connection_id)
     )
 
 

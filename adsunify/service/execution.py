@@ -81,7 +81,7 @@ def load_operation(connection: Connection, actor: Actor, operation_id: str, cloc
     """Read an operation in the actor's scope; raises NotFound."""
     record = operations.get_operation(connection, actor, operation_id, clock)
     receipts, open_intents = attempts.list_receipts(connection, operation_id) if record.is_claimed else ([], [])
-    account = connections.get_account(connection, actor.workspace_id, record.account_id)
+    account = connections.get_account(connection, actor, record.account_id)
     return LoadedOperation(record, account, read_progress(receipts, [intent.key for intent in open_intents]))
 
 

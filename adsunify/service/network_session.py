@@ -71,8 +71,8 @@ class NetworkSession:
 
     @classmethod
     async def load(cls, service: Service, actor: Actor, account_id: str) -> NetworkSession:
-        """Return the session of an account of the workspace. Raises NotFound."""
-        return cls(service, await service.store.run_query(connections.find_account(actor.workspace_id, account_id)))
+        """Return the session of an account that the actor reaches. Raises NotFound."""
+        return cls(service, await service.store.run_query(connections.find_account(actor, account_id)))
 
     def require_active(self) -> None:
         """Raise InvalidInput where nothing may be written to the account now."""

@@ -441,6 +441,7 @@ async def actor_from_token(service: Service, token: str) -> Actor | None:
         "agent",
         grant_id=grant.id,
         expires_at=min(record.expires_at, grant.expires_at),
+        scope=grant.scope,
     )
 
 
@@ -449,7 +450,7 @@ async def actor_from_token(service: Service, token: str) -> Actor | None:
 
 async def list_grants(service: Service, actor: Actor) -> list[Json]:
     """List your OAuth grants for agents in the current workspace."""
-    grants = await service.store.read(agents.list_grants, actor.workspace_id, actor.user_id, service.store.clock)
+    grants = await service.store.read(agents.list_grants, actor, service.store.clock)
     return [_grant_to_json(grant, name) for grant, name in grants]
 
 
@@ -458,9 +459,7 @@ async def revoke_grant(service: Service, actor: Actor, *, grant_id: str) -> Json
 
     A read-only agent revokes only its own grant; a read-only key revokes none.
     """
-    only = None if actor.can_write else actor.grant_id or ""
-    clock = service.store.clock
-    grant = await service.store.write(agents.revoke_grant, actor.workspace_id, actor.user_id, grant_id, clock, only)
+    grant = await service.store.write(agents.revoke_grant, actor, grant_id, service.store.clock)
     client = await service.store.read(agents.find_client, grant.client_id)
     return _grant_to_json(grant, "" if client is None else client.name)
 

@@ -100,7 +100,7 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
         record, step_attempts = await read_operation(service, actor, operation_id)
         record = _with_ending(record, result)
         if result.refusal == "access":
-            raise await _access_lost_error(service, record, step_attempts)
+            raise await _access_lost_error(service, actor, record, step_attempts)
         if result.refusal == "clock":
             clock_error = OperationError(str((result.error or {})["message"]), code="clock_ahead")
             raise attach_operation(
@@ -143,9 +143,9 @@ ACCESS_LOST_MESSAGES: Mapping[str, str] = {
 
 
 async def _access_lost_error(
-    service: Service, record: OperationRecord, step_attempts: Sequence[StepAttempt]
+    service: Service, actor: Actor, record: OperationRecord, step_attempts: Sequence[StepAttempt]
 ) -> Forbidden:
-    account = await service.store.run_query(connections.find_account(record.workspace_id, record.account_id))
+    account = await service.store.run_query(connections.find_account(actor, record.account_id))
     problem = Forbidden(ACCESS_LOST_MESSAGES[account.status], code="access_lost")
     return attach_operation(problem, serializers.operation_to_json(service, record, step_attempts))
 

@@ -71,7 +71,7 @@ def _create_webhook(
     clock: Clock,
 ) -> WebhookRecord:
     if account_id is not None:
-        connections.get_account(connection, actor.workspace_id, account_id)
+        connections.get_account(connection, actor, account_id)
     record = webhooks.create_webhook(connection, actor, id_, url, account_id, events, clock)
     encrypted_secrets.save_secrets(
         connection, webhooks.SECRETS_TABLE, id_, actor.workspace_id, {SECRET_FIELD: secret}, clock
@@ -178,9 +178,16 @@ async def redeliver_event(service: Service, actor: Actor, *, webhook_id: str, de
 
 
 async def list_event_types(service: Service, actor: Actor, network: str) -> list[str]:
-    """Return the types of a network's events among the latest 1000 of the workspace, newest first."""
+    """Return the types of a network's events among the latest 1000 of the workspace, newest first.
+
+    Events of accounts outside the actor's scope are left out.
+    """
     latest = await service.store.read(events.list_events, actor.workspace_id, 1000)
-    return [event.type for event in latest if event.data.get("network") == network]
+    return [
+        event.type
+        for event in latest
+        if event.data.get("network") == network and actor.can_reach(event.account_id, network)
+    ]
 
 
 def decrypt_signing_secret(service: Service, workspace_id: str, webhook_id: str, text: str) -> str:

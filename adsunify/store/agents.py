@@ -11,7 +11,7 @@ from typing import Any, Literal
 from attrs import asdict, frozen
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
-from adsunify.actor import Role
+from adsunify.actor import Actor, CredentialScope, Role
 from adsunify.errors import Forbidden, NotFound
 
 from .clock import Clock, new_id
@@ -44,6 +44,7 @@ class GrantRecord:
     created_at: int
     expires_at: int
     revoked_at: int | None
+    scope: CredentialScope | None
 
 
 @frozen
@@ -142,6 +143,7 @@ def create_grant(
     resource: str,
     lifetime: int,
     clock: Clock,
+    scope: CredentialScope | None = None,
 ) -> GrantRecord:
     """Store a grant, and end the earlier grant of this person to this client. ``lifetime`` is in milliseconds."""
     at = clock.wall()
@@ -156,6 +158,7 @@ def create_grant(
         "created_at": at,
         "expires_at": at + lifetime,
         "revoked_at": None,
+        "scope": scope,
     }
     connection.execute(insert(grants), row)
     return _get_grant(connection, row["id"])
@@ -165,12 +168,13 @@ def _get_grant(connection: Connection, id_: Any) -> GrantRecord:
     return GrantRecord(**connection.execute(_GRANT, {"the_id": id_}).one()._mapping)
 
 
-def list_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> list[tuple[GrantRecord, str]]:
-    """Return the person's valid grants in a workspace, each with the name of its client."""
-    values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
+def list_grants(connection: Connection, actor: Actor, clock: Clock) -> list[tuple[GrantRecord, str]]:
+    """Return the valid grants of the actor's user that the actor may see, each with the name of its client."""
+    values = {"of_workspace": actor.workspace_id, "of_user": actor.user_id, "now": clock.wall()}
     return [
         (GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c}), row.name)
         for row in connection.execute(_GRANTS, values).all()
+        if actor.can_see_credential(row.scope)
     ]
 
 
@@ -180,22 +184,18 @@ def get_grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord
     return grant, connection.execute(_CLIENT, {"the_id": grant.client_id}).one().name
 
 
-def revoke_grant(
-    connection: Connection, workspace_id: str, user_id: str, grant_id: str, clock: Clock, only: str | None = None
-) -> GrantRecord:
-    """End a grant of this person.
-
-    ``only`` is the id of the only grant that a read-only credential may end; it is empty if there is no such grant, and
-    None for credentials without this limit.
+def revoke_grant(connection: Connection, actor: Actor, grant_id: str, clock: Clock) -> GrantRecord:
+    """End a grant of the actor's user. A read-only credential can end its own grant only.
 
     Raises:
-        NotFound: the person has no such grant in this workspace.
-        Forbidden: ``only`` names another grant.
+        NotFound: the actor may not see such a grant.
+        Forbidden: a read-only credential does not end its own grant.
     """
     row = connection.execute(_GRANT, {"the_id": grant_id}).one_or_none()
-    if row is None or row.workspace_id != workspace_id or row.user_id != user_id:
+    owner = None if row is None else (row.workspace_id, row.user_id)
+    if row is None or owner != (actor.workspace_id, actor.user_id) or not actor.can_see_credential(row.scope):
         raise NotFound("You have no such grant in this workspace.")
-    if only is not None and only != grant_id:
+    if not actor.can_write and actor.grant_id != grant_id:
         raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
     connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.wall()})
     return _get_grant(connection, grant_id)

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from sqlalchemy import Connection, bindparam, exists, insert, not_, or_, select, update
 
 from adsunify.actor import Actor
-from adsunify.errors import NotFound
+from adsunify.errors import Forbidden, NotFound
 from adsunify.values.exact_json import Json
 
 from . import encrypted_secrets, events, upsert
@@ -21,6 +21,7 @@ ConnectionStatus = Literal["active", "needs_reauth", "disconnected"]
 SECRETS_TABLE = "connections"
 """The table name in the context of a connection's encrypted credentials; the row is the connection's id."""
 REFRESH_MILLISECONDS = 30_000
+NOT_FOUND = "This workspace has no such connection or account, or this credential does not reach it."
 
 
 @frozen
@@ -154,12 +155,11 @@ _of_workspace = (
 _ACCOUNTS = Statement(_of_workspace)
 _ACCOUNTS_OF_NETWORK = Statement(_of_workspace.where(accounts.c.network == bindparam("of_network")))
 _ACCOUNTS_OF_CONNECTION = Statement(_of_workspace.where(accounts.c.connection_id == bindparam("of_connection")))
-_one_account = select(accounts).where(
-    accounts.c.id == bindparam("the_id"), accounts.c.workspace_id == bindparam("of_workspace")
+_ACCOUNT = Statement(
+    select(accounts).where(accounts.c.id == bindparam("the_id"), accounts.c.workspace_id == bindparam("of_workspace"))
 )
-_ACCOUNT = Statement(_one_account)
-_WORKSPACE_OF_ACCOUNT = select(accounts.c.workspace_id).where(accounts.c.id == bindparam("the_id"))
-_ACCOUNT_FOR_UPDATE = Statement(_one_account.with_for_update())
+_ANY_ACCOUNT = Statement(select(accounts).where(accounts.c.id == bindparam("the_id")))
+_ANY_ACCOUNT_FOR_UPDATE = Statement(select(accounts).where(accounts.c.id == bindparam("the_id")).with_for_update())
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -224,19 +224,20 @@ def save_connection(
     for row_ in connection.execute(_RETIRE_EMPTY, retired).all():
         encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, row_.id)
     events.record_events(connection, event_rows)
-    return list_accounts_of_connection(connection, actor.workspace_id, connection_id)
+    return list_accounts_of_connection(connection, actor, connection_id)
 
 
-def disconnect(connection: Connection, workspace_id: str, connection_id: str, clock: Clock) -> ConnectionRecord:
+def disconnect(connection: Connection, actor: Actor, connection_id: str, clock: Clock) -> ConnectionRecord:
     """Delete a connection's credentials. The connection and its accounts remain, with status ``disconnected``.
 
     Raises:
-        NotFound: the workspace has no such connection.
+        NotFound: the actor may not see such a connection.
+        Forbidden: the connection has accounts outside the actor's scope.
     """
-    get_connection(connection, workspace_id, connection_id)
+    get_whole_connection(connection, actor, connection_id)
     _change_status(connection, connection_id, ("active", "needs_reauth"), "disconnected", "account.disconnected", clock)
     encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, connection_id)
-    return get_connection(connection, workspace_id, connection_id)
+    return get_connection(connection, actor, connection_id)
 
 
 def mark_needs_reauth(connection: Connection, connection_id: str, clock: Clock) -> bool:
@@ -311,18 +312,16 @@ def abandon_refresh(connection: Connection, connection_id: str) -> None:
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def set_extras(
-    connection: Connection, workspace_id: str, account_id: str, extras: Mapping[str, Json], clock: Clock
-) -> AccountRecord:
-    """Set extras of an account. None removes the set value, so that the discovered one counts again.
+def set_extras(connection: Connection, account_id: str, extras: Mapping[str, Json], clock: Clock) -> AccountRecord:
+    """Set extras of an account of any workspace. None removes the set value, so that the discovered one counts again.
 
     Raises:
-        NotFound: the workspace has no such account.
+        NotFound: there is no such account.
     """
-    row = _get_row(connection, _ACCOUNT_FOR_UPDATE, workspace_id, account_id)
+    row = _require_row(_ANY_ACCOUNT_FOR_UPDATE.fetch_one_or_none(connection, {"the_id": account_id}))
     chosen = {name: value for name, value in {**row.chosen_extras, **extras}.items() if value is not None}
     connection.execute(_CHOOSE_EXTRAS, {"the_id": account_id, "new_extras": chosen, "now": clock.now()})
-    return get_account(connection, workspace_id, account_id)
+    return get_any_account(connection, account_id)
 
 
 def mark_first_synced(connection: Connection, account_id: str, clock: Clock) -> bool:
@@ -339,64 +338,88 @@ def mark_first_synced(connection: Connection, account_id: str, clock: Clock) -> 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-def get_connection(connection: Connection, workspace_id: str, connection_id: str) -> ConnectionRecord:
-    """Return a connection of the workspace. Raises NotFound."""
-    return ConnectionRecord(**_get_row(connection, _CONNECTION, workspace_id, connection_id)._asdict())
+def get_connection(connection: Connection, actor: Actor, connection_id: str) -> ConnectionRecord:
+    """Return a connection that the actor may see. Raises NotFound."""
+    values = {"the_id": connection_id, "of_workspace": actor.workspace_id}
+    row = _require_row(_CONNECTION.fetch_one_or_none(connection, values))
+    if not _can_see_connection(actor, row, list_accounts_of_connection(connection, actor, connection_id)):
+        raise NotFound(NOT_FOUND)
+    return ConnectionRecord(**row._asdict())
 
 
-def list_connections(connection: Connection, workspace_id: str) -> list[ConnectionRecord]:
-    """Return all connections of the workspace, oldest first."""
-    rows = connection.execute(_CONNECTIONS, {"of_workspace": workspace_id}).all()
-    return [ConnectionRecord(**row._mapping) for row in rows]
+def get_whole_connection(connection: Connection, actor: Actor, connection_id: str) -> ConnectionRecord:
+    """Return a connection all of whose accounts the actor reaches. Raises NotFound, Forbidden."""
+    record = get_connection(connection, actor, connection_id)
+    values = {"of_workspace": actor.workspace_id, "of_connection": connection_id}
+    if not all(actor.can_reach(row.id, row.network) for row in _ACCOUNTS_OF_CONNECTION.fetch_all(connection, values)):
+        raise Forbidden(
+            "The connection also has accounts outside the scope of this credential. Use a credential that reaches all "
+            "of its accounts.",
+            code="outside_scope",
+        )
+    return record
 
 
-def find_account(workspace_id: str, account_id: str) -> Query[AccountRecord]:
-    """Query an account of the workspace in any status. The query raises NotFound."""
-    return Query(
-        _ACCOUNT, {"the_id": account_id, "of_workspace": workspace_id}, lambda rows: _account_from_row(_first_row(rows))
-    )
+def list_connections(connection: Connection, actor: Actor) -> list[tuple[ConnectionRecord, list[AccountRecord]]]:
+    """Return the connections that the actor may see, oldest first, each with those of its accounts."""
+    found = list_accounts(connection, actor)
+    rows = connection.execute(_CONNECTIONS, {"of_workspace": actor.workspace_id}).all()
+    pairs = [(row, [account for account in found if account.connection_id == row.id]) for row in rows]
+    return [
+        (ConnectionRecord(**row._mapping), account_records)
+        for row, account_records in pairs
+        if _can_see_connection(actor, row, account_records)
+    ]
 
 
-def get_account(connection: Connection, workspace_id: str, account_id: str) -> AccountRecord:
+def _can_see_connection(actor: Actor, row: Any, reached: Sequence[AccountRecord]) -> bool:
+    """Whether the actor reaches an account of a connection, or every account of its network."""
+    return bool(reached) or actor.can_connect(row.network)
+
+
+def find_account(actor: Actor, account_id: str) -> Query[AccountRecord]:
+    """Query an account in any status that the actor reaches. The query raises NotFound."""
+
+    def make_result(rows: Sequence[Any]) -> AccountRecord:
+        if not rows or not actor.can_reach(rows[0].id, rows[0].network):
+            raise NotFound(NOT_FOUND)
+        return _account_from_row(rows[0])
+
+    return Query(_ACCOUNT, {"the_id": account_id, "of_workspace": actor.workspace_id}, make_result)
+
+
+def get_account(connection: Connection, actor: Actor, account_id: str) -> AccountRecord:
     """Return the result of :func:`find_account`."""
-    return find_account(workspace_id, account_id).run(connection)
+    return find_account(actor, account_id).run(connection)
 
 
-def find_workspace_of_account(connection: Connection, account_id: str) -> str:
-    """Return the workspace of an account, for maintenance across workspaces. Raises NotFound."""
-    workspace_id = connection.execute(_WORKSPACE_OF_ACCOUNT, {"the_id": account_id}).scalar_one_or_none()
-    if workspace_id is None:
-        raise NotFound("The account does not exist.")
-    return str(workspace_id)
+def get_any_account(connection: Connection, account_id: str) -> AccountRecord:
+    """Return an account of any workspace, for work that no caller asked for, and for maintenance. Raises NotFound."""
+    return _account_from_row(_require_row(_ANY_ACCOUNT.fetch_one_or_none(connection, {"the_id": account_id})))
 
 
-def list_accounts(connection: Connection, workspace_id: str, network: str | None = None) -> list[AccountRecord]:
-    """Return all accounts of the workspace, or those of one network."""
-    if network is None:
-        return _accounts_from_rows(_ACCOUNTS.fetch_all(connection, {"of_workspace": workspace_id}))
-    return _accounts_from_rows(
-        _ACCOUNTS_OF_NETWORK.fetch_all(connection, {"of_workspace": workspace_id, "of_network": network})
+def list_accounts(connection: Connection, actor: Actor, network: str | None = None) -> list[AccountRecord]:
+    """Return the accounts that the actor reaches, or those of them on one network."""
+    values = {"of_workspace": actor.workspace_id, "of_network": network}
+    return _select_reached(
+        actor, (_ACCOUNTS if network is None else _ACCOUNTS_OF_NETWORK).fetch_all(connection, values)
     )
 
 
-def list_accounts_of_connection(connection: Connection, workspace_id: str, connection_id: str) -> list[AccountRecord]:
-    """Return the accounts of a connection."""
-    values = {"of_workspace": workspace_id, "of_connection": connection_id}
-    return _accounts_from_rows(_ACCOUNTS_OF_CONNECTION.fetch_all(connection, values))
+def list_accounts_of_connection(connection: Connection, actor: Actor, connection_id: str) -> list[AccountRecord]:
+    """Return the accounts of a connection that the actor reaches."""
+    values = {"of_workspace": actor.workspace_id, "of_connection": connection_id}
+    return _select_reached(actor, _ACCOUNTS_OF_CONNECTION.fetch_all(connection, values))
 
 
-def _get_row(connection: Connection, statement: Statement, workspace_id: str, id_: str) -> Any:
-    return _first_row(statement.fetch_all(connection, {"the_id": id_, "of_workspace": workspace_id}))
+def _require_row(row: Any) -> Any:
+    if row is None:
+        raise NotFound(NOT_FOUND)
+    return row
 
 
-def _first_row(rows: Sequence[Any]) -> Any:
-    if not rows:
-        raise NotFound("This workspace has no such connection or account.")
-    return rows[0]
-
-
-def _accounts_from_rows(rows: Iterable[Any]) -> list[AccountRecord]:
-    return [_account_from_row(row) for row in rows]
+def _select_reached(actor: Actor, rows: Iterable[Any]) -> list[AccountRecord]:
+    return [_account_from_row(row) for row in rows if actor.can_reach(row.id, row.network)]
 
 
 def _account_from_row(row: Any) -> AccountRecord:

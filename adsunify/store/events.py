@@ -84,7 +84,9 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
         )
         for subscription in webhooks.list_subscriptions(connection, rows[0]["workspace_id"], rows[0]["created_at"])
         for row in rows
-        if row["type"] in subscription.events and subscription.account_id in (None, row["account_id"])
+        if row["type"] in subscription.events
+        and subscription.account_id in (None, row["account_id"])
+        and (subscription.scope is None or subscription.scope.has_account(row["account_id"], row["data"]["network"]))
     ]
     deliveries.queue_deliveries(connection, queued)
 

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import fields, frozen
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
-from adsunify.actor import Role
+from adsunify.actor import Actor, CredentialScope, Role
 from adsunify.errors import Forbidden, NotFound
 
 from .clock import Clock, new_id
@@ -32,6 +32,7 @@ class KeyRecord:
     expires_at: int | None
     revoked_at: int | None
     last_used_at: int | None
+    scope: CredentialScope | None = None
 
 
 @frozen
@@ -48,6 +49,7 @@ class KeyCredentials:
     expires_at: int | None
     revoked_at: int | None
     secret_hash: str
+    scope: CredentialScope | None
     role: Role | None
 
     def is_valid(self, now: int) -> bool:
@@ -110,10 +112,11 @@ def create_key(
     can_write: bool,
     expires_at: int | None,
     clock: Clock,
+    scope: CredentialScope | None = None,
 ) -> KeyRecord:
     """Store a new key. ``prefix`` is its 8 characters id; ``secret_hash`` is the hexadecimal SHA-256 of its secret."""
     at = clock.wall()
-    key = KeyRecord(new_id(at), workspace_id, user_id, name, prefix, can_write, at, expires_at, None, None)
+    key = KeyRecord(new_id(at), workspace_id, user_id, name, prefix, can_write, at, expires_at, None, None, scope)
     _INSERT.fetch_all(
         connection,
         {
@@ -126,15 +129,16 @@ def create_key(
             "can_write": can_write,
             "created_at": at,
             "expires_at": expires_at,
+            "scope": scope,
         },
     )
     return key
 
 
-def list_keys(connection: Connection, workspace_id: str) -> list[KeyRecord]:
-    """Return all keys of the workspace, oldest first."""
-    rows = connection.execute(_LIST, {"of_workspace": workspace_id}).all()
-    return [KeyRecord(**row._mapping) for row in rows]
+def list_keys(connection: Connection, actor: Actor) -> list[KeyRecord]:
+    """Return the keys of the workspace that the actor may see, oldest first."""
+    rows = connection.execute(_LIST, {"of_workspace": actor.workspace_id}).all()
+    return [KeyRecord(**row._mapping) for row in rows if actor.can_see_credential(row.scope)]
 
 
 def find_key(prefix: str) -> Query[KeyCredentials | None]:
@@ -146,24 +150,20 @@ def _credentials_from_rows(rows: Sequence[Any]) -> KeyCredentials | None:
     return KeyCredentials(*rows[0]) if rows else None
 
 
-def revoke_key(
-    connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock, only: str | None = None
-) -> KeyRecord:
-    """Revoke a key of this user. A revoked key stays unchanged.
-
-    ``only`` is the id of the read-only key that makes the request, which can revoke itself only.
+def revoke_key(connection: Connection, actor: Actor, key_id: str, clock: Clock) -> KeyRecord:
+    """Revoke a key of the actor's user. A revoked key stays unchanged. A read-only key can revoke itself only.
 
     Raises:
-        NotFound: the workspace has no such key.
-        Forbidden: the key belongs to another user, or ``only`` names another key.
+        NotFound: the actor may not see such a key.
+        Forbidden: the key belongs to another user, or a read-only key does not revoke itself.
     """
-    values = {"the_id": key_id, "of_workspace": workspace_id}
+    values = {"the_id": key_id, "of_workspace": actor.workspace_id}
     row = connection.execute(_GET, values).one_or_none()
-    if row is None:
+    if row is None or not actor.can_see_credential(row.scope):
         raise NotFound("This workspace has no such key.")
-    if row.user_id != user_id:
+    if row.user_id != actor.user_id:
         raise Forbidden("Only the owner of a key can revoke it.")
-    if only is not None and only != key_id:
+    if not actor.can_write and actor.key_id != key_id:
         raise Forbidden("A read-only key can revoke itself only; use a write-enabled key.", code="write_required")
     connection.execute(_REVOKE, {"the_id": key_id, "now": clock.wall()})
     return KeyRecord(**connection.execute(_GET, values).one()._mapping)

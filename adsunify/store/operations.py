@@ -17,6 +17,7 @@ from adsunify.values.exact_json import Json
 from . import events, upsert
 from .clock import Clock, new_id
 from .schema import decompress_text, idempotency_keys, operations
+from .scopes import ACTOR_SCOPE, format_scope, is_in_scope
 from .statement import Query, Statement
 
 
@@ -125,7 +126,10 @@ _GET = Statement(select(*_COLUMNS, _PACKED).where(operations.c.id == bindparam("
 
 def _limit_to_newest(statement: Select[Any]) -> Select[Any]:
     return (
-        statement.where(operations.c.workspace_id == bindparam("of_workspace"))
+        statement.where(
+            operations.c.workspace_id == bindparam("of_workspace"),
+            is_in_scope(ACTOR_SCOPE, operations.c.account_id, operations.c.network),
+        )
         .order_by(operations.c.created_at.desc(), operations.c.id.desc())
         .limit(bindparam("at_most"))
     )
@@ -334,12 +338,17 @@ def find_operation(actor: Actor, operation_id: str, clock: Clock) -> Query[Opera
     """Query an operation that the actor may see. The query raises NotFound for all others."""
 
     def make_result(rows: Sequence[Any]) -> OperationRecord:
-        if not rows or not actor.can_see(rows[0].workspace_id, rows[0].user_id, rows[0].credential):
+        if not rows or not _can_see(actor, rows[0]):
             raise NotFound("The operation does not exist, or you may not see it.")
         clock.observe(rows[0].updated_at)
         return _record_from_row(rows[0], clock.now(), rows[0].packed)
 
     return Query(_GET, {"the_id": operation_id}, make_result)
+
+
+def _can_see(actor: Actor, row: Any) -> bool:
+    is_visible = actor.can_see(row.workspace_id, row.user_id, row.credential)
+    return is_visible and actor.can_reach(row.account_id, row.network)
 
 
 def get_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
@@ -349,13 +358,18 @@ def get_operation(connection: Connection, actor: Actor, operation_id: str, clock
 
 def list_operations(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) -> list[OperationRecord]:
     """Return the latest operations that the actor may see, newest first, without their plans."""
-    scope = {"of_workspace": actor.workspace_id, "at_most": limit}
+    values = {
+        "of_workspace": actor.workspace_id,
+        "of_user": actor.user_id,
+        "of_credential": actor.credential,
+        "of_scope": format_scope(actor),
+        "at_most": limit,
+    }
     if actor.kind == "agent":
-        rows = _LATEST_OF_CREDENTIAL.fetch_all(connection, scope | {"of_credential": actor.credential})
-    elif actor.role == "admin":
-        rows = _LATEST.fetch_all(connection, scope)
+        statement = _LATEST_OF_CREDENTIAL
     else:
-        rows = _LATEST_OF_USER.fetch_all(connection, scope | {"of_user": actor.user_id})
+        statement = _LATEST if actor.role == "admin" else _LATEST_OF_USER
+    rows = statement.fetch_all(connection, values)
     now = clock.now()
     return [_record_from_row(row, now, None) for row in rows]
 

@@ -28,6 +28,7 @@ from sqlalchemy import (
     false,
 )
 
+from adsunify.actor import CredentialScope
 from adsunify.values.exact_json import Json, dumps, loads
 
 metadata = MetaData(
@@ -58,6 +59,20 @@ class ExactJson(TypeDecorator[Json]):
     def process_result_value(self, value: Any | None, dialect: Dialect) -> Json:
         """Parse a stored value."""
         return None if value is None else loads(value)
+
+
+class ScopeJson(ExactJson):
+    """The scope of a credential as :class:`ExactJson`. NULL is everything; :func:`.scopes.is_in_scope` reads it."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: CredentialScope | None, dialect: Dialect) -> str | None:
+        """Serialize a scope."""
+        return super().process_bind_param(None if value is None else value.to_json(), dialect)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> CredentialScope | None:
+        """Parse a stored scope."""
+        return CredentialScope.from_json(super().process_result_value(value, dialect))
 
 
 class CompressedText(TypeDecorator[str]):
@@ -144,6 +159,7 @@ api_keys = Table(
     _time_column("expires_at", nullable=True),
     _time_column("revoked_at", nullable=True),
     _time_column("last_used_at", nullable=True),
+    Column("scope", ScopeJson),
     Index(None, "workspace_id"),
 )
 
@@ -432,6 +448,7 @@ grants = Table(
     _time_column("created_at"),
     _time_column("expires_at"),
     _time_column("revoked_at", nullable=True),
+    Column("scope", ScopeJson),
     Index(None, "user_id", "client_id"),
 )
 

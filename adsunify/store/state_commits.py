@@ -44,6 +44,7 @@ from adsunify.store.created import record_created
 from adsunify.store.entities import record_statuses
 from adsunify.store.operations import record_rule_event, recover_operations
 from adsunify.store.schema import accounts, api_keys, grants, memberships, operations, sessions, steps, workspaces
+from adsunify.store.scopes import is_in_scope
 from adsunify.store.statement import Statement
 from adsunify.values.exact_json import Json
 
@@ -81,6 +82,7 @@ _MEMBER = exists().where(
     ),
 )
 _KEY = exists().where(
+    is_in_scope(api_keys.c.scope, operations.c.account_id, operations.c.network),
     api_keys.c.id == _key_id,
     api_keys.c.workspace_id == operations.c.workspace_id,
     api_keys.c.user_id == bindparam("by_user"),
@@ -89,6 +91,7 @@ _KEY = exists().where(
     or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _WALL),
 )
 _GRANT = exists().where(
+    is_in_scope(grants.c.scope, operations.c.account_id, operations.c.network),
     grants.c.id == _grant_id,
     grants.c.workspace_id == operations.c.workspace_id,
     grants.c.user_id == bindparam("by_user"),

@@ -13,7 +13,7 @@ from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock
 from .driver import notify
-from .schema import api_keys, deliveries, delivery_attempts, grants, memberships, webhooks
+from .schema import accounts, api_keys, deliveries, delivery_attempts, grants, memberships, webhooks
 from .statement import Statement
 
 REMOVE_BATCH_SIZE = 500
@@ -44,6 +44,7 @@ _GRANT = exists().where(
     grants.c.client_id + ":" + grants.c.user_id == webhooks.c.credential,
     grants.c.workspace_id == webhooks.c.workspace_id,
     grants.c.revoked_at.is_(None),
+    grants.c.scope.is_(None),  # agents make no subscriptions any more, so a grant with a scope replaced the maker's
 )
 _IS_MADE_BY_AGENT = webhooks.c.credential.like("%:%")  # the credential of an agent is "client:user"
 ENDED_REASON = case(
@@ -70,8 +71,9 @@ _INSERT = insert(webhooks)
 _LIST_ENDED = join_authority(
     select(webhooks.c.id, ENDED_REASON.label("reason")).where(webhooks.c.workspace_id == bindparam("of_workspace"))
 )
-_LIST = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
-_GET = select(webhooks).where(webhooks.c.id == bindparam("the_id"))
+_SELECT = select(webhooks, accounts.c.network).outerjoin(accounts, accounts.c.id == webhooks.c.account_id)
+_LIST = _SELECT.where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
+_GET = _SELECT.where(webhooks.c.id == bindparam("the_id"))
 _LOCK = select(webhooks.c.id).where(webhooks.c.id == bindparam("the_id")).with_for_update()
 _SHARE_LOCK = _LOCK.with_for_update(read=True, key_share=True)
 _SOME_DELIVERIES = (
@@ -82,7 +84,7 @@ _SOME_DELIVERIES = (
     .with_for_update()  # otherwise a worker could store an attempt at the same time
 )
 _LIST_SUBSCRIPTIONS = Statement(
-    join_authority(select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events))
+    join_authority(select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events, api_keys.c.scope))
     .where(webhooks.c.workspace_id == bindparam("of_workspace"), ENDED_REASON.is_(None))
     # the removal of a subscription must not fail the commit of a receipt
     .with_for_update(read=True, key_share=True, of=webhooks)
@@ -118,7 +120,7 @@ def create_webhook(
 def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
     """Return the subscriptions that the actor may see, oldest first."""
     rows = connection.execute(_LIST, {"of_workspace": actor.workspace_id}).all()
-    return [WebhookRecord(**row._mapping) for row in rows if _is_in_scope(actor, row)]
+    return [_webhook_from_row(row) for row in rows if _is_in_scope(actor, row)]
 
 
 def list_ended_reasons(connection: Connection, workspace_id: str, clock: Clock) -> dict[str, str]:
@@ -139,7 +141,7 @@ def get_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord
     row = connection.execute(_GET, {"the_id": id_}).one_or_none()
     if row is None or not _is_in_scope(actor, row):
         raise NotFound("The webhook does not exist, or you may not see it.")
-    return WebhookRecord(**row._mapping)
+    return _webhook_from_row(row)
 
 
 def lock_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
@@ -149,7 +151,14 @@ def lock_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecor
 
 
 def _is_in_scope(actor: Actor, row: Row[Any]) -> bool:
-    return actor.can_see(row.workspace_id, row.user_id, row.credential)
+    """Whether the actor may see a subscription, and reaches what it delivers. A key's own delivers its scope only."""
+    is_own = row.credential == actor.credential
+    is_reached = is_own or actor.can_reach(row.account_id, row.network)
+    return is_reached and actor.can_see(row.workspace_id, row.user_id, row.credential)
+
+
+def _webhook_from_row(row: Row[Any]) -> WebhookRecord:
+    return WebhookRecord(**{name: value for name, value in row._mapping.items() if name != "network"})
 
 
 def update_webhook(connection: Connection, actor: Actor, id_: str, values: Mapping[str, Any]) -> WebhookRecord:
@@ -182,5 +191,8 @@ def remove_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRec
 
 
 def list_subscriptions(connection: Connection, workspace_id: str, at: int) -> Sequence[Any]:
-    """Return id, account, URL and events of all subscriptions that have not ended by ``at``, including paused ones."""
+    """Return all subscriptions that have not ended by ``at``, including paused ones.
+
+    The columns are id, account, URL, events, and the scope of the key with which the subscription was created.
+    """
     return _LIST_SUBSCRIPTIONS.fetch_all(connection, {"of_workspace": workspace_id, "now": at})

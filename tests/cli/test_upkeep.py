@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Connection, insert
 
 from adsunify import encryption
+from adsunify.actor import Actor
 from adsunify.errors import InvalidInput
 from adsunify.service import users as upkeep
 from adsunify.service.users import is_password_correct
@@ -85,6 +86,10 @@ def test_the_last_admin_stays(shop: Place) -> None:
     assert user(shop, "role", "ada@shop.example", "--role", "admin").code == 0
 
 
+def _actor(workspace_id: str, user_id: str) -> Actor:
+    return Actor(workspace_id, user_id, "session", "admin", True, "session")
+
+
 async def _left(store: Store, workspace_id: str, user_id: str) -> None:
     """Sessions in both workspaces, and a grant in each."""
 
@@ -108,11 +113,11 @@ def test_who_is_removed_holds_nothing_any_more(shop: Place) -> None:
     assert user(shop, "remove", "bob@shop.example").data["removed"] is True
 
     async def look(store: Store) -> None:
-        (key,) = [one for one in await store.read(keys.list_keys, home) if one.user_id == bob]
+        (key,) = [one for one in await store.read(keys.list_keys, _actor(home, bob)) if one.user_id == bob]
         assert key.revoked_at is not None
-        assert await store.read(agents.list_grants, home, bob, store.clock) == []
+        assert await store.read(agents.list_grants, _actor(home, bob), store.clock) == []
         other = (await store.read(people.get_workspace_by_name, "other")).id
-        assert len(await store.read(agents.list_grants, other, bob, store.clock)) == 1
+        assert len(await store.read(agents.list_grants, _actor(other, bob), store.clock)) == 1
         kept = await store.read(sessions.find_session, "session client", store.clock)
         assert kept is not None and kept.workspace_id is None and [one.name for one in kept.memberships] == ["other"]
 
@@ -121,8 +126,8 @@ def test_who_is_removed_holds_nothing_any_more(shop: Place) -> None:
     user(shop, "add", "bob@shop.example")  # back again: the old key stays dead
 
     async def again(store: Store) -> None:
-        assert await store.read(agents.list_grants, home, bob, store.clock) == []
-        revoked = [one.revoked_at for one in await store.read(keys.list_keys, home) if one.user_id == bob]
+        assert await store.read(agents.list_grants, _actor(home, bob), store.clock) == []
+        revoked = [one.revoked_at for one in await store.read(keys.list_keys, _actor(home, bob)) if one.user_id == bob]
         assert len(revoked) == 2 and revoked[0] is not None and revoked[1] is None
 
     stored(shop, again)

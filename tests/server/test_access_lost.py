@@ -29,7 +29,7 @@ async def prepare_change(one: Served, caller: Caller) -> str:
 
 async def revoke(one: Served, key_id: str) -> None:
     actor = one.people["member"].actor
-    await one.service.store.write(keys.revoke_key, actor.workspace_id, actor.user_id, key_id, one.service.store.clock)
+    await one.service.store.write(keys.revoke_key, actor, key_id, one.service.store.clock)
 
 
 async def demote(one: Served, key_id: str) -> None:
@@ -45,7 +45,7 @@ async def remove(one: Served, key_id: str) -> None:
 async def disconnect(one: Served, key_id: str) -> None:
     account = await one.admin.get(f"/accounts/{one.accounts['meta']}")
     store, actor = one.service.store, one.people["admin"].actor
-    await store.write(connections.disconnect, actor.workspace_id, account["connectionId"], store.clock)
+    await store.write(connections.disconnect, actor, account["connectionId"], store.clock)
 
 
 async def let_expire(one: Served, key_id: str) -> None:

@@ -25,7 +25,7 @@ Change = Callable[[Connection, Stage, str, Clock], None]
 
 def _revoke(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
     assert stage.actor.key_id is not None
-    keys.revoke_key(connection, stage.actor.workspace_id, stage.actor.user_id, stage.actor.key_id, clock)
+    keys.revoke_key(connection, stage.actor, stage.actor.key_id, clock)
 
 
 def _expire(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
@@ -41,8 +41,8 @@ def _lower(connection: Connection, stage: Stage, account_id: str, clock: Clock) 
 
 
 def _disconnect(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
-    found = connections.get_account(connection, stage.actor.workspace_id, account_id)
-    connections.disconnect(connection, stage.actor.workspace_id, found.connection_id, clock)
+    found = connections.get_account(connection, stage.actor, account_id)
+    connections.disconnect(connection, stage.actor, found.connection_id, clock)
 
 
 LOSSES: dict[str, Change] = {
@@ -60,7 +60,7 @@ def _give_back(
     actor = stage.actor
     connection.execute(update(api_keys).where(api_keys.c.id == actor.key_id).values(revoked_at=None, expires_at=None))
     people.set_membership(connection, actor.workspace_id, actor.user_id, actor.role, clock)
-    through = connections.get_account(connection, actor.workspace_id, account_id).connection_id
+    through = connections.get_account(connection, actor, account_id).connection_id
     for rows, named in ((accounts, accounts.c.connection_id), (connection_rows, connection_rows.c.id)):
         connection.execute(update(rows).where(named == through).values(status="active"))
     encrypted_secrets.save_secrets(
@@ -146,9 +146,7 @@ async def test_access_lost_before_each_step(stage: Stage, name: str, action: str
         clean = [one.what for one in stage.written()[before:]]
         steps = len((await stage.shown(service, clean_id))["plan"]["steps"])
         assert len(clean) == steps
-        through = (
-            await service.store.read(connections.get_account, stage.actor.workspace_id, account_id)
-        ).connection_id
+        through = (await service.store.read(connections.get_account, stage.actor, account_id)).connection_id
         credentials = await service.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, through)
         assert credentials
         for loss in LOSSES:

@@ -25,9 +25,7 @@ async def test_an_intent_that_is_refused_when_it_comes_again_was_surely_not_sent
     elif why == "expired":
         world.hands.pass_((await world.get(operation)).expires_at - world.clock.now())
     else:
-        await world.store.write(
-            connections.disconnect, world.admin.workspace_id, world.account.connection_id, world.clock
-        )
+        await world.store.write(connections.disconnect, world.admin, world.account.connection_id, world.clock)
     assert (await world.advance(change)).refusal == why
     kept, in_flight = await world.store.read(list_receipts, operation)
     found = await world.get(operation)

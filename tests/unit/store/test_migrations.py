@@ -135,7 +135,12 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
+BEFORE_SCOPES = (
+    "ALTER TABLE api_keys DROP COLUMN scope",
+    "ALTER TABLE grants DROP COLUMN scope",
+)
 BEFORE_ACTORS = (
+    *BEFORE_SCOPES,
     "DROP TABLE created_entities",
     "ALTER TABLE operations DROP COLUMN executed_by",
     "ALTER TABLE operations DROP COLUMN cancelled_by",

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
@@ -99,11 +100,11 @@ async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: 
 async def test_only_its_owner_revokes_a_key(world: World) -> None:
     made = await key_of(world, world.member)
     other = await key_of(world, world.member, "ijklmnop")
-    revoke = (world.member.workspace_id, world.member.user_id, made.id, world.clock)
+    revoke = (world.member, made.id, world.clock)
     with pytest.raises(Forbidden):
-        await world.store.write(keys.revoke_key, world.admin.workspace_id, world.admin.user_id, made.id, world.clock)
+        await world.store.write(keys.revoke_key, world.admin, made.id, world.clock)
     with pytest.raises(NotFound):
-        await world.store.write(keys.revoke_key, "elsewhere", world.member.user_id, made.id, world.clock)
+        await world.store.write(keys.revoke_key, evolve(world.member, workspace_id="elsewhere"), made.id, world.clock)
     revoked = await world.store.write(keys.revoke_key, *revoke)
     assert revoked.revoked_at == START
     world.hands.pass_(5)
@@ -111,7 +112,7 @@ async def test_only_its_owner_revokes_a_key(world: World) -> None:
     found = await world.store.run_query(keys.find_key("abcdefgh"))
     assert found is not None
     assert not found.is_valid(START)
-    assert await world.store.read(keys.list_keys, world.member.workspace_id) == [revoked, other]
+    assert await world.store.read(keys.list_keys, world.member) == [revoked, other]
 
 
 async def test_uses_of_keys_cost_a_commit_a_minute(world: World) -> None:
@@ -128,7 +129,7 @@ async def test_uses_of_keys_cost_a_commit_a_minute(world: World) -> None:
     assert used.take_uses(START + 130_000) is None
     for one in [*batches, rest, batches[0]]:  # an older use does not undo a newer one
         await world.store.write(keys.save_last_used, one)
-    listed = await world.store.read(keys.list_keys, world.member.workspace_id)
+    listed = await world.store.read(keys.list_keys, world.member)
     assert {one.last_used_at for one in listed} == {START + 129_000}
 
 
@@ -143,11 +144,9 @@ async def test_connecting_again_moves_the_account_and_keeps_its_id(world: World)
     assert after.connection_id != before.connection_id
     assert (after.name, after.currency, after.native_status) == ("Renamed", "USD", "1")
     assert after.extras == {"rate": Decimal("0.10")}
-    listed = await world.store.read(connections.list_accounts, world.admin.workspace_id)
+    listed = await world.store.read(connections.list_accounts, world.admin)
     assert [one.native_id for one in listed] == ["act_1", "act_2"]
-    statuses = {
-        one.id: one.status for one in await world.store.read(connections.list_connections, world.admin.workspace_id)
-    }
+    statuses = {one.id: one.status for one, _ in await world.store.read(connections.list_connections, world.admin)}
     assert statuses == {before.connection_id: "disconnected", after.connection_id: "active"}
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, before.connection_id) == {}
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, after.connection_id) == {
@@ -159,7 +158,7 @@ async def test_connecting_again_moves_the_account_and_keeps_its_id(world: World)
 async def test_a_connection_that_keeps_an_account_stays(world: World) -> None:
     both = await connect(world.store, world.admin, DiscoveredAccountRow("act_1"), DiscoveredAccountRow("act_2"))
     await connect(world.store, world.admin, DiscoveredAccountRow("act_1"))
-    found = await world.store.read(connections.get_connection, world.admin.workspace_id, both.connection_id)
+    found = await world.store.read(connections.get_connection, world.admin, both.connection_id)
     assert found.status == "active"
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, both.connection_id) != {}
 
@@ -171,20 +170,18 @@ async def test_networks_and_workspaces_are_apart(world: World) -> None:
     other = Actor(elsewhere.id, world.admin.user_id, "session", "admin", True, "session")
     theirs = await connect(world.store, other)
     assert theirs.id != world.account.id
-    listed = await world.store.read(connections.list_accounts, world.admin.workspace_id, "google")
+    listed = await world.store.read(connections.list_accounts, world.admin, "google")
     assert listed == [google]
     for read, id_ in ((connections.get_account, theirs.id), (connections.get_connection, theirs.connection_id)):
         with pytest.raises(NotFound):
-            await world.store.read(read, world.admin.workspace_id, id_)
+            await world.store.read(read, world.admin, id_)
 
 
 async def test_disconnecting_forgets_the_credentials_and_keeps_the_rows(world: World) -> None:
     for _ in range(2):
-        gone = await world.store.write(
-            connections.disconnect, world.admin.workspace_id, world.account.connection_id, world.clock
-        )
+        gone = await world.store.write(connections.disconnect, world.admin, world.account.connection_id, world.clock)
         assert gone.status == "disconnected"
-    account = await world.store.read(connections.get_account, world.admin.workspace_id, world.account.id)
+    account = await world.store.read(connections.get_account, world.admin, world.account.id)
     assert account.status == "disconnected"
     assert (
         await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, world.account.connection_id)
@@ -198,7 +195,8 @@ async def test_disconnecting_forgets_the_credentials_and_keeps_the_rows(world: W
         ("account.connected", "active"),
     ]
     with pytest.raises(NotFound):
-        await world.store.write(connections.disconnect, "elsewhere", world.account.connection_id, world.clock)
+        stranger = evolve(world.admin, workspace_id="elsewhere")
+        await world.store.write(connections.disconnect, stranger, world.account.connection_id, world.clock)
 
 
 async def test_a_refused_token_is_told_once_and_so_is_its_recovery(world: World) -> None:
@@ -207,7 +205,7 @@ async def test_a_refused_token_is_told_once_and_so_is_its_recovery(world: World)
     assert told_first == [True, False]
     assert await world.store.write(connections.begin_refresh, id_, clock)
     assert await world.store.write(connections.finish_refresh, id_, {"accessToken": "new"}, START + 9, clock)
-    account = await world.store.read(connections.get_account, world.admin.workspace_id, world.account.id)
+    account = await world.store.read(connections.get_account, world.admin, world.account.id)
     assert account.status == "active"
     assert not await world.store.write(connections.mark_active, id_, clock)
     assert await list_events(world) == [
@@ -230,14 +228,14 @@ async def test_one_refreshes_at_a_time(world: World) -> None:
     )
     kept = await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, id_)
     assert kept == {"accessToken": "a2", "refreshToken": "r2"}
-    found = await world.store.read(connections.get_connection, world.admin.workspace_id, id_)
+    found = await world.store.read(connections.get_connection, world.admin, id_)
     assert (found.expires_at, found.refreshing_until) == (START + 99, None)
 
 
 async def test_a_refresh_does_not_revive_what_was_disconnected(world: World) -> None:
     id_ = world.account.connection_id
     assert await world.store.write(connections.begin_refresh, id_, world.clock)
-    await world.store.write(connections.disconnect, world.admin.workspace_id, id_, world.clock)
+    await world.store.write(connections.disconnect, world.admin, id_, world.clock)
     assert not await world.store.write(connections.finish_refresh, id_, {"accessToken": "new"}, None, world.clock)
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, id_) == {}
     world.hands.pass_(connections.REFRESH_MILLISECONDS)
@@ -245,13 +243,13 @@ async def test_a_refresh_does_not_revive_what_was_disconnected(world: World) -> 
 
 
 async def test_chosen_extras_lie_over_found_ones_and_survive_connecting_again(world: World) -> None:
-    where = (world.admin.workspace_id, world.account.id)
+    id_ = world.account.id
     await connect(world.store, world.admin, DiscoveredAccountRow("act_1", extras={"manager": "1", "region": "eu"}))
-    chosen = await world.store.write(connections.set_extras, *where, {"manager": "2", "flow": "x"}, world.clock)
+    chosen = await world.store.write(connections.set_extras, id_, {"manager": "2", "flow": "x"}, world.clock)
     assert chosen.extras == {"manager": "2", "region": "eu", "flow": "x"}
     again = await connect(world.store, world.admin, DiscoveredAccountRow("act_1", extras={"manager": "3"}))
     assert again.extras == {"manager": "2", "flow": "x"}
-    freed = await world.store.write(connections.set_extras, *where, {"manager": None}, world.clock)
+    freed = await world.store.write(connections.set_extras, id_, {"manager": None}, world.clock)
     assert freed.extras == {"manager": "3", "flow": "x"}
 
 

@@ -207,7 +207,7 @@ async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: 
 async def _lose(world: World, how: str, key_id: str) -> None:
     store, member = world.store, world.member
     if how == "key revoked":
-        await store.write(keys.revoke_key, member.workspace_id, member.user_id, key_id, store.clock)
+        await store.write(keys.revoke_key, member, key_id, store.clock)
     elif how == "key expired":
         world.hands.pass_(10_000)
     elif how == "member removed":
@@ -219,7 +219,7 @@ async def _lose(world: World, how: str, key_id: str) -> None:
     elif how == "session expired":
         world.hands.pass_(10_000)
     elif how == "account disconnected":
-        await store.write(connections.disconnect, member.workspace_id, world.account.connection_id, store.clock)
+        await store.write(connections.disconnect, member, world.account.connection_id, store.clock)
     elif how == "token refused":
         await store.write(connections.mark_needs_reauth, world.account.connection_id, store.clock)
 
