@@ -39,9 +39,9 @@ def make_brief(network: NetworkCode, account: Account, name: str, budget: Decima
     return CampaignBrief(
         name=name,
         goal="traffic",
-        budget=Budget(amount=f"{budget:f}", currency="USD", period="daily"),
-        bid="0.50",
-        schedule=Schedule(start_at=midnight.isoformat()),
+        budget=Budget(amount=budget, currency="USD", period="daily"),
+        bid=Decimal("0.50"),
+        schedule=Schedule(start_at=midnight),
         targeting=Targeting(countries=["US"], keywords=keywords),
         creative=creative,
         platform=platform,

@@ -8,7 +8,7 @@ exact. :mod:`adsunify.models.parsing` parses input into a model and reports all 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from types import NoneType
@@ -88,8 +88,13 @@ def _remove_null_defaults(schema: dict[str, Any]) -> None:
 class ApiModel(BaseModel):
     """The base of all models: camelCase in JSON, snake_case in Python, no extra members, strict, frozen.
 
-    A constructor takes the members by their Python names, and raises InvalidInput.
+    A constructor takes the members by their Python names, and raises InvalidInput. For the members in
+    :attr:`python_values` it also takes a Python value, and None for a member that may be left out. JSON and mappings
+    hold neither.
     """
+
+    python_values: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
+    """Member -> a function that makes its text of a Python value. It raises PydanticCustomError."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         strict=True,
@@ -106,10 +111,11 @@ class ApiModel(BaseModel):
     if not TYPE_CHECKING:  # type checkers make the constructor from the members
 
         def __init__(self, /, **members: Any) -> None:
+            refused = _convert_python_values(type(self), members)
             try:
                 self.__pydantic_validator__.validate_python(members, self_instance=self)
             except ValidationError as error:
-                problems = dict.fromkeys(list_violations(error, type(self)))
+                problems = dict.fromkeys(refused.get(one.location, one) for one in list_violations(error, type(self)))
                 raise InvalidInput([to_issue(problem, "") for problem in problems]) from None
 
         __init__.__pydantic_base_init__ = True  # pydantic need not call it for the models inside of a model
@@ -144,6 +150,26 @@ class ApiModel(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, with defaults and without omitted members; serialize it with ``exact_json.dumps``."""
         return self.model_dump(exclude_none=True)
+
+
+def _convert_python_values(model: type[ApiModel], members: dict[str, Any]) -> dict[Location, Violation]:
+    """Replace Python values in the arguments of a constructor by their texts, and leave out the optional ones of None.
+
+    A value that has no text stays, so that pydantic refuses it, too. Returns the violations by their locations.
+    """
+    refused: dict[Location, Violation] = {}
+    for name in [name for name, value in members.items() if value is None]:
+        if name in model.model_fields and model.model_fields[name].default is None:
+            del members[name]
+    for name, write in model.python_values.items():
+        for given in {name, to_camel(name)} & members.keys():
+            if isinstance(members[given], str | None):
+                continue
+            try:
+                members[given] = write(members[given])
+            except PydanticCustomError as problem:
+                refused[given,] = Violation((given,), problem.type, problem.message())
+    return refused
 
 
 class CrossFieldModel(ApiModel):

@@ -7,9 +7,10 @@ does with a brief. A brief is copied when it is parsed and never changes. Omitte
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import cached_property, partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic.alias_generators import to_camel
@@ -20,8 +21,8 @@ from adsunify.models.base import VISIBLE, ApiModel, CrossFieldModel, Items, NonE
 from adsunify.models.error_messages import COUNTRY_REGEX, CURRENCY_REGEX, LANGUAGE_REGEX, URI_REGEX, Violation
 from adsunify.models.parsing import parse_model
 from adsunify.values.countries import KOSOVO, require_country_code
-from adsunify.values.dates import INSTANT_REGEX, parse_instant
-from adsunify.values.money import AMOUNT_REGEX
+from adsunify.values.dates import INSTANT_FORM, INSTANT_REGEX, parse_instant
+from adsunify.values.money import AMOUNT_FORM, AMOUNT_REGEX, MAX_FRACTION_DIGITS
 
 
 def _validate_country(code: str, others: Collection[str] = ()) -> str:
@@ -38,22 +39,65 @@ TargetCountry = Annotated[
 ]
 Identifier = Annotated[str, Field(min_length=1, max_length=250), VISIBLE]
 Instant = Annotated[str, Field(pattern=INSTANT_REGEX, json_schema_extra={"format": "date-time"})]
+_MAX_DECIMAL_DIGITS = 100
+"""A Decimal with more digits, or that many zeros, is not written out: its text could be of any length."""
 Uri = Annotated[str, Field(pattern=URI_REGEX, json_schema_extra={"format": "uri"})]
 
 
+def _write_amount(value: object) -> str:
+    """Write an amount as the text of a brief. Zeros beyond the longest fraction are left out; nothing is rounded."""
+    if not isinstance(value, Decimal):
+        inexact = " A float is not exact." if isinstance(value, float) else ""
+        raise PydanticCustomError("wrong_type", f'must be text such as "12.50", or a Decimal.{inexact}')
+    if not value.is_finite() or max(abs(value.adjusted()), len(value.as_tuple().digits)) > _MAX_DECIMAL_DIGITS:
+        raise PydanticCustomError("malformed", f"must be {AMOUNT_FORM}.")
+    whole, point, fraction = f"{value:f}".partition(".")
+    return whole + point + fraction[:MAX_FRACTION_DIGITS] + fraction[MAX_FRACTION_DIGITS:].rstrip("0")
+
+
+def _write_instant(value: object) -> str:
+    """Write an instant as the text of a brief, with its offset."""
+    if not isinstance(value, datetime):
+        raise PydanticCustomError("wrong_type", f"must be text: {INSTANT_FORM}; or a datetime with a time zone.")
+    offset = value.utcoffset()
+    if offset is None:
+        raise PydanticCustomError("wrong_type", "must have a time zone, such as datetime(2027, 3, 1, 8, tzinfo=UTC).")
+    if offset % timedelta(minutes=1):  # the offsets of a brief have whole minutes
+        value = value.astimezone(UTC)
+    return value.isoformat().replace("+00:00", "Z")
+
+
 class Budget(ApiModel):
-    """The budget. ``amount`` is in major units of ``currency``, which must be the account's currency."""
+    """The budget. ``amount`` is in major units of ``currency``, which must be the account's currency.
+
+    The constructor takes the amount as text or as a Decimal, never as a float.
+    """
+
+    python_values: ClassVar = {"amount": _write_amount}
 
     amount: Amount
     currency: Annotated[str, Field(pattern=CURRENCY_REGEX)]
     period: Literal["daily", "lifetime"]
 
+    if TYPE_CHECKING:
+
+        def __init__(self, *, amount: str | Decimal, currency: str, period: Literal["daily", "lifetime"]) -> None: ...
+
 
 class Schedule(ApiModel):
-    """Start and end. ``start_at`` and ``end_at`` are the texts of the brief; ``start`` and ``end`` are in UTC."""
+    """Start and end. ``start_at`` and ``end_at`` are the texts of the brief; ``start`` and ``end`` are in UTC.
+
+    The constructor takes texts, or datetimes with a time zone.
+    """
+
+    python_values: ClassVar = {"start_at": _write_instant, "end_at": _write_instant}
 
     start_at: Instant
     end_at: Omittable[Instant] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, start_at: str | datetime, end_at: str | datetime | None = None) -> None: ...
 
     @cached_property
     def start(self) -> datetime:
@@ -132,7 +176,12 @@ class Platform(ApiModel):
 
 
 class CampaignBrief(CrossFieldModel):
-    """A campaign with one ad group and one ad, as the caller wants it."""
+    """A campaign with one ad group and one ad, as the caller wants it.
+
+    The constructor takes the bid as text or as a Decimal, in major units of the account's currency.
+    """
+
+    python_values: ClassVar = {"bid": _write_amount}
 
     name: Annotated[str, Field(min_length=3, max_length=100), VISIBLE]
     goal: Literal["traffic", "awareness", "conversions", "app_installs"]
@@ -142,6 +191,21 @@ class CampaignBrief(CrossFieldModel):
     targeting: Targeting
     creative: Creative
     platform: Platform = Platform()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            name: str,
+            goal: Literal["traffic", "awareness", "conversions", "app_installs"],
+            budget: Budget,
+            bid: str | Decimal | None = None,
+            schedule: Schedule,
+            targeting: Targeting,
+            creative: Creative,
+            platform: Platform = ...,
+        ) -> None: ...
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:

@@ -174,7 +174,7 @@ async def test_what_no_method_takes(server: Served, clients: dict[str, AsyncAds]
 @pytest.mark.parametrize(
     ("make", "path", "words"),
     [
-        (lambda: Budget(amount=12.5, currency="USD", period="daily"), "amount", "must be a string"),
+        (lambda: Budget(amount=12.5, currency="USD", period="daily"), "amount", "A float is not exact."),
         (lambda: Schedule(strat_at="2030-01-01T00:00:00Z"), "strat_at", "Did you mean startAt?"),
         (lambda: CampaignBrief(nmae="Tea"), "nmae", "Did you mean name?"),
         (lambda: CampaignBrief(budget=None), "budget", "must be an object"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, assert_type
 
@@ -55,6 +55,18 @@ def make_brief() -> CampaignBrief:
         targeting=Targeting(countries=["US"], keywords=[Keyword(text="chairs", match="exact")]),
         creative=Creative(headline="Chairs", url="https://shop.example/chairs"),
         platform=Platform(page_id="9009"),
+    )
+
+
+def make_brief_of_python_values(amount: Decimal, start: datetime) -> CampaignBrief:
+    budget = Budget(amount=amount, currency="USD", period="lifetime")
+    schedule = Schedule(start_at=start, end_at=start + timedelta(days=9))
+    assert_type(budget.amount, str)
+    assert_type(schedule.start_at, str)
+    assert_type(schedule.end, datetime | None)
+    targeting, creative = Targeting(countries=["US"]), Creative(existing_id="1")
+    return CampaignBrief(
+        name="Tea", goal="traffic", budget=budget, bid=amount, schedule=schedule, targeting=targeting, creative=creative
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 
 from adsunify import (
     Account,
@@ -30,6 +31,9 @@ def use_wrong_briefs(brief: CampaignBrief, account: NativeAccount) -> None:
     Budget(amount="20.50", period="daily")  # wrong
     Schedule(startAt="2030-01-01T00:00:00Z")  # wrong
     Schedule(start_at=date(2030, 1, 1))  # wrong
+    Schedule(end_at="2030-01-01T00:00:00Z")  # wrong
+    CampaignBrief(brief.name, brief.goal)  # wrong
+    brief.budget.amount += Decimal(1)  # wrong
     Targeting(country=["US"])  # wrong
     Keyword(text="chairs", match="near")  # wrong
     Creative(headlines=[1, 2, 3])  # wrong

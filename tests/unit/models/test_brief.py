@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import copy
+import inspect
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from importlib.resources import files
+from textwrap import dedent
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +19,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from adsunify.errors import InvalidInput
-from adsunify.models.brief import CampaignBrief, Creative, Schedule, Targeting, read_brief
+from adsunify.models.brief import Budget, CampaignBrief, Creative, Schedule, Targeting, read_brief
 from adsunify.values import exact_json
 from adsunify.values.countries import load_country_codes
 
@@ -226,6 +230,110 @@ def test_json_has_no_python_names() -> None:
         assert issues(form) == [("schedule.startAt", "required"), ("schedule.start_at", "unknown_property")]
     assert Schedule(start_at="2030-03-01T08:00:00Z").to_json() == {"startAt": "2030-03-01T08:00:00Z"}
     assert Targeting(countries=["US"]) == Targeting(countries=("US",))
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("20.50", "20.50"),
+        (Decimal("20.50"), "20.50"),
+        (Decimal("1E+2"), "100"),
+        (Decimal("0.000001"), "0.000001"),
+        (Decimal("61.00") * Decimal("0.350000"), "21.350000"),
+    ],
+)
+def test_a_constructor_takes_decimals_and_keeps_their_text(amount: str | Decimal, text: str) -> None:
+    budget = Budget(amount=amount, currency="USD", period="daily")
+    made = CampaignBrief(**{**read_brief(brief()).__dict__, "budget": budget, "bid": amount})
+    assert (made.to_json()["budget"]["amount"], made.to_json()["bid"]) == (text, text)
+
+
+@pytest.mark.parametrize(
+    ("instant", "text"),
+    [
+        ("2030-03-01T08:00:00.5+01:00", "2030-03-01T08:00:00.5+01:00"),
+        (datetime(2030, 3, 1, 8, tzinfo=UTC), "2030-03-01T08:00:00Z"),
+        (datetime(2030, 7, 1, 8, 0, 0, 500, BERLIN), "2030-07-01T08:00:00.000500+02:00"),
+        (datetime(1880, 1, 1, tzinfo=BERLIN), "1879-12-31T23:06:32Z"),  # its offset has seconds
+    ],
+)
+def test_a_constructor_takes_datetimes_and_keeps_their_text(instant: str | datetime, text: str) -> None:
+    schedule = Schedule(start_at="2030-01-01T00:00:00Z", end_at=instant)
+    assert schedule.to_json()["endAt"] == text
+    assert Schedule(start_at=instant, end_at=None).to_json() == {"startAt": text}
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (20.5, "a Decimal. A float is not exact."),
+        (20, 'text such as "12.50", or a Decimal.'),
+        (None, "must be a string"),
+        (Decimal("20.1234567"), "at most 6 fraction digits; nothing is rounded"),
+        (Decimal("-1"), "digits with an optional fraction"),
+        (Decimal("NaN"), "digits with an optional fraction"),
+        (Decimal("1E+999999"), "digits with an optional fraction"),
+        (Decimal("1E-999999"), "digits with an optional fraction"),
+    ],
+)
+def test_a_constructor_refuses_other_amounts(value: Any, words: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        Budget(amount=value, currency="US", period="daily")
+    amount, currency = refused.value.issues
+    assert (amount.path, currency.path) == ("amount", "currency") and words in amount.message
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (datetime(2030, 3, 1, 8), "must have a time zone, such as datetime(2027, 3, 1, 8, tzinfo=UTC)"),
+        (date(2030, 3, 1), "or a datetime with a time zone"),
+        (1898582400, "or a datetime with a time zone"),
+        (datetime(900, 3, 1, tzinfo=UTC), "in the years 1000 to 8999"),
+    ],
+)
+@pytest.mark.parametrize("name", ["start_at", "startAt"])
+def test_a_constructor_refuses_other_instants(name: str, value: Any, words: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        Schedule(**{name: value})
+    (issue,) = refused.value.issues
+    assert issue.path == name and words in issue.message
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("budget.amount", Decimal("20.50")),
+        ("bid", Decimal("0.50")),
+        ("schedule.startAt", datetime(2030, 3, 1, tzinfo=UTC)),
+    ],
+)
+def test_json_and_mappings_hold_texts_alone(path: str, value: Any) -> None:
+    assert issues(brief(path, value)) == [(path, "wrong_type")]
+
+
+@pytest.mark.parametrize("model", [Budget, Schedule, CampaignBrief])
+def test_type_checkers_see_the_members_of_the_model(model: type[Budget | Schedule | CampaignBrief]) -> None:
+    """Their constructors are declared, since they take more than the members hold."""
+    (declared,) = [
+        node
+        for node in ast.walk(ast.parse(dedent(inspect.getsource(model))))
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+    ]
+    required = {
+        argument.arg: default is None
+        for argument, default in zip(declared.args.kwonlyargs, declared.args.kw_defaults, strict=True)
+    }
+    assert required == {name: field.is_required() for name, field in model.model_fields.items()}
+    assert set(model.python_values) == {one.arg for one in declared.args.kwonlyargs if has_two_types(one)}
+
+
+def has_two_types(argument: ast.arg) -> bool:
+    assert argument.annotation is not None
+    return ast.unparse(argument.annotation).removesuffix(" | None").startswith("str | ")
 
 
 def members(schema: dict[str, Any], definitions: dict[str, Any], path: str = "") -> list[str]:
