@@ -199,6 +199,30 @@ class StateCommit:
 
 
 @frozen
+class WindowBreach:
+    """A window that has no room for an operation. Amounts are micro-units of the rule's currency.
+
+    Attributes:
+        rule_id: the rule.
+        limit: the limit that the operation would exceed.
+        allowed: the limit's amount.
+        used: what the window counts already.
+        asked: what the operation would add.
+    """
+
+    rule_id: str
+    limit: Literal["daily", "lifetime"]
+    allowed: int
+    used: int
+    asked: int
+
+    @property
+    def room(self) -> int:
+        """What would fit; 0 if nothing would."""
+        return max(0, self.allowed - self.used)
+
+
+@frozen
 class CommitResult:
     """The result of a commit: the fence of the claim, the time in milliseconds, and why the commit was refused.
 
@@ -212,6 +236,10 @@ class CommitResult:
     - ``access``: the key is revoked or expired, the membership has ended, the role is too low, or the account is not
       active.
     - ``approval``: the workspace requires a signed-in person.
+    - ``frozen``: a rule has frozen the credential.
+    - ``rules_changed``: the rules of the workspace are no longer those by which the operation was evaluated. The caller
+      evaluates it again and repeats the claim.
+    - ``guardrail``: the window of a rule has no room. ``breach`` says which, and what would fit.
     - ``clock``: the operation was changed at a time that is ahead of this machine's clock.
     - ``ambiguous``: the receipt names an entity that another step created. The operation is now ``unknown``.
     """
@@ -219,6 +247,7 @@ class CommitResult:
     fence: int
     committed_at: int
     refusal: str | None = None
+    breach: WindowBreach | None = None
 
 
 @frozen

@@ -68,6 +68,27 @@ class Scope:
     clients: tuple[ClientIdentity, ...] = ()
     user_ids: tuple[str, ...] = ()
 
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
+        return {
+            "networks": list(self.networks),
+            "accountIds": list(self.account_ids),
+            "keyIds": list(self.key_ids),
+            "clients": [{"clientId": one.client_id, "userId": one.user_id} for one in self.clients],
+            "userIds": list(self.user_ids),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Scope:
+        """Read what :meth:`to_json` wrote."""
+        return cls(
+            tuple(value["networks"]),
+            tuple(value["accountIds"]),
+            tuple(value["keyIds"]),
+            tuple(ClientIdentity(one["clientId"], one["userId"]) for one in value["clients"]),
+            tuple(value["userIds"]),
+        )
+
 
 @frozen
 class Window:
@@ -115,3 +136,55 @@ class Guardrail:
         """Whether the rule limits money, so that unknown exposure needs a person."""
         window = self.per_window is not None and self.per_window.limits.has_limit
         return window or self.per_operation.has_limit or self.approval_above.has_limit or self.max_bid is not None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form. The id, the workspace and the version are stored beside it."""
+        window, percent = self.per_window, self.max_increase_percent
+        return {
+            "name": self.name,
+            "scope": self.scope.to_json(),
+            "currency": self.currency,
+            "perOperation": self.per_operation.to_json(),
+            "perWindow": None if window is None else {"hours": window.hours, **window.limits.to_json()},
+            "approvalAbove": self.approval_above.to_json(),
+            "maxIncreasePercent": None if percent is None else str(percent),
+            "maxBid": self.max_bid,
+            "blockedActions": list(self.blocked_actions),
+            "onBreach": self.on_breach,
+            "otherCurrencies": self.other_currencies,
+            "active": self.is_active,
+        }
+
+    @classmethod
+    def from_json(cls, id_: str, workspace_id: str, version: int, value: Mapping[str, Json]) -> Guardrail:
+        """Read what :meth:`to_json` wrote."""
+        window, percent = value["perWindow"], value["maxIncreasePercent"]
+        return cls(
+            id=id_,
+            workspace_id=workspace_id,
+            version=version,
+            name=value["name"],
+            scope=Scope.from_json(value["scope"]),
+            currency=value["currency"],
+            per_operation=Limits.from_json(value["perOperation"]),
+            per_window=None if window is None else Window(window["hours"], Limits.from_json(window)),
+            approval_above=Limits.from_json(value["approvalAbove"]),
+            max_increase_percent=None if percent is None else Decimal(percent),
+            max_bid=value["maxBid"],
+            blocked_actions=tuple(value["blockedActions"]),
+            on_breach=value["onBreach"],
+            other_currencies=value["otherCurrencies"],
+            is_active=value["active"],
+        )
+
+
+@frozen
+class RuleSet:
+    """The rules of a workspace, oldest first, also those that are not active.
+
+    ``version`` counts the changes of the rules and of the frozen credentials. A claim is refused if the version is no
+    longer the one by which the operation was evaluated.
+    """
+
+    version: int
+    guardrails: tuple[Guardrail, ...] = ()

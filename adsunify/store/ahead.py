@@ -13,10 +13,13 @@ from sqlalchemy import BigInteger, Column, Connection, Table, func, select, upda
 
 from adsunify.execution.redaction import MAX_RETRY_DELAY_MS
 from adsunify.execution.state import MAX_LEASE_MILLISECONDS
+from adsunify.guardrails.windows import to_hour
 
 from . import schema
 from .clock import MAX_AHEAD_MILLISECONDS
 from .connections import REFRESH_MILLISECONDS
+from .guardrails import repair_future_budgets
+from .windows import repair_future_hours
 
 EVIDENCE_TABLES = (schema.steps, schema.delivery_attempts)
 MAX_AHEAD = {
@@ -68,6 +71,8 @@ def repair_future_times(connection: Connection, now: int) -> None:
         table = column.table
         assert isinstance(table, Table)
         connection.execute(update(table).where(column > limit).values({column.name: now}))
+    repair_future_hours(connection, to_hour(now))
+    repair_future_budgets(connection, to_hour(now))
 
 
 def _list_time_limits(now: int) -> Iterator[tuple[Column[int], int]]:

@@ -17,12 +17,17 @@ from .schema import memberships, users, workspaces
 
 @frozen
 class WorkspaceRecord:
-    """A workspace. ``require_approval``: only a signed-in person may execute operations."""
+    """A workspace.
+
+    ``require_approval``: only a signed-in person may execute operations. ``guardrails_version`` counts the changes of
+    its guardrails and of its frozen credentials, from 0.
+    """
 
     id: str
     name: str
     require_approval: bool
     created_at: int
+    guardrails_version: int
 
 
 @frozen
@@ -96,7 +101,7 @@ def ensure_workspace(connection: Connection, name: str, clock: Clock) -> Workspa
     at = clock.now()
     _INSERT_WORKSPACE.fetch_all(
         connection,
-        {"id": new_id(at), "name": name, "require_approval": False, "created_at": at},
+        {"id": new_id(at), "name": name, "require_approval": False, "created_at": at, "guardrails_version": 0},
     )
     return WorkspaceRecord(**connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one()._mapping)
 

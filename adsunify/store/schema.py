@@ -90,6 +90,13 @@ class CompressedText(TypeDecorator[str]):
         return None if value is None else decompress_text(value)
 
 
+class MicroUnits(TypeDecorator[int]):
+    """An amount of money in micro-units. The type tells amounts from times, which are plain BIGINT."""
+
+    impl = BigInteger
+    cache_ok = True
+
+
 def decompress_text(value: bytes) -> str:
     """Decompress a text.
 
@@ -114,6 +121,15 @@ def _time_column(name: str, nullable: bool = False) -> Column[int]:
     return Column(name, BigInteger, nullable=nullable)
 
 
+def _amount_column(name: str, nullable: bool = False) -> Column[int]:
+    return Column(name, MicroUnits, nullable=nullable)
+
+
+def _hour_column() -> Column[int]:
+    """Make a column of whole hours since 1970 (UTC)."""
+    return Column("hour", Integer, nullable=False)
+
+
 # -- people -------------------------------------------------------------------------------------------------------
 
 workspaces = Table(
@@ -123,6 +139,7 @@ workspaces = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("require_approval", Boolean, nullable=False),
     _time_column("created_at"),
+    Column("guardrails_version", Integer, nullable=False, server_default="0"),
 )
 
 users = Table(
@@ -311,6 +328,73 @@ idempotency_keys = Table(
     Column("operation_ids", ExactJson, nullable=False),
     _time_column("created_at"),
     PrimaryKeyConstraint("workspace_id", "user_id", "credential", "key"),
+)
+
+# -- guardrails ---------------------------------------------------------------------------------------------------
+
+guardrails = Table(
+    "guardrails",
+    metadata,
+    _id_column(),
+    _reference_column("workspace_id", "workspaces"),
+    Column("version", Integer, nullable=False),
+    Column("body", ExactJson, nullable=False),
+    Column("window_hours", Integer),
+    _amount_column("limit_daily", nullable=True),
+    _amount_column("limit_lifetime", nullable=True),
+    _hour_column(),
+    _amount_column("used_daily"),
+    _amount_column("used_lifetime"),
+    Index(None, "workspace_id"),
+)
+
+guardrail_hours = Table(
+    "guardrail_hours",
+    metadata,
+    _reference_column("rule_id", "guardrails"),
+    _hour_column(),
+    _amount_column("daily"),
+    _amount_column("lifetime"),
+    PrimaryKeyConstraint("rule_id", "hour"),
+)
+
+guardrail_uses = Table(
+    "guardrail_uses",
+    metadata,
+    _reference_column("rule_id", "guardrails"),
+    _reference_column("chain_id", "operations"),
+    _hour_column(),
+    _amount_column("daily"),
+    _amount_column("lifetime"),
+    Column("unknown", Boolean, nullable=False),
+    PrimaryKeyConstraint("rule_id", "chain_id"),
+    Index(None, "chain_id"),
+    Index(None, "rule_id", "hour"),
+)
+
+frozen_credentials = Table(
+    "frozen_credentials",
+    metadata,
+    _reference_column("workspace_id", "workspaces"),
+    Column("credential", Text, nullable=False),
+    Column("rule_id", Text, nullable=False),  # the rule may be deleted while the credential stays frozen
+    _reference_column("operation_id", "operations", nullable=True),
+    _time_column("created_at"),
+    PrimaryKeyConstraint("workspace_id", "credential"),
+)
+
+budgets = Table(
+    "budgets",
+    metadata,
+    _reference_column("account_id", "accounts"),
+    Column("kind", Text, nullable=False),
+    Column("native_id", Text, nullable=False),
+    Column("field", Text, nullable=False),
+    _hour_column(),
+    _amount_column("lowest"),
+    _amount_column("highest"),
+    PrimaryKeyConstraint("account_id", "kind", "native_id", "field", "hour"),
+    Index(None, "account_id", "highest"),
 )
 
 # -- results of reads ---------------------------------------------------------------------------------------------

@@ -15,11 +15,27 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 
 from attrs import frozen
-from sqlalchemy import Connection, Dialect, Insert, ReturnsRows
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Insert,
+    ReturnsRows,
+    Text,
+    TypeDecorator,
+    any_,
+    bindparam,
+    func,
+    select,
+)
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.types import TypeEngine
 from sqlalchemy.util import await_only
+
+from adsunify.values.exact_json import dumps
 
 BoundValues = Mapping[str, Any]
 SqlStatement = ReturnsRows | UpdateBase
@@ -118,6 +134,37 @@ class Statement:
             statement = self._statement(dialect.name) if callable(self._statement) else self._statement
             compiled = self._compiled[dialect.name] = _compile(statement, dialect)
         return compiled
+
+
+class _TextList(TypeDecorator[Sequence[str]]):
+    """A list of texts as one value: an array on PostgreSQL, a JSON text on SQLite."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(ARRAY(Text) if dialect.name == "postgresql" else Text())
+
+    def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> Any:
+        return value if value is None or dialect.name == "postgresql" else dumps(list(value))
+
+
+def is_one_of(dialect: str, column: Column[str], name: str) -> ColumnElement[bool]:
+    """Make the condition that a column equals one of the texts of a parameter, which is a list."""
+    values: Any = bindparam(name, type_=_TextList)
+    if dialect == "postgresql":
+        return column == any_(values)
+    return column.in_(select(func.json_each(values).table_valued("value").c.value))
+
+
+def set_savepoint(connection: Connection, name: str) -> None:
+    """Set a savepoint. It ends with the transaction."""
+    FETCH_BY_DIALECT[connection.dialect.name](connection, f"SAVEPOINT {name}", ())
+
+
+def roll_back_to_savepoint(connection: Connection, name: str) -> None:
+    """Undo everything since the savepoint, and give up the locks taken since."""
+    FETCH_BY_DIALECT[connection.dialect.name](connection, f"ROLLBACK TO SAVEPOINT {name}", ())
 
 
 @frozen(eq=False)

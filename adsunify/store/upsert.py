@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from sqlalchemy import Column, Table, func
+from sqlalchemy import Column, Select, Table, func
 
 from .statement import SqlStatement, Statement
 
@@ -37,6 +37,31 @@ def insert_or_update(
         values = {name: new[name] for name in changed}
         values |= {name: func.coalesce(new[name], table.c[name]) for name in coalesced}
         statement: SqlStatement = insert.on_conflict_do_update(index_elements=keys, set_=values).returning(returned)
+        return statement
+
+    return Statement(compile_insert)
+
+
+def insert_or_combine(
+    table: Table,
+    keys: Sequence[str],
+    combine: Callable[[Any], Mapping[str, Any]],
+    source: Callable[[str], Select[Any]] | None = None,
+) -> Statement:
+    """Make a statement that inserts a row, or combines it with the row that has the same keys.
+
+    Args:
+        table: the table.
+        keys: the columns of the primary key.
+        combine: gets the columns of the new row, and returns the expressions of the updated columns.
+        source: makes the SELECT of the rows for a dialect; None means that the caller gives the row.
+    """
+
+    def compile_insert(dialect: str) -> SqlStatement:
+        insert = _dialect_insert(dialect, table)
+        if source is not None:
+            insert = insert.from_select([column.name for column in table.c], source(dialect))
+        statement: SqlStatement = insert.on_conflict_do_update(index_elements=keys, set_=combine(insert.excluded))
         return statement
 
     return Statement(compile_insert)

@@ -20,7 +20,8 @@ from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
 from adsunify.execution.state import CreatedId, StateCommit
-from adsunify.store import migrate, open_store, operations
+from adsunify.guardrails.rules import RuleSet
+from adsunify.store import guardrails, migrate, open_store, operations
 from adsunify.store.operations import OperationDraft
 from adsunify.store.schema import WHERE, metadata
 from adsunify.store.state_commits import commit_state
@@ -135,7 +136,13 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
+BEFORE_GUARDRAILS = (
+    *(f"DROP TABLE {name}" for name in ("guardrail_uses", "guardrail_hours", "guardrails", "frozen_credentials")),
+    "DROP TABLE budgets",
+    "ALTER TABLE workspaces DROP COLUMN guardrails_version",
+)
 BEFORE_SCOPES = (
+    *BEFORE_GUARDRAILS,
     "ALTER TABLE api_keys DROP COLUMN scope",
     "ALTER TABLE grants DROP COLUMN scope",
 )
@@ -195,6 +202,7 @@ async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
     await world.store.close()
     world.store = await open_store(empty_url)
     assert await world.store.read(differences) == []
+    assert await world.store.read(guardrails.load_rules, world.admin.workspace_id) == RuleSet(version=0)
     assert (await world.get(operation)).executed_by is None
     second = await world.claim(operation, n=1)
     end = StateCommit(operation, second.fence, receipt=make_receipt(1), trigger="succeed")

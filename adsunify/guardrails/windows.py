@@ -1,0 +1,69 @@
+"""Windows: what an operation takes from the window of a rule, and the answer where a window has no room.
+
+A window is a number of whole UTC hours, the current one included. So it lasts between ``hours`` and ``hours`` + 1
+hours. Amounts are micro-units of the rule's currency.
+"""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+from attrs.validators import ge
+
+from adsunify.execution.state import WindowBreach
+
+from .rules import Limits
+
+__all__ = ["MAX_WINDOW_TOTAL", "MILLISECONDS_PER_HOUR", "SpendBinding", "WindowBreach", "WindowUse", "to_hour"]
+
+MAX_WINDOW_TOTAL = 9 * 10**18
+"""What a window without a limit admits at most, in micro-units. The sum of a window is a signed 64-bit integer."""
+MILLISECONDS_PER_HOUR = 60 * 60 * 1000
+
+
+def to_hour(at: int) -> int:
+    """Return the number of whole hours from 1970 (UTC) to a time in milliseconds."""
+    return at // MILLISECONDS_PER_HOUR
+
+
+@frozen
+class WindowUse:
+    """What an operation takes from the window of one rule when it is executed.
+
+    Attributes:
+        rule_id: the rule.
+        version: the version of the rule by which the operation was evaluated.
+        hours: the length of the window.
+        limits: the limits of the window.
+        daily: the exposure of one day. Unknown exposure is 0.
+        lifetime: the exposure in all. Unknown exposure is 0, and so is unbounded exposure where the window does not
+            limit it.
+        is_unknown: whether a part of the exposure is unknown.
+    """
+
+    rule_id: str
+    version: int
+    hours: int
+    limits: Limits
+    daily: int = field(default=0, validator=ge(0))
+    lifetime: int = field(default=0, validator=ge(0))
+    is_unknown: bool = False
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the window must record it. What exposes nothing is never refused by a window."""
+        return self.is_unknown or self.daily > 0 or self.lifetime > 0
+
+
+@frozen
+class SpendBinding:
+    """What the claim of an operation binds.
+
+    Attributes:
+        rules_version: the version of the workspace's rules by which the operation was evaluated.
+        chain_id: the operation, or the first operation that it resumes. A window counts a chain once.
+        uses: what the operation takes from the windows of the rules that match it.
+    """
+
+    rules_version: int
+    chain_id: str
+    uses: tuple[WindowUse, ...] = ()
