@@ -220,6 +220,11 @@ class Operation(Shape):
     created: CreatedEntities = Field(default_factory=CreatedEntities)
     error: Stopped | None = None
 
+    @property
+    def can_continue(self) -> bool:
+        """Whether the next step is to execute the operation again, after ``retry_after_ms``."""
+        return self.status == "prepared" and self.next_action == "execute"
+
 
 class Validated(Shape):
     """A valid brief and its plan."""

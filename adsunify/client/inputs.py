@@ -86,9 +86,7 @@ def _read_member(name: str, value: Any) -> Json:
     if name in IDS:
         return _read_id(name, value)
     if name in LISTS_OF_IDS:
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
-            raise invalid_input(name, "type", "must be a list of ids, also for a single id.")
-        return [_read_id(LISTS_OF_IDS[name], item, f"{name}.{index}") for index, item in enumerate(value)]
+        return read_ids(name, value)
     if name in MODELS:
         model, help_text = MODELS[name]
         if not isinstance(value, model):
@@ -105,6 +103,13 @@ def _read_member(name: str, value: Any) -> Json:
     if name not in NATIVE_MEMBERS:
         raise_if_issues(Issue(path, "type", FLOAT_MESSAGE) for path in _find_floats(value, name))
     return value
+
+
+def read_ids(name: str, value: Any) -> list[str]:
+    """Return the ids of a list of ids or models. Raises InvalidInput."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+        raise invalid_input(name, "type", "must be a list of ids, also for a single id.")
+    return [_read_id(LISTS_OF_IDS[name], item, f"{name}.{index}") for index, item in enumerate(value)]
 
 
 def _read_id(name: str, value: Any, path: str = "") -> str:

@@ -7,14 +7,15 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from adsunify import AsyncAds
+from adsunify import AsyncAds, CampaignBrief, read_brief
 from adsunify.service.factory import SANDBOX_URL_VARIABLE
 from tests.server.conftest import connected
-from tests.server.served import RING, Served, served
+from tests.server.served import RING, Served, brief, served
 
 __all__ = ["connected"]
 
@@ -27,6 +28,10 @@ async def server(connected: tuple[Path, Served], tmp_path_factory: pytest.TempPa
     shutil.copyfile(connected[0], path)
     async with served(f"sqlite:///{path}", copied=connected[1]) as one:
         yield one
+
+
+def make_brief(network: str, **change: Any) -> CampaignBrief:
+    return read_brief(brief(network, **change))
 
 
 def environment(server: Served) -> dict[str, str]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import signal
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
-from datetime import date, timedelta
-from decimal import Decimal
+from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adsunify import Ads, AsyncAds, CampaignBrief, Operation, read_brief
+from adsunify import Ads, AsyncAds, Operation
 from adsunify.answers import Account
 from adsunify.errors import (
     AdsunifyError,
@@ -34,18 +30,14 @@ from adsunify.errors import (
 )
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.factory import BASE_URL_VARIABLE
-from tests.server.served import NEVER, RING, Served, brief
+from tests.server.served import NEVER, Served, brief
 
-from .conftest import DOORS, answering, environment
+from .conftest import DOORS, answering, environment, make_brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 Ask = Callable[[AsyncAds], Awaitable[Any]]
-
-
-def make_brief(network: str, **change: Any) -> CampaignBrief:
-    return read_brief(brief(network, **change))
 
 
 # -- the same results ---------------------------------------------------------------------------------------------
@@ -352,68 +344,6 @@ async def test_a_server_that_is_not_there() -> None:
     assert error.value.title == "The adsunify server gave no usable answer"
 
 
-# -- continuing and waiting ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("door", DOORS)
-async def test_execute_continues(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
-    """It waits as long as the network asks, and goes on with the same operation."""
-    ads, writes = clients[door], server.networks.writes()
-    operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
-    await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
-    done = await ads.operations.run(operation, confirmed=True)
-    assert done.status == "succeeded"
-    assert [step.state for step in done.receipt.steps].count("throttled") == 1
-    assert server.networks.writes() == writes + 5
-
-
-@pytest.mark.parametrize("door", DOORS)
-async def test_execute_tells_of_its_progress(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
-    ads, told = clients[door], list[Operation]()
-    operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
-    await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
-    done = await ads.operations.run(operation, confirmed=True, progress=told.append)
-    assert done.status == "succeeded"
-    assert [(one.id, one.status, one.next_action) for one in told] == [(operation.id, "prepared", "execute")]
-    assert told[0].retry_after_ms, "and why it waits"
-
-
-async def test_a_review_stands_where_people_reach_the_server(server: Served) -> None:
-    elsewhere = {**environment(server), BASE_URL_VARIABLE: "https://ads.example"}
-    async with AsyncAds(server.database, workspace="shop", environment=elsewhere) as ads:
-        operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
-        assert operation.review_url == f"https://ads.example/review/{operation.id}"
-
-
-@pytest.mark.parametrize("door", DOORS)
-async def test_execute_stops_on_unknown(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
-    ads = clients[door]
-    operation = await ads.campaigns.create(server.accounts["meta"], make_brief("meta"))
-    await server.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
-    with pytest.raises(OperationError) as error:
-        await ads.operations.run(operation, confirmed=True)
-    assert (error.value.code, error.value.outcome) == ("outcome_unknown", "unknown")
-    assert (await ads.operations.get(operation)).status == "unknown"
-
-
-@pytest.mark.parametrize("door", DOORS)
-async def test_insights_wait_for_the_report(
-    server: Served, clients: dict[str, AsyncAds], door: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waits.append(seconds)
-
-    monkeypatch.setattr(clients[door], "_wait", sleep)
-    end = server.hands.now().date() - timedelta(days=5 if door == "local" else 9)
-    found = await clients[door].insights.daily(server.accounts["amazon"], end - timedelta(days=2), end)
-    assert found.pending is None and found.coverage.complete is True
-    assert [row.date for row in found.rows] == [end - timedelta(days=days) for days in (2, 1, 0)]
-    assert all(row.spend is None or isinstance(row.spend, Decimal) for row in found.rows)
-    assert waits and min(waits) >= 1
-
-
 # -- the synchronous client ---------------------------------------------------------------------------------------
 
 
@@ -547,39 +477,8 @@ async def test_an_operation_id_that_is_none(clients: dict[str, AsyncAds]) -> Non
         await clients["local"].call("get_everything")
 
 
-INTERRUPTED = """
-import signal, sys
-from adsunify import Ads
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests run in the background it is ignored
-
-database, sandbox, ring, operation = sys.argv[1:]
-environment = {"ADSUNIFY_SANDBOX_URL": sandbox, "ADSUNIFY_SECRET_KEYS": ring}
-with Ads(database, workspace="shop", environment=environment) as ads:
-    print("open", flush=True)
-    ads.operations.run(operation, confirmed=True)
-"""
-
-
-async def test_ctrl_c_waits_for_the_write_in_flight(server: Served, clients: dict[str, AsyncAds]) -> None:
-    """Its receipt is kept, no other write is begun, and what remains is handed back."""
-    operation = await clients["remote"].campaigns.create(server.accounts["meta"], make_brief("meta"))
-    writes = server.networks.writes()
-    await server.networks.fault("meta", "latency", path="/v26.0/act_1001/campaigns", value=1500)
-    (ring,) = RING.values()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", INTERRUPTED, server.database, server.networks.url, ring, operation.id,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    while server.networks.writes() == writes:
-        assert process.returncode is None
-        await asyncio.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, errors = await process.communicate()
-    assert process.returncode != 0 and b"KeyboardInterrupt" in errors
-    shown = await clients["remote"].operations.get(operation)
-    assert (shown.status, shown.next_action, shown.stalled) == ("prepared", "execute", False)
-    assert [(step.key, step.state) for step in shown.receipt.steps] == [("campaign", "applied")]
-    assert server.networks.writes() == writes + 1
-    assert (await clients["remote"].operations.run(operation, confirmed=True)).status == "succeeded"
-    assert server.networks.writes() == writes + 4
+async def test_a_review_stands_where_people_reach_the_server(server: Served) -> None:
+    elsewhere = {**environment(server), BASE_URL_VARIABLE: "https://ads.example"}
+    async with AsyncAds(server.database, workspace="shop", environment=elsewhere) as ads:
+        operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
+        assert operation.review_url == f"https://ads.example/review/{operation.id}"

@@ -17,7 +17,7 @@ from .generate import to_python_words, write_files
 from .generate.parameters import CURSOR, NAMES
 
 CLIENTS = (Ads, AsyncAds)
-BESIDE_THE_TABLE = {("operations", "run")}
+BESIDE_THE_TABLE = {("operations", "run"), ("operations", "run_many")}
 """Methods that are written by hand."""
 
 

@@ -33,7 +33,18 @@ from adsunify import (
     plan,
     read_brief,
 )
-from adsunify.answers import Batch, CatalogRow, Connection, Entity, Insights, Node, Prepared, Settings
+from adsunify.answers import (
+    Batch,
+    BatchFailed,
+    CatalogRow,
+    Connection,
+    Entity,
+    Failure,
+    Insights,
+    Node,
+    Prepared,
+    Settings,
+)
 from adsunify.plans.records import Plan
 
 ELSEWHERE = ExternalNetwork("elsewhere")
@@ -103,6 +114,8 @@ def use_client(brief: CampaignBrief, code: NetworkCode) -> Operation:
         assert_type(report.rows[0].spend, Decimal | None)
         assert_type(report.rows[0].date, date)
         assert_type(client.operations.execute_many([operation, "operation-id"], confirmed=True), Batch)
+        for result in client.operations.run_many([operation], confirmed=True, progress=print).results:
+            assert_type(result.error if isinstance(result, BatchFailed) else result.operation, Failure | Operation)
         assert_type(operation.to_dict(), dict[str, Any])
         return assert_type(client.operations.run(operation, confirmed=True, progress=print), Operation)
 

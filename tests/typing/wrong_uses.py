@@ -60,6 +60,8 @@ def use_wrong_arguments(client: Ads, brief: CampaignBrief, account: Account, sta
     client.operations.execute("id")  # wrong
     client.operations.execute("id", confirmed=False)  # wrong
     client.operations.execute(account, confirmed=True)  # wrong
+    client.operations.run_many(["id"])  # wrong
+    client.operations.run_many("id", confirmed=True)[0]  # wrong
     client.bulk.status(account, kind="adgroup", entities=["1"], status="paused")  # wrong
     client.bulk.status(account, kind="ad", entities=["1"], status="archived")  # wrong
     client.bulk.edit(account, kind="ad", entities=["1"], field="bid", mode="set", value=0.5)  # wrong

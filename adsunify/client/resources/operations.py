@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from adsunify.answers import Account, Batch, Node, Operation, ValidChange
+from adsunify.client.batches import BatchRun
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource, get_pause
 from adsunify.contract.requests import Status
+from adsunify.errors import AdsunifyError
 from adsunify.models.edit import EditBody
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -196,8 +198,46 @@ class OperationsResource(Resource):
         """
         while True:
             current = self.execute(operation, confirmed=confirmed)
-            if current.status != "prepared" or current.next_action != "execute":
+            if not current.can_continue:
                 return current
             if progress is not None:
                 progress(current)
             self._client._wait(get_pause(current))
+
+    def run_many(
+        self,
+        operations: Sequence[Operation | str],
+        *,
+        confirmed: Literal[True],
+        progress: Callable[[Operation], None] | None = None,
+    ) -> Batch:
+        """Write several prepared changes, and continue each until it is finished or stopped, as :meth:`run` does.
+
+        A failed operation does not stop the others, and it is not executed again. If a call to the server fails, all
+        operations of that call have its error as their result. Nothing is written twice.
+
+        Args:
+            operations: any number of operations, or their ids.
+            confirmed: must be True: the plan was reviewed.
+            progress: called with each operation that is to be continued, before each wait.
+
+        Returns:
+            The last result of each operation, in the order of ``operations``: a BatchDone as :meth:`run` returns it, or
+            a BatchFailed with an ``error``, whose ``outcome`` says what was written.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            AdsunifyError: the first call failed, so that there is no result.
+        """
+        batch = BatchRun(operations, progress)
+        pause: float | None = 0.0
+        while pause is not None:
+            for ids in batch.list_calls():
+                try:
+                    batch.add_results(self.execute_many(ids, confirmed=confirmed))
+                except AdsunifyError as error:
+                    batch.add_error(ids, error)
+            pause = batch.report_progress()
+            if pause is not None:
+                self._client._wait(pause)
+        return batch.make_batch()

@@ -49,6 +49,8 @@ IMPORTS: Mapping[str, str] = {
     "Pages": "adsunify.client.pages",
     "Status": "adsunify.contract.requests",
     "get_pause": "adsunify.client.resource",
+    "AdsunifyError": "adsunify.errors",
+    "BatchRun": "adsunify.client.batches",
 } | dict.fromkeys(answers.__all__, "adsunify.answers")
 """Name in a generated file -> the module that it is imported from."""
 
@@ -84,13 +86,51 @@ RUN = '''
         """
         while True:
             current = {wait}self.execute(operation, confirmed=confirmed)
-            if current.status != "prepared" or current.next_action != "execute":
+            if not current.can_continue:
                 return current
             if progress is not None:
                 progress(current)
             {wait}self._client._wait(get_pause(current))
+
+    {define} run_many(
+        self,
+        operations: Sequence[Operation | str],
+        *,
+        confirmed: Literal[True],
+        progress: Callable[[Operation], None] | None = None,
+    ) -> Batch:
+        """Write several prepared changes, and continue each until it is finished or stopped, as :meth:`run` does.
+
+        A failed operation does not stop the others, and it is not executed again. If a call to the server fails, all
+        operations of that call have its error as their result. Nothing is written twice.
+
+        Args:
+            operations: any number of operations, or their ids.
+            confirmed: {confirmed}
+            progress: called with each operation that is to be continued, before each wait.
+
+        Returns:
+            The last result of each operation, in the order of ``operations``: a BatchDone as :meth:`run` returns it, or
+            a BatchFailed with an ``error``, whose ``outcome`` says what was written.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            AdsunifyError: the first call failed, so that there is no result.
+        """
+        batch = BatchRun(operations, progress)
+        pause: float | None = 0.0
+        while pause is not None:
+            for ids in batch.list_calls():
+                try:
+                    batch.add_results({wait}self.execute_many(ids, confirmed=confirmed))
+                except AdsunifyError as error:
+                    batch.add_error(ids, error)
+            pause = batch.report_progress()
+            if pause is not None:
+                {wait}self._client._wait(pause)
+        return batch.make_batch()
 '''
-"""The method that is no row of the table."""
+"""The methods that are no rows of the table."""
 
 
 def write_files() -> dict[Path, str]:
