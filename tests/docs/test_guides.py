@@ -58,6 +58,18 @@ def test_the_concepts_run(client: Ads, capsys: Any) -> None:
     assert "operation_succeeded applied" in capsys.readouterr().out
 
 
+def test_a_key_of_an_expired_operation(client: Ads, networks: SimulatedNetworks) -> None:
+    """The block of the concepts, in a program that was away for longer than the time for review."""
+    names = create_first_campaign(client)
+    (code,) = (code for code in blocks("docs/concepts.md", "python") if "operation_expired" in code)
+    expired = client.campaigns.create(names["account"], names["brief"], idempotency_key="order-17/1")
+    networks.clock.advance(minutes=31)
+    again = client.campaigns.create(names["account"], names["brief"], idempotency_key="order-17/1")
+    assert again.id == expired.id and again.expired
+    fresh = run([code], "concepts.md", names)["operation"]
+    assert (fresh.id != expired.id, fresh.status, fresh.expired) == (True, "prepared", False)
+
+
 @pytest.mark.parametrize("page", ["budgets", "bulk"])
 def test_an_edit_runs(page: str, client: Ads, networks: SimulatedNetworks) -> None:
     create_first_campaign(client)

@@ -74,7 +74,8 @@ class AsyncAdGroupsResource(AsyncResource):
             account: the ad account, or its id.
             payload: members with the network's own names and units.
             parent: the entity above, or its id.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -130,7 +131,8 @@ class AsyncAdGroupsResource(AsyncResource):
             entity: the entity, or its id as the network gives it.
             payload: members with the network's own names and units.
             parent: the entity above, or its id.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -159,7 +161,8 @@ class AsyncAdGroupsResource(AsyncResource):
         Args:
             account: the ad account, or its id.
             entity: the entity, or its id as the network gives it.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -220,7 +223,8 @@ class AsyncAdGroupsResource(AsyncResource):
             fields: settings by name, such as ``budget`` (in major units). The empty text clears a setting.
             targeting: the new targeting. A list replaces the present list.
             creative: the new content of the ad.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.

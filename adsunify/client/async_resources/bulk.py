@@ -35,7 +35,8 @@ class AsyncBulkResource(AsyncResource):
             kind: the level of the entities.
             entities: 1 to 50 entities, or their ids as the network gives them.
             status: ``active`` or ``paused``.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             Several prepared operations.
@@ -80,7 +81,8 @@ class AsyncBulkResource(AsyncResource):
             field: the name of the setting, such as ``budget``.
             mode: ``set``, or a change by ``value`` percent.
             value: an amount in major units of the account's currency, a number, or a percentage.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             Several prepared operations.

@@ -47,7 +47,8 @@ class CampaignsResource(Resource):
         Args:
             account: the ad account, or its id.
             brief: the campaign. Amounts are in major units of the account's currency.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -75,7 +76,8 @@ class CampaignsResource(Resource):
         Args:
             account: the ad account, or its id.
             source: the succeeded create operation, or its id.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -149,7 +151,8 @@ class CampaignsResource(Resource):
             account: the ad account, or its id.
             payload: members with the network's own names and units.
             parent: the entity above, or its id.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -205,7 +208,8 @@ class CampaignsResource(Resource):
             entity: the entity, or its id as the network gives it.
             payload: members with the network's own names and units.
             parent: the entity above, or its id.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -232,7 +236,8 @@ class CampaignsResource(Resource):
         Args:
             account: the ad account, or its id.
             entity: the entity, or its id as the network gives it.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -293,7 +298,8 @@ class CampaignsResource(Resource):
             fields: settings by name, such as ``budget`` (in major units). The empty text clears a setting.
             targeting: the new targeting. A list replaces the present list.
             creative: the new content of the ad.
-            idempotency_key: 1 to 200 characters. The same key and request return the same operations again.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.

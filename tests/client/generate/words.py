@@ -48,7 +48,7 @@ PARAMETERS: Mapping[str, str] = {
     "expires_at": "when the key expires; an instant with a time zone.",
     "field": "the name of the setting, such as ``budget``.",
     "fields": "settings by name, such as ``budget`` (in major units). The empty text clears a setting.",
-    "idempotency_key": "1 to 200 characters. The same key and request return the same operations again.",
+    "idempotency_key": "1 to 200 characters. The same key and request return the same operations, also expired ones.",
     "key": "the API key, or its id.",
     "kind": "the level of the entities.",
     "limit": "how many rows the server returns at once, 1 to 100.",
