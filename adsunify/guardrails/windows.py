@@ -10,10 +10,20 @@ from attrs import field, frozen
 from attrs.validators import ge
 
 from adsunify.execution.state import WindowBreach
+from adsunify.plans.exposure import format_amount
+from adsunify.values.exact_json import Json
 
-from .rules import Limits
+from .rules import Guardrail, Limits
 
-__all__ = ["MAX_WINDOW_TOTAL", "MILLISECONDS_PER_HOUR", "SpendBinding", "WindowBreach", "WindowUse", "to_hour"]
+__all__ = [
+    "MAX_WINDOW_TOTAL",
+    "MILLISECONDS_PER_HOUR",
+    "SpendBinding",
+    "WindowBreach",
+    "WindowUse",
+    "build_breach_facts",
+    "to_hour",
+]
 
 MAX_WINDOW_TOTAL = 9 * 10**18
 """What a window without a limit admits at most, in micro-units. The sum of a window is a signed 64-bit integer."""
@@ -67,3 +77,16 @@ class SpendBinding:
     rules_version: int
     chain_id: str
     uses: tuple[WindowUse, ...] = ()
+
+
+def build_breach_facts(rule: Guardrail, breach: WindowBreach) -> dict[str, Json]:
+    """Build the members of the event ``rule.triggered`` about a full window. Amounts are in major units."""
+    amounts = {"limit": breach.allowed, "used": breach.used, "asked": breach.asked, "fits": breach.room}
+    return {
+        "kind": "guardrail",
+        "guardrailId": rule.id,
+        "rule": rule.name,
+        "member": f"perWindow.{breach.limit}",
+        "currency": rule.currency,
+        **{name: format_amount(amount, rule.currency) for name, amount in amounts.items()},
+    }

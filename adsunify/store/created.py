@@ -5,11 +5,14 @@ A network assigns an id once. If a receipt has an id that another step created, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from attrs import evolve
 from sqlalchemy import Connection, bindparam, select
 
-from adsunify.execution.state import CreatedId
+from adsunify.errors import NativeErrorDetails
+from adsunify.execution.state import CreatedId, Receipt
+from adsunify.values.exact_json import Json
 
 from . import upsert
 from .schema import accounts, created_entities, operations
@@ -56,3 +59,24 @@ def record_created(connection: Connection, operation_id: str, n: int, created: S
         if (maker.operation_id, maker.n) != (operation_id, n):
             return created_id
     return None
+
+
+def make_ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:
+    """Make the ambiguous receipt of a response that has another step's id."""
+    message = (
+        f"The answer contains the id of an entity ({conflicting.kind}) that another operation or step has created."
+    )
+    error = NativeErrorDetails(message=message, request_id=receipt.request_id, status=receipt.http_status)
+    return evolve(receipt, state="ambiguous", outputs={}, items=(), error=error)
+
+
+def build_unknown_outcome_error(receipt: Receipt) -> Mapping[str, Json]:
+    """Build the ``error`` of an operation that ends with an ambiguous receipt."""
+    assert receipt.error is not None
+    message = f"It is not known whether step {receipt.key} was done; look at the account before anything else."
+    return {
+        "code": "outcome_unknown",
+        "message": f"{message} {receipt.error.message}",
+        "step": receipt.key,
+        "network": receipt.error.to_json(),
+    }

@@ -7,7 +7,7 @@ raises the ``guardrails_version`` of the workspace. It locks the workspace last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from attrs import evolve, frozen
 from sqlalchemy import Connection, and_, bindparam, case, delete, func, insert, select, update
@@ -15,14 +15,15 @@ from sqlalchemy import Connection, and_, bindparam, case, delete, func, insert, 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, NotFound
 from adsunify.guardrails.rules import Guardrail, RuleSet
-from adsunify.guardrails.windows import to_hour
+from adsunify.guardrails.windows import SpendBinding, WindowBreach, build_breach_facts, to_hour
 from adsunify.plans.exposure import BudgetChange
 
 from . import upsert
 from .clock import Clock, new_id
+from .operations import record_rule_event
 from .schema import budgets, frozen_credentials, guardrail_hours, guardrail_uses, guardrails, workspaces
-from .statement import Query, Statement, is_one_of
-from .windows import LATER_HOUR, USED_NOW, recompute_windows
+from .statement import Query, Statement, is_one_of, roll_back_to_savepoint
+from .windows import BEFORE_CLAIM, LATER_HOUR, USED_NOW, recompute_windows, take_from_windows
 
 
 @frozen
@@ -67,6 +68,8 @@ BudgetKey = tuple[str, str, str]
 """The kind of the entity, its native id, and the field."""
 
 MAX_LISTED_USES = 200
+FREEZABLE_ACTORS = ("key", "agent")
+"""The kinds of actors whose credential can be frozen. All browsers of a workspace share one credential."""
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
@@ -94,6 +97,7 @@ _LIST = Statement(
     .where(workspaces.c.id == bindparam("of_workspace"))
     .order_by(guardrails.c.id)
 )
+_VERSION = Statement(select(workspaces.c.guardrails_version).where(workspaces.c.id == bindparam("of_workspace")))
 _DELETE = [
     Statement(delete(table).where(column == bindparam("the_id")))
     for table, column in (
@@ -250,6 +254,18 @@ def find_rules(workspace_id: str) -> Query[RuleSet]:
     return Query(_LIST, {"of_workspace": workspace_id}, make_result)
 
 
+def find_rules_version(workspace_id: str) -> Query[int]:
+    """Query the version of a workspace's rules; 0 if it never had a rule. The query raises NotFound."""
+
+    def make_result(rows: Sequence[Any]) -> int:
+        if not rows:
+            raise NotFound("The workspace does not exist.")
+        version: int = rows[0].guardrails_version
+        return version
+
+    return Query(_VERSION, {"of_workspace": workspace_id}, make_result)
+
+
 def load_rules(connection: Connection, workspace_id: str) -> RuleSet:
     """Return the result of :func:`find_rules`."""
     return find_rules(workspace_id).run(connection)
@@ -306,16 +322,47 @@ def read_usage(connection: Connection, rule_id: str, clock: Clock) -> Usage:
     return Usage(row.window_hours, row.daily, row.lifetime, tuple(uses))
 
 
+def bind_windows(
+    connection: Connection, actor: Actor, operation_id: str, binding: SpendBinding, now: int, clock: Clock
+) -> WindowBreach | Literal["rules_changed"] | None:
+    """Take what a claimed operation exposes from the windows of its rules, or undo the claim.
+
+    If a window has no room, the event ``rule.triggered`` is recorded. If the rule says so, the credential of
+    a key or an agent is frozen.
+
+    Args:
+        connection: the connection. The savepoint :data:`.windows.BEFORE_CLAIM` is set in its transaction.
+        actor: who executes.
+        operation_id: the operation.
+        binding: what it takes.
+        now: the time of the claim in milliseconds.
+        clock: the clock.
+
+    Returns:
+        None if everything is taken. Otherwise the claim is undone: the window with the least room, or
+        ``rules_changed``.
+    """
+    refusal = take_from_windows(connection, actor.workspace_id, binding, to_hour(now))
+    if refusal is None:
+        return None
+    if refusal == "rules_changed":
+        roll_back_to_savepoint(connection, BEFORE_CLAIM)
+        return refusal
+    rule = get_guardrail(connection, actor.workspace_id, refusal.rule_id)  # before its lock is given up
+    roll_back_to_savepoint(connection, BEFORE_CLAIM)
+    record_rule_event(connection, operation_id, clock, build_breach_facts(rule, refusal))
+    if rule.on_breach == "freeze" and actor.kind in FREEZABLE_ACTORS:
+        freeze_credential(connection, actor.workspace_id, actor.credential, rule.id, operation_id, clock)
+    return refusal
+
+
 # -- frozen credentials -------------------------------------------------------------------------------------------
 
 
 def freeze_credential(
     connection: Connection, workspace_id: str, credential: str, rule_id: str, operation_id: str | None, clock: Clock
 ) -> None:
-    """Freeze a credential until an admin lifts the freeze. A frozen credential stays unchanged.
-
-    Only keys and agents can be frozen: all browsers of a workspace share one credential.
-    """
+    """Freeze a credential (of :data:`FREEZABLE_ACTORS`) until an admin lifts it. A frozen one stays unchanged."""
     row = {
         "workspace_id": workspace_id,
         "credential": credential,

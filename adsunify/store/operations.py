@@ -11,6 +11,7 @@ from sqlalchemy import Connection, LargeBinary, Select, bindparam, insert, selec
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.execution.state import REVIEW_MILLISECONDS, OperationStatus, apply_trigger, build_actor_record, is_expired
+from adsunify.guardrails.windows import to_hour
 from adsunify.plans.records import Plan, add_operation_marks
 from adsunify.values.exact_json import Json
 
@@ -19,6 +20,7 @@ from .clock import Clock, new_id
 from .schema import decompress_text, idempotency_keys, operations
 from .scopes import ACTOR_SCOPE, format_scope, is_in_scope
 from .statement import Query, Statement
+from .windows import HAS_USES, release_uses
 
 
 @frozen
@@ -159,7 +161,7 @@ _recoverable = (
         operations.c.in_flight.is_(False),
     )
     .values(status=_RECOVERED_STATUS, next_action=True, lease_until=None, updated_at=bindparam("now"))
-    .returning(operations.c.id)
+    .returning(operations.c.id, HAS_USES.label("has_uses"))
 )
 _RECOVERABLE = Statement(_recoverable)
 _RECOVER_ONE = Statement(_recoverable.where(operations.c.id == bindparam("the_id")))
@@ -175,7 +177,7 @@ _CANCEL = Statement(
         cancelled_by=bindparam("new_cancelled_by", type_=operations.c.cancelled_by.type),
         updated_at=bindparam("now"),
     )
-    .returning(operations.c.id)
+    .returning(HAS_USES.label("has_uses"))
 )
 
 
@@ -375,11 +377,14 @@ def list_operations(connection: Connection, actor: Actor, clock: Clock, limit: i
 
 
 APPROVAL_RULE = "require_approval"
-"""The name of the approval rule in events. Workspaces have no other rules."""
+"""The name of the approval rule in events."""
 
 
-def record_rule_event(connection: Connection, operation_id: str, clock: Clock) -> None:
-    """Record that the approval rule stopped an execution. The operation stays prepared."""
+def record_rule_event(connection: Connection, operation_id: str, clock: Clock, facts: Mapping[str, Json]) -> None:
+    """Record that a rule stopped an execution. The operation stays prepared.
+
+    ``facts`` are members of the event's data: ``rule`` names the rule.
+    """
     row = _GET.fetch_one(connection, {"the_id": operation_id})
     event_row = events.make_event_row(
         "rule.triggered",
@@ -389,7 +394,7 @@ def record_rule_event(connection: Connection, operation_id: str, clock: Clock) -
         operation_id=row.id,
         account_id=row.account_id,
         network=row.network,
-        more={"rule": APPROVAL_RULE},
+        more=facts,
     )
     events.record_events(connection, [event_row])
 
@@ -411,7 +416,8 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
     now = clock.now()
     recover_operations(connection, clock, operation_id)
     by = build_actor_record(actor.user_id, actor.credential, now)
-    if not _CANCEL.fetch_all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
+    cancelled = _CANCEL.fetch_one_or_none(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by})
+    if cancelled is None:
         record = get_operation(connection, actor, operation_id, clock)
         if record.status == _CANCELLED_STATUS:
             return record
@@ -421,6 +427,8 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
             code=f"operation_{state}",
             outcome="applied" if state == "succeeded" else "unknown",
         )
+    if cancelled.has_uses:
+        release_uses(connection, [operation_id], to_hour(now))
     assert _CANCEL_EVENT is not None
     events.record_events(
         connection,
@@ -445,8 +453,11 @@ def recover_operations(connection: Connection, clock: Clock, operation_id: str |
 
     An operation with a write in flight stays ``running``, because it is not known whether the write was done.
     """
+    now = clock.now()
     if operation_id is None:
-        rows = _RECOVERABLE.fetch_all(connection, {"now": clock.now()})
+        rows = _RECOVERABLE.fetch_all(connection, {"now": now})
     else:
-        rows = _RECOVER_ONE.fetch_all(connection, {"now": clock.now(), "the_id": operation_id})
+        rows = _RECOVER_ONE.fetch_all(connection, {"now": now, "the_id": operation_id})
+    if used := [row.id for row in rows if row.has_uses]:
+        release_uses(connection, used, to_hour(now))
     return [row.id for row in rows]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from attrs import evolve
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Connection,
+    Integer,
     Text,
     and_,
     bindparam,
@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from adsunify.actor import Actor
-from adsunify.errors import NativeErrorDetails, NotFound, StoreError
+from adsunify.errors import NotFound, StoreError
 from adsunify.execution.state import (
     LEASE_MILLISECONDS,
     CommitResult,
@@ -38,14 +38,27 @@ from adsunify.execution.state import (
     apply_trigger,
     build_actor_record,
 )
+from adsunify.guardrails.windows import SpendBinding, to_hour
 from adsunify.store import attempts, events
 from adsunify.store.clock import Clock
-from adsunify.store.created import record_created
+from adsunify.store.created import build_unknown_outcome_error, make_ambiguous_receipt, record_created
 from adsunify.store.entities import record_statuses
-from adsunify.store.operations import record_rule_event, recover_operations
-from adsunify.store.schema import accounts, api_keys, grants, memberships, operations, sessions, steps, workspaces
+from adsunify.store.guardrails import bind_windows
+from adsunify.store.operations import APPROVAL_RULE, record_rule_event, recover_operations
+from adsunify.store.schema import (
+    accounts,
+    api_keys,
+    frozen_credentials,
+    grants,
+    memberships,
+    operations,
+    sessions,
+    steps,
+    workspaces,
+)
 from adsunify.store.scopes import is_in_scope
-from adsunify.store.statement import Statement
+from adsunify.store.statement import Statement, set_savepoint
+from adsunify.store.windows import BEFORE_CLAIM, HAS_USES, release_uses
 from adsunify.values.exact_json import Json
 
 _RUNNING, _CLAIM_EVENT = apply_trigger("prepared", "claim")
@@ -118,6 +131,20 @@ _IS_APPROVED = or_(
     not_(exists().where(workspaces.c.id == operations.c.workspace_id, workspaces.c.require_approval.is_(True))),
 )
 """A signed-in person executes, or the workspace allows programs to execute. It is checked before every write."""
+_RULES_VERSION = bindparam("rules_version", type_=Integer)
+_IS_EVALUATED = exists().where(
+    workspaces.c.id == operations.c.workspace_id, workspaces.c.guardrails_version == _RULES_VERSION
+)
+"""The operation was evaluated by the present rules of the workspace."""
+_IS_NOT_FROZEN = or_(
+    _RULES_VERSION == 0,  # a freeze raises the version, so nothing was ever frozen
+    not_(
+        exists().where(
+            frozen_credentials.c.workspace_id == operations.c.workspace_id,
+            frozen_credentials.c.credential == bindparam("by_credential"),
+        )
+    ),
+)
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
@@ -135,6 +162,8 @@ _CLAIM = Statement(
         _IS_NEW_ATTEMPT,
         _ACCESS,
         _IS_APPROVED,
+        _IS_EVALUATED,
+        _IS_NOT_FROZEN,
     )
     .values(
         status=_RUNNING,
@@ -171,7 +200,7 @@ _END = Statement(
         error=bindparam("new_error"),
         updated_at=_NOW,
     )
-    .returning(*_EVENT_COLUMNS)
+    .returning(*_EVENT_COLUMNS, HAS_USES.label("has_uses"))
 )
 _READ_CONDITIONS = Statement(
     select(
@@ -185,11 +214,24 @@ _READ_CONDITIONS = Statement(
         _IS_NEW_ATTEMPT.label("fresh"),
         _ACCESS.label("access"),
         _IS_APPROVED.label("approved"),
+        _IS_EVALUATED.label("evaluated"),
+        _IS_NOT_FROZEN.label("not_frozen"),
     ).where(_IS_THIS_OPERATION)
 )
 
 CommitRefusal = Literal[
-    "claimed", "fenced", "expired", "too_early", "access", "approval", "not_prepared", "clock", "ambiguous"
+    "claimed",
+    "fenced",
+    "expired",
+    "too_early",
+    "access",
+    "frozen",
+    "approval",
+    "rules_changed",
+    "guardrail",
+    "not_prepared",
+    "clock",
+    "ambiguous",
 ]
 
 _ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id == bindparam("the_id")))
@@ -210,6 +252,7 @@ def commit_state(
     lease: int = LEASE_MILLISECONDS,
     observed: Sequence[ObservedStatus] = (),
     created: Sequence[CreatedId] = (),
+    binding: SpendBinding | None = None,
 ) -> CommitResult:
     """Commit one change of an execution.
 
@@ -229,6 +272,8 @@ def commit_state(
         observed: the statuses that the receipt shows.
         created: the entities that the receipt reports as created. If another step has created one of them, the receipt
             becomes ambiguous.
+        binding: what a claim takes from the windows of guardrails (:func:`.guardrails.bind_windows`); None means that
+            the workspace has no guardrail.
 
     Raises:
         NotFound: the actor may not see the operation.
@@ -239,7 +284,7 @@ def commit_state(
     foreign: Receipt | None = None
     if created and change.receipt is not None:
         conflicting = record_created(connection, change.operation_id, change.receipt.step_index, created)
-        foreign = None if conflicting is None else _ambiguous_receipt(change.receipt, conflicting)
+        foreign = None if conflicting is None else make_ambiguous_receipt(change.receipt, conflicting)
     if change.receipt is not None:
         attempts.save_receipt(connection, change.operation_id, foreign or change.receipt, now)
     if observed and foreign is None:
@@ -255,6 +300,8 @@ def commit_state(
         "by_session": actor.session_hash,
         "only_credential": actor.credential if actor.kind == "agent" else None,
         "by_person": actor.can_approve,
+        "by_credential": actor.credential,
+        "rules_version": 0 if binding is None else binding.rules_version,
         "new_lease": now + lease,
         "now": now,
         "wall": clock.wall(),
@@ -262,10 +309,10 @@ def commit_state(
         "own_attempt": -1 if change.intent is None else change.intent.attempt,
     }
     if foreign is not None:
-        _end_execution(connection, values | {"own_n": -1}, "lose", False, None, _unknown_outcome_error(foreign))
+        _end_execution(connection, values | {"own_n": -1}, "lose", False, None, build_unknown_outcome_error(foreign))
         return CommitResult(change.fence or 0, now, "ambiguous")
     if change.fence is None:
-        claimed = _claim_operation(connection, change, actor, clock, values)
+        claimed = _claim_operation(connection, change, actor, clock, values, binding)
         if claimed.refusal is not None or change.trigger in (None, "claim"):
             return claimed
         values |= {"held_fence": claimed.fence, "now": claimed.committed_at}
@@ -295,39 +342,24 @@ def commit_state(
     return _hand_back_if_refused(connection, change, result, values, clock)
 
 
-def _ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:
-    """Make the ambiguous receipt of a response that has another step's id."""
-    message = (
-        f"The answer contains the id of an entity ({conflicting.kind}) that another operation or step has created."
-    )
-    error = NativeErrorDetails(message=message, request_id=receipt.request_id, status=receipt.http_status)
-    return evolve(receipt, state="ambiguous", outputs={}, items=(), error=error)
-
-
-def _unknown_outcome_error(receipt: Receipt) -> Mapping[str, Json]:
-    assert receipt.error is not None
-    message = f"It is not known whether step {receipt.key} was done; look at the account before anything else."
-    return {
-        "code": "outcome_unknown",
-        "message": f"{message} {receipt.error.message}",
-        "step": receipt.key,
-        "network": receipt.error.to_json(),
-    }
-
-
 def _claim_operation(
-    connection: Connection, change: StateCommit, actor: Actor, clock: Clock, values: dict[str, Any]
+    connection: Connection,
+    change: StateCommit,
+    actor: Actor,
+    clock: Clock,
+    values: dict[str, Any],
+    binding: SpendBinding | None,
 ) -> CommitResult:
     by = build_actor_record(actor.user_id, actor.credential, values["now"])
     values |= {"held_fence": 0, "new_in_flight": change.intent is not None, "new_executed_by": by}
     lease = values["new_lease"] - values["now"]
-    while (row := _CLAIM.fetch_one_or_none(connection, values) if actor.can_operate else None) is None:
+    while (row := _try_claim(connection, values, binding) if actor.can_operate else None) is None:
         conditions = _read_conditions(connection, values)
         reason = _claim_refusal(conditions, actor, clock)
         if reason == "claimed" and recover_operations(connection, clock, change.operation_id):
             continue  # its lease ran out with no write in flight, so it can be claimed now
         if reason == "approval":
-            record_rule_event(connection, change.operation_id, clock)
+            record_rule_event(connection, change.operation_id, clock, {"rule": APPROVAL_RULE})
         if reason is not None:
             return CommitResult(0, values["now"], reason)
         # no condition fails any more: another machine's clock is ahead, or another claim has ended in the meantime
@@ -335,6 +367,12 @@ def _claim_operation(
         values["now"] = clock.now()
         values["new_lease"] = values["now"] + lease
         values["new_executed_by"] = build_actor_record(actor.user_id, actor.credential, values["now"])
+    if binding is not None and binding.uses:
+        breach = bind_windows(connection, actor, change.operation_id, binding, values["now"], clock)
+        if breach == "rules_changed":
+            return CommitResult(0, values["now"], breach)
+        if breach is not None:
+            return CommitResult(0, values["now"], "guardrail", breach)
     _record_event(connection, values, row, _CLAIM_EVENT, _RUNNING)
     intent = change.intent
     if intent is not None and not attempts.save_intent(
@@ -343,6 +381,12 @@ def _claim_operation(
         # PostgreSQL: the claim waited for another one, and sees the new row but the old attempts
         raise StoreError(f"Another execution has made attempt {intent.attempt} at step {intent.step_index}.")
     return CommitResult(row.fence, values["now"])
+
+
+def _try_claim(connection: Connection, values: Mapping[str, Any], binding: SpendBinding | None) -> Any:
+    if binding is not None and binding.uses:
+        set_savepoint(connection, BEFORE_CLAIM)
+    return _CLAIM.fetch_one_or_none(connection, values)
 
 
 def _read_conditions(connection: Connection, values: dict[str, Any]) -> Any:
@@ -365,8 +409,12 @@ def _claim_refusal(conditions: Any, actor: Actor, clock: Clock) -> CommitRefusal
         return "too_early"
     if not conditions.access or not actor.can_operate:
         return "access"
+    if not conditions.not_frozen:
+        return "frozen"
     if not conditions.approved:
         return "approval"
+    if not conditions.evaluated:
+        return "rules_changed"
     return None if conditions.fresh else "claimed"
 
 
@@ -404,7 +452,7 @@ def _hand_back_if_refused(
         again = result.refusal == "fenced"  # only the lease ran out, so the caller may execute again
         _end_execution(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
         if result.refusal == "approval":
-            record_rule_event(connection, change.operation_id, clock)
+            record_rule_event(connection, change.operation_id, clock, {"rule": APPROVAL_RULE})
     return result
 
 
@@ -429,6 +477,8 @@ def _end_execution(
         # if the state is right, this claim has committed it before and saw an error: only the holder of a fence ends it
         is_ended = conditions.fence == values["held_fence"] and conditions.status == status
         return CommitResult(values["held_fence"], values["now"], None if is_ended else "fenced")
+    if trigger == "hand_back" and row.has_uses:
+        release_uses(connection, [values["the_id"]], to_hour(values["now"]))
     _record_event(connection, values, row, event, status)
     return CommitResult(row.fence, values["now"])
 

@@ -37,6 +37,9 @@ from .attempts import StepAttempt, list_attempts_by_operation
 from .schema import guardrail_hours, guardrail_uses, guardrails, operations
 from .statement import Statement, is_one_of
 
+BEFORE_CLAIM = "before_claim"
+"""The savepoint that a claim sets before it takes from windows."""
+
 # -- statements ---------------------------------------------------------------------------------------------------
 
 CURRENT_HOUR: Any = bindparam("now_hour", type_=Integer)

@@ -8,6 +8,7 @@ from attrs import define, evolve
 
 from adsunify.actor import Actor
 from adsunify.execution.state import CommitResult, Intent, Receipt, StateCommit
+from adsunify.guardrails.windows import SpendBinding
 from adsunify.http.messages import Request
 from adsunify.plans.records import Plan, Risk, Step, make_plan
 from adsunify.store import Clock, Store, connections, new_id, operations, people
@@ -75,13 +76,21 @@ class World:
         prepared = await self.store.write(operations.prepare_operations, actor or self.admin, drafts, self.clock)
         return prepared.operation_ids[0]
 
-    async def advance(self, change: StateCommit, actor: Actor | None = None) -> CommitResult:
-        return await self.store.write(commit_state, change, actor or self.admin, self.clock, LEASE)
+    async def advance(
+        self, change: StateCommit, actor: Actor | None = None, binding: SpendBinding | None = None
+    ) -> CommitResult:
+        return await self.store.write(commit_state, change, actor or self.admin, self.clock, LEASE, binding=binding)
 
-    async def claim(self, operation_id: str, actor: Actor | None = None, n: int = 0, attempt: int = 1) -> CommitResult:
-        return await self.advance(
-            StateCommit(operation_id, None, intent=make_intent(n, attempt), trigger="claim"), actor
-        )
+    async def claim(
+        self,
+        operation_id: str,
+        actor: Actor | None = None,
+        n: int = 0,
+        attempt: int = 1,
+        binding: SpendBinding | None = None,
+    ) -> CommitResult:
+        change = StateCommit(operation_id, None, intent=make_intent(n, attempt), trigger="claim")
+        return await self.advance(change, actor, binding)
 
     async def get(self, operation_id: str, actor: Actor | None = None) -> OperationRecord:
         return await self.store.read(operations.get_operation, actor or self.admin, operation_id, self.clock)
