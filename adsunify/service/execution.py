@@ -80,9 +80,9 @@ class LoadedOperation:
 def load_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> LoadedOperation:
     """Read an operation in the actor's scope; raises NotFound."""
     record = operations.get_operation(connection, actor, operation_id, clock)
-    receipts, open_intents = attempts.list_receipts(connection, operation_id) if record.is_claimed else ([], [])
+    receipts, open_steps = attempts.list_receipts(connection, operation_id) if record.is_claimed else ([], [])
     account = connections.get_account(connection, actor, record.account_id)
-    return LoadedOperation(record, account, read_progress(receipts, [intent.key for intent in open_intents]))
+    return LoadedOperation(record, account, read_progress(receipts, open_steps))
 
 
 async def run_execution(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:

@@ -23,7 +23,6 @@ class StepAttempt:
 
     Attributes:
         items: the positions in the planned array that the attempt sends; None if the step has no items.
-        request: the request; None in lists.
         receipt: the receipt, without ``response`` in lists; None while the intent is open.
         late: the receipt arrived after the claim was lost.
         executed_by: who executed the attempt; None for attempts from before migration 0007.
@@ -36,16 +35,11 @@ class StepAttempt:
     fence: int
     state: StepState
     items: tuple[int, ...] | None
-    request: Mapping[str, Json] | None
     intent_at: int
     receipt_at: int | None
     receipt: Receipt | None
     late: bool
     executed_by: Mapping[str, Json] | None
-
-    def to_intent(self) -> Intent:
-        """Return the intent of the attempt."""
-        return Intent(self.n, self.key, self.attempt, self.request or {}, self.items)
 
 
 _INSERT = upsert.insert_or_ignore(steps, ("operation_id", "n", "attempt"))
@@ -82,7 +76,9 @@ _FIND = Statement(
     )
 )
 _OF_OPERATION = Statement(
-    select(steps).where(steps.c.operation_id == bindparam("of_operation")).order_by(steps.c.n, steps.c.attempt)
+    select(*(column for column in steps.c if column.name != "request"))
+    .where(steps.c.operation_id == bindparam("of_operation"))
+    .order_by(steps.c.n, steps.c.attempt)
 )
 _OF_OPERATIONS = (
     select(*(column for column in steps.c if column.name not in ("request", "response")))
@@ -150,28 +146,31 @@ def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at
 def list_attempts(connection: Connection, operation_id: str) -> list[StepAttempt]:
     """Return all attempts of an operation, in the order of steps and attempts."""
     rows = _OF_OPERATION.fetch_all(connection, {"of_operation": operation_id})
-    return [_attempt_from_row(row, row.request, row.response) for row in rows]
+    return [_attempt_from_row(row, row.response) for row in rows]
 
 
 def list_attempts_by_operation(connection: Connection, operation_ids: Sequence[str]) -> dict[str, list[StepAttempt]]:
-    """Return the attempts of several operations by operation id, without requests and responses."""
+    """Return the attempts of several operations by operation id, without responses."""
     attempts_by_operation: dict[str, list[StepAttempt]] = {id_: [] for id_ in operation_ids}
     if operation_ids:
         for row in connection.execute(_OF_OPERATIONS, {"of_operations": list(operation_ids)}).all():
-            attempts_by_operation[row.operation_id].append(_attempt_from_row(row, None, None))
+            attempts_by_operation[row.operation_id].append(_attempt_from_row(row, None))
     return attempts_by_operation
 
 
-def list_receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], list[Intent]]:
-    """Return the receipts of an operation, in the order of steps and attempts, and the intents without a receipt."""
+def list_receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], list[str]]:
+    """Return the receipts of an operation, and the keys of the steps whose intent has no receipt.
+
+    Both are in the order of steps and attempts.
+    """
     attempts = list_attempts(connection, operation_id)
     return (
         [attempt.receipt for attempt in attempts if attempt.receipt is not None],
-        [attempt.to_intent() for attempt in attempts if attempt.receipt is None],
+        [attempt.key for attempt in attempts if attempt.receipt is None],
     )
 
 
-def _attempt_from_row(row: Any, request: Json, response: Json) -> StepAttempt:
+def _attempt_from_row(row: Any, response: Json) -> StepAttempt:
     receipt = None if row.receipt is None else Receipt.from_json({**row.receipt, "response": response})
     return StepAttempt(
         operation_id=row.operation_id,
@@ -181,7 +180,6 @@ def _attempt_from_row(row: Any, request: Json, response: Json) -> StepAttempt:
         fence=row.fence,
         state=row.state,
         items=None if row.items is None else tuple(row.items),
-        request=request,
         intent_at=row.intent_at,
         receipt_at=row.receipt_at,
         receipt=receipt,

@@ -15,15 +15,10 @@ from adsunify.execution.state import CreatedId, Receipt
 from adsunify.values.exact_json import Json
 
 from . import upsert
-from .schema import accounts, created_entities, operations
+from .schema import created_entities
 from .statement import Statement
 
 _INSERT = upsert.insert_or_ignore(created_entities, ("network", "native_account", "kind", "native_id"))
-_ACCOUNT = Statement(
-    select(accounts.c.network, accounts.c.native_id)
-    .join(operations, operations.c.account_id == accounts.c.id)
-    .where(operations.c.id == bindparam("of_operation"))
-)
 _FIND_CREATOR = Statement(
     select(created_entities.c.operation_id, created_entities.c.n).where(
         created_entities.c.network == bindparam("network"),
@@ -34,8 +29,10 @@ _FIND_CREATOR = Statement(
 )
 
 
-def record_created(connection: Connection, operation_id: str, n: int, created: Sequence[CreatedId]) -> CreatedId | None:
-    """Record the entities that step ``n`` created.
+def record_created(
+    connection: Connection, network: str, native_account: str, operation_id: str, n: int, created: Sequence[CreatedId]
+) -> CreatedId | None:
+    """Record the entities that step ``n`` created in the account with this native id.
 
     The same step may report the same entity again, after a repeated commit or a repeated response for an idempotency
     key.
@@ -43,13 +40,12 @@ def record_created(connection: Connection, operation_id: str, n: int, created: S
     Returns:
         The first entity that another step has created already; None if all entities are new.
     """
-    account = _ACCOUNT.fetch_one(connection, {"of_operation": operation_id})
     for created_id in sorted(
         created, key=lambda entity: (entity.kind, entity.id)
     ):  # all writers use one order, which prevents deadlocks
         key = {
-            "network": account.network,
-            "native_account": account.native_id,
+            "network": network,
+            "native_account": native_account,
             "kind": created_id.kind,
             "native_id": created_id.id,
         }

@@ -17,12 +17,10 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
-    ColumnElement,
     Connection,
     Integer,
     Text,
     and_,
-    any_,
     bindparam,
     case,
     cast,
@@ -30,6 +28,7 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    not_,
     select,
     update,
 )
@@ -39,6 +38,7 @@ from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock, new_id
 from .driver import notify
+from .lists import MATCH_LIST_BY_DIALECT, match_array
 from .schema import ExactJson, deliveries, delivery_attempts, secrets, webhooks
 from .statement import SqlStatement, Statement
 from .webhooks import ENDED_REASON, SECRETS_TABLE, get_webhook, join_authority, require_not_ended
@@ -242,12 +242,6 @@ _due_at = (
     .limit(_ONE)
     .scalar_subquery()
 )
-_full_ids = bindparam("full", type_=ExactJson)
-_FULL_IDS_SQL = {
-    "sqlite": select(column("value")).select_from(func.json_each(_full_ids)),
-    "postgresql": select(func.json_array_elements_text(cast(_full_ids, JSON))),
-}
-"""Dialect -> the function that expands a JSON list of ids into rows."""
 _NEXT_WEBHOOKS = Statement(
     lambda dialect: (
         join_authority(
@@ -260,7 +254,7 @@ _NEXT_WEBHOOKS = Statement(
             ).join(_waiting_webhooks, _waiting_webhooks.c.id == webhooks.c.id)
         )
         .outerjoin(secrets, and_(secrets.c.table_name == SECRETS_TABLE, secrets.c.row_id == webhooks.c.id))
-        .where(webhooks.c.active, webhooks.c.id.not_in(_FULL_IDS_SQL[dialect]))
+        .where(webhooks.c.active, not_(MATCH_LIST_BY_DIALECT[dialect](webhooks.c.id, "full")))
         .order_by("due_at")
         .limit(bindparam("at_most"))
     )
@@ -305,17 +299,12 @@ def _take_due_sql(dialect: str) -> SqlStatement:
 
     if dialect == "sqlite":
         return taking.where(deliveries.c.id.in_(select(due.c.id)))
-    claimed = taking.where(_in_array(deliveries.c.id, due.c.id)).cte("taken")
+    claimed = taking.where(match_array(deliveries.c.id, select(due.c.id))).cte("taken")
     begun = select(claimed.c.id, claimed.c.attempts, bindparam("now", type_=BigInteger)).where(
         claimed.c.next_attempt_at.is_not(None)
     )
     begin = insert(delivery_attempts).from_select(["delivery_id", "number", "at"], begun)
     return select(claimed).add_cte(begin.cte("begun"))
-
-
-def _in_array(id_: ColumnElement[str], ids: ColumnElement[str]) -> ColumnElement[bool]:
-    """Compare an id with an array, so that PostgreSQL uses the primary key even if it expects many rows."""
-    return id_ == any_(func.array(select(ids).scalar_subquery()))
 
 
 _TAKE = Statement(_take_due_sql)
@@ -354,7 +343,7 @@ def _record_results_sql(dialect: str) -> SqlStatement:
     end = (
         update(delivery_attempts)
         .where(
-            _in_array(delivery_attempts.c.delivery_id, ended.c.the_id),
+            match_array(delivery_attempts.c.delivery_id, select(ended.c.the_id)),
             delivery_attempts.c.delivery_id == ended.c.the_id,
             delivery_attempts.c.number == ended.c.the,
         )
@@ -363,7 +352,7 @@ def _record_results_sql(dialect: str) -> SqlStatement:
     return (
         update(deliveries)
         .where(
-            _in_array(deliveries.c.id, ended.c.the_id),
+            match_array(deliveries.c.id, select(ended.c.the_id)),
             deliveries.c.id == ended.c.the_id,
             deliveries.c.status == "delivering",
             deliveries.c.attempts == ended.c.the,

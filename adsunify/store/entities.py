@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
 from adsunify.execution.state import ObservedStatus
+from adsunify.plans.records import Kind
 
 from . import events, upsert
+from .lists import MATCH_LIST_BY_DIALECT
 from .schema import accounts, entities
 from .statement import Statement
 
@@ -23,10 +24,12 @@ Statuses of longer ids are ignored: they could exceed the limit of an index and 
 
 
 _ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id")))
-_FIND_STATUSES = select(entities.c.kind, entities.c.native_id, entities.c.status).where(
-    entities.c.account_id == bindparam("of_account"),
-    entities.c.kind.in_(bindparam("of_kinds", expanding=True)),  # without it the whole account would be scanned
-    entities.c.native_id.in_(bindparam("of_ids", expanding=True)),
+_FIND_STATUSES = Statement(
+    lambda dialect: select(entities.c.kind, entities.c.native_id, entities.c.status).where(
+        entities.c.account_id == bindparam("of_account"),
+        MATCH_LIST_BY_DIALECT[dialect](entities.c.kind, "of_kinds"),  # without it the whole account would be scanned
+        MATCH_LIST_BY_DIALECT[dialect](entities.c.native_id, "of_ids"),
+    )
 )
 _INSERT_FIRST = upsert.insert_or_ignore(entities, ("account_id", "kind", "native_id"))
 _UPDATE_STATUS = Statement(
@@ -57,8 +60,7 @@ def record_statuses(
     Returns:
         The number of events.
     """
-    account = _ACCOUNT.fetch_one(connection, {"the_id": account_id})
-    event_rows: list[dict[str, Any]] = []
+    changed: list[tuple[Kind, str, str]] = []
     newest = {
         (observation.kind, observation.id): observation.status
         for observation in observed
@@ -72,7 +74,7 @@ def record_statuses(
             "of_kinds": sorted({kind for kind, _ in some}),
             "of_ids": [id_ for _, id_ in some],
         }
-        rows = connection.execute(_FIND_STATUSES, values).all()
+        rows = _FIND_STATUSES.fetch_all(connection, values)
         known_statuses = {(row.kind, row.native_id): row.status for row in rows}
         first = [
             {"account_id": account_id, "kind": kind, "native_id": id_, "status": newest[kind, id_], "seen_at": at}
@@ -92,17 +94,21 @@ def record_statuses(
                 "now": at,
             }
             if status != before and _UPDATE_STATUS.fetch_all(connection, change):
-                event_rows.append(
-                    events.make_event_row(
-                        STATUS_EVENTS[kind],
-                        account.workspace_id,
-                        at,
-                        status=status,
-                        operation_id=operation_id,
-                        account_id=account_id,
-                        network=account.network,
-                        more={"kind": kind, "entityId": id_, "before": before},
-                    )
-                )
-    events.record_events(connection, event_rows)
-    return len(event_rows)
+                changed.append((kind, id_, before))
+    if changed:
+        account = _ACCOUNT.fetch_one(connection, {"the_id": account_id})
+        event_rows = [
+            events.make_event_row(
+                STATUS_EVENTS[kind],
+                account.workspace_id,
+                at,
+                status=newest[kind, id_],
+                operation_id=operation_id,
+                account_id=account_id,
+                network=account.network,
+                more={"kind": kind, "entityId": id_, "before": before},
+            )
+            for kind, id_, before in changed
+        ]
+        events.record_events(connection, event_rows)
+    return len(changed)

@@ -32,7 +32,6 @@ from adsunify.execution.state import (
     CreatedId,
     ObservedStatus,
     OperationStatus,
-    Receipt,
     StateCommit,
     Trigger,
     apply_trigger,
@@ -41,10 +40,10 @@ from adsunify.execution.state import (
 from adsunify.guardrails.windows import SpendBinding, to_hour
 from adsunify.store import attempts, events
 from adsunify.store.clock import Clock
-from adsunify.store.created import build_unknown_outcome_error, make_ambiguous_receipt, record_created
-from adsunify.store.entities import record_statuses
+from adsunify.store.created import build_unknown_outcome_error
 from adsunify.store.guardrails import bind_windows
 from adsunify.store.operations import APPROVAL_RULE, record_rule_event, recover_operations
+from adsunify.store.receipts import store_receipt
 from adsunify.store.schema import (
     accounts,
     api_keys,
@@ -234,8 +233,6 @@ CommitRefusal = Literal[
     "ambiguous",
 ]
 
-_ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id == bindparam("the_id")))
-
 _STOP_REASONS = {
     "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
     "access": ("access_lost", "The credential, the membership or the account no longer permits the next native write."),
@@ -281,15 +278,9 @@ def commit_state(
         StoreError: the claim waited while another one made the same attempt.
     """
     now = clock.now()
-    foreign: Receipt | None = None
-    if created and change.receipt is not None:
-        conflicting = record_created(connection, change.operation_id, change.receipt.step_index, created)
-        foreign = None if conflicting is None else make_ambiguous_receipt(change.receipt, conflicting)
+    foreign = None
     if change.receipt is not None:
-        attempts.save_receipt(connection, change.operation_id, foreign or change.receipt, now)
-    if observed and foreign is None:
-        account_id = _ACCOUNT_OF.fetch_one(connection, {"the_id": change.operation_id})[0]
-        record_statuses(connection, account_id, observed, now, change.operation_id)
+        foreign = store_receipt(connection, change.operation_id, change.receipt, now, observed, created)
     values: dict[str, Any] = {
         "the_id": change.operation_id,
         "in_workspace": actor.workspace_id,

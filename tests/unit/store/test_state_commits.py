@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from sqlalchemy import select
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
@@ -17,6 +18,7 @@ from adsunify.store import connections, keys, operations, people, sessions
 from adsunify.store.attempts import list_receipts, save_intent, withdraw_intent
 from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 from adsunify.store.events import list_events, list_operation_events
+from adsunify.store.schema import steps
 from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import loads
 
@@ -51,7 +53,9 @@ async def test_receipts_come_back_as_they_were_kept(world: World) -> None:
 async def test_an_intent_without_a_receipt_is_told(world: World) -> None:
     operation = await world.prepare()
     await world.claim(operation)
-    assert await world.store.read(list_receipts, operation) == ([], [make_intent(0)])
+    assert await world.store.read(list_receipts, operation) == ([], [make_intent(0).key])
+    stored = await world.store.read(lambda connection: connection.execute(select(steps.c.request)).scalar_one())
+    assert stored == make_intent(0).request
 
 
 async def test_only_one_claim_holds(world: World) -> None:

@@ -1,0 +1,32 @@
+"""Lists of texts as one parameter, so that a statement with a list is fixed. The parameter is a JSON list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import JSON, ColumnElement, Select, any_, bindparam, cast, column, func, select
+
+from .schema import ExactJson
+
+
+def _match_sqlite(value: ColumnElement[str], name: str) -> ColumnElement[bool]:
+    rows: Select[Any] = select(column("value")).select_from(func.json_each(bindparam(name, type_=ExactJson)))
+    return value.in_(rows)
+
+
+def _match_postgresql(value: ColumnElement[str], name: str) -> ColumnElement[bool]:
+    rows = select(func.json_array_elements_text(cast(bindparam(name, type_=ExactJson), JSON)))
+    return match_array(value, rows)
+
+
+def match_array(value: ColumnElement[str], rows: Select[Any]) -> ColumnElement[bool]:
+    """Compare a value with an array of rows, so that PostgreSQL uses an index even if it expects many rows."""
+    return value == any_(func.array(rows.scalar_subquery()))
+
+
+MATCH_LIST_BY_DIALECT: Mapping[str, Callable[[ColumnElement[str], str], ColumnElement[bool]]] = {
+    "sqlite": _match_sqlite,
+    "postgresql": _match_postgresql,
+}
+"""Dialect -> the function that compares a value with the texts of the list parameter of this name."""
