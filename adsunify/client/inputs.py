@@ -75,9 +75,11 @@ def make_request(
 
 
 def _is_required(endpoint: Endpoint, name: str) -> bool:
-    fields = (model.model_fields for model in (endpoint.query, endpoint.body) if model is not None)
+    models = (model for model in (endpoint.query, endpoint.body) if model is not None)
     return name in endpoint.parameters or any(
-        field.is_required() and (field.alias or name) == name for members in fields for field in members.values()
+        field.is_required() and to_camel(attribute) == name
+        for model in models
+        for attribute, field in model.model_fields.items()
     )
 
 
