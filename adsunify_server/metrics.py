@@ -14,7 +14,7 @@ from itertools import accumulate
 from aiohttp import web
 from aiohttp.web_urldispatcher import AbstractRoute
 from attrs import define, field
-from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -24,6 +24,7 @@ from adsunify.service.monitoring import MAX_COUNTED, Gauges, count_pending_write
 
 DURATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper bounds of the duration's buckets."""
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 NO_ENDPOINT = "none"
 """The name of requests without an endpoint."""
 
@@ -131,7 +132,7 @@ def make_metrics_application(service: Service, requests: RequestMetrics | None) 
 
     async def answer_metrics(request: web.Request) -> web.Response:
         await collector.read_database()
-        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE})
 
     app = web.Application()
     app.router.add_get("/metrics", answer_metrics)

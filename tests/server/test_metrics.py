@@ -11,7 +11,6 @@ import httpx
 import pytest
 from aiohttp import web
 from attrs import evolve
-from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Connection, update
 
@@ -61,7 +60,9 @@ async def serve_metrics(service: Service, requests: RequestMetrics | None) -> As
 async def scrape_metrics(one: Served) -> Samples:
     async with serve_metrics(one.service, one.requests) as client:
         answer = await client.get("/metrics")
-        assert answer.status_code == 200 and answer.headers["Content-Type"] == CONTENT_TYPE_PLAIN_0_0_4
+        assert (
+            answer.status_code == 200 and answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        )
         assert (await client.get("/anything")).status_code == 404
         return parse_metrics(answer.text)
 
