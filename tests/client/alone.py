@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from adsunify import Ads, NativeAccount, plan, read_brief
 from adsunify.errors import EXTRA_BY_PACKAGE, InvalidInput, MissingExtra
-from adsunify.webhooks import sign, verify
+from adsunify.webhooks import WebhookVerificationError, sign, verify
 
 BRIEF = {
     "name": "Garden chairs",
@@ -30,13 +30,23 @@ BRIEF = {
     },
     "platform": {"pageId": "9009"},
 }
+NETWORK = {
+    "network": "meta",
+    "title": "Meta",
+    "version": "26.0",
+    "sunset": None,
+    "login": {"kind": "oauth2", "scopes": [], "pkce": False, "note": ""},
+    "formats": [],
+    "extras": [],
+    "notes": [],
+}
 
 
 class Server(BaseHTTPRequestHandler):
     """Answers every request with the one network, or with an error."""
 
     def do_GET(self) -> None:
-        body = json.dumps({"data": [{"network": "meta"}]}).encode()
+        body = json.dumps({"data": [NETWORK]}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -60,10 +70,17 @@ def main() -> None:
     now = int(time.time())
     headers = {"Service-Event-Id": "one", "Service-Signature": sign(b"{}", "one", "whsec_x", now)}
     assert verify(b"{}", headers, "whsec_x") == "one"
+    try:
+        verify(b"[]", headers, "whsec_x")
+    except WebhookVerificationError:
+        pass
+    else:
+        raise AssertionError("a changed delivery is accepted")
     with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with Ads(f"http://127.0.0.1:{server.server_port}", token="t") as client:
-            assert client.call("get_networks")["data"][0]["network"] == "meta"
+            assert [network.title for network in client.networks.list()] == ["Meta"]
+            assert client.call("get_networks")["data"] == [NETWORK]
         server.shutdown()
     try:
         with Ads("sqlite:///never.db"):
