@@ -236,9 +236,10 @@ def client(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The documentation; a warning is an error."""
+    """The documentation, and words and methods looked up in its search; a warning is an error."""
     install(session, "docs")
     session.run("sphinx-build", "-W", "-b", "html", "docs", "docs/_build/html")
+    session.run("python", "-m", "tests.docs.search", "docs/_build/html")
 
 
 @nox.session
