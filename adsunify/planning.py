@@ -9,6 +9,7 @@ from typing import Any
 from .adapter.brief_checks import check_brief
 from .adapter.flows import replay_flow
 from .adapter.network import Account as NativeAccount
+from .guardrails.exposure import attach_exposure, compute_brief_exposure
 from .http.messages import Flow
 from .models.brief import CampaignBrief
 from .networks.registry import get_adapter
@@ -25,7 +26,8 @@ def plan_create(account: NativeAccount, brief: CampaignBrief, now: datetime | No
     """
     adapter = get_adapter(account.network)
     check_brief(adapter.network, account, brief, now)
-    return (yield from adapter.plans.plan_create(account, brief, now))
+    plan = yield from adapter.plans.plan_create(account, brief, now)
+    return attach_exposure(plan, compute_brief_exposure(account, brief, now))
 
 
 def plan(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.flows import MAX_PAGES, fetch_response
 from adsunify.adapter.network import Account, Level, Network, get_level, read_cell, read_native_status, unify_status
 from adsunify.errors import (
     InvalidInput,
@@ -19,6 +19,8 @@ from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
 
+LIST_PAGE_SIZE = 500
+"""The number of rows of a page when a whole list is read."""
 MAX_FILTER_PAGES = 20
 """The maximum number of native pages that one call reads if the list is filtered on our side."""
 
@@ -174,6 +176,25 @@ def fetch_lineage(
         if not level.parent_kind or line[-1].parent_id is None:
             raise ProviderUnreadable(f"{network.title} does not say which account the {level.native} belongs to.")
         line.append((yield from fetch_level_entity(get_level(network, level.parent_kind), line[-1].parent_id)))
+
+
+def fetch_listed_parent(
+    list_entities: Callable[[str, ListQuery], Flow[EntityPage]], kind: str, entity_id: str
+) -> Flow[str | None]:
+    """Find the parent of an entity in the list of its kind, for networks that name it nowhere else; None without one.
+
+    ``list_entities`` is that function of the adapter's ``reads.py``, for an account.
+    """
+    query = ListQuery(LIST_PAGE_SIZE)
+    for _ in range(MAX_PAGES):
+        page = yield from list_entities(kind, query)
+        for entity in page.entities:
+            if entity.id == entity_id:
+                return entity.parent_id
+        if page.cursor is None:
+            break
+        query = evolve(query, cursor=page.cursor)
+    return None
 
 
 # -- lists --------------------------------------------------------------------------------------------------------

@@ -264,11 +264,11 @@ def describe_update(level: Level, entity_id: str, names: Iterable[str]) -> str:
 
 
 def assess_payload_risk(level: Level, payload: Mapping[str, Json]) -> Risk:
-    """Return the risk of a native update. Any amount counts as a raise, because its present value is not read."""
+    """Return the risk of the status that a native update sets. Amounts add to it by the exposure of the plan."""
     status = unify_status(level, read_native_status(level, payload))
     if status in ("archived", "deleted"):
         return "destructive"
-    return "spend" if status == "active" or not payload.keys().isdisjoint(level.payload.money) else "low"
+    return "spend" if status == "active" else "low"
 
 
 def check_members(

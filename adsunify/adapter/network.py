@@ -134,7 +134,10 @@ class PayloadRules:
         update: the members that an update accepts; empty: the network decides.
         read_only: members that only the network writes.
         fixed: members that no update changes.
-        money: members that decide how much may be spent.
+        neutral: members that do not change how much may be spent, or whose effect the settings of the level compute;
+            ``budget/pacing`` is the member ``pacing`` of the object ``budget``, and ``budget/type=DAILY`` is neutral
+            with this value only. Every other member that no setting computes makes the exposure of a plan unknown.
+        budget_names: members that name a budget, which is an object beside the entity. What it allows is not computed.
         create_statuses: the native statuses that a create may name; empty: those of ``Level.writable_statuses``.
         update_statuses: the native statuses that an update may name; empty: those of ``Level.writable_statuses``.
     """
@@ -143,7 +146,8 @@ class PayloadRules:
     update: Collection[str] = ()
     read_only: Collection[str] = ()
     fixed: Collection[str] = ()
-    money: Collection[str] = ()
+    neutral: Collection[str] = ()
+    budget_names: Collection[str] = ()
     create_statuses: tuple[str, ...] = ()
     update_statuses: tuple[str, ...] = ()
 
@@ -227,6 +231,7 @@ class Setting:
         is_bulk_editable: False for an amount or a number that a bulk edit cannot change.
         find_error: returns what is wrong with a new value in native units; None if it is valid. It is not called for
             a value that clears the field.
+        counted_period: as ``period``, for exposures; None if the budget is not one of the entity.
     """
 
     level: Kind
@@ -249,6 +254,7 @@ class Setting:
     is_bulk_editable: bool = True
     note: str = ""
     find_error: Callable[[Json], str | None] | None = None
+    counted_period: Callable[[NativeEntity], Period | None] | None = None
 
 
 @frozen(eq=False)

@@ -51,7 +51,10 @@ class Spend:
         return Spend(add_amounts(self.daily, other.daily), add_amounts(self.lifetime, other.lifetime))
 
     def __sub__(self, before: Spend) -> Spend:
-        return Spend(subtract_amounts(self.daily, before.daily), subtract_amounts(self.lifetime, before.lifetime))
+        """Return how much this exceeds ``before``. A daily amount that rises without an end adds up without bound."""
+        daily, lifetime = subtract_amounts(self.daily, before.daily), subtract_amounts(self.lifetime, before.lifetime)
+        is_endless = daily != 0 and lifetime != "unknown" and self.lifetime == "unbounded"
+        return Spend(daily, "unbounded" if is_endless else lifetime)
 
     @property
     def is_unknown(self) -> bool:

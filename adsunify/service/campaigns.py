@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from adsunify.actor import Actor
+from adsunify.adapter import flows
 from adsunify.adapter.brief_checks import check_brief, check_partial_brief
 from adsunify.adapter.formats import Format
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
+from adsunify.guardrails.exposure import ExposureReader, attach_exposure, compute_brief_exposure
+from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.error_messages import UUID_REGEX
 from adsunify.plans.records import Plan
@@ -58,10 +62,16 @@ async def prepare_activation(
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
     source = await preparation.read_activation_source(service, actor, account_id, source_operation_id)
-    plan = await session.run_flow(
-        session.adapter.plans.plan_activate(session.native_account, source.plan, source.outputs)
-    )
+    plan = await session.run_flow(flows.memoize_reads(_plan_activation(session, source, service.now())))
     return await preparation.save_operations(service, actor, account_id, [plan], idempotency, source_operation_id)
+
+
+def _plan_activation(session: NetworkSession, source: preparation.ActivationSource, now: datetime) -> Flow[Plan]:
+    """Plan an activation. Its exposure is that of the campaign, whose budget all its entities spend."""
+    adapter, account = session.adapter, session.native_account
+    plan = yield from adapter.plans.plan_activate(account, source.plan, source.outputs)
+    reader = ExposureReader(adapter, account, now)
+    return attach_exposure(plan, (yield from reader.fetch_activation("campaign", source.campaign_id)))
 
 
 async def _plan_campaign(service: Service, session: NetworkSession, brief: CampaignBrief) -> tuple[Format, Plan]:
@@ -71,6 +81,7 @@ async def _plan_campaign(service: Service, session: NetworkSession, brief: Campa
     try:
         chosen = check_brief(network, session.native_account, brief, now)
         plan = await session.run_flow(plans.plan_create(session.native_account, brief, now))
+        plan = attach_exposure(plan, compute_brief_exposure(session.native_account, brief, now))
         issues, warnings = await _run_preflight(session, brief)
         if issues:
             raise InvalidInput(issues)

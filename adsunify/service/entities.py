@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 
 from attrs import evolve, field, frozen
 
@@ -15,9 +16,11 @@ from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.protocols import Plans
 from adsunify.errors import InvalidInput, raise_if_issues
+from adsunify.guardrails.exposure import ExposureReader, attach_exposure
 from adsunify.http.messages import Flow
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody
+from adsunify.plans.exposure import Exposure
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import parse_id
@@ -40,8 +43,6 @@ class Mutation:
     edit: Edit = Edit()
 
 
-LIST_PAGE_SIZE = 500
-"""The number of rows of a page when a whole list is read."""
 PlanFunction = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
 PLAN_FUNCTIONS: Mapping[str, PlanFunction] = {
     "create": lambda plans, account, mutation, now: plans.plan_native_create(
@@ -122,16 +123,8 @@ def _read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str)
     entity = yield from _read_entity(session, kind, entity_id)
     if entity.parent_id is not None or not get_level(session.adapter.network, kind).parent_kind:
         return entity
-    query = ListQuery(LIST_PAGE_SIZE)
-    for _ in range(flows.MAX_PAGES):
-        page = yield from session.adapter.reads.list_entities(session.native_account, kind, query)
-        for row in page.entities:
-            if row.id == entity.id:
-                return evolve(entity, parent_id=row.parent_id)
-        if page.cursor is None:
-            break
-        query = evolve(query, cursor=page.cursor)
-    return entity
+    list_entities = partial(session.adapter.reads.list_entities, session.native_account)
+    return evolve(entity, parent_id=(yield from hierarchy.fetch_listed_parent(list_entities, kind, entity.id)))
 
 
 # -- preparing ----------------------------------------------------------------------------------------------------
@@ -155,11 +148,32 @@ async def plan_mutation(service: Service, session: NetworkSession, mutation: Mut
         raise_if_issues(
             check_payload_amounts(session.adapter.network, session.native_account, mutation.kind, mutation.payload)
         )
-    plan = await session.run_flow(flows.memoize_reads(_plan_mutation(session, mutation, service.now())))
+    now = service.now()
+    plan = await session.run_flow(flows.memoize_reads(_plan_with_exposure(session, mutation, now)))
     changes = [change for step in plan.steps for change in step.changes]
     return preparation.with_warnings(
         plan, [*dict.fromkeys(collect_spend_warnings(session.adapter.network, mutation.kind, changes))]
     )
+
+
+def _plan_with_exposure(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:
+    plan = yield from _plan_mutation(session, mutation, now)
+    reader = ExposureReader(session.adapter, session.native_account, now)
+    return attach_exposure(plan, (yield from _fetch_exposure(reader, mutation, plan)))
+
+
+def _fetch_exposure(reader: ExposureReader, mutation: Mutation, plan: Plan) -> Flow[Exposure]:
+    """Compute the exposure of a change. Pausing and deleting have none, and need no read."""
+    kind, entity_id = mutation.kind, mutation.entity_id
+    if mutation.action == "create":
+        return (yield from reader.fetch_native_create(kind, mutation.payload, mutation.parent_id))
+    if mutation.action == "update":
+        return (yield from reader.fetch_update(kind, entity_id, mutation.payload))
+    if mutation.action == "edit":
+        return (yield from reader.fetch_edit(kind, entity_id, mutation.edit, plan))
+    if mutation.action == "status" and mutation.status == "active":
+        return (yield from reader.fetch_activation(kind, entity_id))
+    return Exposure(reader.account.currency)
 
 
 def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:

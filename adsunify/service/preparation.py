@@ -20,10 +20,11 @@ from adsunify.values.exact_json import Json
 
 @frozen
 class ActivationSource:
-    """A succeeded create operation: its plan, and the outputs of each step."""
+    """A succeeded create operation: its plan, the outputs of each step, and the native ID of its campaign."""
 
     plan: Plan
     outputs: Mapping[str, Outputs]
+    campaign_id: str
 
 
 def prefix_issue_paths(issues: Iterable[Issue], member: str, is_inside: Callable[[str], bool]) -> list[Issue]:
@@ -111,4 +112,6 @@ async def read_activation_source(
             "must be a succeeded operation of POST /create for this account, in your scope.",
         )
     receipts = [attempt.receipt for attempt in attempts if attempt.receipt is not None]
-    return ActivationSource(record.read_plan(), read_progress(receipts).outputs)
+    created = serializers.operation_to_json(service, record, attempts)["created"]
+    campaign_id = next(entity["entityId"] for entity in created if entity["kind"] == "campaign")
+    return ActivationSource(record.read_plan(), read_progress(receipts).outputs, campaign_id)

@@ -18,7 +18,15 @@ from functools import cache
 from attrs import frozen
 
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, require_timezone
+from adsunify.adapter.network import (
+    Account,
+    ItemResult,
+    Level,
+    ParsedError,
+    require_currency,
+    require_timezone,
+    split_words,
+)
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Request, Response
@@ -48,6 +56,15 @@ LOGIN = OAuth2(
     has_pkce=True,
     client_id_header="Amazon-Advertising-API-ClientId",
     note="Login with Amazon; there is no call to revoke it.",
+)
+
+
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    asin budget/budgetType=DAILY campaignId creative dynamicBidding/placementBidding= dynamicBidding/strategy name
+    sku tags targetingType
+    """)
 )
 
 

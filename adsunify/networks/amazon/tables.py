@@ -50,6 +50,7 @@ from .native import (
     MANUAL_TARGETING,
     MARKETPLACES,
     NAME_CHARACTERS,
+    NEUTRAL_MEMBERS,
     PAUSED,
     SELLER,
     THROTTLED_ITEM_CODE,
@@ -91,7 +92,7 @@ _level = partial(
     writable_statuses=_WRITABLE_STATUSES,
     status_filters=STATUS_FILTERS,
     initial_status=PAUSED,
-    payload=PayloadRules(money=("budget", "defaultBid", "bid")),
+    payload=PayloadRules(neutral=NEUTRAL_MEMBERS),
 )
 
 CAMPAIGN = _level(

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency
+from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, split_words
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
@@ -76,6 +76,16 @@ PAGE_SIZE, REPORT_PAGE_SIZE = 200, 1000
 match_id_number = re.compile(r"[1-9][0-9]{0,18}").fullmatch
 MAX_ID = 2**63 - 1
 ITEM_ERROR = "item_error"
+
+
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    adAccountId automatedKeywordsOptIn automatedKeywordsRequired bidStrategy/bidStrategyGoal
+    bidStrategy/bidStrategyType billingEvent creativeId invoiceDetail name pricingModel promotedObjectId
+    promotedObjectType regulationResponses targeting
+    """)
+)
 
 
 # -- money and time -----------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ from .targeting import (
 def _payload_rules(kind: Kind) -> PayloadRules:
     """Build the rules of native payloads. They may have the targeting, which edits change member by member."""
     fixed = set(list_locked_members(SETTINGS, kind)) - {"targeting"}
-    return PayloadRules(read_only=("id",), fixed=fixed, money=("dailyBudget", "bidStrategy", "sharedBudgets", "bid"))
+    return PayloadRules(read_only=("id",), fixed=fixed, neutral=apple.NEUTRAL_MEMBERS)
 
 
 _level = partial(

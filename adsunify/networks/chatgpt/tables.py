@@ -58,7 +58,7 @@ _level = partial(
     payload=PayloadRules(
         read_only=openai.READ_ONLY_MEMBERS,
         fixed=("campaign_id", "ad_group_id"),
-        money=("budget", "bidding_config"),
+        neutral=openai.NEUTRAL_MEMBERS,
         update_statuses=openai.STATUSES,
     ),
 )

@@ -81,6 +81,18 @@ INVALID_KEYWORD_CHARACTERS = "!@%,*"  # unverified: Google refuses no other char
 MAX_URL_LENGTH = 2048  # unverified: the longest final URL, in characters
 RESTATED_DAYS = 3  # unverified: for how many days figures change; Google names no number
 
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    ad advertisingChannelSubType advertisingChannelType biddingStrategyType campaignBudget/deliveryMethod=STANDARD
+    campaignBudget/explicitlyShared campaignBudget/name campaignConversionGoals campaignCriteria
+    containsEuPoliticalAdvertising finalUrlSuffix geoTargetTypeSetting labels manualCpc
+    maximizeConversionValue/targetRoas name networkSettings targetRoas/targetRoas trackingUrlTemplate type
+    urlCustomParameters
+    """)
+)
+
+
 # -- money and time -----------------------------------------------------------------------------------------------
 
 

@@ -317,12 +317,12 @@ def plan_update(
         issues.append(Issue("parentId", "conflict", "The ad's id names another ad group."))
     raise_if_issues(issues)
     places = google.build_update_mask(payload)
-    may_spend = payload.get("status") == google.ENABLED or any(place.endswith("Micros") for place in places)
     name = _get_resource_name(account, level, entity_id)
     operation = google.build_update_operation(level.native, name, payload)
     does = lifecycle.describe_update(level, entity_id, places)
     step = _build_step(account, kind, kind, does, [operation], "update", entity_id, parent_id)
-    return (yield from completed_plan(NETWORK, account, "update", step, risk="spend" if may_spend else "low"))
+    risk = lifecycle.assess_status_risk("active" if payload.get("status") == google.ENABLED else "paused")
+    return (yield from completed_plan(NETWORK, account, "update", step, risk=risk))
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:

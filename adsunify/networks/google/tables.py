@@ -26,6 +26,7 @@ from adsunify.adapter.network import (
     Level,
     Metric,
     Network,
+    PayloadRules,
     Template,
     require_timezone,
     split_words,
@@ -63,6 +64,7 @@ def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Jso
         "writable_statuses": WRITABLE_STATUSES,
         "status_filters": tuple(UNIFIED_STATUSES),
         "initial_status": google.PAUSED,
+        "payload": PayloadRules(neutral=google.NEUTRAL_MEMBERS, budget_names=("campaignBudget",)),
     }
     path = google.COLLECTIONS[native]
     return Level(kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=split_words(fields), **more)

@@ -18,7 +18,7 @@ from typing import TypeGuard
 from urllib.parse import quote
 
 from adsunify.adapter.native_money import MoneyUnit, to_native_units
-from adsunify.adapter.network import Account, Level, ParsedError, require_currency
+from adsunify.adapter.network import Account, Level, ParsedError, require_currency, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
@@ -100,6 +100,16 @@ OPTIMIZATION_TARGETS: Mapping[str, Mapping[str, str]] = {
 }
 BID_STRATEGIES = tuple(dict.fromkeys(target for targets in OPTIMIZATION_TARGETS.values() for target in targets))
 BID_TARGETS = (MANUAL_TARGET, "ENHANCED_CONVERSION")  # the targets with a bid, beside TARGET_COST_* and CAP_COST_*
+
+
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    account associatedEntity audienceExpansionEnabled connectedTelevisionOnly content costType creativeSelection
+    format leadgenCallToAction locale name objectiveType offsiteDeliveryEnabled offsitePreferences
+    optimizationTargetType politicalIntent targetingCriteria type
+    """)
+)
 
 
 # -- money and time -----------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ _WRITABLE_STATUSES: Mapping[str, str] = {"active": linkedin.ACTIVE, "paused": li
 _payload_rules = partial(
     PayloadRules,
     read_only=linkedin.READ_ONLY_MEMBERS,
-    money=("dailyBudget", "totalBudget", "unitCost"),
+    neutral=linkedin.NEUTRAL_MEMBERS,
     create_statuses=linkedin.LIVE_STATUSES,
     update_statuses=(*_UNIFIED_STATUSES, linkedin.COMPLETED),
 )

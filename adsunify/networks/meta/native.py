@@ -155,11 +155,17 @@ UPDATE_MEMBERS = {
     ).union(["account_id"]),
     "ad": _AD_MEMBERS.difference(split_words("adset_id dataset_split_specs source_ad_id")),
 }
-# The members that hold amounts. A plan can tell whether a change raises one only if the entity was read before.
-MONEY_MEMBERS = frozenset(
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    daily_budget lifetime_budget bid_amount bid_constraints spend_cap daily_spend_cap lifetime_spend_cap
-    daily_min_spend_target lifetime_min_spend_target adset_budgets adset_bid_amounts
+    account_id ad_format ad_set_goal adlabels attribution_count_type attribution_spec
+    bid_constraints bid_strategy billing_event buying_type campaign_attribution conversion_domain
+    creative destination_type display_sequence dsa_beneficiary dsa_payor engagement_audience frequency_control_specs
+    include_demolink_hashes is_adset_budget_sharing_enabled=false is_dynamic_creative
+    is_incremental_attribution_enabled is_skadnetwork_attribution name objective optimization_goal
+    optimization_sub_event pacing_type placement_soft_opt_out promoted_object regional_regulated_categories
+    regional_regulation_identities smart_promotion_type special_ad_categories special_ad_category
+    special_ad_category_country targeting tracking_specs tune_for_category
     """)
 )
 TARGETING_MEMBERS = frozenset(

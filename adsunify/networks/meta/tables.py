@@ -74,7 +74,7 @@ def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tu
         "payload": PayloadRules(
             create=meta.CREATE_MEMBERS[kind],
             update=meta.UPDATE_MEMBERS[kind],
-            money=meta.MONEY_MEMBERS,
+            neutral=meta.NEUTRAL_MEMBERS,
             update_statuses=tuple(UNIFIED_STATUSES),
         ),
         "fields": split_words(fields),

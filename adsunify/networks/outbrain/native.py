@@ -71,6 +71,15 @@ MIN_BUDGETS_USD: Mapping[str, Decimal] = {DAILY: Decimal(25), MONTHLY: Decimal(7
 EXTRA_CAMPAIGN_FIELDS = "Locations,PlatformTargeting,InterestsTargeting,CustomAudience,IABCategories,NetworkTargeting"
 
 
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    budget/dailyTarget budget/pacing campaignOptimization/optimizationType creativeFormat description imageMetadata
+    logoMetadata name objective prefixTrackingCode sectionName suffixTrackingCode targeting text url
+    """)
+)
+
+
 # -- money and time -----------------------------------------------------------------------------------------------
 
 

@@ -135,7 +135,10 @@ SETTINGS = (
     ),
     _campaign_setting("bid", "/cpc", "money", note="bid: the maximum cost per click, under every objective."),
     _budget_setting(*("budgetType", "/budget/type", "choice"), choices=outbrain.BUDGET_TYPES, write=_write_type),
-    _budget_setting("budget", "/budget/amount", "money", get_budget_period),
+    _budget_setting(
+        *("budget", "/budget/amount", "money", get_budget_period),
+        counted_period=lambda entity: get_budget_period(entity) or "daily",  # a monthly budget may be spent on one day
+    ),
     _budget_setting(
         "pacing", "/budget/pacing", "choice", choices=outbrain.PACING_TYPES, list_choices=_get_pacing_choices
     ),

@@ -71,7 +71,8 @@ CAMPAIGN = _level(
     payload=PayloadRules(
         read_only=("id", "marketerId", "budget", "liveStatus", "minimumCpc", "contentType", "autoArchived"),
         fixed=("budgetId", "creativeFormat"),
-        money=("cpc", "bids", "campaignOptimization", "cpcAdjustment"),
+        neutral=outbrain.NEUTRAL_MEMBERS,
+        budget_names=("budgetId",),
     ),
     settings_context={
         "targeting": ("/targeting",),
@@ -82,7 +83,11 @@ CAMPAIGN = _level(
 AD = _level(
     *("ad", "promoted link", "promotedLinks"),
     name="/text",
-    payload=PayloadRules(read_only=("id",), fixed=("campaignId", "url", "approvalStatus", "onAirStatus")),
+    payload=PayloadRules(
+        read_only=("id",),
+        fixed=("campaignId", "url", "approvalStatus", "onAirStatus"),
+        neutral=outbrain.NEUTRAL_MEMBERS,
+    ),
     parent="/campaignId",
     parent_kind="campaign",
     settings_context={

@@ -89,13 +89,18 @@ MAX_TITLE_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH = 100, 800, 2048
 MAX_NAME_LENGTH = 255  # unverified: the longest name of an ad group, in characters
 PAGE_SIZE = 250
 DEFAULT_RETRY_DELAY = 60.0  # seconds; for a rate error that names no time
-MONEY_MEMBERS = frozenset(
-    split_words(
-        "daily_spend_cap lifetime_spend_cap default_ad_group_budget_in_micro_currency budget_in_micro_currency"
-        " bid_in_micro_currency bid_multiplier bid_options"
-    )
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    ad_account_id android_deep_link auto_targeting_enabled bid_strategy_type billable_event budget_type
+    carousel_android_deep_links carousel_destination_urls carousel_ios_deep_links click_tracking_url creative_type
+    customizable_cta_type destination_url feed_profile_id grid_click_type intended_promotion_type ios_deep_link
+    is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets=false is_performance_plus
+    is_pin_deleted is_removable lead_form_id lifetime_frequency_cap name objective_type optimization_goal_metadata
+    pacing_delivery_type=STANDARD pin_id placement_group placement_multipliers quiz_pin_data summary_status
+    targeting_spec targeting_template_ids tracking_urls view_tracking_url
+    """)
 )
-"""The members that hold amounts. A plan can tell whether a change raises one only if the entity was read before."""
 
 SYNC_DAYS = 90  # before today (UTC)
 REPORT_DAYS = 186

@@ -50,6 +50,12 @@ def _get_budget_period(ad_group: NativeEntity) -> Period | None:
     return "daily" if period == "daily" else "lifetime" if period == "lifetime" else None
 
 
+def _get_counted_period(ad_group: NativeEntity) -> Period | None:
+    """Return the period of a budget for an exposure. A budget of an unknown type may be spent on one day."""
+    is_campaign_budget = ad_group.get("budget_type") == pinterest.CAMPAIGN_BUDGET_TYPE
+    return None if is_campaign_budget else _get_budget_period(ad_group) or "daily"
+
+
 def _lock_budget(ad_group: NativeEntity, now: datetime | None) -> str | None:
     return None if _get_budget_period(ad_group) else "budget is held by the campaign"
 
@@ -194,6 +200,7 @@ SETTINGS = (
     Setting("adGroup", "bid", "/bid_in_micro_currency", "money", lock=_with_archived_lock(_lock_bid)),
     Setting(
         *("adGroup", "budget", "/budget_in_micro_currency", "money", _get_budget_period),
+        counted_period=_get_counted_period,
         lock=_with_archived_lock(_lock_budget),
     ),
     Setting(

@@ -68,7 +68,7 @@ _level = partial(
     # unverified: an archived entity cannot be restored.
     deletion_statuses={"": pinterest.ARCHIVED, pinterest.DRAFT: pinterest.DELETED_DRAFT},
     payload=PayloadRules(
-        money=pinterest.MONEY_MEMBERS,
+        neutral=pinterest.NEUTRAL_MEMBERS,
         create_statuses=pinterest.CREATE_STATUSES,
         update_statuses=pinterest.STATUSES,
     ),

@@ -73,6 +73,16 @@ _match_post_id = re.compile(r"t3_[^\s/]+").fullmatch
 _find_fraction = re.compile(r"\.0*[1-9]").search
 
 
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    bid_strategy bid_type click_url click_url_query_parameters conversion_pixel_id event_trackers
+    funding_instrument_id goal_type is_campaign_budget_optimization name objective optimization_goal post_id
+    preview_expiry products profile_id schedule targeting view_through_conversion_type
+    """)
+)
+
+
 def find_post_id_error(post_id: str) -> str | None:
     """Return why a post's ID is invalid; None if it is valid. The ID of a job that creates a post is invalid."""
     return None if _match_post_id(post_id) else "a post's id begins with t3_; the id of a job or a link is not accepted"

@@ -172,6 +172,9 @@ SETTINGS = (
     _name_setting("campaign"),
     Setting(
         *("campaign", "budget", "/goal_value", "money", get_budget_period),
+        counted_period=lambda campaign: (
+            (get_budget_period(campaign) or "daily") if has_campaign_budget(campaign) else None
+        ),
         lock=_with_closed_lock(_lock_campaign_budget),
         note="A campaign has a budget only under campaign budget optimization; it keeps its period.",
     ),
@@ -185,6 +188,9 @@ SETTINGS = (
     _name_setting("adGroup"),
     Setting(
         *("adGroup", "budget", "/goal_value", "money", get_budget_period),
+        counted_period=lambda ad_group: (
+            None if has_campaign_budget(ad_group) else get_budget_period(ad_group) or "daily"
+        ),
         lock=_with_closed_lock(_lock_budget),
         note="A daily budget stays daily, a lifetime budget lifetime.",
     ),

@@ -56,7 +56,7 @@ def _payload_rules(kind: Kind, members: str) -> PayloadRules:
         create=names,
         update=names,
         fixed=list_locked_members(SETTINGS, kind),
-        money=split_words("goal_value bid_value spend_cap bid_strategy"),
+        neutral=reddit.NEUTRAL_MEMBERS,
         create_statuses=reddit.STATUSES,
         update_statuses=reddit.STATUSES,
     )

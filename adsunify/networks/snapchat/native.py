@@ -86,9 +86,6 @@ READ_ONLY_MEMBERS = split_words(
     " targeting_reach_status deleted render_type"
     " creation_state"  # unverified: creation_state defaults to PUBLISHED
 )
-MONEY_MEMBERS = split_words(
-    "daily_budget_micro lifetime_budget_micro lifetime_spend_cap_micro bid_micro shared_properties"
-)
 TARGETING_MEMBERS = split_words(
     "geos demographics devices interests locations segments regulated_content app_install_states"
     " auto_expansion_options enable_targeting_expansion"
@@ -107,6 +104,17 @@ _find_not_ready = re.compile(
     r"(?i)uploaded yet|(still|pending).{0,40}packag|packag.{0,40}(still|pending|in progress)"
 ).search
 _find_error_code = re.compile(r"\bE([0-9]{4,5})\b").search
+
+
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = frozenset(
+    split_words("""
+    ad_account_id app_install_properties bid_strategy billing_event buy_model cap_and_exclusion_config child_ad_type
+    conversion_window creative_id measurement_spec name objective_v2_properties optimization_goal pacing_type
+    paying_advertiser_name pixel_id placement_v2 product_properties regulations targeting
+    third_party_impression_tracking_urls third_party_swipe_tracking_urls tracking_urls type
+    """)
+)
 
 
 # -- money and time -----------------------------------------------------------------------------------------------

@@ -75,7 +75,12 @@ SETTINGS = (
     _status_setting("campaign"),
     _start_setting("campaign", lock=_lock_after_start),
     _end_setting("campaign"),
-    _cap_setting("budget", "/daily_budget_micro", period="daily", lock=_lock_campaign_budget),
+    _cap_setting(
+        *("budget", "/daily_budget_micro"),
+        period="daily",
+        counted_period=lambda entity: "daily" if entity.get("pacing_level") == snap.SMART_BUDGETS else None,
+        lock=_lock_campaign_budget,
+    ),
     _cap_setting(
         *("dailyCap", "/daily_budget_micro"),
         period="daily",

@@ -61,7 +61,7 @@ _level = partial(
     writable_statuses={"active": snap.ACTIVE, "paused": snap.PAUSED},
     status_filters=snap.STATUSES,
     initial_status=snap.PAUSED,
-    payload=PayloadRules(read_only=("id", *snap.READ_ONLY_MEMBERS), money=snap.MONEY_MEMBERS),
+    payload=PayloadRules(read_only=("id", *snap.READ_ONLY_MEMBERS), neutral=snap.NEUTRAL_MEMBERS),
     id_pattern=r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
 )
 

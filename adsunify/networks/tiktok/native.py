@@ -121,7 +121,24 @@ CREATIVE_MEMBERS = frozenset(
         " vertical_video_strategy video_id video_view_tracking_url viewability_postbid_partner viewability_vast_url"
     )
 )
-MONEY_MEMBERS = frozenset(split_words("budget bid_price conversion_bid_price deep_cpa_bid roas_bid min_budget"))
+# Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
+NEUTRAL_MEMBERS = (
+    frozenset(
+        split_words("""
+    actions ad_text_list adgroup_name advertiser_id age_groups app_id app_promotion_type audience_ids audience_rule
+    bid_type billing_event budget_mode budget_optimize_on call_to_action_list campaign_name campaign_type
+    category_exclusion_ids click_attribution_window comment_disabled contextual_tag_ids creative_list creatives
+    dayparting device_model_ids device_price_ranges excluded_audience_ids gender household_income
+    interest_category_ids interest_keyword_ids inventory_filter_enabled landing_page_url_list languages location_ids
+    min_android_version min_ios_version network_types objective_type operating_systems optimization_event
+    optimization_goal pacing pixel_id placement_type placements promotion_type purchase_intention_keyword_ids
+    request_id schedule_type=SCHEDULE_START_END search_result_enabled special_industries spending_power
+    targeting_optimization_mode targeting_spec tracking_info video_download_disabled view_attribution_window
+    zipcode_ids
+    """)
+    )
+    | CREATIVE_MEMBERS
+)
 
 
 # -- money and time -----------------------------------------------------------------------------------------------

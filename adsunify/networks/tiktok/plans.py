@@ -15,13 +15,13 @@ from adsunify.adapter.edits import Edit, apply_edit, assess_risk, require_change
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.hierarchy import ParsedEntity
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
-from adsunify.adapter.native_money import is_number, to_native_amount
+from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.marks import IdempotencyMark
-from adsunify.plans.records import Binding, Change, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
+from adsunify.plans.records import Binding, Change, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value, require_id, set_value, split_pointer
 
@@ -312,15 +312,6 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk, warnings=warnings))
 
 
-def _is_raised(entity: ParsedEntity, members: Mapping[str, Json]) -> bool:
-    """Return whether an amount is raised, or set for the first time."""
-    for name in tiktok.MONEY_MEMBERS & set(members):
-        before, after = entity.native.get(name), members[name]
-        if not (is_number(before) and is_number(after) and after <= before):
-            return True
-    return False
-
-
 def _check_update(
     account: Account, level: Level, payload: Mapping[str, Json], parent_id: str | None
 ) -> Iterator[Issue]:
@@ -349,8 +340,7 @@ def plan_update(
     does = lifecycle.describe_update(level, entity_id, payload)
     step = _build_entity_update_step(account, level, entity, does, members)
     changes = tuple(Change(name, entity.native.get(name), value) for name, value in members.items())
-    risk: Risk = "spend" if _is_raised(entity, members) else "low"
-    return build_plan(NETWORK, account, "update", evolve(step, changes=changes), risk=risk)
+    return build_plan(NETWORK, account, "update", evolve(step, changes=changes))
 
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:

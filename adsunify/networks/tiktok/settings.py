@@ -153,7 +153,11 @@ SETTINGS = (
         note="special_industries can only be cleared.",
     ),
     _name_setting("adGroup", native="/adgroup_name"),
-    Setting("adGroup", "budget", "/budget", "money", period=get_budget_period, lock=_lock_ad_group_budget),
+    Setting(
+        *("adGroup", "budget", "/budget", "money", get_budget_period),
+        counted_period=lambda entity: None if has_campaign_budget(entity) else get_budget_period(entity) or "daily",
+        lock=_lock_ad_group_budget,
+    ),
     Setting(
         "adGroup",
         "startAt",

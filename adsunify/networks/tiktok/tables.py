@@ -29,6 +29,7 @@ from adsunify.adapter.network import (
     Login,
     Metric,
     Network,
+    PayloadRules,
     Template,
     split_words,
 )
@@ -56,6 +57,7 @@ def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
         "writable_statuses": WRITABLE_STATUSES,
         "initial_status": tiktok.DISABLE,
         "status_filters": tiktok.STATUS_FILTERS,
+        "payload": PayloadRules(neutral=tiktok.NEUTRAL_MEMBERS),
     }
     return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
 

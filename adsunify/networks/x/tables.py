@@ -55,12 +55,12 @@ from .native import (
     LINK_CLICKS,
     LOCATION_TYPES,
     LOGIN_HOST,
+    NEUTRAL_MEMBERS,
     OPERATION_ERROR,
     PAUSED,
     PROMOTED_POSTS,
     STATUSES,
     TIME,
-    TOTAL_BUDGET_MEMBER,
     VERSION,
     WEBSITE_CLICKS,
     build_account_get_request,
@@ -96,7 +96,7 @@ def _payload_rules(create: str, update: str) -> PayloadRules:
     return PayloadRules(
         create=split_words(f"{create} {update}"),
         update=split_words(update),
-        money=(DAILY_BUDGET_MEMBER, TOTAL_BUDGET_MEMBER, BID_MEMBER),
+        neutral=NEUTRAL_MEMBERS,
         create_statuses=STATUSES,
     )
 

@@ -392,7 +392,7 @@ def test_native_update_adds_the_id() -> None:
     made = run_flow(plans.plan_update(SELLER, "campaign", "11", {"name": "n"}, None), unasked)
     assert made.steps[0].request.body == {"campaigns": [{"campaignId": "11", "name": "n"}]}
     assert made.risk == "low"
-    assert run_flow(plans.plan_update(SELLER, "adGroup", "2", {"defaultBid": 2}, None), unasked).risk == "spend"
+    assert run_flow(plans.plan_update(SELLER, "adGroup", "2", {"state": "ENABLED"}, None), unasked).risk == "spend"
     for payload in ({}, {"campaignId": "12", "name": "n"}, {"state": "ARCHIVED"}):
         with pytest.raises(InvalidInput):
             run_flow(plans.plan_update(SELLER, "campaign", "11", payload, None), unasked)

@@ -460,7 +460,7 @@ def test_a_native_update_masks_its_leaves_and_clears_what_is_null() -> None:
         }
     ]
     assert made.risk == "low"
-    assert answered(plans.plan_update(ACCOUNT, "adGroup", "9", {"cpcBidMicros": "1"}, None))[0].risk == "spend"
+    assert answered(plans.plan_update(ACCOUNT, "adGroup", "9", {"status": "ENABLED"}, None))[0].risk == "spend"
 
 
 @pytest.mark.parametrize(

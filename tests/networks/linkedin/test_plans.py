@@ -348,7 +348,7 @@ def test_a_native_create_that_contradicts_is_refused(kind: Any, payload: Any, pa
 def test_a_native_update_sets_and_deletes() -> None:
     made = run_flow(plans.plan_update(ACCOUNT, "campaign", "7021", {"name": "B", "totalBudget": None}, None), unasked)
     assert patched(made.steps[0])[2] == {"$set": {"name": "B"}, "$delete": ["totalBudget"]}
-    assert made.risk == "spend"
+    assert made.risk == "low"
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def test_a_native_create_is_held_against_the_reference(
     ("payload", "risk"),
     [
         ({"name": "B"}, "low"),
-        ({"daily_budget": 900}, "spend"),
+        ({"daily_budget": 900}, "low"),
         ({"status": "ACTIVE"}, "spend"),
         ({"status": "ARCHIVED"}, "destructive"),
     ],

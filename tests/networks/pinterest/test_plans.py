@@ -317,7 +317,7 @@ def test_native_creates_that_are_refused(kind: Any, payload: dict[str, Any], par
     [
         ({"name": "N"}, "low"),
         ({"status": "ACTIVE"}, "spend"),
-        ({"daily_spend_cap": 1}, "spend"),
+        ({"daily_spend_cap": 1}, "low"),
         ({"status": "ARCHIVED"}, "destructive"),
     ],
 )

@@ -327,7 +327,7 @@ def test_native_creates_that_are_refused(kind: Any, payload: Any, parent: str | 
     ("payload", "risk"),
     [
         ({"name": "New"}, "low"),
-        ({"goal_value": 1}, "spend"),
+        ({"goal_value": 1}, "low"),
         ({"configured_status": "ACTIVE"}, "spend"),
         ({"configured_status": "PAUSED"}, "low"),
         ({"configured_status": "ARCHIVED"}, "destructive"),

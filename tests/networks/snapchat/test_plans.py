@@ -400,7 +400,7 @@ def test_native_payloads_that_are_refused() -> None:
 def test_a_native_update_is_laid_over_member_by_member() -> None:
     made, asked = run(plans.plan_update(ACCOUNT, "adGroup", SQUAD, {"bid_micro": 1, "a/b~": None}, CAMPAIGN))
     step = made.steps[0]
-    assert (asked, made.risk) == ([], "spend")
+    assert (asked, made.risk) == ([], "low")
     read = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 9})
     sent = apply_overlay(step, step.request, read).body["adsquads"][0]
     assert sent == {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 1, "a/b~": None}

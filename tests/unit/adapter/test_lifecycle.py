@@ -33,7 +33,7 @@ LINE = Level(
     initial_status="off",
     status_members={"on": {"running": True}, "off": {"running": False}, "gone": {"removed": True}},
     deletion_statuses={"": "gone"},
-    payload=PayloadRules(create=("name", "running"), money=("limit",)),
+    payload=PayloadRules(create=("name", "running")),
 )
 NETWORK = evolve(get_adapter("reddit").network, title="Toy", levels=(LINE,), settings=())
 
@@ -89,7 +89,7 @@ def test_a_native_create_is_off_unless_its_flag_says_otherwise(
 
 @pytest.mark.parametrize(
     ("payload", "risk"),
-    [({"removed": True}, "destructive"), ({"running": True}, "spend"), ({"limit": 1}, "spend"), ({"name": "A"}, "low")],
+    [({"removed": True}, "destructive"), ({"running": True}, "spend"), ({"limit": 1}, "low")],
 )
 def test_the_risk_of_an_update_follows_from_its_flags_and_amounts(payload: Mapping[str, Json], risk: str) -> None:
     assert lifecycle.assess_payload_risk(LINE, payload) == risk

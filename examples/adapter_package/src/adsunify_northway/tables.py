@@ -42,14 +42,18 @@ from .targeting import EDITABLE_TARGETING, find_native_targeting_error
 # -- levels -------------------------------------------------------------------------------------------------------
 
 
-def _payload_rules(kind: Kind, members: str, money: str = "", parent: str = "") -> PayloadRules:
+NEUTRAL_MEMBERS = split_words("name objective targeting pixel_id headline body url image_url cta")
+"""Members that do not change how much may be spent. The settings compute the others."""
+
+
+def _payload_rules(kind: Kind, members: str, parent: str = "") -> PayloadRules:
     names = split_words(f"name state {members}")
     return PayloadRules(
         create=(*names, *split_words(parent)),
         update=names,
         read_only=("id", "advertiser_id", "review"),
         fixed=(*list_locked_members(SETTINGS, kind), *split_words(parent)),
-        money=split_words(money),
+        neutral=NEUTRAL_MEMBERS,
         create_statuses=(northway.LIVE, northway.HELD),
         update_statuses=northway.STATES,
     )
@@ -74,7 +78,6 @@ CAMPAIGN = _level(
     payload=_payload_rules(
         "campaign",
         "objective daily_budget_minor total_budget_minor starts_at ends_at",
-        " ".join(northway.BUDGET_MEMBERS),
     ),
     settings_context={"bidding": ("/objective",)},
     note="It has the budget and the schedule.",
@@ -84,7 +87,7 @@ AD_GROUP = _level(
     id_pattern="set_[0-9A-Za-z]+",
     parent="/campaign_id",
     parent_kind="campaign",
-    payload=_payload_rules("adGroup", "targeting bid pixel_id", "bid", "campaign_id"),
+    payload=_payload_rules("adGroup", "targeting bid pixel_id", "campaign_id"),
     settings_context={"targeting": ("/targeting",), "bidding": ("/bid", "/pixel_id")},
     note=f"It has the bid, the pixel and the targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
@@ -93,7 +96,7 @@ AD = _level(
     id_pattern="ad_[0-9A-Za-z]+",
     parent="/ad_set_id",
     parent_kind="adGroup",
-    payload=_payload_rules("ad", "headline body url image_url cta", "", "ad_set_id"),
+    payload=_payload_rules("ad", "headline body url image_url cta", "ad_set_id"),
     settings_context={"creative": ("/headline", "/body", "/url", "/image_url", "/cta", "/review")},
     note="It has the texts and the image. Northway reviews it.",
 )

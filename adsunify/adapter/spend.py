@@ -1,0 +1,343 @@
+"""Computes from the SETTINGS tables how much an entity may spend.
+
+Three fields of a level hold budgets (:data:`BUDGET_FIELDS`), two hold caps (:data:`CAP_FIELDS`), and ``startAt`` and
+``endAt`` say when it may spend. Amounts are micro-units of the account's currency (docs/guardrails.md, "What a plan can
+spend"). A value that is present and cannot be read is ``unknown``, never 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Literal
+
+from attrs import evolve, field, frozen
+
+from adsunify.adapter.native_money import MoneyUnit, is_number
+from adsunify.adapter.network import Account, NativeEntity, Network, Period, Setting
+from adsunify.adapter.settings import BID_FIELDS, get_display_value, get_setting_pointer
+from adsunify.errors import InvalidInput
+from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, Spend
+from adsunify.plans.records import Change, Kind
+from adsunify.values.dates import get_timezone, parse_instant, to_local_days
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import get_value
+from adsunify.values.money import MAX_NATIVE_UNITS, MICROS
+
+BUDGET_FIELDS: Mapping[str, Period | None] = {"budget": None, "dailyBudget": "daily", "lifetimeBudget": "lifetime"}
+"""The fields that hold budgets, with their period. The period of ``budget`` is that of its setting."""
+CAP_FIELDS = ("spendCap", "dailyCap")
+DATE_FIELDS = ("startAt", "endAt")
+Moment = date | datetime | Literal["unknown"] | None
+"""A day of the account (an end includes it), an instant (an end excludes it), or None: no start, no end."""
+_match_digits = re.compile(r"[0-9]{1,30}", re.ASCII).fullmatch
+_match_decimal = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII).fullmatch
+
+
+@frozen
+class Budget:
+    """A budget of an entity. ``amount`` is None if the field is not set."""
+
+    period: Period
+    amount: Amount | None
+
+
+@frozen
+class SpendSettings:
+    """The settings of one entity that decide how much it may spend.
+
+    Attributes:
+        budgets: the budgets by field.
+        caps: the caps by field. They never count as budgets: without them an entity spends more, not less.
+        start: when it starts to spend; None: at once.
+        end: when it stops; None: never.
+    """
+
+    budgets: Mapping[str, Budget] = field(factory=dict)
+    caps: Mapping[str, Amount | None] = field(factory=dict)
+    start: Moment = None
+    end: Moment = None
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether a budget is set, or is present and cannot be read."""
+        return any(budget.amount is not None for budget in self.budgets.values())
+
+    @property
+    def has_daily_budget(self) -> bool:
+        """Whether a budget counts for each day, so that the end decides how much may be spent in all."""
+        return any(budget.amount is not None and budget.period == "daily" for budget in self.budgets.values())
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_spend_settings(network: Network, account: Account, kind: Kind, native: NativeEntity) -> SpendSettings:
+    """Read the settings of an entity, or of a payload that has the form of one."""
+    budgets: dict[str, Budget] = {}
+    caps: dict[str, Amount | None] = {}
+    dates: dict[str, Moment] = {}
+    pointers: set[str] = set()
+    for setting in network.settings:
+        if setting.level != kind:
+            continue
+        if setting.field in BUDGET_FIELDS and setting.unit == "money":
+            pointer = get_setting_pointer(setting, native)
+            budget = None if pointer in pointers else _read_budget(network, account, setting, pointer, native)
+            if budget is not None:
+                pointers.add(pointer)
+                budgets[setting.field] = budget
+        elif setting.field in CAP_FIELDS and setting.unit == "money" and not _is_always_locked(setting):
+            caps[setting.field] = read_amount(network, account, setting, native)
+        elif setting.field in DATE_FIELDS:
+            dates[setting.field] = _read_moment(network, account, setting, native)
+    caps = {name: cap for name, cap in caps.items() if not _is_budget_pointer(network, kind, name, native, pointers)}
+    return SpendSettings(budgets, caps, dates.get("startAt"), dates.get("endAt"))
+
+
+def _is_always_locked(setting: Setting) -> bool:
+    return isinstance(setting.lock, str)
+
+
+def _is_budget_pointer(
+    network: Network, kind: Kind, field_: str, native: NativeEntity, pointers: Iterable[str]
+) -> bool:
+    """Whether a cap is the budget itself (Snapchat's ``dailyCap`` under Smart Budgets)."""
+    return any(
+        setting.level == kind and setting.field == field_ and get_setting_pointer(setting, native) in pointers
+        for setting in network.settings
+    )
+
+
+def _read_budget(
+    network: Network, account: Account, setting: Setting, pointer: str, native: NativeEntity
+) -> Budget | None:
+    """Read a budget; None if the setting is no budget of this entity."""
+    fixed = BUDGET_FIELDS[setting.field]
+    if fixed is not None:
+        return Budget(fixed, read_amount(network, account, setting, native))
+    if setting.counted_period is not None:
+        period = setting.counted_period(native)
+        return None if period is None else Budget(period, read_amount(network, account, setting, native))
+    period = setting.period(native) if callable(setting.period) else setting.period
+    if period is not None:
+        return Budget(period, read_amount(network, account, setting, native))
+    return None if is_unset_amount(get_value(native, pointer)) else Budget("daily", "unknown")
+
+
+def read_amount(network: Network, account: Account, setting: Setting, native: NativeEntity) -> Amount | None:
+    """Read the amount of a setting; None if it is not set."""
+    value = get_value(native, get_setting_pointer(setting, native))
+    if is_unset_amount(value):
+        return None
+    if setting.read is not None:
+        shown = setting.read(native, account)
+        return parse_major_amount(shown) if isinstance(shown, str) else "unknown"
+    try:
+        unit = network.get_money_unit(account)
+    except InvalidInput:  # the account's currency is not known
+        return "unknown"
+    return parse_amount(unit, value)
+
+
+def is_unset_amount(value: Json) -> bool:
+    """Whether a native value says that there is no amount. Networks write null, an empty text or 0."""
+    return (
+        value in (None, "") or (is_number(value) and value == 0) or (isinstance(value, str) and not value.strip("0."))
+    )
+
+
+def parse_amount(unit: MoneyUnit, native: Json) -> Amount:
+    """Parse a native amount to micro-units, rounded up. Every form but plain digits is ``unknown``."""
+    text = native if isinstance(native, str) else format(Decimal(native), "f") if is_number(native) else ""
+    if unit.form in ("major", "major_text"):
+        return parse_major_amount(text)
+    whole, _, fraction = text.partition(".")
+    if not _match_digits(whole) or fraction.strip("0"):
+        return "unknown"
+    return _bound_amount(-(-int(whole) * MICROS // unit.offset))
+
+
+def parse_major_amount(text: str) -> Amount:
+    """Parse a decimal number of major units to micro-units, rounded up; ``unknown`` if it is none above 0."""
+    if not _match_decimal(text):
+        return "unknown"
+    whole, _, fraction = text.partition(".")
+    digits = fraction.ljust(6, "0")
+    return _bound_amount(int(whole + digits[:6]) + (1 if digits[6:].strip("0") else 0))
+
+
+def _bound_amount(micros: int) -> Amount:
+    """Return the amount; ``unbounded`` if it does not fit into 64 bits, which is more than every limit allows."""
+    if micros <= 0:
+        return "unknown"
+    return micros if micros <= MAX_NATIVE_UNITS else "unbounded"
+
+
+def _read_moment(network: Network, account: Account, setting: Setting, native: NativeEntity) -> Moment:
+    value = get_value(native, get_setting_pointer(setting, native))
+    if is_unset_amount(value) or value == setting.cleared:
+        return None
+    return parse_moment(get_display_value(network, account, setting, native))
+
+
+def parse_moment(shown: Json) -> Moment:
+    """Parse a day (YYYY-MM-DD) or an instant as settings and changes show it; ``unknown`` for other values."""
+    if not isinstance(shown, str):
+        return "unknown"
+    try:
+        return parse_instant(shown) if "T" in shown else date.fromisoformat(shown)
+    except (InvalidInput, ValueError):
+        return "unknown"
+
+
+# -- changes ------------------------------------------------------------------------------------------------------
+
+
+def apply_changes(settings: SpendSettings, changes: Iterable[Change]) -> SpendSettings:
+    """Return the settings after the changes of an edit, whose values are in major units or ISO 8601."""
+    for change in changes:
+        amount = None if change.after is None else parse_major_amount(str(change.after))
+        if change.field in settings.budgets:
+            budget = evolve(settings.budgets[change.field], amount=amount)
+            settings = evolve(settings, budgets={**settings.budgets, change.field: budget})
+        elif change.field in CAP_FIELDS and "budget" in settings.budgets and change.field not in settings.caps:
+            budget = evolve(settings.budgets["budget"], amount=amount)  # the cap is the budget itself
+            settings = evolve(settings, budgets={**settings.budgets, "budget": budget})
+        elif change.field in settings.caps:
+            settings = evolve(settings, caps={**settings.caps, change.field: amount})
+        elif change.field in DATE_FIELDS:
+            moment = None if change.after in (None, "") else parse_moment(change.after)
+            is_start = change.field == "startAt"
+            settings = evolve(settings, start=moment) if is_start else evolve(settings, end=moment)
+    return settings
+
+
+def is_cap_lifted(before: SpendSettings, after: SpendSettings) -> bool:
+    """Whether a cap is removed or raised, or changed to or from a value that cannot be read."""
+    for name, cap in before.caps.items():
+        new = after.caps.get(name)
+        if cap is None or cap == new:
+            continue
+        if not isinstance(cap, int) or not isinstance(new, int) or new > cap:
+            return True
+    return False
+
+
+def find_highest_bid(bids: Iterable[Amount]) -> Amount | None:
+    """Return the highest of the bids; ``unknown`` if one is unknown; None without a bid."""
+    amounts = list(bids)
+    numbers = [amount for amount in amounts if isinstance(amount, int)]
+    if len(numbers) < len(amounts):
+        return "unknown" if "unknown" in amounts else "unbounded"
+    return max(numbers, default=None)
+
+
+def list_changed_bids(changes: Iterable[Change]) -> list[Amount]:
+    """Return the bids that an edit sets."""
+    return [
+        parse_major_amount(str(change.after))
+        for change in changes
+        if change.field in BID_FIELDS and change.after is not None
+    ]
+
+
+# -- arithmetic ---------------------------------------------------------------------------------------------------
+
+
+def compute_spend(settings: SpendSettings, timezone: str | None, now: datetime | None) -> Spend:
+    """Return how much the budgets of an entity allow from now on.
+
+    A daily budget counts for each day of the account from the later of today and the start to the end, both included. A
+    lifetime budget counts in full. With both, the lower amount counts. An entity that has ended spends nothing.
+
+    Args:
+        settings: the entity. Its start and its end may be those of another level.
+        timezone: the IANA name of the account's time zone; None if it is not known.
+        now: the present; None: nothing is compared with it.
+    """
+    amounts: dict[Period, Amount] = {
+        budget.period: budget.amount for budget in settings.budgets.values() if budget.amount is not None
+    }
+    if not amounts:
+        return NO_SPEND
+    if "unknown" in amounts.values():
+        return UNKNOWN_SPEND
+    days = count_days(settings.start, settings.end, timezone, now)
+    if days == 0:
+        return NO_SPEND
+    daily, lifetime = amounts.get("daily"), amounts.get("lifetime")
+    if daily is None:
+        return Spend(lifetime or 0, lifetime or 0)
+    total = _multiply_amount(daily, days)
+    return Spend(daily, total) if lifetime is None else Spend(_lower(daily, lifetime), _lower(total, lifetime))
+
+
+def count_days(start: Moment, end: Moment, timezone: str | None, now: datetime | None) -> Amount:
+    """Return on how many days of the account an entity may spend: ``unbounded`` without an end, 0 if it has ended."""
+    if end is None:
+        return "unbounded"
+    if "unknown" in (start, end) or timezone is None:
+        return "unknown"
+    if now is not None and isinstance(end, datetime) and end <= now:
+        return 0
+    zone = get_timezone(timezone)
+    last = to_local_days(end, end, timezone)[1] if isinstance(end, datetime) else end
+    firsts = [
+        moment.astimezone(zone).date() if isinstance(moment, datetime) else moment
+        for moment in (start, now)
+        if isinstance(moment, date)
+    ]
+    if not firsts or not isinstance(last, date):
+        return "unknown"
+    return max(0, (last - max(firsts)).days + 1)
+
+
+def find_common_run(line: Sequence[SpendSettings], timezone: str | None) -> SpendSettings:
+    """Return the last of the settings with the start and the end that apply if all entities of the line must run."""
+    *_, last = line
+    starts = _sort_moments([settings.start for settings in line if settings.start is not None], timezone)
+    ends = _sort_moments([settings.end for settings in line if settings.end is not None], timezone)
+    return evolve(last, start=starts[-1] if starts else None, end=ends[0] if ends else None)
+
+
+def find_widest_run(settings: SpendSettings, others: Sequence[SpendSettings], timezone: str | None) -> SpendSettings:
+    """Return the settings with the earliest start and the latest end of other entities, if each of them has an end."""
+    if not others or any(other.end is None for other in others):
+        return settings
+    ends = _sort_moments([other.end for other in others], timezone)
+    starts = _sort_moments([other.start for other in others], timezone) if settings.start is None else [settings.start]
+    return evolve(settings, start=starts[0], end=ends[-1])
+
+
+def _sort_moments(moments: Iterable[Moment], timezone: str | None) -> list[Moment]:
+    """Return the moments in their order; only ``unknown`` or only None if one of them is that."""
+    every = list(moments)
+    for other in ("unknown", None):
+        if other in every:
+            return [other]
+    return [
+        *sorted((moment for moment in every if isinstance(moment, date)), key=lambda one: _get_order(one, timezone))
+    ]
+
+
+def _get_order(moment: date, timezone: str | None) -> str:
+    """Return a text that orders days and instants: a day comes after each of its instants."""
+    if not isinstance(moment, datetime):
+        return f"{moment.isoformat()}~"
+    return moment.astimezone(UTC if timezone is None else get_timezone(timezone)).isoformat()
+
+
+def _multiply_amount(amount: Amount, count: Amount) -> Amount:
+    if isinstance(amount, int) and isinstance(count, int):
+        product = amount * count
+        return product if product <= MAX_NATIVE_UNITS else "unbounded"
+    return "unknown" if "unknown" in (amount, count) else "unbounded"
+
+
+def _lower(one: Amount, other: Amount) -> Amount:
+    if "unknown" in (one, other):
+        return "unknown"
+    return min((amount for amount in (one, other) if isinstance(amount, int)), default="unbounded")

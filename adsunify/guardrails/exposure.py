@@ -1,0 +1,450 @@
+"""Computes the exposure of a plan: what may be spent once it is executed that could not be spent before.
+
+The figures come from the SETTINGS tables and from entities that are read, never from texts. docs/guardrails.md, "What a
+plan can spend", has the rules. What cannot be computed is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from attrs import evolve, frozen
+
+from adsunify.adapter.edits import Edit
+from adsunify.adapter.hierarchy import ListQuery, ParsedEntity, fetch_listed_parent
+from adsunify.adapter.lifecycle import find_parent_id, get_status_members
+from adsunify.adapter.network import Account, Level, NativeEntity, Network, get_level, read_native_status, unify_status
+from adsunify.adapter.protocols import Adapter
+from adsunify.adapter.settings import BID_FIELDS, get_setting_pointer, list_settings
+from adsunify.adapter.spend import (
+    BUDGET_FIELDS,
+    CAP_FIELDS,
+    DATE_FIELDS,
+    Budget,
+    SpendSettings,
+    apply_changes,
+    compute_spend,
+    find_common_run,
+    find_highest_bid,
+    find_widest_run,
+    is_cap_lifted,
+    list_changed_bids,
+    parse_major_amount,
+    read_amount,
+    read_spend_settings,
+)
+from adsunify.errors import (
+    InvalidInput,
+    LookupNeeded,
+    ProviderError,
+    ProviderThrottled,
+    ProviderUnreadable,
+    TokenRefused,
+)
+from adsunify.guardrails.payloads import (
+    get_path,
+    is_neutral,
+    lay_over,
+    list_leaves,
+    list_status_pointers,
+    place_payload,
+)
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, BudgetChange, Exposure, Spend
+from adsunify.plans.records import Kind, Plan
+from adsunify.values.exact_json import Json
+
+MAX_DESCENDANTS = 200
+"""The exposure of an activation whose budgets are on more entities is unknown."""
+CURRENCY_MEMBERS = ("currency", "currencyCode")
+"""Members of an amount that name its currency."""
+
+
+# -- briefs -------------------------------------------------------------------------------------------------------
+
+
+def compute_brief_exposure(account: Account, brief: CampaignBrief, now: datetime | None) -> Exposure:
+    """Return the exposure of a create from a brief. Its entities are paused, so only ``planned`` is above 0."""
+    budget = Budget(brief.budget.period, parse_major_amount(brief.budget.amount))
+    settings = SpendSettings({"budget": budget}, start=brief.schedule.start, end=brief.schedule.end)
+    planned = compute_spend(settings, account.timezone, now)
+    bid = None if brief.bid is None else parse_major_amount(brief.bid)
+    return finish_exposure(Exposure(account.currency, planned=planned, highest_bid=bid))
+
+
+def finish_exposure(exposure: Exposure) -> Exposure:
+    """Return the exposure; without the account's currency its amounts are unknown."""
+    if exposure.currency is not None:
+        return exposure
+    spend, planned = (
+        NO_SPEND if amount == NO_SPEND else UNKNOWN_SPEND for amount in (exposure.exposure, exposure.planned)
+    )
+    return Exposure(None, spend, planned, None if exposure.highest_bid is None else "unknown")
+
+
+def make_unknown_exposure(account: Account) -> Exposure:
+    """Return the exposure of a plan of which nothing can be computed."""
+    return Exposure(account.currency, UNKNOWN_SPEND)
+
+
+# -- plans --------------------------------------------------------------------------------------------------------
+
+
+def attach_exposure(plan: Plan, exposure: Exposure) -> Plan:
+    """Return the plan with its exposure, and with the risk and the warnings that follow from it."""
+    is_risky = plan.risk == "low" and exposure.exposure != NO_SPEND
+    warnings = [*plan.warnings, *(text for text in collect_warnings(plan, exposure) if text not in plan.warnings)]
+    return evolve(plan, exposure=exposure, risk="spend" if is_risky else plan.risk, warnings=tuple(warnings))
+
+
+def collect_warnings(plan: Plan, exposure: Exposure) -> Iterator[str]:
+    """Yield warnings for the reviewer about budgets that more than double, and about an activation without an end."""
+    for change in exposure.budgets:
+        if change.before and change.after is not None and change.after > 2 * change.before:
+            percent = (change.after - change.before) * 100 // change.before
+            yield f"{change.field} rises by {percent} %: it more than doubles."
+    if plan.action in ("activate", "status") and exposure.exposure.lifetime == "unbounded":
+        yield "It has no end: it spends until somebody pauses it."
+
+
+@frozen
+class Holder:
+    """An entity whose budgets count. ``settings`` has the start and the end that apply to them."""
+
+    kind: Kind
+    entity_id: str
+    settings: SpendSettings
+
+
+@frozen
+class ExposureReader:
+    """Flows that read what the exposure of a plan needs, for one account.
+
+    If a read fails, the result is an unknown exposure and no error, unless the network throttles or refuses the token.
+    """
+
+    adapter: Adapter
+    account: Account
+    now: datetime | None
+
+    @property
+    def network(self) -> Network:
+        """The tables of the network."""
+        return self.adapter.network
+
+    def fetch_activation(self, kind: Kind, entity_id: str) -> Flow[Exposure]:
+        """Compute the exposure of setting an entity to active: the full budget that it can spend then.
+
+        That is its own budget, else that of its nearest ancestor with one, else the budgets of all its descendants.
+        """
+        return (yield from self._guess_unknown(lambda: self._fetch_activation(kind, entity_id)))
+
+    def fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
+        """Compute the exposure of an edit: what its budgets and its end allow after it and not before."""
+        return (yield from self._guess_unknown(lambda: self._fetch_edit(kind, entity_id, edit, plan)))
+
+    def fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
+        """Compute the exposure of a native update, as that of an edit. An active status counts as an activation."""
+        return (yield from self._guess_unknown(lambda: self._fetch_update(kind, entity_id, payload)))
+
+    def fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
+        """Compute the exposure of a native create: 0 for a paused entity, else as that of an activation."""
+        return (yield from self._guess_unknown(lambda: self._fetch_native_create(kind, payload, parent_id)))
+
+    def fetch_guarded_budgets(self, guards: Sequence[BudgetChange]) -> Flow[dict[tuple[str, str, str], Amount | None]]:
+        """Read the present values of guarded budgets, by kind, entity and field. An entity that is gone has none."""
+        found: dict[tuple[str, str, str], Amount | None] = {}
+        for kind in dict.fromkeys(guard.kind for guard in guards):
+            ids = list(dict.fromkeys(guard.entity_id for guard in guards if guard.kind == kind))
+            entities = [(yield from self._fetch_entity(_to_kind(kind), ids[0]))]
+            if len(ids) > 1 and entities[0].parent_id is not None:
+                parent_kind = get_level(self.network, kind).parent_kind
+                parent = evolve(entities[0], kind=parent_kind, id=entities[0].parent_id)
+                entities = list((yield from self._fetch_children(parent, kind)) or ())
+            for entity in entities:
+                for field, budget in self._read(entity).budgets.items():
+                    found[kind, entity.id, field] = budget.amount
+        return found
+
+    # -- actions --------------------------------------------------------------------------------------------------
+
+    def _guess_unknown(self, compute: Callable[[], Flow[Exposure]]) -> Flow[Exposure]:
+        try:
+            return finish_exposure((yield from compute()))
+        except (ProviderThrottled, TokenRefused):
+            raise
+        except (ProviderError, LookupNeeded, InvalidInput):
+            return make_unknown_exposure(self.account)
+
+    def _fetch_activation(self, kind: Kind, entity_id: str) -> Flow[Exposure]:
+        entity = yield from self._fetch_entity(kind, entity_id)
+        holders = yield from self._fetch_holders(entity, self._read(entity))
+        return Exposure(self.account.currency, self._add_up(holders), guards=_list_guards(holders))
+
+    def _fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
+        entity = yield from self._fetch_entity(kind, entity_id)
+        level = get_level(self.network, kind)
+        before = self._read(entity)
+        changes = [change for step in plan.steps for change in step.changes]
+        is_known, is_active = True, False
+        for setting in list_settings(self.network, kind):
+            if setting.field not in edit.fields:
+                continue
+            pointer = get_setting_pointer(setting, entity.native)
+            if pointer in list_status_pointers(level):
+                status = edit.fields[setting.field]
+                unified = status if status in ("active", "paused") else unify_status(level, status)
+                is_active, is_known = is_active or unified == "active", is_known and unified is not None
+            elif setting.field in BUDGET_FIELDS or setting.field in (*CAP_FIELDS, *DATE_FIELDS, *BID_FIELDS):
+                continue
+            elif not is_neutral(level, pointer):
+                is_known = False
+        after = apply_changes(before, changes)
+        return (yield from self._compare(entity, before, after, list_changed_bids(changes), is_known, is_active))
+
+    def _fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
+        level = get_level(self.network, kind)
+        placed = place_payload(level, payload, False)
+        leaves = list(list_leaves(placed))
+        if all(is_neutral(level, pointer, value) for pointer, value in leaves):
+            return Exposure(self.account.currency)
+        entity = yield from self._fetch_entity(kind, entity_id)
+        native = lay_over(level, entity.native, placed)
+        before, after = self._read(entity), read_spend_settings(self.network, self.account, kind, native)
+        bids = self._read_bids(level, native, leaves)
+        is_known = self._is_covered(level, native, after, leaves)
+        is_active = False
+        if any(pointer in list_status_pointers(level) for pointer, _ in leaves):
+            unified = unify_status(level, read_native_status(level, native))
+            is_active, is_known = unified == "active", is_known and unified is not None
+        return (yield from self._compare(entity, before, after, bids, is_known, is_active))
+
+    def _fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
+        level = get_level(self.network, kind)
+        members = {**(get_status_members(level, level.initial_status) if level.initial_status else {}), **payload}
+        native = place_payload(level, members, True)
+        leaves = list(list_leaves(place_payload(level, payload, True)))
+        after = read_spend_settings(self.network, self.account, kind, native)
+        bids = self._read_bids(level, native, leaves)
+        status = unify_status(level, read_native_status(level, native))
+        parent = find_parent_id(level, payload, parent_id)
+        parent = None if parent is None else parent.rpartition("/")[2].rpartition(":")[2]
+        entity = ParsedEntity(kind, "", parent, None, None, None, native)
+        is_active = status not in ("paused", "archived", "deleted")
+        names = {get_path(level, pointer) for pointer, _ in leaves} & set(level.payload.budget_names)
+        others = [(pointer, value) for pointer, value in leaves if get_path(level, pointer) not in names]
+        if not self._is_covered(level, native, after, others, (level.parent,)):
+            return Exposure(self.account.currency, UNKNOWN_SPEND, UNKNOWN_SPEND, "unknown")
+        bid = find_highest_bid(bids)
+        if names:  # a paused entity spends nothing, whatever the budget
+            return Exposure(self.account.currency, UNKNOWN_SPEND if is_active else NO_SPEND, UNKNOWN_SPEND, bid)
+        holders = yield from self._fetch_holders(entity, after) if is_active or after.has_budget else _nothing()
+        total = self._add_up(holders)
+        exposure = Exposure(self.account.currency, planned=total if after.has_budget else NO_SPEND, highest_bid=bid)
+        if is_active:
+            guards = tuple(guard for guard in _list_guards(holders) if guard.entity_id)
+            exposure = evolve(exposure, exposure=total, guards=guards)
+        return exposure
+
+    def _compare(
+        self,
+        entity: ParsedEntity,
+        before: SpendSettings,
+        after: SpendSettings,
+        bids: Iterable[Amount],
+        is_known: bool,
+        is_active: bool,
+    ) -> Flow[Exposure]:
+        """Return the exposure of a change of an entity."""
+        exposure = Exposure(
+            self.account.currency,
+            highest_bid=find_highest_bid(bids),
+            budgets=tuple(_list_changes(entity, before, after)),
+        )
+        if not is_known:
+            return evolve(exposure, exposure=UNKNOWN_SPEND, highest_bid="unknown")
+        if is_cap_lifted(before, after) or (before.has_budget and not after.has_budget):
+            return evolve(exposure, exposure=UNKNOWN_SPEND)
+        if is_active:
+            holders = yield from self._fetch_holders(entity, after)
+            changed = {(change.entity_id, change.field) for change in exposure.budgets}
+            guards = tuple(guard for guard in _list_guards(holders) if (guard.entity_id, guard.field) not in changed)
+            return evolve(exposure, exposure=self._add_up(holders), guards=guards)
+        if (before.budgets, before.start, before.end) == (after.budgets, after.start, after.end):
+            return exposure
+        holders_after = yield from self._fetch_holders(entity, after)
+        if after.has_budget and not before.has_budget:
+            return evolve(exposure, exposure=self._add_up(holders_after))
+        holders_before = yield from self._fetch_holders(entity, before)
+        return evolve(exposure, exposure=self._add_up(holders_after) - self._add_up(holders_before))
+
+    # -- entities -------------------------------------------------------------------------------------------------
+
+    def _read(self, entity: ParsedEntity) -> SpendSettings:
+        return read_spend_settings(self.network, self.account, _to_kind(entity.kind), entity.native)
+
+    def _fetch_entity(self, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
+        return (yield from self.adapter.reads.fetch_editable_entity(self.account, kind, entity_id))
+
+    def _add_up(self, holders: Sequence[Holder] | None) -> Spend:
+        if holders is None:
+            return UNKNOWN_SPEND
+        return sum((compute_spend(holder.settings, self.account.timezone, self.now) for holder in holders), NO_SPEND)
+
+    def _fetch_holders(self, entity: ParsedEntity, settings: SpendSettings) -> Flow[tuple[Holder, ...] | None]:
+        """Return the entities whose budgets the entity can spend; None if they are not known.
+
+        An entity without an ID is a new one: it has no descendants.
+        """
+        line = [settings]
+        ancestor = entity
+        while not line[-1].has_budget and self._has_setting_above(ancestor.kind, "budget"):
+            ancestor = yield from self._fetch_parent(ancestor)
+            line.append(self._read(ancestor))
+        if line[-1].has_budget:
+            run = find_common_run(line, self.account.timezone)
+            if run.end is None and run.has_daily_budget:
+                run = yield from self._fetch_run(ancestor, run, ancestor is entity)
+            return (Holder(_to_kind(ancestor.kind), ancestor.id, run),)
+        below = self._find_kind_below(entity.kind, "budget")
+        if below is None:
+            return None
+        children = (yield from self._fetch_children(entity, below)) if entity.id else ()
+        if children is None:
+            return None
+        held = [(child, self._read(child)) for child in children if child.status != "deleted"]
+        if not all(own.has_budget for _, own in held):
+            return None
+        return tuple(
+            Holder(_to_kind(child.kind), child.id, find_common_run([settings, own], self.account.timezone))
+            for child, own in held
+        )
+
+    def _fetch_run(self, entity: ParsedEntity, settings: SpendSettings, is_whole: bool) -> Flow[SpendSettings]:
+        """Return the settings of a daily budget without an end, with the end of the nearest other level that has one.
+
+        The entities above all apply. Of the entities below, which spend the budget, any may be the last one; they count
+        if the change concerns all of them (``is_whole``).
+        """
+        ancestor = entity
+        while settings.end is None and self._has_setting_above(ancestor.kind, "endAt"):
+            ancestor = yield from self._fetch_parent(ancestor)
+            settings = evolve(settings, end=self._read(ancestor).end)
+        below = self._find_kind_below(entity.kind, "endAt")
+        if settings.end is not None or below is None or not entity.id or not is_whole:
+            return settings
+        children = [self._read(child) for child in (yield from self._fetch_children(entity, below)) or ()]
+        return find_widest_run(settings, children, self.account.timezone)
+
+    def _fetch_parent(self, entity: ParsedEntity) -> Flow[ParsedEntity]:
+        """Read the parent of an entity. Some networks name it in lists only."""
+        parent_id = entity.parent_id
+        if parent_id is None and entity.id:
+            listed = partial(self.adapter.reads.list_entities, self.account)
+            parent_id = yield from fetch_listed_parent(listed, entity.kind, entity.id)
+        if parent_id is None:
+            raise ProviderUnreadable(f"{self.network.title} does not name the parent of the {entity.kind}.")
+        return (yield from self._fetch_entity(_to_kind(get_level(self.network, entity.kind).parent_kind), parent_id))
+
+    def _has_setting_above(self, kind: str, field: str) -> bool:
+        above = get_level(self.network, kind).parent_kind
+        return bool(above) and (self._has_setting(above, field) or self._has_setting_above(above, field))
+
+    def _has_setting(self, kind: str, field: str) -> bool:
+        return any(
+            setting.level == kind and setting.field == field and not isinstance(setting.lock, str)
+            for setting in self.network.settings
+        )
+
+    def _find_kind_below(self, kind: str, field: str) -> str | None:
+        """Return the kind of the level below that has this setting; None if it has none."""
+        kinds = [level.kind for level in self.network.levels if level.parent_kind == kind]
+        return next((below for below in kinds if self._has_setting(below, field)), None)
+
+    def _fetch_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
+        """Return the entities of a kind below ``entity``; None if they are more than :data:`MAX_DESCENDANTS`."""
+        children: list[ParsedEntity] = []
+        query = ListQuery(100, parent_id=entity.id)
+        while len(children) <= MAX_DESCENDANTS:
+            page = yield from self.adapter.reads.list_entities(self.account, kind, query)
+            children += page.entities
+            if page.cursor is None:
+                return children if len(children) <= MAX_DESCENDANTS else None
+            query = evolve(query, cursor=page.cursor)
+        return None
+
+    # -- payloads -------------------------------------------------------------------------------------------------
+
+    def _is_covered(
+        self,
+        level: Level,
+        native: NativeEntity,
+        after: SpendSettings,
+        leaves: Iterable[tuple[str, Json]],
+        others: Iterable[str] = (),
+    ) -> bool:
+        """Whether the settings compute each value of a payload, or it does not change how much may be spent.
+
+        ``others``: pointers of further values that do not.
+        """
+        computed, bids = {*others, *list_status_pointers(level)}, self._list_bid_pointers(level, native)
+        for setting in list_settings(self.network, _to_kind(level.kind)):
+            budget = after.budgets.get(setting.field)
+            is_counted = budget is not None and budget.amount is not None
+            if is_counted or setting.field in after.caps or setting.field in DATE_FIELDS:
+                computed.add(get_setting_pointer(setting, native))
+        return all(
+            pointer in computed
+            or pointer in bids
+            or is_neutral(level, pointer, value)
+            or (pointer.rpartition("/")[2] in CURRENCY_MEMBERS and value == self.account.currency)
+            or (value == {} and any(bid.startswith(f"{pointer}/") for bid in bids))
+            for pointer, value in leaves
+        )
+
+    def _list_bid_pointers(self, level: Level, native: NativeEntity) -> dict[str, Amount | None]:
+        """Return the bids of an entity by pointer."""
+        return {
+            get_setting_pointer(setting, native): read_amount(self.network, self.account, setting, native)
+            for setting in list_settings(self.network, _to_kind(level.kind))
+            if setting.field in BID_FIELDS and setting.unit == "money"
+        }
+
+    def _read_bids(self, level: Level, native: NativeEntity, leaves: Iterable[tuple[str, Json]]) -> list[Amount]:
+        """Return the bids that a payload sets."""
+        pointers = {pointer for pointer, _ in leaves}
+        bids = self._list_bid_pointers(level, native)
+        return [amount for pointer, amount in bids.items() if pointer in pointers and amount is not None]
+
+
+def _nothing() -> Flow[tuple[Holder, ...] | None]:
+    yield from ()
+    return ()
+
+
+def _to_kind(kind: str) -> Kind:
+    if kind == "campaign":
+        return "campaign"
+    return "adGroup" if kind == "adGroup" else "ad"
+
+
+def _list_guards(holders: Sequence[Holder] | None) -> tuple[BudgetChange, ...]:
+    return tuple(
+        BudgetChange(holder.kind, holder.entity_id, field, budget.amount, budget.amount)
+        for holder in holders or ()
+        for field, budget in holder.settings.budgets.items()
+        if isinstance(budget.amount, int)
+    )
+
+
+def _list_changes(entity: ParsedEntity, before: SpendSettings, after: SpendSettings) -> Iterator[BudgetChange]:
+    """Yield the budgets that differ. An amount that cannot be read is left out: it makes the exposure unknown."""
+    for field in dict.fromkeys((*before.budgets, *after.budgets)):
+        old, new = (
+            None if field not in settings.budgets else settings.budgets[field].amount for settings in (before, after)
+        )
+        if old != new and not isinstance(old, str) and not isinstance(new, str):
+            yield BudgetChange(entity.kind, entity.id, field, old, new)

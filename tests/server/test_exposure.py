@@ -1,0 +1,224 @@
+"""What a plan allows to be spent, over REST, on every network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from adsunify.adapter.network import Network
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.plans.exposure import Exposure, format_amount
+from adsunify.store.operations import get_operation
+from adsunify.values.exact_json import dumps
+
+from .served import Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
+NOTHING = ("0", "0")
+LATER = "2030-02-20T09:00:00Z"
+
+
+@pytest.fixture(autouse=True)
+def no_faults_left(server: Served) -> None:
+    server.networks.state.faults.pending.clear()
+
+
+def exposed(operation: Mapping[str, Any], member: str = "exposure") -> tuple[str, str]:
+    found = operation["plan"][member]
+    assert found["currency"] == "USD"
+    return found["daily"], found["lifetime"]
+
+
+async def create_campaign(server: Served, network: str, **changes: Any) -> Any:
+    """A create operation that was executed."""
+    body = {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
+    return await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+
+
+def ids_of(operation: Mapping[str, Any]) -> dict[str, str]:
+    return {entity["kind"]: entity["entityId"] for entity in operation["created"]}
+
+
+def find_budget_kind(network: Network, ids: Mapping[str, str]) -> str:
+    """The kind that holds the budget of a sample brief."""
+    return "adGroup" if network.code in ("meta", "tiktok", "snapchat", "linkedin", "reddit") else "campaign"
+
+
+async def stored(server: Served, operation_id: str) -> Exposure:
+    actor, clock = server.people["admin"].actor, server.service.store.clock
+    record = await server.service.store.read(get_operation, actor, operation_id, clock)
+    found = record.read_plan().exposure
+    assert found is not None
+    return found
+
+
+def spend_of(network: str) -> tuple[str, str]:
+    """The budget of the sample briefs: 20.00 a day on 32 days of the account, with exceptions of three networks."""
+    return {"chatgpt": ("600.00", "600.00"), "outbrain": ("30.00", "960.00"), "tiktok": ("20.00", "620.00")}.get(
+        network, ("20.00", "640.00")
+    )
+
+
+@networks
+async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(server: Served, network: str) -> None:
+    account = server.accounts[network]
+    made = await create_campaign(server, network)
+    assert (exposed(made), exposed(made, "planned"), made["risk"]) == (NOTHING, spend_of(network), "low")
+    body = {"accountId": account, "sourceOperationId": made["id"]}
+    active = await server.admin.post("/activate", body, 201)
+    assert (exposed(active), exposed(active, "planned"), active["risk"]) == (spend_of(network), NOTHING, "spend")
+    (guard,) = (await stored(server, active["id"])).guards
+    assert guard.before == guard.after and format_amount(guard.after or 0, "USD") == spend_of(network)[0]
+    for kind, entity_id in ids_of(made).items():
+        if (network, kind) == ("x", "ad"):
+            continue  # X sets no status of a post
+        body = {"accountId": account, "kind": kind, "entityIds": [entity_id]}
+        operations = await server.admin.post("/bulk-status", body | {"status": "active"}, 201)
+        (operation,) = operations["operations"]
+        assert (kind, exposed(operation), operation["risk"]) == (kind, spend_of(network), "spend")
+        assert (await stored(server, operation["id"])).guards == (guard,)
+        (operation,) = (await server.admin.post("/bulk-status", body | {"status": "paused"}, 201))["operations"]
+        assert (exposed(operation), operation["risk"]) == (NOTHING, "low")
+    if network != "outbrain":
+        deleted = await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{ids_of(made)['campaign']}")
+        assert exposed(deleted.json()["data"]) == NOTHING
+
+
+@networks
+async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> None:
+    made, account = await create_campaign(server, network), server.accounts[network]
+    kind = find_budget_kind(get_adapter(network).network, ids_of(made))
+    entity_id = ids_of(made)[kind]
+    path = f"/accounts/{account}/{PATHS[kind]}/{entity_id}/edit"
+
+    async def edit(**fields: str) -> Any:
+        return await server.admin.post(path, {"fields": fields}, 201)
+
+    daily, lifetime = (float(amount) for amount in spend_of(network))
+    days = lifetime / daily
+    raised = await edit(budget=f"{daily + 50:.0f}")
+    more = f"{50 * days:.2f}" if network != "chatgpt" else "50.00"
+    assert (exposed(raised), exposed(raised, "planned"), raised["risk"]) == (("50.00", more), NOTHING, "spend")
+    (change,) = (await stored(server, raised["id"])).budgets
+    assert (change.kind, change.entity_id, change.field) == (kind, entity_id, "budget")
+    assert (change.after or 0) - (change.before or 0) == 50_000_000
+    assert [text for text in raised["warnings"] if "more than doubles" in text] == (
+        [] if network == "chatgpt" else [f"budget rises by {int(5000 / daily)} %: it more than doubles."]
+    )
+    assert exposed(await edit(name=f"Renamed {network}")) == NOTHING
+    if network == "x":
+        return  # X has the end on the line item
+    later = await edit(endAt="2027-08-01T09:00:00Z" if network == "tiktok" else LATER)
+    added = {"tiktok": f"{31 * daily:.2f}", "chatgpt": "0"}.get(network, f"{5 * daily:.2f}")
+    assert exposed(later) == ("0", added)
+
+
+@pytest.mark.parametrize("network", ["meta", "google", "amazon", "pinterest", "reddit", "x", "outbrain"])
+async def test_a_removed_end_adds_without_bound(server: Served, network: str) -> None:
+    made = await create_campaign(server, network)
+    kind = "adGroup" if network in ("meta", "reddit", "x") else "campaign"
+    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(made)[kind]}/edit"
+    operation = await server.admin.post(path, {"fields": {"endAt": ""}}, 201)
+    assert (exposed(operation), operation["risk"]) == (("0", "unbounded"), "spend")
+    assert await stored(server, operation["id"])
+
+
+async def test_a_read_that_fails_makes_the_exposure_unknown(server: Served) -> None:
+    made = await create_campaign(server, "meta")
+    path = f"/v26.0/{ids_of(made)['campaign']}/adsets"
+    await server.networks.fault("meta", "status", value=500, method="GET", path=path, times=20)
+    body = {"accountId": server.accounts["meta"], "sourceOperationId": made["id"]}
+    operation = await server.admin.post("/activate", body, 201)
+    assert (exposed(operation), operation["risk"]) == (("unknown", "unknown"), "spend")
+
+
+async def test_an_activation_without_an_end_warns(server: Served) -> None:
+    made = await create_campaign(server, "google", schedule={"startAt": "2030-01-15T05:00:00Z"})
+    assert exposed(made, "planned") == ("20.00", "unbounded")
+    body = {"accountId": server.accounts["google"], "sourceOperationId": made["id"]}
+    operation = await server.admin.post("/activate", body, 201)
+    assert exposed(operation) == ("20.00", "unbounded")
+    assert "It has no end: it spends until somebody pauses it." in operation["warnings"]
+
+
+async def find_shared_campaign(server: Served, network: str) -> dict[str, dict[str, Any]]:
+    """A campaign of the network that no test changes: its entities by kind."""
+    nodes = server.campaigns.setdefault((network, "exposure"), {})
+    if not nodes:
+        nodes.update({entity["kind"]: entity for entity in (await create_campaign(server, network))["created"]})
+    return nodes
+
+
+UNKNOWN = ("unknown", "unknown")
+UPDATES: list[tuple[str, str, dict[str, Any], tuple[str, str]]] = [
+    ("meta", "adGroup", {"daily_budget": "3000"}, ("10.00", "320.00")),
+    ("meta", "adGroup", {"daily_budget": 1500}, NOTHING),
+    ("meta", "adGroup", {"status": "ACTIVE"}, ("20.00", "640.00")),
+    ("meta", "adGroup", {"status": "ACTIVE", "daily_budget": "3000"}, ("30.00", "960.00")),
+    ("meta", "adGroup", {"daily_budget": None}, UNKNOWN),
+    ("meta", "adGroup", {"lifetime_budget": "90000", "daily_budget": "2000"}, UNKNOWN),
+    ("meta", "adGroup", {"daily_spend_cap": 5}, UNKNOWN),
+    ("meta", "adGroup", {"name": "Renamed natively"}, NOTHING),
+    ("google", "campaign", {"name": "Renamed natively"}, NOTHING),
+    ("google", "campaign", {"campaignBudget": "customers/5550001111/campaignBudgets/1"}, UNKNOWN),
+    ("google", "campaign", {"endDateTime": "2030-02-20 23:59:59"}, ("0", "100.00")),
+    ("tiktok", "adGroup", {"budget": 30}, ("10.00", "310.00")),
+    ("snapchat", "adGroup", {"daily_budget_micro": 30_000_000}, ("10.00", "320.00")),
+    ("snapchat", "adGroup", {"ad_scheduling_config": {}}, UNKNOWN),
+    ("snapchat", "campaign", {"lifetime_spend_cap_micro": 50_000_000}, NOTHING),
+    ("pinterest", "campaign", {"daily_spend_cap": 30_000_000}, ("10.00", "320.00")),
+    ("pinterest", "campaign", {"daily_spend_cap": 30_000_000, "order_line_id": "5"}, UNKNOWN),
+    ("linkedin", "adGroup", {"dailyBudget": {"amount": "30", "currencyCode": "USD"}}, ("10.00", "320.00")),
+    ("linkedin", "adGroup", {"dailyBudget": {"amount": "30", "currencyCode": "JPY"}}, UNKNOWN),
+    ("linkedin", "adGroup", {"dailyBudget": {"amount": "30", "currencyCode": "USD", "per": "hour"}}, UNKNOWN),
+    ("reddit", "adGroup", {"goal_value": 30_000_000}, ("10.00", "320.00")),
+    ("amazon", "campaign", {"budget": {"budget": 30, "budgetType": "DAILY"}}, ("10.00", "320.00")),
+    ("amazon", "campaign", {"budget": {"budget": 30, "budgetType": "HOURLY"}}, UNKNOWN),
+    ("x", "campaign", {"daily_budget_amount_local_micro": 30_000_000}, ("10.00", "320.00")),
+    ("chatgpt", "campaign", {"budget": {"lifetime_spend_limit_micros": 650_000_000}}, ("50.00", "50.00")),
+    ("chatgpt", "campaign", {"budget": {}}, UNKNOWN),
+    ("apple", "campaign", {"dailyBudget": {"value": {"amount": "30", "currency": "USD"}}}, ("10.00", "320.00")),
+    ("outbrain", "campaign", {"name": "Renamed natively"}, NOTHING),
+    ("outbrain", "campaign", {"cpcAdjustment": 5}, UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("network", "kind", "payload", "wanted"), UPDATES, ids=lambda value: str(value)[:60])
+async def test_a_native_update(
+    server: Served, network: str, kind: str, payload: dict[str, Any], wanted: tuple[str, str]
+) -> None:
+    ids = {kind: node["entityId"] for kind, node in (await find_shared_campaign(server, network)).items()}
+    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids[kind]}"
+    answer = await server.admin.send("PATCH", path, {"payload": payload})
+    assert answer.status_code == 201, answer.text
+    operation = answer.json()["data"]
+    assert exposed(operation) == wanted
+    assert operation["risk"] == ("low" if wanted == NOTHING else "spend")
+
+
+@networks
+async def test_templates_of_native_creates(server: Served, network: str) -> None:
+    """A paused create exposes nothing, whatever it plans. Outbrain's campaign has the budget of another object."""
+    made = ids_of(await create_campaign(server, network))
+    for template in get_adapter(network).network.templates:
+        parent = {"adGroup": made.get("campaign"), "ad": made.get("adGroup", made.get("campaign"))}.get(template.kind)
+        if (network, template.kind) in (("outbrain", "campaign"), ("x", "ad"), ("apple", "ad")):
+            continue
+        payload = {
+            name: value
+            for name, value in template.payload.items()
+            if name not in ("campaign_id", "adgroup_id", "ad_group_id", "adset_id", "campaignId", "adGroupId")
+            and name not in ("campaignGroup", "campaign", "line_item_id", "ad_squad_id")
+        }
+        body = {"action": "create", "kind": template.kind, "payload": payload}
+        content = dumps(body | ({"parentId": parent} if parent else {})).encode()
+        path = f"/accounts/{server.accounts[network]}/validate"
+        answer = await server.admin.send("POST", path, content=content)
+        assert answer.status_code == 200, answer.text
+        found = answer.json()["data"]
+        assert (template.kind, exposed(found)) == (template.kind, NOTHING)
+        assert "unknown" not in exposed(found, "planned")

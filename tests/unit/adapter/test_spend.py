@@ -1,0 +1,237 @@
+"""How much an entity may spend: days, ends, budgets of both periods, and amounts in every form."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import Account
+from adsunify.adapter.spend import (
+    Budget,
+    Moment,
+    SpendSettings,
+    apply_changes,
+    compute_spend,
+    count_days,
+    find_common_run,
+    find_widest_run,
+    is_cap_lifted,
+    parse_amount,
+    parse_major_amount,
+    read_spend_settings,
+)
+from adsunify.networks.registry import get_adapter
+from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Spend
+from adsunify.plans.records import Change, Kind
+from adsunify.values.dates import get_midnight
+from adsunify.values.exact_json import Json
+from adsunify.values.money import MAX_NATIVE_UNITS, MICROS
+
+ZONES = ("America/New_York", "Asia/Tokyo", "Pacific/Apia", "America/Santiago", "Europe/Berlin", "UTC")
+NOW = datetime(2027, 3, 1, 17, 0, tzinfo=UTC)
+DAYS = st.dates(date(2026, 1, 1), date(2029, 12, 31))
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def daily(amount: Any, start: Moment = None, end: Moment = None) -> SpendSettings:
+    return SpendSettings({"budget": Budget("daily", amount)}, start=start, end=end)
+
+
+@given(DAYS, st.integers(0, 400), st.integers(1, 10**9), st.sampled_from(ZONES))
+def test_a_daily_budget_counts_each_day_of_the_account(first: date, more: int, amount: int, zone: str) -> None:
+    last = first + timedelta(days=more)
+    wanted = Spend(amount, amount * (more + 1))
+    assert compute_spend(daily(amount, first, last), zone, None) == wanted
+    midnight = get_midnight(last + timedelta(days=1), zone)  # an end excludes its instant, whatever the clocks do
+    assert compute_spend(daily(amount, get_midnight(first, zone), midnight), zone, None) == wanted
+    assert compute_spend(daily(amount, first, midnight - timedelta(seconds=1)), zone, None) == wanted
+    assert compute_spend(daily(amount, first, midnight + timedelta(seconds=1)), zone, None).lifetime == amount * (
+        more + 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("zone", "start", "end", "days"),
+    [
+        ("America/New_York", None, "2027-03-01T17:00:01+00:00", 1),
+        ("America/New_York", None, "2027-03-01T17:00:00+00:00", 0),  # ended
+        ("America/New_York", "2027-03-13T00:00:00-05:00", "2027-03-15T00:00:00-04:00", 2),  # 47 hours
+        ("America/New_York", "2027-11-07T00:00:00-04:00", "2027-11-08T00:00:00-05:00", 1),  # 25 hours
+        ("America/New_York", "2027-03-10T23:59:00-05:00", "2027-03-11T00:01:00-05:00", 2),
+        ("Asia/Tokyo", None, "2027-03-01T18:00:00+00:00", 1),  # it is 2 March there
+        ("UTC", "2027-01-01T00:00:00+00:00", "2027-03-04T00:00:00+00:00", 3),  # the start has passed
+    ],
+)
+def test_days(zone: str, start: str | None, end: str, days: int) -> None:
+    assert count_days(None if start is None else at(start), at(end), zone, NOW) == days
+
+
+def test_what_the_days_need() -> None:
+    end = date(2027, 3, 10)
+    assert count_days(None, None, None, NOW) == "unbounded"
+    assert count_days(None, end, None, NOW) == "unknown"
+    assert count_days(None, end, "UTC", None) == "unknown"
+    assert count_days("unknown", end, "UTC", NOW) == count_days(None, "unknown", "UTC", NOW) == "unknown"
+    assert count_days(None, date(2027, 2, 28), "UTC", NOW) == 0
+    assert count_days(date(2027, 3, 9), end, "UTC", NOW) == 2
+
+
+def test_budgets_of_both_periods() -> None:
+    both = {"budget": Budget("daily", 10), "lifetimeBudget": Budget("lifetime", 45)}
+    assert compute_spend(SpendSettings(both, end=date(2027, 3, 3)), "UTC", NOW) == Spend(10, 30)
+    assert compute_spend(SpendSettings(both, end=date(2027, 3, 20)), "UTC", NOW) == Spend(10, 45)
+    assert compute_spend(SpendSettings(both), "UTC", NOW) == Spend(10, 45)
+    small = {"budget": Budget("daily", 10), "lifetimeBudget": Budget("lifetime", 4)}
+    assert compute_spend(SpendSettings(small), "UTC", NOW) == Spend(4, 4)
+    assert compute_spend(SpendSettings({"budget": Budget("lifetime", 45)}), None, NOW) == Spend(45, 45)
+    assert compute_spend(SpendSettings({"budget": Budget("daily", None)}), "UTC", NOW) == NO_SPEND
+    assert compute_spend(daily("unknown", end=date(2027, 3, 3)), "UTC", NOW) == UNKNOWN_SPEND
+    assert compute_spend(daily(MAX_NATIVE_UNITS, end=date(2027, 3, 3)), "UTC", NOW).lifetime == "unbounded"
+
+
+MOMENTS: st.SearchStrategy[Moment] = st.one_of(
+    st.none(), DAYS, st.datetimes(datetime(2026, 1, 1), datetime(2029, 1, 1), timezones=st.just(UTC))
+)
+
+
+@given(st.lists(MOMENTS, min_size=1), st.sampled_from(ZONES))
+def test_the_nearest_end_of_a_line_and_the_widest_of_others(ends: list[Moment], zone: str) -> None:
+    line = [daily(1, end=end) for end in ends]
+
+    def count(end: Moment) -> float:
+        days = count_days(date(2025, 1, 1), end, zone, None)
+        return days if isinstance(days, int) else float("inf")
+
+    assert count(find_common_run(line, zone).end) == min(map(count, ends))
+    assert count(find_widest_run(daily(1), line, zone).end) == max(map(count, ends))
+    if None in ends:
+        assert find_widest_run(daily(1), line, zone).end is None
+    unreadable = [*line, daily(1, end="unknown")]
+    assert find_common_run(unreadable, zone).end == "unknown"
+
+
+@pytest.mark.parametrize("form", ["integer", "text"])
+@given(st.integers(1, 10**12), st.sampled_from([1, 100, 1000, MICROS]))
+def test_counts_of_native_units(form: Any, count: int, offset: int) -> None:
+    assert parse_amount(MoneyUnit(offset, form=form), count) == count * MICROS // offset
+    assert parse_amount(MoneyUnit(offset, form=form), str(count)) == count * MICROS // offset
+
+
+@pytest.mark.parametrize(
+    "native",
+    [
+        *(
+            "NaN",
+            "Infinity",
+            "-5",
+            "+5",
+            "1e400",
+            "1_000",
+            " 5",
+            "5 ",
+            "0x10",
+            "５",
+            "five",
+            "12.5.1",
+            "",
+            "1" * 31,
+            "5\n",
+        ),
+        *(True, -1, [5], {"amount": 5}, Decimal("NaN"), Decimal("Infinity"), Decimal("-0.5"), Decimal("12.7"), "0"),
+    ],
+    ids=repr,
+)
+def test_every_other_form_of_an_amount_is_unknown(native: Json) -> None:
+    assert parse_amount(MoneyUnit(100), native) == "unknown"
+
+
+def test_amounts_are_rounded_up_and_bounded() -> None:
+    assert parse_major_amount("0.0000001") == 1
+    assert parse_major_amount("12.3456789") == 12_345_679
+    assert parse_amount(MoneyUnit(100), Decimal("1E+3")) == 10 * MICROS
+    assert parse_amount(MoneyUnit(1), 10**20) == parse_major_amount("9" * 25) == "unbounded"
+
+
+def test_caps() -> None:
+    def capped(amount: Any) -> SpendSettings:
+        return SpendSettings(caps={"spendCap": amount})
+
+    lifted = [(5, 6), (5, None), (5, "unknown"), ("unknown", 5), ("unknown", None)]
+    assert all(is_cap_lifted(capped(before), capped(after)) for before, after in lifted)
+    assert not any(is_cap_lifted(capped(before), capped(after)) for before, after in [(5, 4), (5, 5), (None, 5)])
+
+
+def test_changes_of_an_edit() -> None:
+    before = daily(10 * MICROS, end=date(2027, 3, 10))
+    after = apply_changes(before, [Change("budget", "10", "12.5"), Change("endAt", "2027-03-10", None)])
+    assert after == daily(12_500_000)
+    assert apply_changes(before, [Change("endAt", None, "2027-04-01T00:00:00Z")]).end == at("2027-04-01T00:00:00+00:00")
+    assert apply_changes(before, [Change("budget", "10", "many")]) == daily("unknown", end=before.end)
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "native", "wanted"),
+    [
+        ("meta", "campaign", {"daily_budget": "2500", "spend_cap": "90000"}, Spend(25 * MICROS, "unbounded")),
+        ("meta", "adGroup", {"daily_budget": "0", "lifetime_budget": "2500"}, Spend(25 * MICROS, 25 * MICROS)),
+        ("meta", "adGroup", {"daily_budget": {"amount": 1}}, UNKNOWN_SPEND),
+        ("meta", "adGroup", {"daily_budget": "2500", "end_time": "next year"}, Spend(25 * MICROS, "unknown")),
+        ("google", "campaign", {"campaignBudget": {"amountMicros": "7500000"}}, Spend(7_500_000, "unbounded")),
+        ("tiktok", "campaign", {"budget_mode": "BUDGET_MODE_INFINITE", "budget": 0}, NO_SPEND),
+        ("tiktok", "campaign", {"budget_mode": "BUDGET_MODE_NEW", "budget": 50}, UNKNOWN_SPEND),
+        (
+            "tiktok",
+            "adGroup",
+            {"budget_mode": "BUDGET_MODE_TOTAL", "budget": Decimal("9.5")},
+            Spend(9_500_000, 9_500_000),
+        ),
+        ("snapchat", "campaign", {"daily_budget_micro": 20_000_000}, NO_SPEND),  # a cap
+        (
+            *("snapchat", "campaign", {"daily_budget_micro": 20_000_000, "pacing_level": "CAMPAIGN"}),
+            Spend(20_000_000, "unbounded"),
+        ),
+        ("pinterest", "campaign", {"lifetime_spend_cap": 20_000_000}, Spend(20_000_000, 20_000_000)),
+        ("pinterest", "adGroup", {"budget_type": "CBO_ADGROUP", "budget_in_micro_currency": 5}, NO_SPEND),
+        ("pinterest", "adGroup", {"budget_type": "NEW", "budget_in_micro_currency": 5}, Spend(5, "unbounded")),
+        (
+            "linkedin",
+            "adGroup",
+            {"dailyBudget": {"amount": "40.5", "currencyCode": "USD"}},
+            Spend(40_500_000, "unbounded"),
+        ),
+        ("reddit", "adGroup", {"goal_type": "LIFETIME_SPEND", "goal_value": 7}, Spend(7, 7)),
+        ("reddit", "campaign", {"goal_type": "DAILY_SPEND", "goal_value": 7}, NO_SPEND),  # its ad groups hold budgets
+        (
+            "amazon",
+            "campaign",
+            {"budget": {"budget": Decimal("9.5"), "budgetType": "DAILY"}},
+            Spend(9_500_000, "unbounded"),
+        ),
+        (
+            *("x", "campaign", {"daily_budget_amount_local_micro": 5, "total_budget_amount_local_micro": 90}),
+            Spend(5, 90),
+        ),
+        ("chatgpt", "campaign", {"budget": {"lifetime_spend_limit_micros": 5}}, Spend(5, 5)),
+        (
+            "apple",
+            "campaign",
+            {"dailyBudget": {"value": {"amount": "5", "currency": "USD"}}},
+            Spend(5 * MICROS, "unbounded"),
+        ),
+        ("outbrain", "campaign", {"budget": {"type": "MONTHLY", "amount": 900}}, Spend(900 * MICROS, "unbounded")),
+        ("outbrain", "campaign", {"budget": {"type": "CAMPAIGN", "amount": 900}}, Spend(900 * MICROS, 900 * MICROS)),
+    ],
+)
+def test_where_networks_hold_budgets(network: str, kind: Kind, native: dict[str, Json], wanted: Spend) -> None:
+    account = Account(network, "1", "USD", "America/New_York", {})
+    settings = read_spend_settings(get_adapter(network).network, account, kind, native)
+    assert compute_spend(settings, account.timezone, NOW) == wanted
