@@ -165,6 +165,14 @@ def simulation(session: nox.Session) -> None:
 
 
 @nox.session
+def guardrails(session: nox.Session) -> None:
+    """10,000 executes race for windows, killed on the way; 1,000,000 simulated steps; hostile amounts; both engines."""
+    install(session, "test")
+    scale = {"ADSUNIFY_GUARDRAILS": "long"}
+    session.run("pytest", "tests/guardrails", "-n", "2", "-o", "timeout=3600", *session.posargs, env=scale)
+
+
+@nox.session
 def conformance(session: nox.Session) -> None:
     """The REST API before suites by others: Schemathesis, openapi-spec-validator, and Spectral and Redocly by npm."""
     if shutil.which("npm") is None:

@@ -177,7 +177,7 @@ _CANCEL = Statement(
         cancelled_by=bindparam("new_cancelled_by", type_=operations.c.cancelled_by.type),
         updated_at=bindparam("now"),
     )
-    .returning(HAS_USES.label("has_uses"))
+    .returning(operations.c.id)
 )
 
 
@@ -414,10 +414,9 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
     if record.user_id != actor.user_id:
         raise Forbidden("Only the user who prepared an operation can cancel it.")
     now = clock.now()
-    recover_operations(connection, clock, operation_id)
+    recover_operations(connection, clock, operation_id)  # gives back; a prepared one keeps only what was written
     by = build_actor_record(actor.user_id, actor.credential, now)
-    cancelled = _CANCEL.fetch_one_or_none(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by})
-    if cancelled is None:
+    if not _CANCEL.fetch_all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
         record = get_operation(connection, actor, operation_id, clock)
         if record.status == _CANCELLED_STATUS:
             return record
@@ -427,8 +426,6 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
             code=f"operation_{state}",
             outcome="applied" if state == "succeeded" else "unknown",
         )
-    if cancelled.has_uses:
-        release_uses(connection, [operation_id], to_hour(now))
     assert _CANCEL_EVENT is not None
     events.record_events(
         connection,

@@ -1,0 +1,104 @@
+"""Processes race for the room of windows, and some are killed: exactly as many operations run as fit."""
+
+from __future__ import annotations
+
+import random
+
+from sqlalchemy import Connection, text
+
+from adsunify.actor import Actor
+from adsunify.guardrails.rules import Guardrail, Limits, Window
+from adsunify.guardrails.windows import SpendBinding, WindowUse
+from adsunify.http.messages import Request
+from adsunify.plans.records import Step, make_plan
+from adsunify.store import Store, connections, guardrails, new_id, open_store, operations, people
+from adsunify.store.connections import AccountRecord, DiscoveredAccountRow
+from adsunify.store.operations import OperationDraft
+
+from .racing import KEY, Race, claim_operation, run_processes
+from .scale import IS_LONG
+
+PROCESSES = 8 if IS_LONG else 4
+OPERATIONS = 10_000 if IS_LONG else 240
+KILLS_EACH = 3 if IS_LONG else 1
+FITTING = OPERATIONS // 5
+"""How many operations the window of the rule for all of them fits."""
+FITTING_EVEN = FITTING // 3
+"""How many the window of the rule for every second of them fits."""
+AMOUNT = 12_340_000
+REQUEST = Request("POST", "https://graph.example/campaigns", body={"name": "n"}, encoding="json", kind="write")
+PLAN = make_plan("meta", "create", "act_1", [Step(KEY, "campaign", "create", REQUEST)], (), "low")
+
+
+def make_workspace(connection: Connection, store: Store) -> tuple[Actor, AccountRecord]:
+    workspace = people.ensure_workspace(connection, "shop", store.clock)
+    user = people.ensure_user(connection, "ann@shop.example", store.clock)
+    people.set_membership(connection, workspace.id, user.id, "admin", store.clock)
+    actor = Actor(workspace.id, user.id, "local", "admin", True, "local")
+    found = (DiscoveredAccountRow("act_1", "Shop", "USD", "UTC"),)
+    connection_id = new_id(store.clock.now())
+    secrets = {"accessToken": "sealed"}
+    made = connections.save_connection(connection, actor, connection_id, "meta", found, secrets, None, store.clock)
+    return actor, made[0]
+
+
+async def make_race(store: Store, url: str) -> tuple[Race, list[Guardrail]]:
+    """Prepare the operations, and make a rule for all of them and one for every second."""
+    actor, account = await store.write(make_workspace, store)
+    ids: list[str] = []
+    while len(ids) < OPERATIONS:
+        drafts = [OperationDraft(account.id, PLAN)] * min(500, OPERATIONS - len(ids))
+        ids += (await store.write(operations.prepare_operations, actor, drafts, store.clock)).operation_ids
+    rules = []
+    for fitting in (FITTING, FITTING_EVEN):
+        window = Window(744, Limits(fitting * AMOUNT + AMOUNT - 1, None))
+        draft = Guardrail("", "", 0, "r", currency="USD", per_window=window)
+        rules.append(await store.write(guardrails.create_guardrail, actor, draft, store.clock))
+    uses = [WindowUse(rule.id, 1, 744, Limits(0, 0), AMOUNT, 2 * AMOUNT) for rule in rules]
+    bindings = {id_: SpendBinding(2, id_, tuple(uses[: 1 + (n % 2 == 0)])) for n, id_ in enumerate(ids)}
+    rejected = frozenset(id_ for n, id_ in enumerate(ids) if n % 7 == 3)
+    return Race(url, actor, bindings, rejected), rules
+
+
+def read_rows(connection: Connection, statement: str, **values: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in connection.execute(text(statement), values)]
+
+
+async def test_exactly_as_many_operations_run_as_fit(migrated_database: str) -> None:
+    store = await open_store(migrated_database)
+    race, (rule, even) = await make_race(store, migrated_database)
+    dice = random.Random(7)
+    order = list(race.bindings)
+    dice.shuffle(order)
+    races = []
+    for number in range(PROCESSES):
+        own = order[number::PROCESSES]
+        shared = order[(number + 1) % PROCESSES :: PROCESSES][: len(own) // 10]  # two processes claim each of these
+        races.append(Race(race.url, race.actor, {id_: race.bindings[id_] for id_ in own + shared}, race.rejected))
+    refusals = await run_processes(races, KILLS_EACH, dice)
+    assert refusals.keys() <= {None, "guardrail", "claimed", "not_prepared"}
+    assert refusals["guardrail"] > 0
+
+    # a process that gave back last may have left room: as many run as fit
+    for id_, binding in race.bindings.items():
+        if len(binding.uses) == 1 and id_ not in race.rejected:
+            last = await claim_operation(store, race, id_)
+            if last == "guardrail":
+                break
+    assert last == "guardrail"
+
+    ran = await store.read(read_rows, "SELECT operation_id FROM steps WHERE state != 'rejected'")
+    uses = "SELECT chain_id, daily, lifetime FROM guardrail_uses WHERE rule_id = :rule"
+    counted = await store.read(read_rows, uses, rule=rule.id)
+    assert len(counted) == FITTING
+    assert sorted(row[0] for row in ran) == sorted(row[0] for row in counted), "what ran is counted, and nothing else"
+    counted_even = await store.read(read_rows, uses, rule=even.id)
+    assert len(counted_even) <= FITTING_EVEN
+    assert {row[0] for row in counted_even} == {row[0] for row in counted if len(race.bindings[str(row[0])].uses) == 2}
+    for one, rows in ((rule, counted), (even, counted_even)):
+        usage = await store.read(guardrails.read_usage, one.id, store.clock)
+        assert (usage.daily, usage.lifetime) == (AMOUNT * len(rows), 2 * AMOUNT * len(rows))
+    claims = await store.read(read_rows, "SELECT count(*) FROM events WHERE type = 'operation.running'")
+    attempts = await store.read(read_rows, "SELECT count(*) FROM steps")
+    assert claims == attempts
+    await store.close()
