@@ -102,6 +102,10 @@ class AdsunifyError(Exception):
     def __str__(self) -> str:
         return self.message
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make a copy for another process of the attributes; the constructors take other arguments."""
+        return _make_error_of_class, (type(self), self.args), self.__dict__
+
     @property
     def operation(self) -> Operation | None:
         """The operation that the error concerns, as the methods of the clients return it; None if no operation does.
@@ -113,6 +117,12 @@ class AdsunifyError(Exception):
         from adsunify.answers import Operation, parse_answer  # errors are imported without pydantic
 
         return parse_answer(Operation, self.operation_data, self.outcome)
+
+
+def _make_error_of_class(kind: type[AdsunifyError], args: tuple[Any, ...]) -> AdsunifyError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 MAX_ISSUES = 100

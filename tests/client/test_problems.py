@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import pytest
 
@@ -76,6 +78,26 @@ def test_there_and_back(error: AdsunifyError) -> None:
     assert to_problem_details(back) == problem
 
 
+HERE: list[AdsunifyError] = [
+    MissingExtra("Install the extra."),
+    RequestNotSent("No way there.", repeatable=False),
+    ResponseLost("Cut.", 200, {"server": "x"}),
+    ServerConnectionError("It was cut off.", outcome="unknown"),
+    StoreError("The disk is full."),
+    VaultError("Sealed."),
+]
+"""Errors that no problem details describe exactly."""
+
+
+@pytest.mark.parametrize("error", [*ERRORS, *HERE], ids=lambda error: f"{type(error).__name__}-{error.code}")
+def test_to_another_process_and_back(error: AdsunifyError) -> None:
+    """As a pool of processes passes them on: with every attribute."""
+    error.request_id, error.applied_steps = "from-the-server", ("campaign",)
+    for back in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(back) is type(error)
+        assert (vars(back), back.args, str(back)) == (vars(error), error.args, str(error))
+
+
 @pytest.mark.parametrize("error", [RequestNotSent("No way there."), ResponseLost("Cut.", 200)])
 def test_what_the_transport_says_is_unreadable(error: ProviderUnreadable) -> None:
     back = from_problem_details(to_problem_details(error))
@@ -98,6 +120,5 @@ def test_every_class_is_here() -> None:
         return {kind}.union(*(below(one) for one in kind.__subclasses__()))
 
     ours = {one for one in below(AdsunifyError) if one.__module__ == "adsunify.errors"}
-    local = {MissingExtra, RequestNotSent, ResponseLost, ServerConnectionError, StoreError, VaultError}
-    told = {type(error) for error in ERRORS} | local
+    told = {type(error) for error in (*ERRORS, *HERE)}
     assert ours - told == {AdsunifyError}
