@@ -13,6 +13,7 @@ from .shape import OPEN, Instant, Milliseconds, Shape, Text, Url, Uuid
 
 OperationStatus = Annotated[Literal["prepared", "running", "succeeded", "unknown", "cancelled"] | str, OPEN]
 Outcome = Annotated[Literal["not_applied", "partly_applied", "applied", "unknown"] | str, OPEN]
+Risk = Annotated[Literal["low", "spend", "destructive"] | str, OPEN]
 StepState = Annotated[Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"] | str, OPEN]
 
 
@@ -213,7 +214,7 @@ class Operation(Shape):
     source_operation_id: Uuid | None = None
     executed_by: ActedBy | None = None
     cancelled_by: ActedBy | None = None
-    risk: Annotated[Literal["low", "spend", "destructive"] | str, OPEN]
+    risk: Risk
     warnings: list[str]
     plan: PlanView
     receipt: Receipt
@@ -233,7 +234,7 @@ class Validated(Shape):
     network: str
     format: str
     plan: PlanView
-    risk: Annotated[Literal["low", "spend", "destructive"] | str, OPEN]
+    risk: Risk
     warnings: list[str]
 
 
@@ -244,7 +245,7 @@ class ValidChange(Shape):
     network: str
     action: Annotated[Literal["create", "status", "update", "delete", "edit"] | str, OPEN]
     plan: PlanView
-    risk: Annotated[Literal["low", "spend", "destructive"] | str, OPEN]
+    risk: Risk
     warnings: list[str]
 
 
