@@ -13,7 +13,7 @@ from typing import Literal
 from attrs import frozen
 
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import split_pointer
+from adsunify.values.json_pointer import MISSING, get_value, split_pointer
 
 
 @frozen
@@ -45,9 +45,10 @@ def add_marks(
 
 
 def remove_marks(target: Mapping[str, Json], marks: Sequence[IdempotencyMark]) -> Mapping[str, Json]:
-    """Return ``body`` and ``headers`` without the values of the marks. Parts without marks are not copied."""
+    """Return ``body`` and ``headers`` without the values of the marks; ``target`` itself if it has none."""
     for mark in marks:
-        target = _remove_at_path(target, split_pointer(mark.to))
+        if get_value(target, mark.to, MISSING) is not MISSING:
+            target = _remove_at_path(target, split_pointer(mark.to))
     return target
 
 
@@ -67,8 +68,6 @@ def _set_at_path(value: Mapping[str, Json], way: tuple[str, ...], new: Json) -> 
 
 def _remove_at_path(value: Mapping[str, Json], way: tuple[str, ...]) -> dict[str, Json]:
     part, rest = way[0], way[1:]
-    if part not in value:
-        return dict(value)
     return {name: member for name, member in value.items() if name != part} | (
         {part: _remove_at_path(value[part], rest)} if rest else {}
     )

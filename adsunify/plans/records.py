@@ -162,8 +162,8 @@ class Step:
     def to_json(self) -> dict[str, Json]:
         """Return the stored form, without defaults and without the values of marks."""
         request = self.request
-        if self.marks:
-            unmarked = remove_marks({"body": request.body, "headers": request.headers}, self.marks)
+        parts = {"body": request.body, "headers": request.headers}
+        if (unmarked := remove_marks(parts, self.marks)) is not parts:
             request = evolve(request, body=unmarked["body"], headers=unmarked["headers"])
         value: dict[str, Json] = {
             "key": self.key,
