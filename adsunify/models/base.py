@@ -363,15 +363,18 @@ NonEmptyFreeForm = Annotated[dict[str, Any], Field(min_length=1), AfterValidator
 
 
 def _load_exact(value: ApiModel, text: bytes) -> Any:
-    """Parse JSON with exact numbers. ``value`` is the model in which an error is reported."""
+    """Parse JSON with exact numbers, and refuse U+0000. ``value`` is the model in which an error is reported."""
     from adsunify.values.exact_json import RepeatedMembers, loads  # imported late, as in model_validate_json
 
     try:
-        return loads(text)
+        exact = loads(text)
     except RepeatedMembers as repeated:
         raise validation_error(value, make_repeated_violations(repeated.locations)) from None
     except ValueError as reason:
         raise validation_error(value, [Violation((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
+    if problems := list(find_nul(exact)):
+        raise validation_error(value, problems)
+    return exact
 
 
 def find_nul(value: Any, at: Location = ()) -> Iterator[Violation]:

@@ -91,6 +91,25 @@ def test_escaped_text_that_only_looks_like_nul_is_text():
 
 
 @pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        (r'"a": 1, "a": 2', [("meta.a", "repeated")]),
+        (r'"a": {"b": "x:y", "c": [{"d": 1, "d": 1}]}', [("meta.a.c.0.d", "repeated")]),
+        (r'"a": 1, "\u0061": 2', [("meta.a", "repeated")]),
+        (r'"a": 1, "a": 2, "b": "\u003a"', [("meta.a", "repeated")]),
+        (r'"a": 1, "a": 2, "b": "\u003A"', [("meta.a", "repeated")]),
+        (r'"a": 0.5, "a": 2, "b": 18446744073709551617', [("meta.a", "repeated")]),
+        (r'"a": "\u0000"', [("meta.a", "malformed")]),
+        (r'"\u0000": 1', [("meta", "malformed")]),
+    ],
+)
+@pytest.mark.parametrize("encoded", [True, False])
+def test_what_a_parser_would_hide_is_refused(members, expected, encoded):
+    text = f'{{"meta": {{{members}}}}}'
+    assert issues(Place, text.encode() if encoded else text) == expected
+
+
+@pytest.mark.parametrize(
     ("data", "expected"),
     [
         ({"start": "2027-02-30"}, [("query.start", "malformed")]),
