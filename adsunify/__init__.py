@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .answers import Account, Operation
     from .client import Ads, AsyncAds, AsyncPages, Pages
-    from .contract.requests import Status
+    from .contract.requests import KeyScope, Status
     from .errors import (
         AdsunifyError,
         Conflict,
@@ -73,6 +73,7 @@ _MODULE_BY_NAME = {
     "InvalidInput": "errors",
     "Issue": "errors",
     "Item": "models.edit",
+    "KeyScope": "contract.requests",
     "Keyword": "models.brief",
     "Kind": "plans.records",
     "Locale": "models.brief",
@@ -122,6 +123,7 @@ __all__ = [
     "InvalidInput",
     "Issue",
     "Item",
+    "KeyScope",
     "Keyword",
     "Kind",
     "Locale",

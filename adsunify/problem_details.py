@@ -57,6 +57,7 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "write_required": (403, "This needs a write-enabled credential of a member or admin."),
     "admin_required": (403, "This needs a write-enabled credential of an admin."),
     "not_for_agents": (403, "Agents may not do this; a person must."),
+    "outside_scope": (403, "The credential is bound to networks or accounts, and the action concerns others as well."),
     "approval_required": (403, "In this workspace a signed-in person executes, at `operation.reviewUrl`."),
     "access_lost": (403, "The key, the role, the membership or the account no longer permits native writes."),
     "not_found": (404, "The workspace does not contain it, or the address does not exist."),

@@ -23,6 +23,7 @@ SEARCH_WORDS: Mapping[str, str] = {
     "get_auth_verify": "who am i credential permissions can i write have write access workspace token check",
     "get_keys": "list api keys",
     "post_keys": "create make new api key token",
+    "post_keys_scoped": "create make new api key token for one account network only scoped restricted limited",
     "delete_key": "revoke delete remove api key",
     "get_connections": "connected networks connections logins which are connected",
     "post_connections_authorize": "connect link authorize login oauth consent new network account",

@@ -19,6 +19,7 @@ _BULK_MEMBERS: Mapping[str, Json] = {"accountId": EXAMPLE_ID, "kind": "campaign"
 
 BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
     requests.NewKey: {"name": "reporting", "canWrite": False, "expiresAt": "2030-01-01T00:00:00Z"},
+    requests.NewScopedKey: {"name": "shop", "canWrite": True, "scope": {"accountIds": [EXAMPLE_ID]}},
     requests.Authorize: {"network": "meta"},
     requests.NewConnection: {"network": "outbrain", "username": "media@shop.example", "password": "their password"},
     requests.Campaign: {

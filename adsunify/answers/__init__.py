@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .access import ConnectedAgent, CreatedKey, Key, Verified
+from .access import ConnectedAgent, CreatedKey, Key, ScopeView, Verified
 from .accounts import Account, CatalogRow, Connection, Consent, EditableField, Entity, Node, Settings, Tree, TreeLevel
 from .insights import Coverage, Day, Figures, Insights, Pending, Range
 from .networks import (
@@ -93,6 +93,7 @@ __all__ = [
     "Range",
     "Receipt",
     "Requirement",
+    "ScopeView",
     "Setting",
     "Settings",
     "Shape",

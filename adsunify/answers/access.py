@@ -9,6 +9,16 @@ from .shape import OPEN, Instant, Shape, Text, Uuid
 Role = Annotated[Literal["viewer", "member", "admin"] | str, OPEN]
 
 
+class ScopeView(Shape):
+    """The networks and accounts to which a key or an agent is bound. With both, an account must be in both.
+
+    A member that is left out does not restrict.
+    """
+
+    networks: list[str] | None = None
+    account_ids: list[Uuid] | None = None
+
+
 class Verified(Shape):
     """The credential of this request. For an agent's access token, its grant and its client are included."""
 
@@ -19,6 +29,7 @@ class Verified(Shape):
     user_id: Uuid
     role: Role | Annotated[Literal["ads_mcp"] | str, OPEN]
     can_write: bool
+    scope: ScopeView | None
     expires_at: Instant | None
     grant_id: Uuid | None = None
     client_id: Uuid | None = None
@@ -34,6 +45,7 @@ class Key(Shape):
     prefix: str
     owner_id: Uuid
     can_write: bool
+    scope: ScopeView | None
     expires_at: Instant | None
     revoked_at: Instant | None
     last_used_at: Instant | None
@@ -52,6 +64,7 @@ class ConnectedAgent(Shape):
     client_id: Uuid
     client_name: str
     can_write: bool
+    scope: ScopeView | None
     created_at: Instant
     expires_at: Instant
     revoked_at: Instant | None

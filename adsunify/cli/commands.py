@@ -31,6 +31,7 @@ COMMANDS = {
     "worker": "serve",
     "mcp": "agents",
     "sandbox": "serve",
+    "keys": "keys",
     "admin": "admin",
     "db": "admin",
 }
@@ -40,7 +41,7 @@ SECTIONS = {
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
         *("webhooks", "networks", "plan"),
     ),
-    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "admin", "db"),
+    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "admin", "db"),
 }
 UNKNOWN_MESSAGE = (
     "UNKNOWN: it is not known whether the change was made. Look at the account and at `adsunify operations` before "

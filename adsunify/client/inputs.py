@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from adsunify import answers
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
+from adsunify.contract.requests import KeyScope
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.models.base import ApiModel
 from adsunify.models.brief import CampaignBrief, Creative
@@ -37,6 +38,7 @@ MODELS: Mapping[str, tuple[type[ApiModel], str]] = {
     "campaign": (CampaignBrief, " Make one of a JSON text or object with adsunify.read_brief."),
     "creative": (Creative, ""),
     "edit": (EditBody, ""),
+    "scope": (KeyScope, ""),
     "targeting": (EditTargeting, ""),
 }
 """Member -> its model, and what helps to make one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
 from attrs import frozen
@@ -31,8 +32,10 @@ from adsunify.models.base import (
     CrossFieldModel,
     EntityId,
     FreeForm,
+    Items,
     Number,
     Omittable,
+    find_duplicates,
     number_schema,
 )
 from adsunify.models.brief import CampaignBrief, Instant
@@ -133,6 +136,41 @@ class NewKey(ApiModel):
     name: Annotated[str, StringConstraints(min_length=1, max_length=80), VISIBLE]
     can_write: bool = False
     expires_at: Omittable[Instant] = None
+
+
+def _require_scope_member(schema: dict[str, Any]) -> None:
+    for member in schema["properties"].values():
+        del member["default"]
+        member["uniqueItems"] = True
+    schema["minProperties"] = 1
+
+
+class KeyScope(CrossFieldModel):
+    """The networks and accounts to which a new key is bound. With both, an account must be in both."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(defer_build=True, json_schema_extra=_require_scope_member)
+
+    networks: Omittable[Annotated[Items[NetworkCode], Field(min_length=1, max_length=100)]] = None
+    account_ids: Omittable[Annotated[Items[Uuid], Field(min_length=1, max_length=500)]] = None
+
+    @classmethod
+    def check_rules(cls, members: Any) -> list[Violation]:
+        """Check that a member is given and that no list repeats an item."""
+        if members.networks is None and members.account_ids is None:
+            return [Violation((), "required", "must have networks, accountIds or both.")]
+        duplicates = (
+            find_duplicates((name,), values)
+            for name, values in (("networks", members.networks), ("accountIds", members.account_ids))
+        )
+        return [*chain(*duplicates)]
+
+
+class NewScopedKey(NewKey):
+    """A new API key that is bound to networks or accounts, within the scope of the authorizing key."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(defer_build=True)
+
+    scope: KeyScope
 
 
 class Authorize(ApiModel):

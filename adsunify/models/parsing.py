@@ -130,7 +130,8 @@ def _find_further_violations(
         for problem in model.check_rules(_collect_unchecked_members(model, raw, wrong, at)):
             yield problem._replace(location=at + problem.location)
     for name, part in _list_submodels(model).items():
-        yield from _find_further_violations(part, _get_member(raw, name), wrong, (*at, name))
+        if isinstance(value := _get_member(raw, name), Mapping):
+            yield from _find_further_violations(part, value, wrong, (*at, name))
 
 
 def _collect_unchecked_members(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location) -> SimpleNamespace:

@@ -6,11 +6,12 @@ import hmac
 import re
 import secrets
 
-from adsunify.actor import Actor
-from adsunify.errors import InvalidInput, Issue
+from adsunify.actor import Actor, CredentialScope
+from adsunify.contract.requests import KeyScope
+from adsunify.errors import InvalidInput, Issue, NotFound, raise_if_issues
 from adsunify.service.core import Service, format_optional_timestamp, format_timestamp
 from adsunify.service.tokens import hash_token, make_token
-from adsunify.store import agents, keys, people
+from adsunify.store import agents, connections, keys, people
 from adsunify.store.keys import KeyRecord
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json
@@ -55,8 +56,9 @@ def make_api_key() -> tuple[str, str]:
 
 
 async def verify_credential(service: Service, actor: Actor) -> Json:
-    """Describe the current credential: its workspace, its role, whether it may write, and when it expires.
+    """Describe the current credential: its workspace, its role, its scope, whether it may write, and its expiry.
 
+    ``scope`` is null where the credential reaches all accounts of the workspace.
     ``role`` is ``ads_mcp`` for an agent's access token. Such a token also names its grant and its client;
     ``grantExpiresAt`` is the time at which the grant ends and no refresh is possible any more.
     """
@@ -69,6 +71,7 @@ async def verify_credential(service: Service, actor: Actor) -> Json:
         "userId": actor.user_id,
         "role": actor.role,
         "canWrite": actor.can_operate,
+        "scope": format_scope(actor.scope),
         "expiresAt": format_optional_timestamp(actor.expires_at),
     }
     if actor.grant_id is None:
@@ -84,15 +87,61 @@ async def verify_credential(service: Service, actor: Actor) -> Json:
 
 
 async def list_keys(service: Service, actor: Actor) -> list[Json]:
-    """List the workspace's API keys, without their secrets."""
+    """List the workspace's API keys, without their secrets.
+
+    ``scope`` is null for a key that reaches all accounts. A key with a scope lists the keys within its scope only.
+    """
     return [_key_to_json(key) for key in await service.store.read(keys.list_keys, actor)]
 
 
 async def create_key(service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None) -> Json:
     """Create an API key. Only this response shows its secret.
 
-    The key expires no later than the key that authorizes the call.
+    The key expires no later than the key that authorizes the call, and has the same scope.
     """
+    return await _create_key(service, actor, name, can_write, expires_at, actor.scope)
+
+
+async def create_scoped_key(
+    service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None, scope: KeyScope
+) -> Json:
+    """Create an API key that reaches only some networks or accounts. Only this response shows its secret.
+
+    What lies outside the scope is 404 for the key. A scope cannot be changed. The key expires no later than the key
+    that authorizes the call, and its scope lies within that key's scope: a member that is left out is taken from there.
+    Raises NotFound where the authorizing key does not reach one of the accounts.
+    """
+    bound = actor.scope or CredentialScope()
+    raise_if_issues(
+        Issue(f"scope.networks.{index}", "outside_scope", f"must be one of {', '.join(bound.networks)}.")
+        for index, network in enumerate(scope.networks or ())
+        if bound.networks is not None and network not in bound.networks
+    )
+    networks = bound.networks if scope.networks is None else tuple(scope.networks)
+    account_ids = bound.account_ids if scope.account_ids is None else tuple(scope.account_ids)
+    if scope.account_ids is not None:
+        reached = {account.id: account for account in await service.store.read(connections.list_accounts, actor)}
+        missing = [f"scope.accountIds.{index}" for index, id_ in enumerate(scope.account_ids) if id_ not in reached]
+        if missing:
+            raise NotFound(
+                f"{', '.join(missing)}: this workspace has no such account, or this credential does not reach it."
+            )
+        raise_if_issues(
+            Issue(f"scope.accountIds.{index}", "conflict", "is an account of a network that scope.networks lacks.")
+            for index, id_ in enumerate(scope.account_ids)
+            if networks is not None and reached[id_].network not in networks
+        )
+    return await _create_key(service, actor, name, can_write, expires_at, CredentialScope(networks, account_ids))
+
+
+async def _create_key(
+    service: Service,
+    actor: Actor,
+    name: str,
+    can_write: bool,
+    expires_at: str | None,
+    scope: CredentialScope | None,
+) -> Json:
     bound = actor.expires_at
     expiry = bound if expires_at is None else int(parse_instant(expires_at, "expiresAt").timestamp() * 1000)
     if expiry is not None and expiry <= service.store.clock.wall():
@@ -118,6 +167,7 @@ async def create_key(service: Service, actor: Actor, *, name: str, can_write: bo
         can_write,
         expiry,
         service.store.clock,
+        scope,
     )
     return {**_key_to_json(key), "secret": secret}
 
@@ -125,9 +175,15 @@ async def create_key(service: Service, actor: Actor, *, name: str, can_write: bo
 async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
     """Revoke a key that you own, at once and whatever your role. Other keys are unaffected.
 
-    A read-only key can revoke only itself. Raises NotFound, Forbidden.
+    A read-only key can revoke only itself, and a key with a scope only keys within its scope. Raises NotFound,
+    Forbidden.
     """
     return _key_to_json(await service.store.write(keys.revoke_key, actor, key_id, service.store.clock))
+
+
+def format_scope(scope: CredentialScope | None) -> Json:
+    """Return the scope of a credential as responses show it."""
+    return None if scope is None else scope.to_json()
 
 
 def _key_to_json(key: KeyRecord) -> dict[str, Json]:
@@ -137,6 +193,7 @@ def _key_to_json(key: KeyRecord) -> dict[str, Json]:
         "prefix": f"adu_{key.prefix}",
         "ownerId": key.user_id,
         "canWrite": key.can_write,
+        "scope": format_scope(key.scope),
         "expiresAt": format_optional_timestamp(key.expires_at),
         "revokedAt": format_optional_timestamp(key.revoked_at),
         "lastUsedAt": format_optional_timestamp(key.last_used_at),

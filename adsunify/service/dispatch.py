@@ -38,6 +38,7 @@ USE_CASES: Mapping[str, UseCase] = {
     "get_auth_verify": api_keys.verify_credential,
     "get_keys": api_keys.list_keys,
     "post_keys": api_keys.create_key,
+    "post_keys_scoped": api_keys.create_scoped_key,
     "delete_key": api_keys.revoke_key,
     "get_connected_agents": oauth_server.list_grants,
     "delete_connected_agent": oauth_server.revoke_grant,

@@ -18,13 +18,13 @@ from uuid import uuid4
 from attrs import field, frozen
 from sqlalchemy import Connection
 
-from adsunify.actor import Actor
+from adsunify.actor import Actor, CredentialScope
 from adsunify.adapter.oauth import make_code_challenge
 from adsunify.encryption import KeyRing, derive_secrets
 from adsunify.errors import AdsunifyError, Forbidden, NotFound
 from adsunify.service.core import Service, format_timestamp
 from adsunify.service.tokens import hash_token, make_token
-from adsunify.store import agents, people
+from adsunify.store import agents, connections, people
 from adsunify.store.agents import ClientRecord, GrantRecord, TokenRecord
 from adsunify.store.clock import Clock
 from adsunify.values.exact_json import Json
@@ -254,11 +254,20 @@ async def read_authorization_request(service: Service, query: Mapping[str, str])
 
 
 async def grant_consent(
-    service: Service, request: AuthorizationRequest, user_id: str, workspace_id: str, *, write: bool
+    service: Service,
+    request: AuthorizationRequest,
+    user_id: str,
+    workspace_id: str,
+    *,
+    write: bool,
+    account_ids: Sequence[str] | None = None,
 ) -> str:
     """Save the person's consent for a workspace; returns the client's address with the code.
 
-    Raises Forbidden where the person is not a member, or is a viewer and allows writing.
+    ``account_ids``: the only accounts that the agent reaches; None means all accounts, also those connected later.
+
+    Raises Forbidden where the person is not a member, or is a viewer and allows writing; NotFound for an account of
+    another workspace.
     """
     code = make_token()
     await service.store.write(
@@ -267,6 +276,7 @@ async def grant_consent(
         user_id,
         workspace_id,
         write and request.wants_write,
+        None if account_ids is None else CredentialScope(account_ids=tuple(account_ids)),
         hash_token(code),
         service.store.clock,
     )
@@ -279,6 +289,7 @@ def _grant_consent(
     user_id: str,
     workspace_id: str,
     write: bool,
+    scope: CredentialScope | None,
     code_hash: str,
     clock: Clock,
 ) -> None:
@@ -287,8 +298,11 @@ def _grant_consent(
         raise Forbidden("You do not belong to this workspace.")
     if write and member.role == "viewer":
         raise Forbidden("A viewer cannot allow writing.", code="write_required")
+    person = Actor(workspace_id, user_id, "session", member.role, True, "session")
+    for account_id in (scope and scope.account_ids) or ():
+        connections.get_account(connection, person, account_id)
     grant = agents.create_grant(
-        connection, workspace_id, user_id, request.client.id, write, request.resource, GRANT_MILLISECONDS, clock
+        connection, workspace_id, user_id, request.client.id, write, request.resource, GRANT_MILLISECONDS, clock, scope
     )
     agents.save_token(
         connection, grant.id, "code", code_hash, CODE_MILLISECONDS, clock, request.redirect_uri, request.code_challenge
@@ -449,7 +463,11 @@ async def actor_from_token(service: Service, token: str) -> Actor | None:
 
 
 async def list_grants(service: Service, actor: Actor) -> list[Json]:
-    """List your OAuth grants for agents in the current workspace."""
+    """List your OAuth grants for agents in the current workspace.
+
+    ``scope`` is null for an agent that reaches all accounts. A credential with a scope lists only the grants within its
+    scope.
+    """
     grants = await service.store.read(agents.list_grants, actor, service.store.clock)
     return [_grant_to_json(grant, name) for grant, name in grants]
 
@@ -457,7 +475,8 @@ async def list_grants(service: Service, actor: Actor) -> list[Json]:
 async def revoke_grant(service: Service, actor: Actor, *, grant_id: str) -> Json:
     """Revoke one of your grants at once, with its refresh tokens.
 
-    A read-only agent revokes only its own grant; a read-only key revokes none.
+    A read-only agent revokes only its own grant; a read-only key revokes none. A credential with a scope revokes only
+    grants within its scope.
     """
     grant = await service.store.write(agents.revoke_grant, actor, grant_id, service.store.clock)
     client = await service.store.read(agents.find_client, grant.client_id)
@@ -470,6 +489,7 @@ def _grant_to_json(grant: GrantRecord, name: str) -> dict[str, Json]:
         "clientId": grant.client_id,
         "clientName": name,
         "canWrite": grant.can_write,
+        "scope": None if grant.scope is None else grant.scope.to_json(),
         "createdAt": format_timestamp(grant.created_at),
         "expiresAt": format_timestamp(grant.expires_at),
         "revokedAt": None if grant.revoked_at is None else format_timestamp(grant.revoked_at),

@@ -93,7 +93,10 @@ class UserSession:
         """The person as an actor, with the authority of the role. Raises Forbidden where there is no workspace."""
         if self.membership is None:
             raise Forbidden("You are not a member of any workspace. Ask an admin for an invitation.")
-        home = self.membership
+        return self.make_actor(self.membership)
+
+    def make_actor(self, home: WorkspaceMembership) -> Actor:
+        """Return the person as an actor in one of the person's workspaces."""
         return Actor(
             home.workspace_id, self.user_id, "session", home.role, True, "session", session_hash=self.token_hash
         )

@@ -11,7 +11,9 @@ from adsunify.contract.access import authorize
 from adsunify.errors import AdsunifyError, invalid_input
 from adsunify.problem_details import to_problem_details
 from adsunify.service.users import read_emails
+from adsunify.values.exact_json import Json
 
+from .oauth_server import MAX_ACCOUNTS
 from .request import PageRequest, PageRouter
 
 KEY_LIFETIMES = ("30", "90", "365")
@@ -35,17 +37,22 @@ async def show_keys(visit: PageRequest) -> web.Response:
 
 async def create_key(visit: PageRequest) -> web.Response:
     """Create a key and show its secret once."""
-    authorize(visit.actor, ENDPOINTS_BY_ID["post_keys"])
+    scope = {"networks": visit.list_ticked("network"), "accountIds": visit.list_ticked("account")}
+    scope = {name: values for name, values in scope.items() if values}
+    operation_id = "post_keys_scoped" if scope else "post_keys"
+    authorize(visit.actor, ENDPOINTS_BY_ID[operation_id])
     days = visit.form.get("days")
     if days not in ("", *KEY_LIFETIMES):
         raise invalid_input(
             "days", "not_a_choice", f"must be one of {', '.join(KEY_LIFETIMES)}, or empty for no expiry."
         )
-    body = {"name": visit.form.get("name", ""), "canWrite": visit.form.get("canWrite") == "true"}
+    body: dict[str, Json] = {"name": visit.form.get("name", ""), "canWrite": visit.form.get("canWrite") == "true"}
+    if scope:
+        body["scope"] = scope
     if days:
         body["expiresAt"] = (visit.service.now() + timedelta(days=int(days))).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        return await _keys_page(visit, 201, new_key=await visit.call_endpoint("post_keys", body))
+        return await _keys_page(visit, 201, new_key=await visit.call_endpoint(operation_id, body))
     except AdsunifyError as problem:
         return await _keys_page(visit, problem.status, problem=to_problem_details(problem))
 
@@ -53,7 +60,20 @@ async def create_key(visit: PageRequest) -> web.Response:
 async def _keys_page(visit: PageRequest, status: int = 200, **more: object) -> web.Response:
     keys = await visit.call_endpoint("get_keys")
     owners = await read_emails(visit.service, (key["ownerId"] for key in keys))
-    values = {"keys": keys, "owners": owners, "lifetimes": KEY_LIFETIMES, "new_key": None, "problem": None, **more}
+    accounts = await visit.call_endpoint("get_accounts")
+    connected = [account for account in accounts if account["status"] != "disconnected"]
+    values = {
+        "keys": keys,
+        "owners": owners,
+        "lifetimes": KEY_LIFETIMES,
+        "accounts": accounts,
+        "open_accounts": connected[:MAX_ACCOUNTS],
+        "ticked": visit.form if "problem" in more else {},
+        "networks": list(dict.fromkeys(account["network"] for account in connected)),
+        "new_key": None,
+        "problem": None,
+        **more,
+    }
     return visit.render_page("keys.html", status, **values)
 
 
@@ -66,7 +86,8 @@ async def revoke_key(visit: PageRequest) -> web.Response:
 
 async def show_agents(visit: PageRequest) -> web.Response:
     """Show the person's grants in this workspace."""
-    return visit.render_page("agents.html", agents=await visit.call_endpoint("get_connected_agents"))
+    agents = await visit.call_endpoint("get_connected_agents")
+    return visit.render_page("agents.html", agents=agents, accounts=await visit.call_endpoint("get_accounts"))
 
 
 async def revoke_agent(visit: PageRequest) -> web.Response:

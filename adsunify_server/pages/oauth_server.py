@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
 from adsunify.errors import Forbidden
 from adsunify.service import oauth_server
+from adsunify.service.accounts import list_accounts
 from adsunify.service.oauth_server import AuthorizationRequest, OAuthError
 
 from .request import PageRequest, PageRouter, check_storable
 
+MAX_ACCOUNTS = 500
+"""How many accounts of a workspace the page lists."""
 PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 
 
@@ -25,7 +29,7 @@ def add_pages(router: PageRouter) -> None:
 async def show_consent(visit: PageRequest) -> web.Response:
     """Show which application asks for which access."""
     try:
-        return _consent_page(visit, await _read_request(visit))
+        return await _consent_page(visit, await _read_request(visit))
     except OAuthError as problem:
         return visit.redirect(oauth_server.refusal_url(visit.service, dict(visit.request.query), problem))
 
@@ -39,21 +43,44 @@ async def decide_consent(visit: PageRequest) -> web.Response:
     except OAuthError as problem:
         return visit.redirect(oauth_server.refusal_url(visit.service, dict(visit.request.query), problem))
     workspace, write = visit.form.get("workspaceId", ""), visit.form.get("access") == "write"
+    ticked = visit.list_ticked("account")
+    listed = {account["accountId"] for account in (await _list_accounts(visit)).get(workspace, ())}
+    chosen = [account_id for account_id in ticked if account_id in listed]
     try:
+        if ticked and not chosen:
+            raise Forbidden("The ticked accounts are of another workspace. Tick accounts of the chosen workspace.")
         return visit.redirect(
             await oauth_server.grant_consent(
-                visit.service, request, visit.signed_in_session.user_id, workspace, write=write
+                visit.service,
+                request,
+                visit.signed_in_session.user_id,
+                workspace,
+                write=write,
+                account_ids=chosen or None,
             )
         )
     except Forbidden as refusal:
-        return _consent_page(visit, request, refusal.status, refusal.message)
+        return await _consent_page(visit, request, refusal.status, refusal.message)
 
 
 async def _read_request(visit: PageRequest) -> AuthorizationRequest:
     return await oauth_server.read_authorization_request(visit.service, check_storable(dict(visit.request.query)))
 
 
-def _consent_page(
+async def _list_accounts(visit: PageRequest) -> dict[str, list[Any]]:
+    """Return the connected accounts of each of the person's workspaces."""
+    person = visit.signed_in_session
+    return {
+        home.workspace_id: [
+            account
+            for account in await list_accounts(visit.service, person.make_actor(home), network=None)
+            if account["status"] != "disconnected"
+        ][:MAX_ACCOUNTS]
+        for home in person.memberships
+    }
+
+
+async def _consent_page(
     visit: PageRequest, request: AuthorizationRequest, status: int = 200, problem: str | None = None
 ) -> web.Response:
     homes = visit.signed_in_session.memberships
@@ -63,6 +90,8 @@ def _consent_page(
         targets=f"'self' {_form_target(request.redirect_uri)}",
         authorization=request,
         homes=homes,
+        accounts=await _list_accounts(visit),
+        max_accounts=MAX_ACCOUNTS,
         writes=request.wants_write and any(home.role != "viewer" for home in homes),
         problem=problem,
     )

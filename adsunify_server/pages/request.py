@@ -37,8 +37,8 @@ SESSION_COOKIE, VISIT_COOKIE = "adsunify_session", "adsunify_visit"
 LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 """Matches a path of this server. Browsers do not take a matching text for an address of another host."""
 FOREIGN_SITES = ("cross-site", "same-site")
-MAX_FIELDS = 200
-"""The maximum number of fields of a form. No form of the pages has so many."""
+MAX_FIELDS = 2000
+"""The maximum number of fields of a form. No form of the pages sends so many: a ticked account is one field."""
 FORGED_FORM = (
     "The form was not accepted: it did not come from a page of this server, your session has ended, or you have "
     "switched to another workspace. Open the page again."
@@ -124,6 +124,10 @@ class PageRequest:
             self.form.get("csrf", "").encode("utf-8"), self.csrf_token.encode("ascii")
         ):
             raise Forbidden(FORGED_FORM)
+
+    def list_ticked(self, kind: str) -> list[str]:
+        """Return the values of the ticked boxes of a kind. Each box is a field, because no field may be repeated."""
+        return [name.removeprefix(f"{kind}.") for name in self.form if name.startswith(f"{kind}.")]
 
     def require_confirmed(self) -> None:
         """Raise InvalidInput where the person did not confirm."""

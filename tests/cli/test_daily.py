@@ -64,6 +64,29 @@ def test_a_campaign_from_brief_to_figures(both: Place, account: str, networks: N
     assert [row["date"] for row in figures["rows"]] == ["2026-01-01", "2026-01-02", "2026-01-03"]
 
 
+def test_a_key_for_one_account(both: Place, account: str, networks: Networks) -> None:
+    made = both.ads("keys", "create", "agent", "--write", "--days", "7", "--account", account, "--json").data
+    assert (made["scope"], made["canWrite"]) == ({"accountIds": [account]}, True) and made["expiresAt"] is not None
+    plain = both.ads("keys", "create", "reporting", "--json").data
+    assert (plain["scope"], plain["canWrite"]) == (None, False)
+    wide = both.ads("keys", "create", "google", "--network", "google", "--network", "meta")
+    assert re.search(r"google, meta .*\n.*secret: adu_", wide.out), wide.out
+    listed = {key["keyId"]: key["scope"] for key in both.ads("keys", "list", "--json").data}
+    assert listed[made["keyId"]] == {"accountIds": [account]} and listed[plain["keyId"]] is None
+    shown = both.ads("keys", "list").out
+    assert re.search(rf"agent .* {account} ", shown) and re.search(r"reporting .* all ", shown), shown
+    if both.name == "server":
+        bound = Place("bound", {**both.environment, "ADSUNIFY_TOKEN": made["secret"]})
+        assert [one["accountId"] for one in bound.ads("accounts", "--json").data] == [account]
+        assert bound.ads("keys", "create", "child", "--network", "chatgpt", "--json").data["scope"] == {
+            "networks": ["chatgpt"],
+            "accountIds": [account],
+        }
+    for refused in ("nothing", NEVER):
+        ran = both.ads("keys", "create", "x", "--account", refused)
+        assert ran.code in (1, 2) and "ccount" in ran.err, ran.err
+
+
 def test_a_server_says_what_its_rest_api_says(served: Mapping[str, Any]) -> None:
     address = served["baseUrl"].replace("http:", "HTTP:")  # a scheme is the same in letters of any case
     there = Place("server", {"ADSUNIFY_SERVER": address, "ADSUNIFY_TOKEN": served["apiKey"]})

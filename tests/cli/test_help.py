@@ -24,13 +24,14 @@ DOCUMENTED = {
         "admin keys rotate",
     ),
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
-    *("insights", "webhooks listen", "webhooks verify"),
+    *("keys list", "keys create", "insights", "webhooks listen", "webhooks verify"),
 }
 """The fixed list: nobody's script breaks."""
 WITHOUT_JSON = {"worker", "mcp", "db upgrade"}
 """Commands that have nothing to tell, or speak another protocol."""
 ANYWHERE = {
     *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
+    *("keys list", "keys create"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -26,17 +27,17 @@ class Client:
     verifier: str
     query: dict[str, str]
 
-    async def allowed(self, name: str, write: bool) -> str:
-        """Where a person who consents is sent back to."""
+    async def allowed(self, name: str, write: bool, accounts: Sequence[str] | None = None) -> str:
+        """Where a person who consents, perhaps for some accounts only, is sent back to."""
         actor = self.server.people[name].actor
         asked = await oauth_server.read_authorization_request(self.server.service, self.query)
         return await oauth_server.grant_consent(
-            self.server.service, asked, actor.user_id, actor.workspace_id, write=write
+            self.server.service, asked, actor.user_id, actor.workspace_id, write=write, account_ids=accounts
         )
 
-    async def code(self, name: str = "admin", *, write: bool = True) -> str:
+    async def code(self, name: str = "admin", *, write: bool = True, accounts: Sequence[str] | None = None) -> str:
         """A person consents; the code that comes back."""
-        told = parse_qs(urlsplit(await self.allowed(name, write)).query)
+        told = parse_qs(urlsplit(await self.allowed(name, write, accounts)).query)
         assert told["iss"] == [self.server.base_url] and told["state"] == ["st"]
         return told["code"][0]
 
@@ -51,8 +52,10 @@ class Client:
     async def refresh(self, token: str) -> httpx.Response:
         return await self.ask(grant_type="refresh_token", refresh_token=token)
 
-    async def tokens(self, name: str = "admin", *, write: bool = True) -> dict[str, Any]:
-        answer = await self.redeem(await self.code(name, write=write))
+    async def tokens(
+        self, name: str = "admin", *, write: bool = True, accounts: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        answer = await self.redeem(await self.code(name, write=write, accounts=accounts))
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BODIES: dict[str, Any] = {
     "post_keys": {"name": "spare"},
+    "post_keys_scoped": {"name": "spare", "scope": {"networks": ["meta"]}},
     "post_connections_authorize": {"network": "meta"},
     "post_connections_credentials": {"network": "chatgpt", "apiKey": "of no value"},
     "post_validate_campaign": {"accountId": NEVER, "campaign": brief("meta")},
@@ -50,6 +51,7 @@ BODIES: dict[str, Any] = {
 QUERIES: dict[str, dict[str, str]] = {"get_account_insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"}}
 ACCESS: dict[str, Access] = {
     "post_keys": "admin",
+    "post_keys_scoped": "admin",
     "delete_key": "owner",
     "post_connections_authorize": "admin",
     "post_connections_credentials": "admin",

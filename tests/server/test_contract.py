@@ -30,6 +30,7 @@ FROZEN = {
     "get_auth_verify": "GET /auth/verify",
     "get_keys": "GET /keys",
     "post_keys": "POST /keys",
+    "post_keys_scoped": "POST /keys/scoped",
     "delete_key": "DELETE /keys/{keyId}",
     "get_connected_agents": "GET /connected-agents",
     "delete_connected_agent": "DELETE /connected-agents/{grantId}",
@@ -92,7 +93,7 @@ PREPARES = "post_bulk_.*|post_account_.*_edit|post_account_(campaigns|ad_groups|
 STATUSES = {
     **dict.fromkeys(FROZEN, "200"),
     **dict.fromkeys(("post_keys", "post_connections_authorize", "post_create", "post_activate"), "201"),
-    "post_connections_credentials": "201",
+    **dict.fromkeys(("post_keys_scoped", "post_connections_credentials"), "201"),
     "post_webhooks": "201",
     **dict.fromkeys(("post_webhook_test", "post_webhook_delivery_redeliver"), "202"),
     **{name: "201" for name in FROZEN if re.fullmatch(PREPARES, name)},

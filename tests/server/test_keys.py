@@ -44,6 +44,7 @@ async def test_verify_tells_the_credential(empty: Served) -> None:
         "userId": actor.user_id,
         "role": "member",
         "canWrite": True,
+        "scope": None,
     }
     assert (await empty.person("member", "read").get("/auth/verify"))["canWrite"] is False
     assert (await empty.person("viewer").get("/auth/verify"))["canWrite"] is False

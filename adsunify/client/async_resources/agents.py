@@ -13,6 +13,9 @@ class AsyncAgentsResource(AsyncResource):
     def list(self) -> AsyncPages[ConnectedAgent]:
         """List your OAuth grants for agents in the current workspace.
 
+        ``scope`` is None for an agent that reaches all accounts. A credential with a scope lists only the grants within
+        its scope.
+
         Access: Any valid credential of the workspace.
 
         Returns:
@@ -24,7 +27,8 @@ class AsyncAgentsResource(AsyncResource):
     async def revoke(self, agent: ConnectedAgent | str) -> ConnectedAgent:
         """Revoke one of your grants at once, with its refresh tokens.
 
-        A read-only agent revokes only its own grant; a read-only key revokes none.
+        A read-only agent revokes only its own grant; a read-only key revokes none. A credential with a scope revokes
+        only grants within its scope.
 
         Access: Any valid credential of the workspace.
 

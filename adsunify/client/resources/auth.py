@@ -10,10 +10,11 @@ class AuthResource(Resource):
     """The credential of this client."""
 
     def verify(self) -> Verified:
-        """Describe the current credential: its workspace, its role, whether it may write, and when it expires.
+        """Describe the current credential: its workspace, its role, its scope, whether it may write, and its expiry.
 
-        ``role`` is ``ads_mcp`` for an agent's access token. Such a token also names its grant and its client;
-        ``grant_expires_at`` is the time at which the grant ends and no refresh is possible any more.
+        ``scope`` is None where the credential reaches all accounts of the workspace. ``role`` is ``ads_mcp`` for an
+        agent's access token. Such a token also names its grant and its client; ``grant_expires_at`` is the time at
+        which the grant ends and no refresh is possible any more.
 
         Access: Any valid credential of the workspace.
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from adsunify.answers import CreatedKey, Key
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource
+from adsunify.contract.requests import KeyScope
 
 
 class KeysResource(Resource):
@@ -14,6 +15,8 @@ class KeysResource(Resource):
 
     def list(self) -> Pages[Key]:
         """List the workspace's API keys, without their secrets.
+
+        ``scope`` is None for a key that reaches all accounts. A key with a scope lists the keys within its scope only.
 
         Access: Any valid credential of the workspace. Not with an agent's access token.
 
@@ -30,7 +33,7 @@ class KeysResource(Resource):
 
         Only this response shows its secret.
 
-        The key expires no later than the key that authorizes the call.
+        The key expires no later than the key that authorizes the call, and has the same scope.
 
         Access: A write-enabled credential of an admin. Not with an agent's access token.
 
@@ -50,12 +53,45 @@ class KeysResource(Resource):
             CreatedKey, "post_keys", {"name": name, "canWrite": can_write, "expiresAt": expires_at}
         )
 
+    def create_scoped(
+        self, *, name: str, scope: KeyScope, can_write: bool = False, expires_at: datetime | None = None
+    ) -> CreatedKey:
+        """Create an API key that reaches only some networks or accounts.
+
+        Only this response shows its secret.
+
+        What lies outside the scope is 404 for the key. A scope cannot be changed. The key expires no later than the key
+        that authorizes the call, and its scope lies within that key's scope: a member that is left out is taken from
+        there.
+
+        Access: A write-enabled credential of an admin. Not with an agent's access token.
+
+        Args:
+            name: what people call the key.
+            scope: the networks and accounts that the key reaches.
+            can_write: whether the key may prepare and execute changes.
+            expires_at: when the key expires; an instant with a time zone.
+
+        Returns:
+            A new API key. ``secret`` is shown only in this response.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+        """
+        return self._client._request(
+            CreatedKey,
+            "post_keys_scoped",
+            {"name": name, "scope": scope, "canWrite": can_write, "expiresAt": expires_at},
+        )
+
     def revoke(self, key: Key | str) -> Key:
         """Revoke a key that you own, at once and whatever your role.
 
         Other keys are unaffected.
 
-        A read-only key can revoke only itself.
+        A read-only key can revoke only itself, and a key with a scope only keys within its scope.
 
         Access: The owner in any role: with a write-enabled credential, or with the key itself. Not with an agent's
         access token.

@@ -42,6 +42,7 @@ IMPORTS: Mapping[str, str] = {
     "Creative": "adsunify.models.brief",
     "EditBody": "adsunify.models.edit",
     "EditTargeting": "adsunify.models.edit",
+    "KeyScope": "adsunify.contract.requests",
     "Kind": "adsunify.plans.records",
     "Json": "adsunify.values.exact_json",
     "NetworkCode": "adsunify.values.network_codes",

@@ -60,6 +60,7 @@ PARAMETERS: Mapping[str, str] = {
     "parent": "the entity above, or its id.",
     "payload": "members with the network's own names and units.",
     "resource": "the name of the catalog, such as ``pages``; some take text after a colon.",
+    "scope": "the networks and accounts that the key reaches.",
     "search": "only rows with this text.",
     "source": "the succeeded create operation, or its id.",
     "start_date": "the first day, in the account's time zone.",

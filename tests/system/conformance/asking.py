@@ -43,19 +43,30 @@ async def ask(caller: Caller, row: Row, ids: Mapping[str, str], **changes: Any) 
         body |= {name: value for name, value in ids.items() if name in row.body.members and name != "entityId"}
         if "operationIds" in body and "operationId" in ids:
             body["operationIds"] = [ids["operationId"]]
+        if "scope" in body and "accountId" in ids:
+            body["scope"] = {"accountIds": [ids["accountId"]]}
         body |= changes
     answer = await caller.send(row.method, address(row, ids), body, query=queried(row))
     found: dict[str, Any] = answer.json()
     return answer.status_code, found
 
 
+LISTED = {"operationIds": "operationId", "scope": "accountId"}
+"""Members of a body that hold several ids."""
+
+
 @define
 class Things:
-    """What one person's workspace has of everything that has an id; what a call uses up is made anew."""
+    """What one person's workspace has of everything that has an id; what a call uses up is made anew.
+
+    ``network``: that of the account. ``scope``: the accounts to which the person's keys and agents are bound.
+    """
 
     server: Served
     person: str = "admin"
     account: str = ""
+    network: str = "meta"
+    scope: tuple[str, ...] | None = None
     made: dict[str, str] = field(factory=dict)
 
     @property
@@ -64,10 +75,11 @@ class Things:
 
     async def ids(self, row: Row) -> dict[str, str]:
         """Real ids for the row's path and body."""
-        wanted = {*row.parameters, *(row.body.members if row.body is not None else ())}
+        members = row.body.members if row.body is not None else ()
+        wanted = {*row.parameters, *(LISTED.get(name, name) for name in members)}
         found: dict[str, str] = {}
         for name, make in MAKERS.items():
-            if name in wanted or (name == "operationId" and "operationIds" in wanted):
+            if name in wanted:
                 found[name] = await make(self, row)
         if "deliveryId" in found:
             found["webhookId"] = self.made["webhook of the delivery"]
@@ -75,7 +87,7 @@ class Things:
 
     async def prepared(self) -> str:
         """A prepared operation."""
-        body = {"accountId": self.account, "campaign": brief("meta")}
+        body = {"accountId": self.account, "campaign": brief(self.network)}
         return str((await self.caller.post("/create", body, 201))["id"])
 
     async def kept(self, name: str, make: Callable[[], Awaitable[str]]) -> str:
@@ -122,16 +134,19 @@ async def _key(one: Things, row: Row) -> str:
 
 
 async def _connection(one: Things, row: Row) -> str:
-    """One that no account of the tests hangs on."""
+    """One that no account of the tests hangs on; with a scope, that of the account."""
+    if one.scope is not None:
+        return str((await one.caller.get(f"/accounts/{one.account}"))["connectionId"])
     await connect(one.server, "pinterest", one.person)
     found = await one.caller.get("/connections")
     return next(str(each["connectionId"]) for each in found if each["network"] == "pinterest" and each["accounts"])
 
 
 async def _grant(one: Things, row: Row) -> str:
-    await (await agent(one.server)).tokens(one.person)
+    await (await agent(one.server)).tokens(one.person, accounts=one.scope)
     found = await one.caller.get("/connected-agents")
-    return next(str(each["grantId"]) for each in found if each["revokedAt"] is None)
+    scope = None if one.scope is None else {"accountIds": [*one.scope]}
+    return next(str(each["grantId"]) for each in found if each["revokedAt"] is None and each["scope"] == scope)
 
 
 async def _webhook(one: Things, row: Row) -> str:

@@ -232,6 +232,18 @@ ACTIVATE = Fields(
 KEY = Fields(
     {"name": must(text(1, 80)), "canWrite": may(flag, False), "expiresAt": may(instant)}, {"name": "reporting"}
 )
+SCOPE_NETWORKS = Form(
+    good=(["meta"], NETWORKS),
+    bad=(([], ""), (["meta", "meta"], "/1"), (None, ""), ("meta", ""), (["myspace"], "/0"), ([1], "/0")),
+)
+SCOPE = Fields(
+    {
+        "networks": may(SCOPE_NETWORKS),
+        "accountIds": may(many(uuid, 1, 500, UUID[:-3] + "{:03}")),
+    },
+    {"networks": ["meta"]},
+)
+SCOPED_KEY = Fields({**KEY.members, "scope": must(SCOPE.form())}, {"name": "reporting", "scope": SCOPE.example})
 AUTHORIZE = Fields(
     {"network": must(choice(*(code for code in NETWORKS if not get_samples(code).credentials)))}, {"network": "meta"}
 )
@@ -336,6 +348,7 @@ ROWS: tuple[Row, ...] = (
     Row("GET", "/auth/verify"),
     Row("GET", "/keys", agents=False),
     Row("POST", "/keys", 201, "admin", KEY, agents=False),
+    Row("POST", "/keys/scoped", 201, "admin", SCOPED_KEY, agents=False),
     Row("DELETE", "/keys/{keyId}", access="owner", agents=False),
     Row("GET", "/connected-agents"),
     Row("DELETE", "/connected-agents/{grantId}"),

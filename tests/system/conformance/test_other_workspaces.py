@@ -1,4 +1,6 @@
-"""Every endpoint with every id of another workspace: 404 as if there were no such thing, and nothing is changed.
+"""Every endpoint with every id of another workspace, or outside the caller's scope: 404 as if there were no such thing.
+
+Nothing is changed.
 
 Made from the contract's rows: a new endpoint is tried by itself, with every place in its path or body that takes an id.
 """
@@ -11,16 +13,15 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from attrs import evolve
 
-from tests.server.served import NEVER, Served
+from tests.server.served import NEVER, Person, Served, connect
 
-from .asking import MAKERS, OPERATION_IDS, Things, ask, example, things
+from .asking import LISTED, MAKERS, OPERATION_IDS, Things, ask, example, things
 from .spec import ROWS, Row
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OWN_PLACES = ("network", "resource")
-LISTED = {"operationIds": "operationId"}
-"""Members of a body that hold several ids."""
 
 
 def places(row: Row) -> list[str]:
@@ -34,15 +35,31 @@ def places(row: Row) -> list[str]:
 TRIES = [(row, place) for row in ROWS for place in places(row)]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def theirs(both: Served) -> Things:
-    """What the admin of the other workspace has."""
-    return await things(both, "stranger")
+BORDERS = ("another workspace", "outside the scope")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def mine(both: Served) -> Things:
-    return await things(both)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=BORDERS)
+async def apart(both: Served, request: pytest.FixtureRequest) -> tuple[Things, Things]:
+    """What the caller has, and what lies behind a border: the other workspace's, or outside the scope of its key."""
+    mine = await things(both)
+    if request.param == "another workspace":
+        return mine, await things(both, "stranger")
+    other = both.accounts.get("snapchat") or await connect(both, "snapchat")
+    body = {"name": "bound", "canWrite": True, "scope": {"accountIds": [mine.account]}}
+    secret = (await both.admin.post("/keys/scoped", body, 201))["secret"]
+    both.people["bound"] = Person(both.people["admin"].actor, {"write": secret})
+    bound = evolve(mine, person="bound", scope=(mine.account,), made={})
+    return bound, evolve(mine, account=other, network="snapchat", made={})
+
+
+@pytest.fixture(scope="module")
+def mine(apart: tuple[Things, Things]) -> Things:
+    return apart[0]
+
+
+@pytest.fixture(scope="module")
+def theirs(apart: tuple[Things, Things]) -> Things:
+    return apart[1]
 
 
 async def test_every_id_of_the_contract_is_tried() -> None:
@@ -67,8 +84,11 @@ def results(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("row", "place"), TRIES, ids=lambda one: one.name if isinstance(one, Row) else one)
-async def test_an_id_of_another_workspace_is_not_there(mine: Things, theirs: Things, row: Row, place: str) -> None:
-    """The same answer as for an id of nothing, word for word; with their other ids beside it, and with ours."""
+async def test_an_id_behind_a_border_is_not_there(mine: Things, theirs: Things, row: Row, place: str) -> None:
+    """The same answer as for an id of nothing, word for word; with their other ids beside it, and with ours.
+
+    Those on this side of the border are there.
+    """
     own, foreign = await mine.ids(row), await theirs.ids(row)
     await mine.server.delivered()  # the call before this one may have queued a notification
     before = await mine.server.rows()
@@ -86,11 +106,14 @@ async def test_an_id_of_another_workspace_is_not_there(mine: Things, theirs: Thi
             assert (status, body["code"], body["outcome"]) == (404, "not_found", "not_applied"), body
     assert await mine.server.rows() == before
     assert (mine.server.networks.writes(), len(mine.server.networks.asked)) == (writes, asked)
-    _, body, _ = await answered(theirs, row, foreign, place)
-    assert body.get("code") != "not_found", body
+    for one, ids_ in ((theirs, foreign), (mine, own)):
+        _, body, _ = await answered(one, row, ids_, place)
+        assert body.get("code") != "not_found", body
+        if row.name == "POST /webhooks":  # nothing answers at its address
+            await one.caller.delete(f"/webhooks/{body['data']['webhookId']}")
 
 
-async def test_lists_hold_nothing_of_another_workspace(mine: Things, theirs: Things) -> None:
+async def test_lists_hold_nothing_behind_a_border(mine: Things, theirs: Things) -> None:
     for row in ROWS:
         if row.method == "GET" and not row.parameters:
             await mine.ids(row), await theirs.ids(row)

@@ -1,0 +1,110 @@
+"""``adsunify keys``: the API keys of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from adsunify.contract.requests import KeyScope
+from adsunify.values.exact_json import Json
+
+from . import output
+from .options import Target, data_option, target_options
+from .workflow import network_choice
+
+COLUMNS = (
+    output.Column("key"),
+    output.Column("name", prose=True),
+    output.Column("begins with", rank=3),
+    output.Column("access", rank=1),
+    output.Column("accounts", prose=True),
+    output.Column("expires", rank=2),
+)
+
+
+@click.group()
+def keys() -> None:
+    """List and create the API keys of a workspace."""
+
+
+@keys.command("list")
+@data_option
+@target_options
+def list_(where: Target, as_json: bool) -> None:
+    """List the API keys, with the networks and accounts to which they are bound."""
+    with where.make_client() as client:
+        rows = [key.to_dict() for key in client.keys.list()]
+    output.print_result(rows, as_json, [_keys_table(rows)])
+
+
+@keys.command("create")
+@click.argument("name")
+@click.option("--write", is_flag=True, help="The key may prepare and execute changes.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, 3650),
+    help="The key expires after so many days.  [default: with the key that authorizes the command, if at all]",
+)
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    type=network_choice,
+    metavar="NETWORK",
+    help="The key reaches only accounts on this network. Repeatable.",
+)
+@click.option(
+    "--account", "accounts", multiple=True, metavar="ID", help="The key reaches only this account. Repeatable."
+)
+@data_option
+@target_options
+def create(
+    where: Target,
+    name: str,
+    write: bool,
+    days: int | None,
+    networks: Sequence[str],
+    accounts: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Create an API key; its secret is shown only once.
+
+    NAME is what people call the key. Without --network and --account it reaches all accounts of the workspace. With
+    both, an account must be in both. What it does not reach does not exist for it, and that cannot be changed later.
+    """
+    expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    scope = {"networks": networks, "account_ids": accounts}
+    members = {name: values for name, values in scope.items() if values}
+    with where.make_client() as client:
+        if members:
+            key = client.keys.create_scoped(
+                name=name, can_write=write, expires_at=expires_at, scope=KeyScope(**members)
+            )
+        else:
+            key = client.keys.create(name=name, can_write=write, expires_at=expires_at)
+    row = key.to_dict()
+    output.print_result(row, as_json, [_keys_table([row]), f"secret: {row['secret']}"])
+
+
+def _keys_table(keys: Sequence[Mapping[str, Json]]) -> output.TextTable:
+    rows = [
+        (
+            key["keyId"],
+            key["name"],
+            key["prefix"],
+            "revoked" if key["revokedAt"] else "read and write" if key["canWrite"] else "read",
+            _describe_scope(key["scope"]),
+            key["expiresAt"] or "never",
+        )
+        for key in keys
+    ]
+    return output.make_table(COLUMNS, rows)
+
+
+def _describe_scope(scope: Mapping[str, Sequence[str]] | None) -> str:
+    """Describe a scope in words: networks, accounts, or accounts of networks."""
+    if scope is None:
+        return "all"
+    return " of ".join(", ".join(scope[name]) for name in ("accountIds", "networks") if name in scope)
