@@ -295,6 +295,32 @@ async def test_keys(site: Served) -> None:
         assert await site.rows() == rows
 
 
+async def test_a_key_for_some_accounts(site: Served) -> None:
+    meta = site.accounts.get("meta") or await connect(site, "meta")
+    snapchat = site.accounts.get("snapchat") or await connect(site, "snapchat")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open("/keys")
+        assert "Without a tick the key reaches all accounts" in person.text
+        for boxes, scope in (
+            ((f"account.{meta}",), {"accountIds": [meta]}),
+            (("network.snapchat",), {"networks": ["snapchat"]}),
+            (("network.snapchat", f"account.{snapchat}"), {"networks": ["snapchat"], "accountIds": [snapchat]}),
+        ):
+            values = {"name": "bound", "days": "30", **dict.fromkeys(boxes, "true")}
+            await person.send(values, action="/keys", expected=201)
+            secret = next(word for word in person.text.split() if word.startswith("adu_") and len(word) == 56)
+            assert (await site.caller(secret).get("/auth/verify"))["scope"] == scope
+            assert not [name for name in person.page.form("/keys").fields if "." in name]  # ticks are for one key
+        name = (await site.admin.get(f"/accounts/{snapchat}"))["name"]
+        assert f"read Snapchat: {name} " in person.text and "read all accounts" in person.text
+        rows, wrong = await site.rows(), {"network.snapchat": "true", f"account.{meta}": "true"}
+        await person.send({"name": "bound", "days": "30", **wrong}, action="/keys", expected=422)
+        assert "is an account of a network that scope.networks lacks." in person.text
+        assert wrong.items() <= person.page.form("/keys").fields.items()  # they are kept for the next try
+        assert await site.rows() == rows
+
+
 @pytest.mark.parametrize("name", ["viewer", "member"])
 async def test_everybody_revokes_his_own_keys(site: Served, name: str) -> None:
     _, secret = await site.key(name, title=f"robot of the {name}")

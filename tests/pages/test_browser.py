@@ -171,7 +171,8 @@ async def test_a_whole_life(site: Served) -> None:
 
 
 async def test_an_agent_is_allowed_and_revoked(site: Served) -> None:
-    """The browser lets the consent's answer go to the client's address, and only there."""
+    """The browser lets the consent's answer go to the client's address, and only there. A tick narrows the access."""
+    account_id = await connect(site, "snapchat")
     async with chromium() as one, elsewhere("<p>Thank you</p>") as client:
         registered = await site.http.post(
             "/oauth/register", json={"client_name": "A <b>helper</b>", "redirect_uris": [client]}
@@ -197,6 +198,9 @@ async def test_an_agent_is_allowed_and_revoked(site: Served) -> None:
         await one.go("button[value=deny]")
         assert parse_qs(urlsplit(await one.at()).query)["error"] == ["access_denied"]
         await one.open(address)
+        assert "all ad accounts of the workspace" in await one.text()
+        assert await one.run("return document.querySelectorAll('input[type=checkbox]:checked').length") == 0
+        await one.click(f"input[name='account.{account_id}']")
         await one.go("button[value=allow]")
         assert (await one.at()).startswith(client) and "Thank you" in await one.text()
         answer = parse_qs(urlsplit(await one.at()).query)
@@ -211,7 +215,8 @@ async def test_an_agent_is_allowed_and_revoked(site: Served) -> None:
         token = (await site.http.post("/oauth/token", data=form)).json()
         assert token["scope"] == "ads:read"
         agent = site.caller(token["access_token"])
-        assert (await agent.get("/auth/verify"))["kind"] == "agent"
+        assert (await agent.get("/auth/verify"))["scope"] == {"accountIds": [account_id]}
+        assert [found["accountId"] for found in await agent.get("/accounts")] == [account_id]
         await one.open(f"{site.base_url}/connected-agents")
         await seen(one, "agents")
         await one.unfold("Revoke")

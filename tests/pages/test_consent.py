@@ -9,9 +9,9 @@ import pytest
 
 from adsunify.adapter.oauth import make_code_challenge
 from adsunify.service.users import add_member, create_workspace
-from tests.server.served import Served
+from tests.server.served import NEVER, Served, connect
 
-from .browsing import Browser, browser, email
+from .browsing import Browser, Page, browser, email
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 BACK = "https://agent.example/callback?kept=1"
@@ -148,6 +148,57 @@ async def test_one_of_several_workspaces(site: Served) -> None:
         told = await decided(person, "allow", workspaceId=str(made["workspaceId"]))
         agent = site.caller((await token(site, asked, told["code"]))["access_token"])
         assert (await agent.get("/auth/verify"))["workspace"] == "bakery"
+
+
+async def test_all_accounts_unless_some_are_ticked(site: Served) -> None:
+    """The page says it, and offers the connected accounts of each workspace."""
+    meta, snapchat = await connect(site, "meta"), await connect(site, "snapchat")
+    asked = await address(site)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(asked)
+        assert "all ad accounts of the workspace, also those that are connected later" in person.text
+        form = person.page.forms[-1]
+        boxes = {name.removeprefix("account.") for name in form.offered if name.startswith("account.")}
+        assert {meta, snapchat} < boxes and not any(name.startswith("account.") for name in form.fields)
+        told = await decided(person, "allow")
+        wide = site.caller((await token(site, asked, told["code"]))["access_token"])
+        assert (await wide.get("/auth/verify"))["scope"] is None
+        await person.open("/connected-agents")
+        assert "Helper read all accounts" in person.text
+        await person.open(asked)
+        told = await decided(person, "allow", **{f"account.{meta}": "true"})
+        narrow = site.caller((await token(site, asked, told["code"]))["access_token"])
+        assert (await narrow.get("/auth/verify"))["scope"] == {"accountIds": [meta]}
+        assert [one["accountId"] for one in await narrow.get("/accounts")] == [meta]
+        await wide.problem(401, "GET", "/accounts")
+        name = (await narrow.get(f"/accounts/{meta}"))["name"]
+        await person.open("/connected-agents")
+        assert f"Helper read {name} " in person.text
+
+
+async def test_ticks_of_another_workspace_do_not_allow_everything(site: Served) -> None:
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    await create_workspace(site.service.store, "kiosk", "kim@kiosk.example", None)
+    made = await add_member(site.service.store, "kiosk", email("admin"), "admin", None)
+    before = await site.rows()
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(await address(site))
+        assert "Accounts of shop:" in person.text and "Accounts of kiosk:" not in person.text
+        grants = (await site.rows())["grants"]
+        for ticked in (account, "x", NEVER):
+            sent = {**person.page.forms[-1].fields, "decision": "allow", f"account.{ticked}": "true"}
+            answer = await person.http.post(
+                person.at, data={**sent, "workspaceId": str(made["workspaceId"])}, follow_redirects=False
+            )
+            assert answer.status_code == 403 and "The ticked accounts are of another workspace." in answer.text
+        shown = Page(answer.text).forms[-1].fields
+        assert shown["workspaceId"] == made["workspaceId"]
+        sent = {**person.page.forms[-1].fields, "decision": "allow", f"account.{account}": "true"}
+        answer = await person.http.post(person.at, data={**sent, "workspaceId": "x"}, follow_redirects=False)
+        assert answer.status_code == 403
+    assert (await site.rows())["grants"] == grants == before["grants"]
 
 
 async def test_not_allowed(site: Served) -> None:
