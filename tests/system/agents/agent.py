@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -76,8 +77,8 @@ WORKSPACES = {"stranger": "other"}
 class Client(oauth.Client):
     """A registered client whose person consents on the page."""
 
-    async def allowed(self, name: str, write: bool) -> str:
-        """A person signs in, reads the consent page, and allows."""
+    async def allowed(self, name: str, write: bool, accounts: Sequence[str] | None = None) -> str:
+        """A person signs in, reads the consent page, ticks accounts, and allows."""
         address = "/oauth/authorize?" + urlencode(self.query)
         session = SESSIONS.setdefault((self.server.base_url, name), httpx.Cookies())
         async with browser(self.server) as person:
@@ -87,6 +88,7 @@ class Client(oauth.Client):
                 await person.send({"email": email(name, WORKSPACES.get(name, "shop")), "password": PASSWORD})
             assert person.path == "/oauth/authorize", person.at
             sent = {**person.page.forms[-1].fields, "decision": "allow", "access": "write" if write else "read"}
+            sent |= {f"account.{account}": "true" for account in accounts or ()}
             answer = await person.http.post(person.at, data=sent, follow_redirects=False)
         assert answer.status_code == 303, answer.text
         return answer.headers["Location"]
