@@ -85,6 +85,10 @@ def _remove_null_defaults(schema: dict[str, Any]) -> None:
             member["default"] = {name: value for name, value in default.items() if value is not None}
 
 
+PythonValues = Mapping[str, Callable[[Any], str]]
+"""Member -> a function that makes its text of a Python value. It raises PydanticCustomError."""
+
+
 class ApiModel(BaseModel):
     """The base of all models: camelCase in JSON, snake_case in Python, no extra members, strict, frozen.
 
@@ -93,8 +97,7 @@ class ApiModel(BaseModel):
     hold neither.
     """
 
-    python_values: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
-    """Member -> a function that makes its text of a Python value. It raises PydanticCustomError."""
+    python_values: ClassVar[PythonValues] = {}
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         strict=True,

@@ -17,7 +17,16 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from adsunify.errors import InvalidInput
-from adsunify.models.base import VISIBLE, ApiModel, CrossFieldModel, Items, NonEmptyFreeForm, Omittable, find_duplicates
+from adsunify.models.base import (
+    VISIBLE,
+    ApiModel,
+    CrossFieldModel,
+    Items,
+    NonEmptyFreeForm,
+    Omittable,
+    PythonValues,
+    find_duplicates,
+)
 from adsunify.models.error_messages import COUNTRY_REGEX, CURRENCY_REGEX, LANGUAGE_REGEX, URI_REGEX, Violation
 from adsunify.models.parsing import parse_model
 from adsunify.values.countries import KOSOVO, require_country_code
@@ -73,7 +82,7 @@ class Budget(ApiModel):
     The constructor takes the amount as text or as a Decimal, never as a float.
     """
 
-    python_values: ClassVar = {"amount": _write_amount}
+    python_values: ClassVar[PythonValues] = {"amount": _write_amount}
 
     amount: Amount
     currency: Annotated[str, Field(pattern=CURRENCY_REGEX)]
@@ -90,7 +99,7 @@ class Schedule(ApiModel):
     The constructor takes texts, or datetimes with a time zone.
     """
 
-    python_values: ClassVar = {"start_at": _write_instant, "end_at": _write_instant}
+    python_values: ClassVar[PythonValues] = {"start_at": _write_instant, "end_at": _write_instant}
 
     start_at: Instant
     end_at: Omittable[Instant] = None
@@ -181,7 +190,7 @@ class CampaignBrief(CrossFieldModel):
     The constructor takes the bid as text or as a Decimal, in major units of the account's currency.
     """
 
-    python_values: ClassVar = {"bid": _write_amount}
+    python_values: ClassVar[PythonValues] = {"bid": _write_amount}
 
     name: Annotated[str, Field(min_length=3, max_length=100), VISIBLE]
     goal: Literal["traffic", "awareness", "conversions", "app_installs"]
