@@ -48,6 +48,7 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "operation_running": (400, "The operation is being executed."),
     "operation_succeeded": (400, "The operation was executed already."),
     "operation_unknown": (400, "It is not known whether a native write of the operation was done."),
+    "plan_stale": (400, "A budget on which the plan rests has another value now; prepare the change again."),
     "clock_ahead": (400, "The operation has a time ahead of the server's clock; see `adsunify admin clock`."),
     "account_disconnected": (400, "The account is disconnected; connect it again."),
     "malformed_request": (400, "The request line, the headers or the framing of the request are not valid HTTP."),
@@ -98,6 +99,7 @@ PROBLEM_TITLES: Mapping[str, str] = {
     "operation_running": "The operation is being executed",
     "approval_required": "A person must approve",
     "clock_ahead": "A clock is or was wrong",
+    "plan_stale": "The plan rests on another budget",
 }
 """Problem code -> title, for codes that are more specific than the title of their error class."""
 

@@ -19,6 +19,7 @@ from adsunify.plans.records import Plan
 from adsunify.values.exact_json import Json, loads
 
 from . import preparation, serializers
+from .budgets import with_size_warning
 from .core import Idempotency, Service, UseCaseResult
 from .network_session import NetworkSession
 
@@ -87,7 +88,7 @@ async def _plan_campaign(service: Service, session: NetworkSession, brief: Campa
             raise InvalidInput(issues)
     except InvalidInput as problem:
         raise InvalidInput(_prefix_brief_paths(problem.issues), code=problem.code) from None
-    return chosen, preparation.with_warnings(plan, warnings)
+    return chosen, await with_size_warning(service, session.account.id, preparation.with_warnings(plan, warnings))
 
 
 _UUID = re.compile(UUID_REGEX).fullmatch

@@ -26,6 +26,7 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import parse_id
 
 from . import cursors, preparation, serializers
+from .budgets import with_size_warning
 from .core import Idempotency, Service, UseCaseResult
 from .network_session import NetworkSession
 
@@ -151,9 +152,10 @@ async def plan_mutation(service: Service, session: NetworkSession, mutation: Mut
     now = service.now()
     plan = await session.run_flow(flows.memoize_reads(_plan_with_exposure(session, mutation, now)))
     changes = [change for step in plan.steps for change in step.changes]
-    return preparation.with_warnings(
+    plan = preparation.with_warnings(
         plan, [*dict.fromkeys(collect_spend_warnings(session.adapter.network, mutation.kind, changes))]
     )
+    return await with_size_warning(service, session.account.id, plan)
 
 
 def _plan_with_exposure(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:

@@ -33,6 +33,7 @@ from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
 from . import execution, serializers
+from .budgets import require_planned_budgets
 from .core import Service
 
 LOOK_BACK = 300
@@ -84,6 +85,8 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
         raise _approval_required_error(service, record, step_attempts)
     if is_open and record.retry_after is None:
         try:
+            if not record.is_claimed:
+                await require_planned_budgets(service, actor, record)
             result = await execution.run_execution(service, actor, operation_id)
         except (NotFound, StoreError):
             raise
@@ -94,8 +97,9 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
             raise attach_operation(
                 token_error, await get_operation(service, actor, operation_id=operation_id)
             ) from problem
-        except AdsunifyError as problem:  # no credentials, or no OAuth client
-            attach_operation(problem, await get_operation(service, actor, operation_id=operation_id))
+        except AdsunifyError as problem:  # no credentials, no OAuth client, or a stale plan
+            operation = await get_operation(service, actor, operation_id=operation_id)
+            attach_operation(problem, operation, advise=problem.code != "plan_stale")
             raise
         record, step_attempts = await read_operation(service, actor, operation_id)
         record = _with_ending(record, result)

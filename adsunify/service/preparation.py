@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
+from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import Issue, NotFound, invalid_input
@@ -13,8 +14,9 @@ from adsunify.plans.records import Outputs, Plan
 from adsunify.service import serializers
 from adsunify.service.core import Idempotency, Service, UseCaseResult
 from adsunify.service.operations import read_operation, read_operations
-from adsunify.store import operations
-from adsunify.store.operations import OperationDraft
+from adsunify.store import guardrails, operations
+from adsunify.store.clock import Clock
+from adsunify.store.operations import OperationDraft, PreparedOperations
 from adsunify.values.exact_json import Json
 
 
@@ -68,12 +70,27 @@ async def save_operations(
 ) -> UseCaseResult:
     """Save the operations with their events and the key, all or nothing."""
     store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]
-    saved = await store.write(operations.prepare_operations, actor, drafts, store.clock, idempotency)
+    saved = await store.write(_prepare_operations, actor, drafts, store.clock, idempotency)
     if saved.is_replay:
         return await _read_replay(service, actor, saved.operation_ids, many)
     return _operations_result(
         [serializers.operation_to_json(service, record, (), plan) for record, plan in saved.created], False, many
     )
+
+
+def _prepare_operations(
+    connection: Connection,
+    actor: Actor,
+    drafts: Sequence[OperationDraft],
+    clock: Clock,
+    idempotency: Idempotency | None,
+) -> PreparedOperations:
+    """Store the operations, and the budgets that were read for their plans."""
+    prepared = operations.prepare_operations(connection, actor, drafts, clock, idempotency)
+    if not prepared.is_replay:
+        read = [budget for draft in drafts for budget in draft.plan.read_budgets]  # all of one account
+        guardrails.record_budgets(connection, drafts[0].account_id, read, clock.now())
+    return prepared
 
 
 async def _read_replay(service: Service, actor: Actor, ids: Sequence[str], many: bool) -> UseCaseResult:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.network import Network
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import Exposure, format_amount
 from adsunify.store.operations import get_operation
@@ -43,9 +42,9 @@ def ids_of(operation: Mapping[str, Any]) -> dict[str, str]:
     return {entity["kind"]: entity["entityId"] for entity in operation["created"]}
 
 
-def find_budget_kind(network: Network, ids: Mapping[str, str]) -> str:
+def find_budget_kind(network: str) -> str:
     """The kind that holds the budget of a sample brief."""
-    return "adGroup" if network.code in ("meta", "tiktok", "snapchat", "linkedin", "reddit") else "campaign"
+    return "adGroup" if network in ("meta", "tiktok", "snapchat", "linkedin", "reddit") else "campaign"
 
 
 async def stored(server: Served, operation_id: str) -> Exposure:
@@ -91,7 +90,7 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
 @networks
 async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> None:
     made, account = await create_campaign(server, network), server.accounts[network]
-    kind = find_budget_kind(get_adapter(network).network, ids_of(made))
+    kind = find_budget_kind(network)
     entity_id = ids_of(made)[kind]
     path = f"/accounts/{account}/{PATHS[kind]}/{entity_id}/edit"
 
@@ -222,3 +221,49 @@ async def test_templates_of_native_creates(server: Served, network: str) -> None
         found = answer.json()["data"]
         assert (template.kind, exposed(found)) == (template.kind, NOTHING)
         assert "unknown" not in exposed(found, "planned")
+
+
+# -- what changes between prepare and execute ----------------------------------------------------------------------
+
+
+@networks
+async def test_an_activation_does_not_run_on_another_budget(server: Served, network: str) -> None:
+    """The budgets that an activation counts are read again before its first write, and nothing else is."""
+    made, account = await create_campaign(server, network), server.accounts[network]
+    body = {"accountId": account, "sourceOperationId": made["id"]}
+    active = await server.admin.post("/activate", body, 201)
+    unchanged = await server.admin.post("/activate", body, 201)
+    kind = find_budget_kind(network)
+    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(made)[kind]}/edit"
+    fields = {"budget": f"{float(spend_of(network)[0]) + 50:.0f}"}
+    edit = await server.admin.post(path, {"fields": fields}, 201)
+    assert (await server.admin.execute(unchanged["id"]))["status"] == "succeeded"
+    assert (await server.admin.execute(edit["id"]))["status"] == "succeeded"
+    writes = server.networks.writes()
+    problem = await server.admin.problem(400, "POST", f"/operations/{active['id']}/execute", {"confirmed": True})
+    assert (problem["code"], problem["outcome"], problem["operation"]["status"]) == (
+        *("plan_stale", "not_applied"),
+        "prepared",
+    )
+    assert f"budget of the {kind}" in problem["detail"] and f"rests on {spend_of(network)[0]} USD" in problem["detail"]
+    assert server.networks.writes() == writes
+    asked = len(server.networks.asked)
+    paused = {"accountId": account, "kind": "campaign", "entityIds": [ids_of(made)["campaign"]], "status": "paused"}
+    (operation,) = (await server.admin.post("/bulk-status", paused, 201))["operations"]
+    reads = len(server.networks.asked) - asked
+    await server.admin.execute(operation["id"])
+    assert len(server.networks.asked) - asked - reads <= 2  # the write, and a read of a network that replaces objects
+
+
+async def test_a_budget_above_ten_times_the_largest_one_warns(server: Served) -> None:
+    made, account = await create_campaign(server, "amazon"), server.accounts["amazon"]
+    path = f"/accounts/{account}/campaigns/{ids_of(made)['campaign']}/edit"
+    await server.admin.post(path, {"fields": {"budget": "21"}}, 201)  # the account's budget is known from here on
+    text = "more than ten times the largest one read on this account"
+    for amount, is_unusual in (("200", False), ("40000", True)):
+        operation = await server.admin.post(path, {"fields": {"budget": amount}}, 201)
+        assert any(text in warning for warning in operation["warnings"]) == is_unusual
+        planned = brief("amazon", budget={"amount": amount, "currency": "USD", "period": "daily"})
+        preview = await server.admin.post("/validate-campaign", {"accountId": account, "campaign": planned})
+        assert any(text in warning for warning in preview["warnings"]) == is_unusual
+        assert preview["risk"] == ("spend" if is_unusual else "low")
