@@ -8,6 +8,7 @@ from typing import Any
 from adsunify.errors import AdsunifyError
 from adsunify.problem_details import to_problem_details
 from adsunify.review.completion import read_completion
+from adsunify.review.exposure import describe_exposure
 from adsunify.values.exact_json import Json, dumps
 
 APPROVAL_CODE = "approval_required"
@@ -20,7 +21,7 @@ OUTCOME_TEXTS: Mapping[str, str] = {
 WAIT_TEXT = "Wait {wait} ms before the next call."
 UNFINISHED_TEXT = "{id} is not finished: call execute again{wait} with this same operationId. {steps}"
 PREPARED_TEXT = (
-    "{id} is prepared; nothing is written yet. Show the plan to the person: {url}. execute writes the change."
+    "{id} is prepared; nothing is written yet. {exposure}Show the plan to the person: {url}. execute writes the change."
 )
 OVER_TEXT = "{id} has ended: {why}. {written}"
 OVER_REASONS: Mapping[str, str] = {"expired": "its 30 minutes have passed", "cancelled": "it was cancelled"}
@@ -102,7 +103,9 @@ def _operation_texts(operation: Mapping[str, Any]) -> Iterator[str]:
     elif operation["status"] == "prepared" and operation["receipt"]["steps"]:
         yield f"{id_} is prepared. {read_completion(operation).describe()}"
     elif operation["status"] == "prepared":
-        yield PREPARED_TEXT.format(id=id_, url=operation["reviewUrl"])
+        exposure = describe_exposure(operation["plan"])
+        sentence = "" if exposure is None else f"{exposure} "
+        yield PREPARED_TEXT.format(id=id_, exposure=sentence, url=operation["reviewUrl"])
 
 
 def _tool_result(value: Mapping[str, Json], texts: list[str]) -> dict[str, Json]:

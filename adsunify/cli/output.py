@@ -17,6 +17,7 @@ from rich.text import Text
 from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import get_operation_state, read_completion
 from adsunify.review.created_entities import find_created_entities
+from adsunify.review.exposure import describe_exposure
 from adsunify.values.exact_json import Json, dumps
 
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -254,6 +255,8 @@ def operation_parts(
         name = account["name"] or account["nativeId"]
         currency = account["currency"] or "currency unknown"
         yield f"account  {to_plain_text(name)} ({to_plain_text(account['nativeId'])}, {currency})"
+    if (exposure := describe_exposure(operation["plan"])) is not None:
+        yield f"spends   {exposure}"
     yield f"risk     {operation['risk']}: {RISK_WORDS.get(operation['risk'], '')}"
     yield f"expires  {operation['expiresAt']}"
     for word, member in (("executed", "executedBy"), ("cancelled", "cancelledBy")):
@@ -299,6 +302,8 @@ def activation_table(account: Mapping[str, Json], source: Mapping[str, Json]) ->
 def validation_parts(validation: Mapping[str, Json]) -> Iterator[str | TextTable]:
     """Yield the result of a valid brief, and the steps of its creation."""
     yield f"valid: {validation['format']} on {validation['network']}; nothing was saved"
+    if (exposure := describe_exposure(validation["plan"])) is not None:
+        yield f"spends   {exposure}"
     for warning in validation["warnings"]:
         yield f"warning  {to_plain_text(warning)}"
     yield from step_lines(validation["plan"]["steps"], validation["account"])

@@ -14,6 +14,7 @@ from adsunify.http.messages import build_request_url
 from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan as plan_brief
 from adsunify.plans.display import plan_to_json
+from adsunify.review.exposure import describe_exposure
 from adsunify.values.currencies import get_exponent
 from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps, loads
@@ -78,6 +79,9 @@ def plan(
         click.echo(dumps(plan_to_json(result)))
         return
     click.echo(f"{result.network}: {len(result.steps)} native writes (plan {result.digest[:12]})")
+    if result.exposure is not None:
+        spends = {"exposure": result.exposure.exposure, "planned": result.exposure.planned}
+        click.echo(describe_exposure({name: spend.to_json(currency) for name, spend in spends.items()}))
     for number, step in enumerate(result.steps, 1):
         click.echo(f"\n{number}. {step.description}\n   {step.request.method} {build_request_url(step.request)}")
         if step.request.body is not None:

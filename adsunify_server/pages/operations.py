@@ -13,6 +13,7 @@ from adsunify.plans.records import Binding
 from adsunify.problem_details import to_problem_details
 from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import Completion, get_operation_state, join_sentences, read_completion
+from adsunify.review.exposure import describe_exposure
 from adsunify.service.operations import count_seconds_to_expiry
 from adsunify.service.users import read_emails
 from adsunify.values.exact_json import Json
@@ -101,6 +102,7 @@ async def _review_page(
         "review.html",
         200 if problem is None else problem.status,
         operation=operation,
+        exposure=describe_exposure(operation["plan"]),
         account=account,
         subject=subjects.describe_operation(operation["id"]),
         state=state,

@@ -23,6 +23,7 @@ from adsunify.testing.faults import FAULTS, find_simulated_networks
 from tests.cases.discovery import brief, cells
 
 from .errors import write_errors
+from .exposures import render_computed_members
 from .network_guides import get_guide_writers
 from .unverified import render_unverified_facts
 
@@ -63,6 +64,11 @@ def write_networks(text: str) -> str:
 def write_access(text: str) -> str:
     """The page of access, from its table on."""
     return text[: text.index("\n| ") + 1] + render_access_matrix()
+
+
+def write_guardrails(text: str) -> str:
+    """The native members from which exposures are computed."""
+    return replace_block(text, "native members", f"\n{render_computed_members()}\n")
 
 
 def write_readme(text: str) -> str:
@@ -184,6 +190,7 @@ DOCUMENTS: Mapping[str, Callable[[str], str]] = {
     "docs/brief.md": write_brief,
     "docs/connecting.md": write_connecting,
     "docs/errors.md": write_errors,
+    "docs/guardrails.md": write_guardrails,
     "docs/networks.md": write_networks,
     **get_guide_writers(),
     "docs/testing.md": write_testing,

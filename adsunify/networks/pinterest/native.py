@@ -97,7 +97,7 @@ NEUTRAL_MEMBERS = frozenset(
     customizable_cta_type destination_url feed_profile_id grid_click_type intended_promotion_type ios_deep_link
     is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets=false is_performance_plus
     is_pin_deleted is_removable lead_form_id lifetime_frequency_cap name objective_type optimization_goal_metadata
-    pacing_delivery_type=STANDARD pin_id placement_group placement_multipliers quiz_pin_data summary_status
+    pacing_delivery_type=STANDARD pin_id placement_group quiz_pin_data
     targeting_spec targeting_template_ids tracking_urls view_tracking_url
     """)
 )
