@@ -1,0 +1,58 @@
+"""What plans allow to be spent, against figures that were computed by hand: ``exposures/<network>.json``.
+
+Their author had not read the code that computes exposure. Each case names the steps that lead to its action, the
+figures, and in a sentence how they follow from the networks' documentation. A list of figures is a choice where the
+documentation leaves one. Figures that are left out are not compared.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import MakeStage
+
+FILES = sorted((Path(__file__).parent / "exposures").glob("*.json"))
+ORDINARY = 10
+"""Each file's every tenth case runs each time; the rest is left to the session ``exhaustive``."""
+CASES = [
+    pytest.param(
+        {"network": content["network"], "clock": content["clock"], "currency": content["currency"], **case},
+        id=f"{content['network']}: {case['case']}",
+        marks=[] if position % ORDINARY == 0 else [pytest.mark.exhaustive],
+    )
+    for content in (json.loads(file.read_text()) for file in FILES)
+    for position, case in enumerate(content["cases"])
+]
+
+
+def agrees(shown: dict[str, Any], expected: dict[str, Any], currency: str) -> bool:
+    """Whether an amount of a plan is the expected one, in the account's currency."""
+    return shown["currency"] == currency and all(
+        shown[name] in (amount if isinstance(amount, list) else [amount]) for name, amount in expected.items()
+    )
+
+
+def test_there_are_cases_of_every_network_and_action() -> None:
+    assert len(FILES) == 12 and len(CASES) >= 120
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("case", CASES)
+async def test_exposure(make_stage: MakeStage, case: dict[str, Any]) -> None:
+    stage = await make_stage(case["network"], case["currency"], case["clock"])
+    for step in case.get("given", ()):
+        await stage.perform(step)
+    operations = await stage.prepare(case["action"])
+    expected = case["expect"] if isinstance(case["expect"], list) else [case["expect"]]
+    plans = [operation["plan"] for operation in operations]
+    assert len(plans) == len(expected)
+    for plan, figures in zip(plans, expected, strict=True):
+        shown = {name: plan[name] for name in figures}
+        assert all(agrees(plan[name], figures[name], case["currency"]) for name in figures), (
+            case["because"],
+            {"shown": shown, "expected": figures},
+        )
