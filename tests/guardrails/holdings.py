@@ -1,0 +1,255 @@
+"""What a simulated network holds: the budgets of an account, read from its documentation and not from the adapters.
+
+``held`` counts every budget whatever the status; ``live`` counts those that can be spent, because their entity and all
+above it are active. Amounts are micro-units. The lifetime amount of a daily budget counts whole days of 24 hours up to
+the end, which is never more than the days of an account: a figure here is never too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from attrs import frozen
+
+from adsunify.sandbox.world import StoredEntity, World
+
+MICROS = 1_000_000
+Amounts = tuple[Decimal, Decimal]
+"""On a day, and in all; in all is infinite without an end."""
+Budget = tuple[str, Decimal]
+"""``daily`` or ``lifetime``, and an amount in micro-units."""
+Data = Mapping[str, Any]
+FIRST_DAY = datetime(2027, 3, 2, 8, tzinfo=UTC)
+"""By then everything that the tests make has started."""
+
+
+@frozen
+class Level:
+    """A kind of entity: the member and the value of an active status, its budgets, and when it ends."""
+
+    kind: str
+    status: tuple[str, Any]
+    budgets: Callable[[World, StoredEntity], Iterable[Budget]]
+    end: Callable[[World, StoredEntity], datetime | None]
+
+
+@frozen
+class Holdings:
+    """What an account holds: by entity, what its budgets allow, and each budget's amount by entity and period."""
+
+    held: Mapping[str, Amounts]
+    live: Mapping[str, Amounts]
+    budgets: Mapping[tuple[str, str], Decimal]
+
+    def count(self, name: str, position: int) -> Decimal:
+        """Return the sum of ``held`` or ``live``; ``position``: 0 is a day, 1 is in all."""
+        return sum((amounts[position] for amounts in getattr(self, name).values()), Decimal(0))
+
+
+def read_holdings(network: str, world: World, account: str) -> Holdings:
+    """Read what an account of a simulated network holds."""
+    levels = {level.kind: level for level in LEVELS[network]}
+    entities = [stored for kind in levels for stored in world.list_entities(kind, account)]
+    by_id = {stored.id: stored for stored in entities}
+    children: dict[str, list[StoredEntity]] = {}
+    for stored in entities:
+        if stored.parent in by_id:
+            children.setdefault(stored.parent, []).append(stored)
+    held: dict[str, Amounts] = {}
+    live: dict[str, Amounts] = {}
+    budgets: dict[tuple[str, str], Decimal] = {}
+    for stored in entities:
+        lineage = [stored]
+        while lineage[-1].parent in by_id:
+            lineage.append(by_id[lineage[-1].parent or ""])
+        below = [levels[child.kind].end(world, child) for child in children.get(stored.id, ())]
+        ends = [end for one in lineage if (end := levels[one.kind].end(world, one)) is not None]
+        if below and None not in below:
+            ends.append(max(end for end in below if end is not None))
+        spent = min(ends, default=None)
+        left = None if spent is None else max(timedelta(), spent - max(world.now, FIRST_DAY)) // timedelta(days=1)
+        days = Decimal("Infinity") if left is None else Decimal(left)
+        amounts = dict(levels[stored.kind].budgets(world, stored))
+        budgets |= {(stored.id, period): amount for period, amount in amounts.items()}
+        if not amounts or (spent is not None and spent <= world.now):
+            continue
+        in_all = [amount if period == "lifetime" else amount * days for period, amount in amounts.items()]
+        held[stored.id] = (min(amounts.values()), min(in_all))  # with both periods the lower one counts
+        if all(one.data.get(levels[one.kind].status[0]) == levels[one.kind].status[1] for one in lineage):
+            live[stored.id] = held[stored.id]
+    return Holdings(held, live, budgets)
+
+
+# -- members of the networks --------------------------------------------------------------------------------------
+
+
+def _get(data: Any, path: str) -> Any:
+    for name in path.split("."):
+        data = data.get(name) if isinstance(data, Mapping) else None
+    return data
+
+
+def _amounts(unit: int, **members: str) -> Callable[[World, StoredEntity], Iterable[Budget]]:
+    """Budgets by period and member (dotted), in units of which ``unit`` make a major one."""
+
+    def read(world: World, stored: StoredEntity) -> Iterable[Budget]:
+        for period, member in members.items():
+            if value := _get(stored.data, member):
+                yield period, Decimal(str(value)) * MICROS / unit
+
+    return read
+
+
+def _no_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
+    return ()
+
+
+def _no_end(world: World, stored: StoredEntity) -> datetime | None:
+    return None
+
+
+def _ends(member: str, read: Callable[[Any], datetime]) -> Callable[[World, StoredEntity], datetime | None]:
+    """The end in a member (dotted)."""
+
+    def find(world: World, stored: StoredEntity) -> datetime | None:
+        value = _get(stored.data, member)
+        return None if value in (None, "", 0, -1) else read(value)
+
+    return find
+
+
+def _read_instant(text: Any) -> datetime:
+    if isinstance(text, datetime):
+        return text
+    at = datetime.fromisoformat(str(text))
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def _read_day(text: Any) -> datetime:
+    """The first hours of the day after a last day, which are earlier in UTC than anywhere in America."""
+    return datetime.fromisoformat(str(text)[:10]).replace(tzinfo=UTC) + timedelta(days=1)
+
+
+def _read_seconds(value: Any) -> datetime:
+    return datetime.fromtimestamp(int(value), UTC)
+
+
+def _read_milliseconds(value: Any) -> datetime:
+    return _read_seconds(int(value) // 1000)
+
+
+def _read_google_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
+    budget = world.find("budget", str(stored.data["campaignBudget"]).rpartition("/")[2])
+    return [] if budget is None else [("daily", Decimal(budget.data["amountMicros"]))]
+
+
+def _read_outbrain_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
+    budget = world.find("budget", stored.parent or "")
+    if budget is None:
+        return []
+    return [
+        ("lifetime" if budget.data["type"] == "CAMPAIGN" else "daily", Decimal(str(budget.data["amount"])) * MICROS)
+    ]
+
+
+def _find_outbrain_end(world: World, stored: StoredEntity) -> datetime | None:
+    budget = world.find("budget", stored.parent or "")
+    last = None if budget is None or budget.data["runForever"] else budget.data.get("endDate")
+    return None if last is None else _read_day(last)
+
+
+def _read_tiktok_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
+    mode = stored.data.get("budget_mode")
+    if mode in (None, "BUDGET_MODE_INFINITE") or not stored.data.get("budget"):
+        return []
+    return [("lifetime" if mode == "BUDGET_MODE_TOTAL" else "daily", Decimal(str(stored.data["budget"])) * MICROS)]
+
+
+def _read_reddit_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
+    if not stored.data.get("goal_value"):
+        return []
+    return [
+        ("lifetime" if stored.data["goal_type"] == "LIFETIME_SPEND" else "daily", Decimal(stored.data["goal_value"]))
+    ]
+
+
+def _read_snapchat_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
+    if stored.data.get("pacing_level") == "CAMPAIGN" and stored.data.get("daily_budget_micro"):
+        return [("daily", Decimal(stored.data["daily_budget_micro"]))]
+    return []
+
+
+_meta_amounts = _amounts(100, daily="daily_budget", lifetime="lifetime_budget")
+_x_amounts = _amounts(MICROS, daily="daily_budget_amount_local_micro", lifetime="total_budget_amount_local_micro")
+LEVELS: Mapping[str, tuple[Level, ...]] = {
+    "meta": (
+        Level("campaign", ("status", "ACTIVE"), _meta_amounts, _no_end),
+        Level("adset", ("status", "ACTIVE"), _meta_amounts, _ends("end_time", _read_instant)),
+    ),
+    "google": (Level("campaign", ("status", "ENABLED"), _read_google_budget, _ends("endDateTime", _read_day)),),
+    "tiktok": (
+        Level("campaign", ("operation_status", "ENABLE"), _read_tiktok_budget, _no_end),
+        Level(
+            "adgroup", ("operation_status", "ENABLE"), _read_tiktok_budget, _ends("schedule_end_time", _read_instant)
+        ),
+    ),
+    "snapchat": (
+        Level("campaign", ("status", "ACTIVE"), _read_snapchat_budget, _ends("end_time", _read_instant)),
+        Level(
+            "adsquad",
+            ("status", "ACTIVE"),
+            _amounts(MICROS, daily="daily_budget_micro", lifetime="lifetime_budget_micro"),
+            _ends("end_time", _read_instant),
+        ),
+    ),
+    "pinterest": (
+        Level(
+            "campaign",
+            ("status", "ACTIVE"),
+            _amounts(MICROS, daily="daily_spend_cap", lifetime="lifetime_spend_cap"),
+            _ends("end_time", _read_seconds),
+        ),
+        Level("ad_group", ("status", "ACTIVE"), _amounts(MICROS, daily="budget_in_micro_currency"), _no_end),
+    ),
+    "linkedin": (
+        Level("campaignGroup", ("status", "ACTIVE"), _no_budget, _ends("runSchedule.end", _read_milliseconds)),
+        Level(
+            "campaign",
+            ("status", "ACTIVE"),
+            _amounts(1, daily="dailyBudget.amount", lifetime="totalBudget.amount"),
+            _ends("runSchedule.end", _read_milliseconds),
+        ),
+    ),
+    "reddit": (
+        Level("campaign", ("configured_status", "ACTIVE"), _read_reddit_budget, _ends("end_time", _read_instant)),
+        Level("ad_group", ("configured_status", "ACTIVE"), _read_reddit_budget, _ends("end_time", _read_instant)),
+    ),
+    "amazon": (
+        Level("campaign", ("state", "ENABLED"), _amounts(1, daily="budget.budget"), _ends("endDate", _read_day)),
+    ),
+    "x": (
+        Level("campaign", ("entity_status", "ACTIVE"), _x_amounts, _no_end),
+        Level("line_item", ("entity_status", "ACTIVE"), _x_amounts, _ends("end_time", _read_instant)),
+    ),
+    "chatgpt": (
+        Level(
+            "campaign",
+            ("status", "active"),
+            _amounts(MICROS, daily="budget.daily_spend_limit_micros", lifetime="budget.lifetime_spend_limit_micros"),
+            _ends("end_time", _read_seconds),
+        ),
+    ),
+    "apple": (
+        Level(
+            "campaign",
+            ("status", "ENABLED"),
+            _amounts(1, daily="dailyBudget.value.amount"),
+            _ends("endTime", _read_instant),
+        ),
+        Level("adGroup", ("status", "ENABLED"), _no_budget, _ends("endTime", _read_instant)),
+    ),
+    "outbrain": (Level("campaign", ("enabled", True), _read_outbrain_budget, _find_outbrain_end),),
+}
