@@ -44,10 +44,6 @@ class Holdings:
     live: Mapping[str, Amounts]
     budgets: Mapping[tuple[str, str], Decimal]
 
-    def count(self, name: str, position: int) -> Decimal:
-        """Return the sum of ``held`` or ``live``; ``position``: 0 is a day, 1 is in all."""
-        return sum((amounts[position] for amounts in getattr(self, name).values()), Decimal(0))
-
 
 def read_holdings(network: str, world: World, account: str) -> Holdings:
     """Read what an account of a simulated network holds."""
@@ -253,3 +249,16 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
     ),
     "outbrain": (Level("campaign", ("enabled", True), _read_outbrain_budget, _find_outbrain_end),),
 }
+
+
+def count_raises(before: Mapping[str, Amounts], after: Mapping[str, Amounts]) -> Amounts:
+    """Return by how much entities rose, on a day and in all, without those that fell."""
+    daily = in_all = Decimal(0)
+    for entity, (of_day, of_life) in after.items():
+        former_day, former_life = before.get(entity, (Decimal(0), Decimal(0)))
+        daily += max(Decimal(0), of_day - former_day)
+        if of_life.is_finite():
+            in_all += max(Decimal(0), of_life - former_life)
+        elif former_life.is_finite() or of_day > former_day:
+            in_all += of_life
+    return daily, in_all

@@ -25,7 +25,7 @@ from adsunify.service.dispatch import call_endpoint
 from tests.server.served import Served, brief
 
 from .acting import PATHS, Stage, set_clock
-from .holdings import MICROS, Holdings, read_holdings
+from .holdings import MICROS, Holdings, count_raises, read_holdings
 
 CLOCK = "2027-03-01T12:00:00Z"
 START, END = "2027-03-02T08:00:00Z", "2027-03-12T08:00:00Z"
@@ -447,16 +447,17 @@ class Watch:
         found = []
         of_call = self.used_by_call.setdefault(call, [Decimal(0), Decimal(0)])
         self.has_raised = False
+        held = count_raises(self.before.held, after.held)
+        lives = count_raises(self.before.live, after.live)
         for position, name in enumerate(("daily", "lifetime")):
-            live = _subtract(after.count("live", position), self.before.count("live", position))
-            held = _subtract(after.count("held", position), self.before.count("held", position))
-            self.used[position] += max(Decimal(0), live)
-            of_call[position] += max(Decimal(0), live, held)
-            self.has_raised |= max(live, held) > 0
+            live, raised = lives[position], max(held[position], lives[position])
+            self.used[position] += live
+            of_call[position] += raised
+            self.has_raised |= raised > 0
             allowed, window = self.limits.per_operation, self.limits.per_window
-            if allowed is not None and max(live, held) > 0 and of_call[position] > allowed[position]:
+            if allowed is not None and raised and of_call[position] > allowed[position]:
                 found.append(f"{name} of one call rose by {of_call[position] / MICROS}")
-            if window is not None and live > 0 and self.used[position] > window[position]:
+            if window is not None and live and self.used[position] > window[position]:
                 found.append(f"{name} of all operations rose by {self.used[position] / MICROS}")
         for key, amount in after.budgets.items():
             if self.limits.factor is not None and (former := self.before.budgets.get(key)) is not None:
@@ -465,8 +466,3 @@ class Watch:
                     found.append(f"a budget rose from {lowest / MICROS} to {amount / MICROS}")
         self.before = after
         return found
-
-
-def _subtract(after: Decimal, before: Decimal) -> Decimal:
-    """Return the difference; infinite amounts on both sides are equal."""
-    return Decimal(0) if after == before else after - before
