@@ -7,7 +7,7 @@ the end, which is never more than the days of an account: a figure here is never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -19,21 +19,24 @@ from adsunify.sandbox.world import StoredEntity, World
 MICROS = 1_000_000
 Amounts = tuple[Decimal, Decimal]
 """On a day, and in all; in all is infinite without an end."""
+NOTHING: Amounts = (Decimal(0), Decimal(0))
 Budget = tuple[str, Decimal]
 """``daily`` or ``lifetime``, and an amount in micro-units."""
 Data = Mapping[str, Any]
-FIRST_DAY = datetime(2027, 3, 2, 8, tzinfo=UTC)
-"""By then everything that the tests make has started."""
+
+
+Find = Callable[[World, StoredEntity], datetime | None]
 
 
 @frozen
 class Level:
-    """A kind of entity: the member and the value of an active status, its budgets, and when it ends."""
+    """A kind of entity: the member and the value of an active status, its budgets, and when it starts and ends."""
 
     kind: str
     status: tuple[str, Any]
     budgets: Callable[[World, StoredEntity], Iterable[Budget]]
-    end: Callable[[World, StoredEntity], datetime | None]
+    end: Find
+    start: Find
 
 
 @frozen
@@ -50,33 +53,37 @@ def read_holdings(network: str, world: World, account: str) -> Holdings:
     levels = {level.kind: level for level in LEVELS[network]}
     entities = [stored for kind in levels for stored in world.list_entities(kind, account)]
     by_id = {stored.id: stored for stored in entities}
-    children: dict[str, list[StoredEntity]] = {}
-    for stored in entities:
-        if stored.parent in by_id:
-            children.setdefault(stored.parent, []).append(stored)
     held: dict[str, Amounts] = {}
     live: dict[str, Amounts] = {}
     budgets: dict[tuple[str, str], Decimal] = {}
     for stored in entities:
+        amounts = dict(levels[stored.kind].budgets(world, stored))
+        if not amounts:
+            continue
+        budgets |= {(stored.id, period): amount for period, amount in amounts.items()}
         lineage = [stored]
         while lineage[-1].parent in by_id:
             lineage.append(by_id[lineage[-1].parent or ""])
-        below = [levels[child.kind].end(world, child) for child in children.get(stored.id, ())]
-        ends = [end for one in lineage if (end := levels[one.kind].end(world, one)) is not None]
-        if below and None not in below:
-            ends.append(max(end for end in below if end is not None))
-        spent = min(ends, default=None)
-        left = None if spent is None else max(timedelta(), spent - max(world.now, FIRST_DAY)) // timedelta(days=1)
-        days = Decimal("Infinity") if left is None else Decimal(left)
-        amounts = dict(levels[stored.kind].budgets(world, stored))
-        budgets |= {(stored.id, period): amount for period, amount in amounts.items()}
-        if not amounts or (spent is not None and spent <= world.now):
-            continue
-        in_all = [amount if period == "lifetime" else amount * days for period, amount in amounts.items()]
-        held[stored.id] = (min(amounts.values()), min(in_all))  # with both periods the lower one counts
-        if all(one.data.get(levels[one.kind].status[0]) == levels[one.kind].status[1] for one in lineage):
-            live[stored.id] = held[stored.id]
+        if any(list(levels[one.kind].budgets(world, one)) for one in lineage[1:]):
+            continue  # a budget above bounds this one
+        below = [child for child in entities if child.parent == stored.id]
+        chains = [[child, *lineage] for child in below] or [lineage]
+        days = max(_count_days(world, [(levels[one.kind], one) for one in chain]) for chain in chains)
+        if days:
+            in_all = [amount if period == "lifetime" else amount * days for period, amount in amounts.items()]
+            held[stored.id] = (min(amounts.values()), min(in_all))  # with both periods the lower one counts
+            if all(one.data.get(levels[one.kind].status[0]) == levels[one.kind].status[1] for one in lineage):
+                live[stored.id] = held[stored.id]
     return Holdings(held, live, budgets)
+
+
+def _count_days(world: World, chain: Sequence[tuple[Level, StoredEntity]]) -> Decimal:
+    """Return how many whole days an entity, with one below it and all above it, has left to spend."""
+    ends = [end for level, stored in chain if (end := level.end(world, stored)) is not None]
+    starts = [start for level, stored in chain if (start := level.start(world, stored)) is not None]
+    if not ends:
+        return Decimal("Infinity")
+    return Decimal(max(timedelta(), min(ends) - max([world.now, *starts])) // timedelta(days=1))
 
 
 # -- members of the networks --------------------------------------------------------------------------------------
@@ -103,12 +110,12 @@ def _no_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
     return ()
 
 
-def _no_end(world: World, stored: StoredEntity) -> datetime | None:
+def _never(world: World, stored: StoredEntity) -> datetime | None:
     return None
 
 
-def _ends(member: str, read: Callable[[Any], datetime]) -> Callable[[World, StoredEntity], datetime | None]:
-    """The end in a member (dotted)."""
+def _at(member: str, read: Callable[[Any], datetime]) -> Find:
+    """The moment in a member (dotted)."""
 
     def find(world: World, stored: StoredEntity) -> datetime | None:
         value = _get(stored.data, member)
@@ -124,9 +131,14 @@ def _read_instant(text: Any) -> datetime:
     return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
-def _read_day(text: Any) -> datetime:
+def _read_last_day(text: Any) -> datetime:
     """The first hours of the day after a last day, which are earlier in UTC than anywhere in America."""
     return datetime.fromisoformat(str(text)[:10]).replace(tzinfo=UTC) + timedelta(days=1)
+
+
+def _read_first_day(text: Any) -> datetime:
+    """The hours of the first day in which it has begun in UTC as in America."""
+    return datetime.fromisoformat(str(text)[:10]).replace(tzinfo=UTC) + timedelta(hours=8)
 
 
 def _read_seconds(value: Any) -> datetime:
@@ -154,7 +166,12 @@ def _read_outbrain_budget(world: World, stored: StoredEntity) -> Iterable[Budget
 def _find_outbrain_end(world: World, stored: StoredEntity) -> datetime | None:
     budget = world.find("budget", stored.parent or "")
     last = None if budget is None or budget.data["runForever"] else budget.data.get("endDate")
-    return None if last is None else _read_day(last)
+    return None if last is None else _read_last_day(last)
+
+
+def _find_outbrain_start(world: World, stored: StoredEntity) -> datetime | None:
+    budget = world.find("budget", stored.parent or "")
+    return None if budget is None else _read_first_day(budget.data["startDate"])
 
 
 def _read_tiktok_budget(world: World, stored: StoredEntity) -> Iterable[Budget]:
@@ -182,23 +199,48 @@ _meta_amounts = _amounts(100, daily="daily_budget", lifetime="lifetime_budget")
 _x_amounts = _amounts(MICROS, daily="daily_budget_amount_local_micro", lifetime="total_budget_amount_local_micro")
 LEVELS: Mapping[str, tuple[Level, ...]] = {
     "meta": (
-        Level("campaign", ("status", "ACTIVE"), _meta_amounts, _no_end),
-        Level("adset", ("status", "ACTIVE"), _meta_amounts, _ends("end_time", _read_instant)),
-    ),
-    "google": (Level("campaign", ("status", "ENABLED"), _read_google_budget, _ends("endDateTime", _read_day)),),
-    "tiktok": (
-        Level("campaign", ("operation_status", "ENABLE"), _read_tiktok_budget, _no_end),
+        Level("campaign", ("status", "ACTIVE"), _meta_amounts, _never, _never),
         Level(
-            "adgroup", ("operation_status", "ENABLE"), _read_tiktok_budget, _ends("schedule_end_time", _read_instant)
+            "adset",
+            ("status", "ACTIVE"),
+            _meta_amounts,
+            _at("end_time", _read_instant),
+            _at("start_time", _read_instant),
+        ),
+    ),
+    "google": (
+        Level(
+            "campaign",
+            ("status", "ENABLED"),
+            _read_google_budget,
+            _at("endDateTime", _read_last_day),
+            _at("startDateTime", _read_first_day),
+        ),
+    ),
+    "tiktok": (
+        Level("campaign", ("operation_status", "ENABLE"), _read_tiktok_budget, _never, _never),
+        Level(
+            "adgroup",
+            ("operation_status", "ENABLE"),
+            _read_tiktok_budget,
+            _at("schedule_end_time", _read_instant),
+            _at("schedule_start_time", _read_instant),
         ),
     ),
     "snapchat": (
-        Level("campaign", ("status", "ACTIVE"), _read_snapchat_budget, _ends("end_time", _read_instant)),
+        Level(
+            "campaign",
+            ("status", "ACTIVE"),
+            _read_snapchat_budget,
+            _at("end_time", _read_instant),
+            _at("start_time", _read_instant),
+        ),
         Level(
             "adsquad",
             ("status", "ACTIVE"),
             _amounts(MICROS, daily="daily_budget_micro", lifetime="lifetime_budget_micro"),
-            _ends("end_time", _read_instant),
+            _at("end_time", _read_instant),
+            _at("start_time", _read_instant),
         ),
     ),
     "pinterest": (
@@ -206,36 +248,69 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
             "campaign",
             ("status", "ACTIVE"),
             _amounts(MICROS, daily="daily_spend_cap", lifetime="lifetime_spend_cap"),
-            _ends("end_time", _read_seconds),
+            _at("end_time", _read_seconds),
+            _at("start_time", _read_seconds),
         ),
-        Level("ad_group", ("status", "ACTIVE"), _amounts(MICROS, daily="budget_in_micro_currency"), _no_end),
+        Level("ad_group", ("status", "ACTIVE"), _amounts(MICROS, daily="budget_in_micro_currency"), _never, _never),
     ),
     "linkedin": (
-        Level("campaignGroup", ("status", "ACTIVE"), _no_budget, _ends("runSchedule.end", _read_milliseconds)),
+        Level(
+            "campaignGroup",
+            ("status", "ACTIVE"),
+            _no_budget,
+            _at("runSchedule.end", _read_milliseconds),
+            _at("runSchedule.start", _read_milliseconds),
+        ),
         Level(
             "campaign",
             ("status", "ACTIVE"),
             _amounts(1, daily="dailyBudget.amount", lifetime="totalBudget.amount"),
-            _ends("runSchedule.end", _read_milliseconds),
+            _at("runSchedule.end", _read_milliseconds),
+            _at("runSchedule.start", _read_milliseconds),
         ),
     ),
     "reddit": (
-        Level("campaign", ("configured_status", "ACTIVE"), _read_reddit_budget, _ends("end_time", _read_instant)),
-        Level("ad_group", ("configured_status", "ACTIVE"), _read_reddit_budget, _ends("end_time", _read_instant)),
+        Level(
+            "campaign",
+            ("configured_status", "ACTIVE"),
+            _read_reddit_budget,
+            _at("end_time", _read_instant),
+            _at("start_time", _read_instant),
+        ),
+        Level(
+            "ad_group",
+            ("configured_status", "ACTIVE"),
+            _read_reddit_budget,
+            _at("end_time", _read_instant),
+            _at("start_time", _read_instant),
+        ),
     ),
     "amazon": (
-        Level("campaign", ("state", "ENABLED"), _amounts(1, daily="budget.budget"), _ends("endDate", _read_day)),
+        Level(
+            "campaign",
+            ("state", "ENABLED"),
+            _amounts(1, daily="budget.budget"),
+            _at("endDate", _read_last_day),
+            _at("startDate", _read_first_day),
+        ),
     ),
     "x": (
-        Level("campaign", ("entity_status", "ACTIVE"), _x_amounts, _no_end),
-        Level("line_item", ("entity_status", "ACTIVE"), _x_amounts, _ends("end_time", _read_instant)),
+        Level("campaign", ("entity_status", "ACTIVE"), _x_amounts, _never, _never),
+        Level(
+            "line_item",
+            ("entity_status", "ACTIVE"),
+            _x_amounts,
+            _at("end_time", _read_instant),
+            _at("start_time", _read_instant),
+        ),
     ),
     "chatgpt": (
         Level(
             "campaign",
             ("status", "active"),
             _amounts(MICROS, daily="budget.daily_spend_limit_micros", lifetime="budget.lifetime_spend_limit_micros"),
-            _ends("end_time", _read_seconds),
+            _at("end_time", _read_seconds),
+            _at("start_time", _read_seconds),
         ),
     ),
     "apple": (
@@ -243,11 +318,16 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
             "campaign",
             ("status", "ENABLED"),
             _amounts(1, daily="dailyBudget.value.amount"),
-            _ends("endTime", _read_instant),
+            _at("endTime", _read_instant),
+            _at("startTime", _read_instant),
         ),
-        Level("adGroup", ("status", "ENABLED"), _no_budget, _ends("endTime", _read_instant)),
+        Level(
+            "adGroup", ("status", "ENABLED"), _no_budget, _at("endTime", _read_instant), _at("startTime", _read_instant)
+        ),
     ),
-    "outbrain": (Level("campaign", ("enabled", True), _read_outbrain_budget, _find_outbrain_end),),
+    "outbrain": (
+        Level("campaign", ("enabled", True), _read_outbrain_budget, _find_outbrain_end, _find_outbrain_start),
+    ),
 }
 
 
@@ -255,10 +335,21 @@ def count_raises(before: Mapping[str, Amounts], after: Mapping[str, Amounts]) ->
     """Return by how much entities rose, on a day and in all, without those that fell."""
     daily = in_all = Decimal(0)
     for entity, (of_day, of_life) in after.items():
-        former_day, former_life = before.get(entity, (Decimal(0), Decimal(0)))
+        former_day, former_life = before.get(entity, NOTHING)
         daily += max(Decimal(0), of_day - former_day)
         if of_life.is_finite():
             in_all += max(Decimal(0), of_life - former_life)
         elif former_life.is_finite() or of_day > former_day:
             in_all += of_life
     return daily, in_all
+
+
+def get_highest(one: Mapping[str, Amounts], other: Mapping[str, Amounts]) -> Mapping[str, Amounts]:
+    """Return the higher amounts of each entity."""
+    return {
+        entity: (
+            max(one.get(entity, NOTHING)[0], other.get(entity, NOTHING)[0]),
+            max(one.get(entity, NOTHING)[1], other.get(entity, NOTHING)[1]),
+        )
+        for entity in {*one, *other}
+    }

@@ -25,7 +25,7 @@ from adsunify.service.dispatch import call_endpoint
 from tests.server.served import Served, brief
 
 from .acting import PATHS, Stage, set_clock
-from .holdings import MICROS, Holdings, count_raises, read_holdings
+from .holdings import MICROS, NOTHING, Amounts, Holdings, count_raises, get_highest, read_holdings
 
 CLOCK = "2027-03-01T12:00:00Z"
 START, END = "2027-03-02T08:00:00Z", "2027-03-12T08:00:00Z"
@@ -109,11 +109,23 @@ def make_rules(network: str, account: str) -> list[Rule]:
 
 
 @define
+class Call:
+    """A prepared operation: the number of the call that prepared it, perhaps with others, and what was held then."""
+
+    number: int
+    operation: Mapping[str, Any]
+    words: str
+    holdings: Holdings
+
+
+@define
 class Tally:
     """What came of the calls: how many by outcome, and the bypasses in words."""
 
     counts: Counter[str] = field(factory=Counter)
     bypasses: list[str] = field(factory=list)
+    understated: list[str] = field(factory=list)
+    """Operations after which the network holds more than their plans show."""
 
 
 @define
@@ -157,7 +169,7 @@ class Attack:
         self._world._stored_entities.update(self._stored)
         rule_id = None if rule is None else (await self.stage.server.admin.post("/guardrails", rule.body, 201))["id"]
         watch = Watch(limits, self.read())
-        pending: list[tuple[int, str, str]] = []
+        pending: list[Call] = []
         for number in range(calls):
             method, path, body = self.make_call()
             status, answer = await self.send(method, path, body)
@@ -166,17 +178,25 @@ class Attack:
             words = f"{method} {path} {body.decode()}"
             if status == 201:
                 made = answer["data"]
-                pending += [(number, operation["id"], words) for operation in made.get("operations", [made])]
+                operations = made.get("operations", [made])
+                pending += [Call(number, operation, words, watch.before) for operation in operations]
             while pending and self.random.random() < 0.6:
-                call, operation_id, words = pending.pop(self.random.randrange(len(pending)))
-                body = b'{"confirmed":true%s}' % (b',"allowStale":true' if self.random.random() < 0.2 else b"")
-                status, answer = await self.send("POST", f"/operations/{operation_id}/execute", body)
-                self.tally.counts[f"execute {status}"] += 1
-                found = watch.compare(self.read(), call)
-                self.tally.counts["raises"] += watch.has_raised
-                self.tally.bypasses += [f"{self.stage.network}: {fault}: {words}"[:600] for fault in found]
+                await self.execute(pending.pop(self.random.randrange(len(pending))), watch)
         if rule_id is not None:
             await self.stage.server.admin.delete(f"/guardrails/{rule_id}")
+
+    async def execute(self, call: Call, watch: Watch) -> None:
+        """Execute an operation, and compare."""
+        body = b'{"confirmed":true%s}' % (b',"allowStale":true' if self.random.random() < 0.2 else b"")
+        status, _ = await self.send("POST", f"/operations/{call.operation['id']}/execute", body)
+        is_fresh = call.holdings is watch.before
+        self.tally.counts[f"execute {status}"] += 1
+        found = watch.compare(self.read(), call)
+        self.tally.counts["raises"] += watch.has_raised
+        self.tally.bypasses += [f"{self.stage.network}: {fault}: {call.words}"[:600] for fault in found]
+        if is_fresh:
+            understated = watch.list_understated(call.operation["plan"])
+            self.tally.understated += [f"{self.stage.network}: {fault}: {call.words}"[:600] for fault in understated]
 
     # -- calls ----------------------------------------------------------------------------------------------------
 
@@ -431,34 +451,44 @@ def get_budget_kind(network: str) -> str:
 
 @define
 class Watch:
-    """Compares what the network holds after each operation with what a rule allows."""
+    """Compares what the network holds after each operation with what a rule allows.
+
+    A decrease gives nothing back, and takes nothing away from what was prepared before it: an operation is compared
+    with the higher of what was held when it was prepared and before it was executed, a window with its beginning.
+    """
 
     limits: Rule
     before: Holdings
-    has_raised: bool = False
-    used: list[Decimal] = field(factory=lambda: [Decimal(0), Decimal(0)])
+    first: Holdings = field(init=False)
+    rise: tuple[Amounts, Amounts] = (NOTHING, NOTHING)
+    """By how much the last operation raised what the network holds, and what can be spent of it."""
     used_by_call: dict[int, list[Decimal]] = field(factory=dict)
     lowest: dict[tuple[str, str], Decimal] = field(factory=dict)
 
-    def compare(self, after: Holdings, call: int) -> list[str]:
-        """Return in words what the rule forbids and the last operation did. ``call``: that prepared it, perhaps with
-        others, which count as one.
-        """
+    @first.default
+    def _begin(self) -> Holdings:
+        return self.before
+
+    @property
+    def has_raised(self) -> bool:
+        """Whether the last operation raised anything."""
+        return any(amount > 0 for amounts in self.rise for amount in amounts)
+
+    def compare(self, after: Holdings, call: Call) -> list[str]:
+        """Return in words what the rule forbids and the last operation did."""
         found = []
-        of_call = self.used_by_call.setdefault(call, [Decimal(0), Decimal(0)])
-        self.has_raised = False
-        held = count_raises(self.before.held, after.held)
-        lives = count_raises(self.before.live, after.live)
+        of_call = self.used_by_call.setdefault(call.number, [Decimal(0), Decimal(0)])
+        held = count_raises(get_highest(call.holdings.held, self.before.held), after.held)
+        live = count_raises(get_highest(call.holdings.live, self.before.live), after.live)
+        in_window = count_raises(self.first.live, after.live)
+        self.rise = held, live
         for position, name in enumerate(("daily", "lifetime")):
-            live, raised = lives[position], max(held[position], lives[position])
-            self.used[position] += live
-            of_call[position] += raised
-            self.has_raised |= raised > 0
+            of_call[position] += max(held[position], live[position])
             allowed, window = self.limits.per_operation, self.limits.per_window
-            if allowed is not None and raised and of_call[position] > allowed[position]:
+            if allowed is not None and self.has_raised and of_call[position] > allowed[position]:
                 found.append(f"{name} of one call rose by {of_call[position] / MICROS}")
-            if window is not None and live and self.used[position] > window[position]:
-                found.append(f"{name} of all operations rose by {self.used[position] / MICROS}")
+            if window is not None and live[position] and in_window[position] > window[position]:
+                found.append(f"{name} of all operations rose by {in_window[position] / MICROS}")
         for key, amount in after.budgets.items():
             if self.limits.factor is not None and (former := self.before.budgets.get(key)) is not None:
                 lowest = self.lowest[key] = min(self.lowest.get(key, amount), former, amount)
@@ -466,3 +496,22 @@ class Watch:
                     found.append(f"a budget rose from {lowest / MICROS} to {amount / MICROS}")
         self.before = after
         return found
+
+    def list_understated(self, plan: Mapping[str, Any]) -> list[str]:
+        """Return in words which amounts of a plan are less than what its operation did.
+
+        What can be spent is the exposure; what is set up is the exposure or what is planned.
+        """
+        found = []
+        for position, name in enumerate(("daily", "lifetime")):
+            exposure, planned = _read_shown(plan["exposure"][name]), _read_shown(plan["planned"][name])
+            held, live = self.rise[0][position], self.rise[1][position]
+            if live > exposure or held > max(exposure, planned):
+                rose = f"live {live / MICROS}, held {held / MICROS}"
+                found.append(f"{name} rose ({rose}), exposure {exposure / MICROS}, planned {planned / MICROS}")
+        return found
+
+
+def _read_shown(amount: str) -> Decimal:
+    """Return an amount of a plan in micro-units. An unknown one covers everything: only a person executes it."""
+    return Decimal("Infinity") if amount in ("unknown", "unbounded") else Decimal(amount) * MICROS
