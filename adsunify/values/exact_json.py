@@ -37,9 +37,14 @@ def _parse_decimal(literal: str) -> Decimal:
         number = Decimal(literal)
     except InvalidOperation:
         raise ValueError("a number is out of range") from None
-    if abs(number.adjusted()) > MAX_NUMBER_CHARACTERS:  # 1e999999999 has a billion digits in plain notation
+    if ("e" in literal or "E" in literal) and _count_plain_characters(number) > MAX_NUMBER_CHARACTERS:
         raise ValueError("a number is out of range")
     return number
+
+
+def _count_plain_characters(number: Decimal) -> int:
+    """Return at most how many characters a number has in plain notation, in which 1e999999999 has a billion digits."""
+    return max(0, number.adjusted()) + max(0, -int(number.as_tuple().exponent)) + len("-0.")
 
 
 def _parse_integer(literal: str) -> int:

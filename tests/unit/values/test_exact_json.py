@@ -61,6 +61,9 @@ def test_a_fraction_keeps_its_digits(literal: str) -> None:
         "-Infinity",
         "1" * 5000,
         "1e999999999",
+        "1e400",
+        "1e-400",
+        "123456789e-400",
         "0." + "1" * 5000,
         "[" * 100_000,
         '{"a":' * 100_000,
@@ -75,6 +78,12 @@ def test_hostile_json_is_refused_as_a_value_error(hostile: str | bytes) -> None:
         loads(hostile)
     content = hostile if isinstance(hostile, bytes) else hostile.encode()
     assert Response.from_bytes(200, {}, content).state in ("unreadable", "empty")
+
+
+@pytest.mark.parametrize("literal", ["1e396", "1e-396", "-1.5e-395", "123456789e-396", "-123456789.5e300"])
+def test_an_extreme_number_can_be_read_again(literal: str) -> None:
+    """It is written in plain notation, which is longer."""
+    assert loads(dumps(loads(literal))) == Decimal(literal)
 
 
 def test_a_float_cannot_be_written_as_nan() -> None:
