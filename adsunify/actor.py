@@ -110,8 +110,8 @@ class Actor:
         """Whether the scope of the credential has an account of the workspace."""
         return self.scope is None or self.scope.has_account(account_id, network)
 
-    def can_see_credential(self, scope: CredentialScope | None) -> bool:
-        """Whether the caller may see a key or grant with this scope: one that reaches no account beyond its own."""
+    def can_reach_scope(self, scope: CredentialScope | None) -> bool:
+        """Whether the caller reaches each account of a scope, such as that of a key; None has all of the workspace."""
         return self.scope is None or self.scope.has_scope(scope)
 
     def can_connect(self, network: str) -> bool:

@@ -174,7 +174,7 @@ def list_grants(connection: Connection, actor: Actor, clock: Clock) -> list[tupl
     return [
         (GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c}), row.name)
         for row in connection.execute(_GRANTS, values).all()
-        if actor.can_see_credential(row.scope)
+        if actor.can_reach_scope(row.scope)
     ]
 
 
@@ -193,7 +193,7 @@ def revoke_grant(connection: Connection, actor: Actor, grant_id: str, clock: Clo
     """
     row = connection.execute(_GRANT, {"the_id": grant_id}).one_or_none()
     owner = None if row is None else (row.workspace_id, row.user_id)
-    if row is None or owner != (actor.workspace_id, actor.user_id) or not actor.can_see_credential(row.scope):
+    if row is None or owner != (actor.workspace_id, actor.user_id) or not actor.can_reach_scope(row.scope):
         raise NotFound("You have no such grant in this workspace.")
     if not actor.can_write and actor.grant_id != grant_id:
         raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")

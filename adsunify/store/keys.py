@@ -138,7 +138,7 @@ def create_key(
 def list_keys(connection: Connection, actor: Actor) -> list[KeyRecord]:
     """Return the keys of the workspace that the actor may see, oldest first."""
     rows = connection.execute(_LIST, {"of_workspace": actor.workspace_id}).all()
-    return [KeyRecord(**row._mapping) for row in rows if actor.can_see_credential(row.scope)]
+    return [KeyRecord(**row._mapping) for row in rows if actor.can_reach_scope(row.scope)]
 
 
 def find_key(prefix: str) -> Query[KeyCredentials | None]:
@@ -159,7 +159,7 @@ def revoke_key(connection: Connection, actor: Actor, key_id: str, clock: Clock) 
     """
     values = {"the_id": key_id, "of_workspace": actor.workspace_id}
     row = connection.execute(_GET, values).one_or_none()
-    if row is None or not actor.can_see_credential(row.scope):
+    if row is None or not actor.can_reach_scope(row.scope):
         raise NotFound("This workspace has no such key.")
     if row.user_id != actor.user_id:
         raise Forbidden("Only the owner of a key can revoke it.")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from attrs import evolve
 
 from adsunify import AsyncAds, KeyScope, NotFound
 from adsunify.answers import ScopeView
@@ -181,6 +182,37 @@ async def test_nothing_outside_is_written(shop: Served) -> None:
     await key.problem(404, "POST", f"/operations/{outside}/cancel", {})
     assert shop.networks.count("POST", "snapchat") == writes
     assert (await shop.admin.get(f"/operations/{outside}"))["status"] == "prepared"
+
+
+# -- webhooks -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_webhook_gets_what_its_key_reaches(shop: Served) -> None:
+    """A webhook of another key is there only if it is for an account inside."""
+    target = f"{shop.base_url}/healthz"
+    shop.service.settings = evolve(shop.service.settings, webhook_dev_targets=frozenset({target}))
+    meta, snapchat = shop.accounts["meta"], shop.accounts["snapchat"]
+    key = await make_key(shop, {"networks": ["snapchat"]})
+    await key.problem(404, "POST", "/webhooks", {"url": target, "accountId": meta})
+    own, wide, one_inside, one_outside = [
+        (await caller.post("/webhooks", {"url": target} | more, 201))["webhookId"]
+        for caller, more in (
+            (key, {}),
+            (shop.admin, {}),
+            (shop.admin, {"accountId": snapchat}),
+            (shop.admin, {"accountId": meta}),
+        )
+    ]
+    for network in ("meta", "snapchat"):
+        await prepare(shop, network)
+    queued = [len(await shop.admin.get(f"/webhooks/{id_}/deliveries")) for id_ in (own, wide, one_inside, one_outside)]
+    assert queued == [1, 2, 1, 1]
+    assert [one["webhookId"] for one in await key.get("/webhooks")] == [own, one_inside]
+    for hidden in (wide, one_outside):
+        await key.problem(404, "GET", f"/webhooks/{hidden}/deliveries")
+        await key.problem(404, "PATCH", f"/webhooks/{hidden}", {"active": False})
+    for id_ in (own, wide, one_inside, one_outside):
+        await shop.admin.delete(f"/webhooks/{id_}")
 
 
 # -- agents -------------------------------------------------------------------------------------------------------

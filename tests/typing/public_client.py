@@ -20,6 +20,7 @@ from adsunify import (
     InvalidInput,
     Issue,
     Item,
+    KeyScope,
     Keyword,
     NativeAccount,
     NetworkCode,
@@ -92,6 +93,10 @@ def use_client(brief: CampaignBrief, code: NetworkCode) -> Operation:
         assert_type(account.currency, str | None)
         assert_type(client.accounts.catalog(account, "pages"), Pages[CatalogRow])
         client.keys.create(name="nightly", expires_at=datetime(2030, 1, 1, tzinfo=UTC))
+        key = client.keys.create_scoped(
+            name="shop", scope=KeyScope(networks=["meta"], account_ids=[account.account_id])
+        )
+        assert_type(None if key.scope is None else key.scope.account_ids, list[str] | None)
         operation = client.campaigns.create(account, brief, idempotency_key="key")
         assert_type(operation.expires_at, datetime)
         assert_type(operation.plan.steps[0].does, str)
