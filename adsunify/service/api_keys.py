@@ -10,6 +10,7 @@ from adsunify.actor import Actor, CredentialScope
 from adsunify.contract.requests import KeyScope
 from adsunify.errors import InvalidInput, Issue, NotFound, raise_if_issues
 from adsunify.service.core import Service, format_optional_timestamp, format_timestamp
+from adsunify.service.serializers import scope_to_json
 from adsunify.service.tokens import hash_token, make_token
 from adsunify.store import agents, connections, keys, people
 from adsunify.store.keys import KeyRecord
@@ -71,7 +72,7 @@ async def verify_credential(service: Service, actor: Actor) -> Json:
         "userId": actor.user_id,
         "role": actor.role,
         "canWrite": actor.can_operate,
-        "scope": format_scope(actor.scope),
+        "scope": scope_to_json(actor.scope),
         "expiresAt": format_optional_timestamp(actor.expires_at),
     }
     if actor.grant_id is None:
@@ -181,11 +182,6 @@ async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
     return _key_to_json(await service.store.write(keys.revoke_key, actor, key_id, service.store.clock))
 
 
-def format_scope(scope: CredentialScope | None) -> Json:
-    """Return the scope of a credential as responses show it."""
-    return None if scope is None else scope.to_json()
-
-
 def _key_to_json(key: KeyRecord) -> dict[str, Json]:
     return {
         "keyId": key.id,
@@ -193,7 +189,7 @@ def _key_to_json(key: KeyRecord) -> dict[str, Json]:
         "prefix": f"adu_{key.prefix}",
         "ownerId": key.user_id,
         "canWrite": key.can_write,
-        "scope": format_scope(key.scope),
+        "scope": scope_to_json(key.scope),
         "expiresAt": format_optional_timestamp(key.expires_at),
         "revokedAt": format_optional_timestamp(key.revoked_at),
         "lastUsedAt": format_optional_timestamp(key.last_used_at),

@@ -23,6 +23,7 @@ from adsunify.adapter.oauth import make_code_challenge
 from adsunify.encryption import KeyRing, derive_secrets
 from adsunify.errors import AdsunifyError, Forbidden, NotFound
 from adsunify.service.core import Service, format_timestamp
+from adsunify.service.serializers import scope_to_json
 from adsunify.service.tokens import hash_token, make_token
 from adsunify.store import agents, connections, people
 from adsunify.store.agents import ClientRecord, GrantRecord, TokenRecord
@@ -489,7 +490,7 @@ def _grant_to_json(grant: GrantRecord, name: str) -> dict[str, Json]:
         "clientId": grant.client_id,
         "clientName": name,
         "canWrite": grant.can_write,
-        "scope": None if grant.scope is None else grant.scope.to_json(),
+        "scope": scope_to_json(grant.scope),
         "createdAt": format_timestamp(grant.created_at),
         "expiresAt": format_timestamp(grant.expires_at),
         "revokedAt": None if grant.revoked_at is None else format_timestamp(grant.revoked_at),

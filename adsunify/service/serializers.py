@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field
 
+from adsunify.actor import CredentialScope
 from adsunify.http.messages import build_url
 from adsunify.plans.records import Plan, build_marked_body, load_plan_json
 from adsunify.review.completion import read_completion
@@ -19,6 +20,11 @@ from adsunify.values.exact_json import Json
 CACHE_BYTES = 1024 * 1024
 """How much JSON of plans is cached as objects, which take up to 25 times as much memory. A plan has some kilobytes, and
 clients poll operations."""
+
+
+def scope_to_json(scope: CredentialScope | None) -> Json:
+    """Return the scope of a key or grant; null where it reaches all accounts of the workspace."""
+    return None if scope is None else scope.to_json()
 
 
 def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:

@@ -18,7 +18,7 @@ from adsunify.values.exact_json import Json
 from . import events, upsert
 from .clock import Clock, new_id
 from .schema import decompress_text, idempotency_keys, operations
-from .scopes import ACTOR_SCOPE, format_scope, is_in_scope
+from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
 from .windows import HAS_USES, release_uses
 
@@ -364,7 +364,7 @@ def list_operations(connection: Connection, actor: Actor, clock: Clock, limit: i
         "of_workspace": actor.workspace_id,
         "of_user": actor.user_id,
         "of_credential": actor.credential,
-        "of_scope": format_scope(actor),
+        "of_scope": dump_scope(actor),
         "at_most": limit,
     }
     if actor.kind == "agent":

@@ -10,10 +10,10 @@ from adsunify.actor import Actor
 from adsunify.values.exact_json import dumps
 
 ACTOR_SCOPE = bindparam("of_scope", type_=Text)
-"""The scope of the actor, whose value is :func:`format_scope`."""
+"""The scope of the actor, whose value is :func:`dump_scope`."""
 
 
-def format_scope(actor: Actor) -> str | None:
+def dump_scope(actor: Actor) -> str | None:
     """Return the value of :data:`ACTOR_SCOPE`: the text that the database would hold."""
     return None if actor.scope is None else dumps(actor.scope.to_json())
 

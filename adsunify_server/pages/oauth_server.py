@@ -48,7 +48,7 @@ async def decide_consent(visit: PageRequest) -> web.Response:
     chosen = [account_id for account_id in ticked if account_id in listed]
     try:
         if ticked and not chosen:
-            raise Forbidden("The ticked accounts are of another workspace. Tick accounts of the chosen workspace.")
+            raise Forbidden("None of the ticked accounts is connected in the chosen workspace. Tick accounts of it.")
         return visit.redirect(
             await oauth_server.grant_consent(
                 visit.service,

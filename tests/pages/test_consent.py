@@ -192,7 +192,10 @@ async def test_ticks_of_another_workspace_do_not_allow_everything(site: Served) 
             answer = await person.http.post(
                 person.at, data={**sent, "workspaceId": str(made["workspaceId"])}, follow_redirects=False
             )
-            assert answer.status_code == 403 and "The ticked accounts are of another workspace." in answer.text
+            assert (
+                answer.status_code == 403
+                and "None of the ticked accounts is connected in the chosen workspace." in answer.text
+            )
         shown = Page(answer.text).forms[-1].fields
         assert shown["workspaceId"] == made["workspaceId"]
         sent = {**person.page.forms[-1].fields, "decision": "allow", f"account.{account}": "true"}
