@@ -15,6 +15,11 @@ Role = Literal["viewer", "member", "admin"]
 ActorKind = Literal["key", "agent", "session", "local"]
 
 
+def make_agent_credential(client_id: str, user_id: str) -> str:
+    """Make the identity of an agent's credential, which a new token and a new consent do not change."""
+    return f"{client_id}:{user_id}"
+
+
 @frozen
 class CredentialScope:
     """The networks and accounts to which a credential is bound.

@@ -7,6 +7,7 @@
      │   └─ LookupNeeded          422  a plan needs a read of the network, and no answer for it was given
      ├─ Unauthenticated           401
      ├─ Forbidden                 403
+     │   └─ GuardrailRefused          rules of the workspace refuse what the plan would spend; see ``breaches``
      ├─ NotFound                  404
      ├─ Conflict                  409  an idempotency key is bound to another request
      ├─ RateLimited               429  too many requests of one caller; see ``retry_after``
@@ -188,6 +189,54 @@ class Forbidden(AdsunifyError):
     status = 403
     default_code = "forbidden"
     title = "Not permitted"
+
+
+class RuleBreach(NamedTuple):
+    """A guardrail that refuses a plan. Amounts are decimal strings in major units of ``currency``.
+
+    ``member`` is the member of the rule, such as ``perOperation.daily``. ``limit`` is its amount, ``used`` what its
+    window counts already, ``asked`` what the plan exposes or plans (also ``unbounded`` or ``unknown``), and ``fits``
+    the highest amount that the rule allows. They are None where they do not apply.
+    """
+
+    guardrail_id: str
+    rule: str
+    member: str
+    currency: str | None = None
+    limit: str | None = None
+    used: str | None = None
+    asked: str | None = None
+    fits: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The breach as a response shows it."""
+        return {
+            "guardrailId": self.guardrail_id,
+            "rule": self.rule,
+            "member": self.member,
+            "currency": self.currency,
+            "limit": self.limit,
+            "used": self.used,
+            "asked": self.asked,
+            "fits": self.fits,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> RuleBreach:
+        """Read what :meth:`to_json` wrote."""
+        amounts = (value.get(name) for name in ("currency", "limit", "used", "asked", "fits"))
+        return cls(value["guardrailId"], value["rule"], value["member"], *amounts)
+
+
+class GuardrailRefused(Forbidden):
+    """Guardrails of the workspace refuse the plan, or demand that a person executes it. ``breaches`` lists them."""
+
+    default_code = "guardrail_exceeded"
+    title = "A guardrail refuses it"
+
+    def __init__(self, message: str, *, breaches: Sequence[RuleBreach], code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.breaches = tuple(breaches)
 
 
 class NotFound(AdsunifyError):

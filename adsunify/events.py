@@ -41,7 +41,7 @@ EVENT_DESCRIPTIONS: dict[EventName, str] = {
     "campaign.status_changed": "The status of a campaign differs from the last known status.",
     "ad_group.status_changed": "The status of an ad group differs from the last known status.",
     "ad.status_changed": "The status of an ad differs from the last known status.",
-    "rule.triggered": "A rule of the workspace stopped an execution.",
+    "rule.triggered": "A rule of the workspace stopped an execution or refused a plan.",
 }
 """Name -> when it happens."""
 
@@ -52,7 +52,9 @@ TEST_EVENT = "webhook.test"
 """The type of a test notification. It is not an event name, so receivers do not take it for an event."""
 
 DATA_MEMBERS = ("operationId", "accountId", "network", "status")
-OPTIONAL_DATA_MEMBERS = ("kind", "entityId", "before", "what", "rule", "startDate", "endDate")
+GUARDRAIL_DATA_MEMBERS = ("guardrailId", "rule", "member", "currency", "limit", "used", "asked", "fits")
+"""The members about a guardrail; ``rule`` is its name."""
+OPTIONAL_DATA_MEMBERS = ("kind", "entityId", "before", "what", "startDate", "endDate", *GUARDRAIL_DATA_MEMBERS)
 """The members of ``data``: those of every event (null if they do not apply), and those of some events.
 
 They hold identifiers and states only. A notification never contains native content or credentials.

@@ -10,6 +10,7 @@ from adsunify.errors import (
     AdsunifyError,
     Conflict,
     Forbidden,
+    GuardrailRefused,
     InvalidInput,
     Issue,
     LookupNeeded,
@@ -22,6 +23,7 @@ from adsunify.errors import (
     ProviderThrottled,
     ProviderUnreadable,
     RateLimited,
+    RuleBreach,
     ServerUnreachable,
     StoreError,
     TokenRefused,
@@ -59,7 +61,13 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "admin_required": (403, "This needs a write-enabled credential of an admin."),
     "not_for_agents": (403, "Agents may not do this; a person must."),
     "outside_scope": (403, "The credential is bound to networks or accounts, and the action concerns others as well."),
-    "approval_required": (403, "In this workspace a signed-in person executes, at `operation.reviewUrl`."),
+    "approval_required": (
+        403,
+        "A signed-in person must execute, at `operation.reviewUrl`; `guardrails` lists rules that demand it.",
+    ),
+    "guardrail_exceeded": (403, "A guardrail refuses what the plan would spend; `guardrails` says what would fit."),
+    "guardrail_currency": (403, "A guardrail has no amount in the account's currency, and nothing is converted."),
+    "credential_frozen": (403, "A guardrail has frozen the credential, which can only read and cancel."),
     "access_lost": (403, "The key, the role, the membership or the account no longer permits native writes."),
     "not_found": (404, "The workspace does not contain it, or the address does not exist."),
     "provider_not_found": (
@@ -69,6 +77,7 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "method_not_allowed": (405, "The address does not support this method; see `Allow`."),
     "not_acceptable": (406, "The `Accept` header excludes JSON."),
     "idempotency_conflict": (409, "The idempotency key is bound to another request."),
+    "guardrail_changed": (409, "Another request changed the guardrails at the same time."),
     "delivery_pending": (409, "The notification is waiting for its delivery, or is being delivered."),
     "webhook_ended": (409, "The webhook's key, grant or membership has ended, so nothing is sent to it any more."),
     "password_changed": (409, "Another request changed the password at the same time."),
@@ -98,6 +107,7 @@ PROBLEM_TITLES: Mapping[str, str] = {
     "operation_succeeded": "The operation was executed already",
     "operation_running": "The operation is being executed",
     "approval_required": "A person must approve",
+    "credential_frozen": "The credential is frozen",
     "clock_ahead": "A clock is or was wrong",
     "plan_stale": "The plan rests on another budget",
 }
@@ -117,6 +127,8 @@ def to_problem_details(error: AdsunifyError) -> dict[str, Any]:
     }
     if isinstance(error, InvalidInput) or (isinstance(error, ProviderNotFound) and error.issues):
         problem["issues"] = [issue.to_json() for issue in error.issues]
+    if isinstance(error, GuardrailRefused):
+        problem["guardrails"] = [breach.to_json() for breach in error.breaches]
     if isinstance(error, ProviderError | OperationError) and error.native is not None:
         problem["network"] = error.native.to_json()
     if isinstance(error, ProviderThrottled | RateLimited | OperationError) and error.retry_after is not None:
@@ -135,6 +147,7 @@ _ERRORS_BY_STATUS: Mapping[int, type[AdsunifyError]] = {
     409: Conflict,
     503: StoreError,
 }
+GUARDRAIL_CODES = ("guardrail_exceeded", "guardrail_currency")
 _PROVIDER_ERRORS_BY_CODE: Mapping[str, type[ProviderError]] = {
     kind.default_code: kind
     for kind in (TokenRefused, PermissionRefused, ProviderNotFound, ProviderThrottled, ProviderUnreadable)
@@ -168,6 +181,9 @@ def _make_error(problem: Mapping[str, Any], message: str, code: str) -> Adsunify
         return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
     if status == 400:
         return OperationError(message, code=code, native=native)
+    if code in GUARDRAIL_CODES or "guardrails" in problem:
+        breaches = [RuleBreach.from_json(breach) for breach in problem.get("guardrails", ())]
+        return GuardrailRefused(message, breaches=breaches, code=code)
     if code == ServerUnreachable.default_code:
         return ServerUnreachable(message, code=code)
     if code == VaultError.default_code:

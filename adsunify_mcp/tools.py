@@ -16,9 +16,10 @@ from adsunify.client.backends import Backend
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
 from adsunify.contract.messages import run_large_in_thread
 from adsunify.contract.prose import convert_descriptions
-from adsunify.contract.requests import ConfirmedTrue, NetworkCode, Status, Uuid
+from adsunify.contract.requests import ConfirmedTrue, NetworkCode, Status
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, invalid_input
 from adsunify.models.base import ApiModel, EntityId, FreeForm, Omittable
+from adsunify.models.brief import Uuid
 from adsunify.models.edit import Mutation
 from adsunify.models.parsing import parse_model
 from adsunify.plans.records import Kind

@@ -8,6 +8,7 @@ from typing import Any
 from adsunify.contract import requests
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody, Mutation
+from adsunify.models.guardrail import GuardrailChange, NewGuardrail
 from adsunify.values.exact_json import Json
 
 EXAMPLE_ID = "0198c0de-0000-7000-8000-000000000001"
@@ -48,6 +49,16 @@ BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
     requests.BulkEdit: {**_BULK_MEMBERS, "field": "budget", "mode": "increase", "value": 10},
     requests.NativePayload: {"payload": {"name": "Garden chairs", "objective": "OUTCOME_TRAFFIC"}},
     EditBody: {"fields": {"name": "Garden chairs, spring", "budget": "25.00"}},
+    NewGuardrail: {
+        "name": "Agents start small",
+        "scope": {"networks": ["meta"]},
+        "currency": "USD",
+        "perOperation": {"daily": "50.00", "lifetime": None},
+        "perWindow": {"hours": 24, "daily": "200.00", "lifetime": None},
+        "approvalAbove": {"daily": "25.00", "lifetime": None},
+        "maxIncreasePercent": 50,
+    },
+    GuardrailChange: {"active": False},
     requests.NewWebhook: {"url": "https://hooks.shop.example/ads", "events": ["operation.succeeded"]},
     requests.WebhookChange: {"active": False},
 }

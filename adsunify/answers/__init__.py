@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from .access import ConnectedAgent, CreatedKey, Key, ScopeView, Verified
 from .accounts import Account, CatalogRow, Connection, Consent, EditableField, Entity, Node, Settings, Tree, TreeLevel
+from .guardrails import (
+    FrozenCredential,
+    Guardrail,
+    GuardrailClient,
+    GuardrailLimits,
+    GuardrailScope,
+    GuardrailUsage,
+    GuardrailUse,
+    GuardrailWindow,
+    WindowAmount,
+)
 from .insights import Coverage, Day, Figures, Insights, Pending, Range
 from .networks import (
     AccountExtra,
@@ -23,6 +34,7 @@ from .operations import (
     Batch,
     BatchDone,
     BatchFailed,
+    BrokenGuardrail,
     ChangeInWords,
     CreatedBy,
     CreatedEntities,
@@ -54,6 +66,7 @@ __all__ = [
     "Batch",
     "BatchDone",
     "BatchFailed",
+    "BrokenGuardrail",
     "CatalogKind",
     "CatalogRow",
     "ChangeInWords",
@@ -73,6 +86,14 @@ __all__ = [
     "Failure",
     "Figures",
     "FilledIn",
+    "FrozenCredential",
+    "Guardrail",
+    "GuardrailClient",
+    "GuardrailLimits",
+    "GuardrailScope",
+    "GuardrailUsage",
+    "GuardrailUse",
+    "GuardrailWindow",
     "Insights",
     "ItemReceipt",
     "Key",
@@ -106,6 +127,7 @@ __all__ = [
     "Validated",
     "Verified",
     "Webhook",
+    "WindowAmount",
     "Workflow",
     "parse_answer",
 ]

@@ -263,8 +263,26 @@ class ProblemIssue(Shape):
     message: str
 
 
+class BrokenGuardrail(Shape):
+    """A guardrail that refuses a plan, with its member such as ``perOperation.daily``. Amounts are in major units.
+
+    ``limit`` is the amount of the member; ``used`` is what its window counts already; ``asked`` is what the plan
+    exposes or plans, or ``unbounded`` or ``unknown``; ``fits`` is the highest amount that the guardrail allows. They
+    are null where they do not apply.
+    """
+
+    guardrail_id: Uuid
+    rule: str
+    member: str
+    currency: Text
+    limit: Text
+    used: Text
+    asked: Text
+    fits: Text
+
+
 class Failure(Shape):
-    """An error. ``outcome`` says whether native writes were applied.
+    """An error. ``outcome`` says whether native writes were applied. ``guardrails`` are the rules that refuse it.
 
     If there is an ``operationId``, ``outcome`` describes the whole operation, and ``appliedSteps`` lists the steps that
     were applied, completely or in part. Otherwise ``outcome`` describes the call alone.
@@ -277,6 +295,7 @@ class Failure(Shape):
     code: str
     outcome: Outcome
     issues: list[ProblemIssue] = Field([])
+    guardrails: list[BrokenGuardrail] = Field([])
     operation_id: Uuid | None = None
     operation: Operation | None = None
     applied_steps: list[str] = Field([])

@@ -23,6 +23,7 @@ COMMANDS = {
     "execute": "executing",
     "cancel": "workflow",
     "insights": "workflow",
+    "guardrails": "guardrails",
     "webhooks": "webhooks",
     "networks": "networks",
     "plan": "plan",
@@ -39,7 +40,7 @@ COMMANDS = {
 SECTIONS = {
     "Daily work": (
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
-        *("webhooks", "networks", "plan"),
+        *("guardrails", "webhooks", "networks", "plan"),
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "admin", "db"),
 }

@@ -18,14 +18,17 @@ from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.models.base import ApiModel
 from adsunify.models.brief import CampaignBrief, Creative
 from adsunify.models.edit import EditBody, EditTargeting
+from adsunify.models.guardrail import RuleScope, SpendLimits, SpendWindow
 from adsunify.values.exact_json import Json, dumps_bytes
 
 IDS: Mapping[str, tuple[type[answers.Shape], str]] = {
     "accountId": (answers.Account, "account_id"),
     "connectionId": (answers.Connection, "connection_id"),
+    "credential": (answers.FrozenCredential, "credential"),
     "deliveryId": (answers.Delivery, "delivery_id"),
     "entityId": (answers.Node, "id"),
     "grantId": (answers.ConnectedAgent, "grant_id"),
+    "guardrailId": (answers.Guardrail, "id"),
     "keyId": (answers.Key, "key_id"),
     "operationId": (answers.Operation, "id"),
     "parentId": (answers.Node, "id"),
@@ -34,14 +37,17 @@ IDS: Mapping[str, tuple[type[answers.Shape], str]] = {
 }
 """Member -> the model that may stand for the id, and its attribute with the id."""
 LISTS_OF_IDS: Mapping[str, str] = {"entityIds": "entityId", "operationIds": "operationId"}
-MODELS: Mapping[str, tuple[type[ApiModel], str]] = {
-    "campaign": (CampaignBrief, " Make one of a JSON text or object with adsunify.read_brief."),
-    "creative": (Creative, ""),
-    "edit": (EditBody, ""),
-    "scope": (KeyScope, ""),
-    "targeting": (EditTargeting, ""),
+MODELS: Mapping[str, tuple[tuple[type[ApiModel], ...], str]] = {
+    "approvalAbove": ((SpendLimits,), ""),
+    "campaign": ((CampaignBrief,), " Make one of a JSON text or object with adsunify.read_brief."),
+    "creative": ((Creative,), ""),
+    "edit": ((EditBody,), ""),
+    "perOperation": ((SpendLimits,), ""),
+    "perWindow": ((SpendWindow,), ""),
+    "scope": ((KeyScope, RuleScope), ""),
+    "targeting": ((EditTargeting,), ""),
 }
-"""Member -> its model, and what helps to make one."""
+"""Member -> the models that it may be of, and what helps to make one."""
 NATIVE_MEMBERS = ("payload",)
 """Members in which a network may need a float, such as a latitude."""
 FLOAT_MESSAGE = "must not be a float, which is not exact. Write text such as '12.50', or a Decimal."
@@ -92,9 +98,10 @@ def _read_member(name: str, value: Any) -> Json:
     if name in LISTS_OF_IDS:
         return read_ids(name, value)
     if name in MODELS:
-        model, help_text = MODELS[name]
-        if not isinstance(value, model):
-            raise invalid_input(name, "type", f"must be of the class {model.__name__}.{help_text}")
+        models, help_text = MODELS[name]
+        if not isinstance(value, models):
+            names = " or ".join(model.__name__ for model in models)
+            raise invalid_input(name, "type", f"must be of the class {names}.{help_text}")
         return value.to_json()
     if name in ("startDate", "endDate"):
         if not isinstance(value, date) or isinstance(value, datetime):

@@ -42,6 +42,9 @@ UUID_PATTERN = PathPattern(UUID_REGEX, FORM_BY_PATTERN[UUID_REGEX])
 PATH_PATTERNS = {
     "network": PathPattern(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
     "entityId": PathPattern(r"^[^\x00-\x1f\x7f]{1,250}$", "an id as the network gives it, of 1 to 250 characters"),
+    "credential": PathPattern(
+        r"^[^\x00-\x1f\x7f/]{1,250}$", "the identity of a credential, as the list of frozen credentials shows it"
+    ),
     "resource": PathPattern(r"^[A-Za-z_]+(:[A-Za-z0-9_-]+)?$", "letters and underscores, perhaps with :suffix"),
 }
 

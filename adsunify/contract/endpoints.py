@@ -2,99 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from adsunify import answers
-from adsunify.models.edit import EditBody, Mutation
-from adsunify.plans.records import Kind
+from adsunify.models.edit import Mutation
+from adsunify.models.guardrail import GuardrailChange, NewGuardrail
 
 from . import requests
 from .endpoint import Endpoint
-
-
-def _native_endpoints(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
-    """Yield the endpoints of the native resource of a level (docs/spec.md, "Native campaign resource")."""
-    section, resource, every = f"Native {words}s", name.replace("-", "_"), f"/accounts/{{accountId}}/{name}"
-    entity_path = f"{every}/{{entityId}}"
-    yield Endpoint(
-        "GET",
-        every,
-        section,
-        resource,
-        "list",
-        f"List native {words}s",
-        list[answers.Entity],
-        query=requests.EntitiesQuery,
-        is_paged=True,
-        kind=kind,
-    )
-    yield Endpoint(
-        "POST",
-        every,
-        section,
-        resource,
-        "create_native",
-        f"Prepare a native {words}",
-        answers.Operation,
-        access="write",
-        body=requests.NativePayload,
-        status=201,
-        takes_idempotency_key=True,
-        kind=kind,
-    )
-    yield Endpoint("GET", entity_path, section, resource, "get", f"One native {words}", answers.Entity, kind=kind)
-    yield Endpoint(
-        "PATCH",
-        entity_path,
-        section,
-        resource,
-        "update_native",
-        f"Prepare a native update of one {words}",
-        answers.Operation,
-        access="write",
-        body=requests.NativePayload,
-        status=201,
-        takes_idempotency_key=True,
-        kind=kind,
-    )
-    yield Endpoint(
-        "DELETE",
-        entity_path,
-        section,
-        resource,
-        "delete",
-        f"Prepare the deletion of one {words}",
-        answers.Operation,
-        access="write",
-        status=201,
-        takes_idempotency_key=True,
-        kind=kind,
-    )
-    yield Endpoint(
-        "GET",
-        f"{entity_path}/settings",
-        section,
-        resource,
-        "settings",
-        f"What may be edited on one {words}",
-        answers.Settings,
-        kind=kind,
-    )
-    yield Endpoint(
-        "POST",
-        f"{entity_path}/edit",
-        section,
-        resource,
-        "edit",
-        f"Prepare an edit of one {words}",
-        answers.Operation,
-        access="write",
-        body=EditBody,
-        status=201,
-        takes_idempotency_key=True,
-        kind=kind,
-    )
-
+from .native_endpoints import list_native_endpoints
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     # -- Access, keys ----------------------------------------------------------------------------------------------
@@ -337,9 +253,97 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         takes_idempotency_key=True,
     ),
     # -- Native resources ------------------------------------------------------------------------------------------
-    *_native_endpoints("campaign", "campaigns", "campaign"),
-    *_native_endpoints("adGroup", "ad-groups", "ad group"),
-    *_native_endpoints("ad", "ads", "ad"),
+    *list_native_endpoints("campaign", "campaigns", "campaign"),
+    *list_native_endpoints("adGroup", "ad-groups", "ad group"),
+    *list_native_endpoints("ad", "ads", "ad"),
+    # -- Guardrails ------------------------------------------------------------------------------------------------
+    Endpoint(
+        "GET",
+        "/guardrails",
+        "Guardrails",
+        "guardrails",
+        "list",
+        "List guardrails",
+        list[answers.Guardrail],
+        allows_agents=False,
+    ),
+    Endpoint(
+        "POST",
+        "/guardrails",
+        "Guardrails",
+        "guardrails",
+        "create",
+        "Create a guardrail",
+        answers.Guardrail,
+        access="admin",
+        body=NewGuardrail,
+        status=201,
+        allows_agents=False,
+    ),
+    Endpoint(
+        "GET",
+        "/guardrails/freezes",
+        "Guardrails",
+        "guardrails",
+        "freezes",
+        "List frozen credentials",
+        list[answers.FrozenCredential],
+        allows_agents=False,
+    ),
+    Endpoint(
+        "DELETE",
+        "/guardrails/freezes/{credential}",
+        "Guardrails",
+        "guardrails",
+        "lift",
+        "Lift the freeze of a credential",
+        answers.FrozenCredential,
+        access="admin",
+        allows_agents=False,
+    ),
+    Endpoint(
+        "GET",
+        "/guardrails/{guardrailId}",
+        "Guardrails",
+        "guardrails",
+        "get",
+        "One guardrail",
+        answers.Guardrail,
+        allows_agents=False,
+    ),
+    Endpoint(
+        "PATCH",
+        "/guardrails/{guardrailId}",
+        "Guardrails",
+        "guardrails",
+        "update",
+        "Change a guardrail",
+        answers.Guardrail,
+        access="admin",
+        body=GuardrailChange,
+        allows_agents=False,
+    ),
+    Endpoint(
+        "DELETE",
+        "/guardrails/{guardrailId}",
+        "Guardrails",
+        "guardrails",
+        "delete",
+        "Delete a guardrail",
+        answers.Guardrail,
+        access="admin",
+        allows_agents=False,
+    ),
+    Endpoint(
+        "GET",
+        "/guardrails/{guardrailId}/usage",
+        "Guardrails",
+        "guardrails",
+        "usage",
+        "How full the window of a guardrail is",
+        answers.GuardrailUsage,
+        allows_agents=False,
+    ),
     # -- Webhooks --------------------------------------------------------------------------------------------------
     Endpoint(
         "GET",

@@ -82,8 +82,7 @@ def parse_request(endpoint: Endpoint, request: ApiRequest) -> tuple[dict[str, An
         arguments["kind"] = endpoint.kind
     for model in (query, body):
         if model is not None:
-            extra = model.model_extra or {}
-            arguments |= vars(model) | {_to_snake(name): value for name, value in extra.items()}
+            arguments |= {_to_snake(name): value for name, value in model.to_arguments().items()}
     return arguments, _digest_request(endpoint, path, body) if endpoint.takes_idempotency_key else ""
 
 

@@ -38,8 +38,8 @@ from adsunify.models.base import (
     find_duplicates,
     number_schema,
 )
-from adsunify.models.brief import CampaignBrief, Instant
-from adsunify.models.error_messages import UUID_REGEX, Violation
+from adsunify.models.brief import CampaignBrief, Instant, Uuid
+from adsunify.models.error_messages import Violation
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.records import Kind
 
@@ -93,12 +93,6 @@ def _refuse_consent_network(network: Any) -> Any:
 
 CredentialNetwork = Annotated[str, OneOf(list_credential_networks), BeforeValidator(_refuse_consent_network)]
 Status = Literal["active", "paused"]
-Uuid = Annotated[
-    str,
-    StringConstraints(pattern=UUID_REGEX),
-    AfterValidator(str.lower),
-    WithJsonSchema({"type": "string", "format": "uuid"}),
-]
 
 
 def _require_true(value: bool) -> bool:

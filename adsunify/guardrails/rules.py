@@ -8,14 +8,10 @@ from typing import Literal
 
 from attrs import frozen
 
+from adsunify.actor import make_agent_credential
+from adsunify.models.guardrail import GuardedAction
 from adsunify.plans.exposure import Spend, exceeds
 from adsunify.values.exact_json import Json
-
-GuardedAction = Literal["create", "activate", "status", "edit", "update", "delete"]
-MAX_WINDOW_HOURS = 744
-"""The longest window: 31 days."""
-MAX_AMOUNT = 10**12
-"""The largest limit, in major units."""
 
 
 @frozen
@@ -52,6 +48,11 @@ class ClientIdentity:
 
     client_id: str
     user_id: str
+
+    @property
+    def credential(self) -> str:
+        """The identity of the agent's credential, as ``Actor.credential`` has it."""
+        return make_agent_credential(self.client_id, self.user_id)
 
 
 @frozen

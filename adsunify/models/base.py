@@ -154,6 +154,10 @@ class ApiModel(BaseModel):
         """Return the JSON form, with defaults and without omitted members; serialize it with ``exact_json.dumps``."""
         return self.model_dump(exclude_none=True)
 
+    def to_arguments(self) -> dict[str, Any]:
+        """Return the members by their Python names; those that the model does not name have the names of the input."""
+        return vars(self) | (self.model_extra or {})
+
 
 def _convert_python_values(model: type[ApiModel], members: dict[str, Any]) -> dict[Location, Violation]:
     """Replace Python values in the arguments of a constructor by their texts, and leave out the optional ones of None.

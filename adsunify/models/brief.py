@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -27,7 +27,14 @@ from adsunify.models.base import (
     PythonValues,
     find_duplicates,
 )
-from adsunify.models.error_messages import COUNTRY_REGEX, CURRENCY_REGEX, LANGUAGE_REGEX, URI_REGEX, Violation
+from adsunify.models.error_messages import (
+    COUNTRY_REGEX,
+    CURRENCY_REGEX,
+    LANGUAGE_REGEX,
+    URI_REGEX,
+    UUID_REGEX,
+    Violation,
+)
 from adsunify.models.parsing import parse_model
 from adsunify.values.countries import KOSOVO, require_country_code
 from adsunify.values.dates import INSTANT_FORM, INSTANT_REGEX, parse_instant
@@ -48,12 +55,16 @@ TargetCountry = Annotated[
 ]
 Identifier = Annotated[str, Field(min_length=1, max_length=250), VISIBLE]
 Instant = Annotated[str, Field(pattern=INSTANT_REGEX, json_schema_extra={"format": "date-time"})]
+Uuid = Annotated[
+    str, Field(pattern=UUID_REGEX), AfterValidator(str.lower), WithJsonSchema({"type": "string", "format": "uuid"})
+]
+"""An id of this API, in lower case."""
 _MAX_DECIMAL_DIGITS = 100
 """A Decimal with more digits, or that many zeros, is not written out: its text could be of any length."""
 Uri = Annotated[str, Field(pattern=URI_REGEX, json_schema_extra={"format": "uri"})]
 
 
-def _write_amount(value: object) -> str:
+def write_amount(value: object) -> str:
     """Write an amount as the text of a brief. Zeros beyond the longest fraction are left out; nothing is rounded."""
     if not isinstance(value, Decimal):
         inexact = " A float is not exact." if isinstance(value, float) else ""
@@ -82,7 +93,7 @@ class Budget(ApiModel):
     The constructor takes the amount as text or as a Decimal, never as a float.
     """
 
-    python_values: ClassVar[PythonValues] = {"amount": _write_amount}
+    python_values: ClassVar[PythonValues] = {"amount": write_amount}
 
     amount: Amount
     currency: Annotated[str, Field(pattern=CURRENCY_REGEX)]
@@ -190,7 +201,7 @@ class CampaignBrief(CrossFieldModel):
     The constructor takes the bid as text or as a Decimal, in major units of the account's currency.
     """
 
-    python_values: ClassVar[PythonValues] = {"bid": _write_amount}
+    python_values: ClassVar[PythonValues] = {"bid": write_amount}
 
     name: Annotated[str, Field(min_length=3, max_length=100), VISIBLE]
     goal: Literal["traffic", "awareness", "conversions", "app_installs"]

@@ -46,12 +46,12 @@ class Item(ApiModel):
 TargetingItems = Omittable[Annotated[Items[Item], Field(max_length=500)]]
 
 
-def _convert_integral(value: Any) -> Any:
+def convert_integral(value: Any) -> Any:
     """Convert a small number with an integral value (20.0) to int; return other values unchanged."""
     return int(value) if isinstance(value, float | Decimal) and -999 < value < 999 and value == int(value) else value
 
 
-Age = Omittable[Annotated[int, Field(ge=13, le=65), BeforeValidator(_convert_integral)]]
+Age = Omittable[Annotated[int, Field(ge=13, le=65), BeforeValidator(convert_integral)]]
 
 
 class EditTargeting(CrossFieldModel):

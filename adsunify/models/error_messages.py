@@ -6,6 +6,7 @@ A message says what is accepted and never repeats the value. A path joins JSON n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -20,6 +21,7 @@ from adsunify.values import countries, dates, money
 
 Location = tuple[str | int, ...]
 MIN_SIMILARITY = 0.7  # of a member that is suggested for an unknown one; 1 is equality
+NULL_SCHEMA = {"type": "null"}
 MAX_SHOWN_NAME_LENGTH = 60  # a path shows so many characters of a member's name
 
 UUID_REGEX = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
@@ -128,9 +130,12 @@ def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[
             problem = problem._replace(
                 message=_SCHEMA_DESCRIBERS[details["type"]](_find_member_schema(model, place)) or problem.message
             )
-        if problem.code == "unknown_property" and (similar := _find_similar_member(model, place, problem.location[-1])):
-            problem = problem._replace(message=f"{problem.message} Did you mean {similar}?")
-        yield problem
+        similar = None
+        if problem.code == "unknown_property":
+            similar = _find_similar_member(model, place, problem.location[-1])
+        elif details["type"] == "literal_error":
+            similar = find_similar(details["input"], re.findall("'([^']*)'", details["ctx"]["expected"]))
+        yield problem._replace(message=f"{problem.message} Did you mean {similar}?") if similar else problem
 
 
 def make_repeated_violations(locations: Iterable[Location]) -> list[Violation]:
@@ -150,6 +155,9 @@ def _find_member_schema(model: type[BaseModel], place: Location) -> Mapping[str,
     def resolve(part: Any) -> Mapping[str, Any]:
         while "$ref" in part:
             part = whole["$defs"][part["$ref"].rpartition("/")[2]]
+        options = [option for option in part.get("anyOf", ()) if option != NULL_SCHEMA]
+        if len(options) == 1:
+            return {**resolve(options[0]), "anyOf": part["anyOf"]}
         return resolve(part["items"]) if "items" in part else part
 
     schema = resolve(whole)
@@ -205,14 +213,20 @@ def _describe_known_members(schema: Mapping[str, Any]) -> str | None:
 
 def _find_similar_member(model: type[BaseModel], place: Location, name: str | int) -> str | None:
     """Return the member of the object at ``place`` that was probably meant."""
-    members = _find_member_schema(model, place).get("properties", ())
-    similar = get_close_matches(to_camel(str(name)[:MAX_SHOWN_NAME_LENGTH]), members, 1, MIN_SIMILARITY)
+    return find_similar(to_camel(str(name)), _find_member_schema(model, place).get("properties", ()))
+
+
+def find_similar(text: Any, choices: Iterable[str]) -> str | None:
+    """Return the choice that was probably meant by a text."""
+    similar = get_close_matches(str(text)[:MAX_SHOWN_NAME_LENGTH], choices, 1, MIN_SIMILARITY)
     return similar[0] if similar else None
 
 
 def _describe_missing_member(schema: Mapping[str, Any]) -> str | None:
     if "enum" in schema:
         return f"is required: {', '.join(map(str, schema['enum']))}."
+    if NULL_SCHEMA in schema.get("anyOf", ()):
+        return "is required; it may be null."
     names = ", ".join(schema.get("required", ()))
     return f"is required: an object with {names}." if names else None
 

@@ -22,12 +22,14 @@ from . import preparation, serializers
 from .budgets import with_size_warning
 from .core import Idempotency, Service, UseCaseResult
 from .network_session import NetworkSession
+from .rule_checks import check_plans
 
 
 async def validate_campaign(service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief) -> Json:
     """Check a brief against the network's rules and return its plan. Nothing is saved or published."""
     session = await NetworkSession.load(service, actor, account_id)
     chosen, plan = await _plan_campaign(service, session, campaign)
+    (plan,) = await check_plans(service, actor, account_id, [plan], is_validation=True)
     return {
         "valid": True,
         "network": plan.network,

@@ -29,6 +29,7 @@ from adsunify.values.exact_json import Json
 
 from .counters import Counters, status_class
 from .rate_limits import RateLimiter, RateLimits
+from .workspace_rules import WorkspaceRules
 
 T = TypeVar("T")
 _EPOCH = datetime(1970, 1, 1)
@@ -69,6 +70,7 @@ class Service:
     """An open service.
 
     ``shielded_tasks``: tasks that run to their end. ``is_stopping``: executions hand back after the step in flight.
+    ``workspace_rules``: the guardrails of workspaces as they were read last; ``rule_checks`` compares their version.
     ``resolve_host``: finds the addresses behind the host of a webhook destination.
     """
 
@@ -81,6 +83,7 @@ class Service:
     refresh_locks: WeakValueDictionary[str, asyncio.Lock] = field(factory=WeakValueDictionary)
     execution_slots: WeakValueDictionary[str, asyncio.Semaphore] = field(factory=WeakValueDictionary)
     key_usage: KeyUsage = field(factory=KeyUsage)
+    workspace_rules: dict[str, WorkspaceRules] = field(factory=dict)
     counters: Counters = field(factory=Counters)
     rate_limiter: RateLimiter = field(init=False)
     resolve_host: Resolver = resolve_host

@@ -12,7 +12,19 @@ from adsunify.contract.messages import parse_request, run_large_in_thread
 from adsunify.errors import InvalidInput, Issue
 from adsunify.models.parsing import SMALL_INPUT_VALUES, count_values
 
-from . import accounts, api_keys, bulk, campaigns, connections, entities, networks, oauth_server, operations, webhooks
+from . import (
+    accounts,
+    api_keys,
+    bulk,
+    campaigns,
+    connections,
+    entities,
+    guardrails,
+    networks,
+    oauth_server,
+    operations,
+    webhooks,
+)
 from .core import Idempotency, Service, UseCaseResult
 
 UseCase = Callable[..., Awaitable[Any]]
@@ -68,6 +80,14 @@ USE_CASES: Mapping[str, UseCase] = {
     **_native_use_cases("campaign", "campaigns"),
     **_native_use_cases("ad_group", "ad_groups"),
     **_native_use_cases("ad", "ads"),
+    "get_guardrails": guardrails.list_guardrails,
+    "post_guardrails": guardrails.create_guardrail,
+    "get_guardrails_freezes": guardrails.list_freezes,
+    "delete_guardrails_freeze": guardrails.lift_freeze,
+    "get_guardrail": guardrails.get_guardrail,
+    "patch_guardrail": guardrails.update_guardrail,
+    "delete_guardrail": guardrails.delete_guardrail,
+    "get_guardrail_usage": guardrails.read_usage,
     "get_webhooks": webhooks.list_webhooks,
     "post_webhooks": webhooks.create_webhook,
     "patch_webhook": webhooks.update_webhook,

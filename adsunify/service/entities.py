@@ -29,6 +29,7 @@ from . import cursors, preparation, serializers
 from .budgets import with_size_warning
 from .core import Idempotency, Service, UseCaseResult
 from .network_session import NetworkSession
+from .rule_checks import check_plans
 
 
 @frozen
@@ -279,6 +280,7 @@ async def validate_mutation(
     except InvalidInput as problem:
         issues = preparation.prefix_issue_paths(problem.issues, "edit", EditBody.model_fields.__contains__)
         raise InvalidInput(issues, code=problem.code) from None
+    (plan,) = await check_plans(service, actor, account_id, [plan], is_validation=True)
     return {
         "valid": True,
         "network": plan.network,

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.adapter.network import Network
-from adsunify.errors import InvalidInput, OperationError, RequestNotSent, StoreError
+from adsunify.errors import Conflict, Forbidden, InvalidInput, OperationError, RequestNotSent, StoreError
 from adsunify.execution.executor import (
     RESPONSE_READ_ERRORS,
     Commit,
@@ -34,12 +34,14 @@ from adsunify.execution.state import (
     ObservedStatus,
     Receipt,
     StateCommit,
+    WindowBreach,
     read_progress,
 )
 from adsunify.execution.status_updates import find_created_ids, read_receipt_statuses
+from adsunify.guardrails.windows import SpendBinding
 from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Plan
-from adsunify.store import attempts, connections, operations
+from adsunify.store import attempts, connections, guardrails, operations
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.operations import OperationRecord
@@ -48,6 +50,7 @@ from adsunify.store.state_commits import commit_state
 from .core import Service
 from .counters import ExecutionOutcome
 from .network_session import NetworkSession
+from .rule_checks import bind_spend, make_window_refusal
 
 DISCONNECTED_CODE = "account_disconnected"
 RENEW_SECONDS = 10.0
@@ -57,6 +60,10 @@ MAX_CONCURRENT_EXECUTIONS = 50
 
 Further ones wait before they are claimed. Thousands at the same time would delay other callers and not finish sooner.
 """
+EVALUATION_REFUSALS = ("rules_changed", "frozen")
+"""The refusals of a claim after which the operation is evaluated again."""
+MAX_EVALUATIONS = 20
+"""How often an execution is evaluated again because the guardrails changed before its claim."""
 EVIDENCE_TRIES = 60
 EVIDENCE_PAUSE_SECONDS = 1.0
 """How often a commit that holds a receipt is tried, and the seconds between the tries.
@@ -75,6 +82,7 @@ class LoadedOperation:
     record: OperationRecord
     account: AccountRecord
     progress: ExecutionProgress
+    rules_version: int
 
 
 def load_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> LoadedOperation:
@@ -82,13 +90,15 @@ def load_operation(connection: Connection, actor: Actor, operation_id: str, cloc
     record = operations.get_operation(connection, actor, operation_id, clock)
     receipts, open_steps = attempts.list_receipts(connection, operation_id) if record.is_claimed else ([], [])
     account = connections.get_account(connection, actor, record.account_id)
-    return LoadedOperation(record, account, read_progress(receipts, open_steps))
+    version = guardrails.find_rules_version(actor.workspace_id).run(connection)
+    return LoadedOperation(record, account, read_progress(receipts, open_steps), version)
 
 
 async def run_execution(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:
     """Execute what remains of an operation, within the limits of one call, and return how it ended.
 
-    Raises NotFound; StoreError where the database failed (then the outcome is not known: read the operation).
+    Raises NotFound; StoreError where the database failed (then the outcome is not known: read the operation);
+    GuardrailRefused and Forbidden where guardrails refuse the execution, before anything is sent.
     """
     return await service.run_uncancellable(_run_counted(service, actor, operation_id))
 
@@ -101,7 +111,17 @@ async def _run_counted(service: Service, actor: Actor, operation_id: str) -> Exe
         counters.executions_in_flight += 1
         try:
             result = await _drive_executor(service, actor, loaded)
+            for _ in range(MAX_EVALUATIONS):
+                if result.refusal not in EVALUATION_REFUSALS:
+                    break
+                loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
+                result = await _drive_executor(service, actor, loaded)
+            if result.refusal in EVALUATION_REFUSALS:
+                raise Conflict("The guardrails of the workspace keep changing. Call again.", code="guardrail_changed")
             outcome = _execution_outcome(result)
+        except (Conflict, Forbidden):  # by guardrails
+            outcome = "refused"
+            raise
         finally:
             counters.executions_in_flight -= 1
             counters.executions[loaded.account.network, outcome] += 1
@@ -120,6 +140,7 @@ def _execution_outcome(result: ExecutionResult) -> ExecutionOutcome:
 async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperation) -> ExecutionResult:
     operation_id = loaded.record.id
     network, plan = get_adapter(loaded.account.network).network, loaded.record.read_plan()
+    binding = await bind_spend(service, actor, loaded.record, plan, loaded.account.currency, loaded.rules_version)
     session = NetworkSession(service, loaded.account)
     try:
         await session.load_credentials()
@@ -137,7 +158,8 @@ async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperatio
         limits=limits,
         stopping=lambda: service.is_stopping or clock.now() >= until,
     )
-    lease = _Lease(service, actor, operation_id, loaded.record.expires_at, partial(_read_receipt_facts, network, plan))
+    read_facts = partial(_read_receipt_facts, network, plan)
+    lease = _Lease(service, actor, operation_id, loaded.record.expires_at, binding, read_facts)
     try:
         effect = next(execution)
         while True:
@@ -152,6 +174,8 @@ async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperatio
         ending: ExecutionResult = ended.value
     finally:
         execution.close()
+    if lease.breach is not None:
+        raise await make_window_refusal(service, actor, lease.breach)
     return ending
 
 
@@ -159,7 +183,8 @@ class _Lease:
     """The claim of one execution: the fence that every commit carries, and the end of the lease.
 
     ``expires_at``: the end of the review time; ``lease_until``: the end of the lease; both in milliseconds.
-    ``read_facts``: the statuses that a receipt shows, and what it says was created.
+    ``binding``: what the claim binds; ``breach``: the window that had no room for it. ``read_facts``: the statuses that
+    a receipt shows, and what it says was created.
     """
 
     def __init__(
@@ -168,10 +193,12 @@ class _Lease:
         actor: Actor,
         operation_id: str,
         expires_at: int,
+        binding: SpendBinding,
         read_facts: Callable[[Receipt], tuple[Sequence[ObservedStatus], Sequence[CreatedId]]],
     ) -> None:
         self.service, self.actor, self.operation_id, self.read_facts = service, actor, operation_id, read_facts
-        self.expires_at = expires_at
+        self.expires_at, self.binding = expires_at, binding
+        self.breach: WindowBreach | None = None
         self.fence: int | None = None
         self.lease_until = 0
 
@@ -179,10 +206,11 @@ class _Lease:
         """Commit a change. A commit that holds a receipt is tried again for a minute."""
         service = self.service
         statuses, created = ((), ()) if change.receipt is None else self.read_facts(change.receipt)
+        store, lease, binding = service.store, service.settings.lease, self.binding
         for attempt in range(EVIDENCE_TRIES):
             try:
-                advanced = await service.store.write(
-                    commit_state, change, self.actor, service.store.clock, service.settings.lease, statuses, created
+                advanced = await store.write(
+                    commit_state, change, self.actor, store.clock, lease, statuses, created, binding
                 )
                 break
             except StoreError:
@@ -191,6 +219,7 @@ class _Lease:
                 await asyncio.sleep(EVIDENCE_PAUSE_SECONDS)
         if advanced.refusal is None:
             self.fence = advanced.fence
+        self.breach = advanced.breach
         return advanced
 
     def check_held(self) -> None:

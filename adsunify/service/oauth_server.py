@@ -18,7 +18,7 @@ from uuid import uuid4
 from attrs import field, frozen
 from sqlalchemy import Connection
 
-from adsunify.actor import Actor, CredentialScope
+from adsunify.actor import Actor, CredentialScope, make_agent_credential
 from adsunify.adapter.oauth import make_code_challenge
 from adsunify.encryption import KeyRing, derive_secrets
 from adsunify.errors import AdsunifyError, Forbidden, NotFound
@@ -446,7 +446,7 @@ async def actor_from_token(service: Service, token: str) -> Actor | None:
     grant = record.grant
     if grant.resource != token_resource(service):
         return None
-    credential = f"{grant.client_id}:{grant.user_id}"
+    credential = make_agent_credential(grant.client_id, grant.user_id)
     return Actor(
         grant.workspace_id,
         grant.user_id,

@@ -68,8 +68,9 @@ async def execute_operation(service: Service, actor: Actor, *, operation_id: str
     """Write the prepared change. Executing a succeeded operation again returns its saved receipt.
 
     Where the response has ``nextAction: execute``, call again after ``retryAfterMs``. A 400 says whether anything was
-    written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace requires approval, only
-    a person who is signed in can execute the operation, at ``reviewUrl``; other calls get 403 ``approval_required``.
+    written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace or a guardrail requires
+    approval, only a person who is signed in can execute the operation, at ``reviewUrl``; other calls get 403
+    ``approval_required``. Guardrails are checked again: 403 ``guardrail_exceeded`` says what would fit.
     """
     try:
         return await _execute_operation(service, actor, operation_id)
@@ -97,9 +98,10 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
             raise attach_operation(
                 token_error, await get_operation(service, actor, operation_id=operation_id)
             ) from problem
-        except AdsunifyError as problem:  # no credentials, no OAuth client, or a stale plan
+        except AdsunifyError as problem:  # no credentials, no OAuth client, a stale plan, or a guardrail
             operation = await get_operation(service, actor, operation_id=operation_id)
-            attach_operation(problem, operation, advise=problem.code != "plan_stale")
+            has_advice = problem.code == "plan_stale" or isinstance(problem, Forbidden)
+            attach_operation(problem, operation, advise=not has_advice)
             raise
         record, step_attempts = await read_operation(service, actor, operation_id)
         record = _with_ending(record, result)

@@ -14,6 +14,7 @@ from adsunify.plans.records import Outputs, Plan
 from adsunify.service import serializers
 from adsunify.service.core import Idempotency, Service, UseCaseResult
 from adsunify.service.operations import read_operation, read_operations
+from adsunify.service.rule_checks import check_plans
 from adsunify.store import guardrails, operations
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationDraft, PreparedOperations
@@ -68,7 +69,11 @@ async def save_operations(
     many: bool = False,
     unified: bool = False,
 ) -> UseCaseResult:
-    """Save the operations with their events and the key, all or nothing."""
+    """Save the operations with their events and the key, all or nothing.
+
+    Raises GuardrailRefused if guardrails refuse one of them; Forbidden if the credential is frozen.
+    """
+    plans = await check_plans(service, actor, account_id, plans)
     store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]
     saved = await store.write(_prepare_operations, actor, drafts, store.clock, idempotency)
     if saved.is_replay:

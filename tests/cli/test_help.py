@@ -25,6 +25,7 @@ DOCUMENTED = {
     ),
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
     *("keys list", "keys create", "insights", "webhooks listen", "webhooks verify"),
+    *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
 }
 """The fixed list: nobody's script breaks."""
 WITHOUT_JSON = {"worker", "mcp", "db upgrade"}
@@ -32,6 +33,7 @@ WITHOUT_JSON = {"worker", "mcp", "db upgrade"}
 ANYWHERE = {
     *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
     *("keys list", "keys create"),
+    *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
 }
 
 

@@ -12,6 +12,7 @@ from adsunify.errors import (
     AdsunifyError,
     Conflict,
     Forbidden,
+    GuardrailRefused,
     InvalidInput,
     Issue,
     LookupNeeded,
@@ -27,6 +28,7 @@ from adsunify.errors import (
     RateLimited,
     RequestNotSent,
     ResponseLost,
+    RuleBreach,
     ServerConnectionError,
     ServerUnreachable,
     StoreError,
@@ -46,6 +48,9 @@ ERRORS: list[AdsunifyError] = [
     Unauthenticated("No token.", code="token_missing"),
     Forbidden("No.", code="write_required"),
     Forbidden("No more.", code="access_lost", operation=OPERATION),
+    GuardrailRefused("Too much.", breaches=[RuleBreach("g1", "Small", "maxBid", "USD", "2.00", None, "3.00", "2.00")]),
+    GuardrailRefused("Blocked.", breaches=[RuleBreach("g1", "Small", "currency")], code="guardrail_currency"),
+    GuardrailRefused("Ask.", breaches=[RuleBreach("g1", "Small", "exposure")], code="approval_required"),
     NotFound("Nothing."),
     Conflict("Taken."),
     RateLimited("Too many.", retry_after=1.5),
@@ -74,6 +79,7 @@ def test_there_and_back(error: AdsunifyError) -> None:
     for name in ("message", "code", "outcome", "status", "title", "operation_data", "applied_steps"):
         assert getattr(back, name) == getattr(error, name), name
     assert getattr(back, "issues", None) == getattr(error, "issues", None)
+    assert getattr(back, "breaches", None) == getattr(error, "breaches", None)
     assert getattr(back, "native", None) == getattr(error, "native", None)
     assert to_problem_details(back) == problem
 

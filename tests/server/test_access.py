@@ -27,6 +27,8 @@ BODIES: dict[str, Any] = {
     "post_operation_execute": {"confirmed": True},
     "post_operations_execute": {"operationIds": [NEVER], "confirmed": True},
     "post_operation_cancel": {},
+    "post_guardrails": {"name": "No deletions", "blockedActions": ["delete"], "active": False},
+    "patch_guardrail": {"active": False},
     "post_webhooks": {"url": "https://hooks.example.com/ads"},
     "patch_webhook": {"active": False},
     "post_webhook_test": {},
@@ -56,6 +58,8 @@ ACCESS: dict[str, Access] = {
     "post_connections_authorize": "admin",
     "post_connections_credentials": "admin",
     "delete_connection": "admin",
+    **dict.fromkeys(("post_guardrails", "patch_guardrail", "delete_guardrail"), "admin"),
+    "delete_guardrails_freeze": "admin",
     "post_create": "write",
     "post_activate": "write",
     "post_operation_execute": "write",
@@ -84,7 +88,10 @@ MAY: dict[tuple[str, str], set[Access]] = {
     ("admin", "read"): {"read"},
     ("admin", "write"): {"read", "write", "admin"},
 }
-IDS = ("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId", "grantId")
+IDS = (
+    *("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId", "grantId"),
+    "guardrailId",
+)
 
 
 def of(endpoints: Iterable[Endpoint]) -> pytest.MarkDecorator:
@@ -207,12 +214,15 @@ async def foreign(server: Served) -> dict[str, str]:
         account = server.foreign["meta"]
         created = await stranger.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
         server.foreign["operationId"] = created["id"]
+        rule = {"name": "Theirs", "blockedActions": ["delete"]}
+        server.foreign["guardrailId"] = (await stranger.post("/guardrails", rule, 201))["id"]
     return {
         "operationId": server.foreign["operationId"],
         "sourceOperationId": server.foreign["operationId"],
         "accountId": server.foreign["meta"],
         "connectionId": (await stranger.get("/connections"))[0]["connectionId"],
         "keyId": (await stranger.get("/keys"))[0]["keyId"],
+        "guardrailId": server.foreign["guardrailId"],
     }
 
 

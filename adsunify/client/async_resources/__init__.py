@@ -12,6 +12,7 @@ from .auth import AsyncAuthResource
 from .bulk import AsyncBulkResource
 from .campaigns import AsyncCampaignsResource
 from .connections import AsyncConnectionsResource
+from .guardrails import AsyncGuardrailsResource
 from .insights import AsyncInsightsResource
 from .keys import AsyncKeysResource
 from .networks import AsyncNetworksResource
@@ -37,4 +38,5 @@ class AsyncNamespaces(AsyncRequests):
         self.bulk: AsyncBulkResource = AsyncBulkResource(self)
         self.ad_groups: AsyncAdGroupsResource = AsyncAdGroupsResource(self)
         self.ads: AsyncAdsResource = AsyncAdsResource(self)
+        self.guardrails: AsyncGuardrailsResource = AsyncGuardrailsResource(self)
         self.webhooks: AsyncWebhooksResource = AsyncWebhooksResource(self)

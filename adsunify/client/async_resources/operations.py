@@ -53,9 +53,10 @@ class AsyncOperationsResource(AsyncResource):
         Executing a succeeded operation again returns its saved receipt.
 
         Where the response has ``next_action: execute``, call again after ``retry_after_ms``. A 400 says whether
-        anything was written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace
-        requires approval, only a person who is signed in can execute the operation, at ``review_url``; other calls get
-        403 ``approval_required``.
+        anything was written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace or a
+        guardrail requires approval, only a person who is signed in can execute the operation, at ``review_url``; other
+        calls get 403 ``approval_required``. Guardrails are checked again: 403 ``guardrail_exceeded`` says what would
+        fit.
 
         Access: A write-enabled credential of a member or admin.
 

@@ -12,6 +12,7 @@ from .auth import AuthResource
 from .bulk import BulkResource
 from .campaigns import CampaignsResource
 from .connections import ConnectionsResource
+from .guardrails import GuardrailsResource
 from .insights import InsightsResource
 from .keys import KeysResource
 from .networks import NetworksResource
@@ -37,4 +38,5 @@ class Namespaces(Requests):
         self.bulk: BulkResource = BulkResource(self)
         self.ad_groups: AdGroupsResource = AdGroupsResource(self)
         self.ads: AdsResource = AdsResource(self)
+        self.guardrails: GuardrailsResource = GuardrailsResource(self)
         self.webhooks: WebhooksResource = WebhooksResource(self)

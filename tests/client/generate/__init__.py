@@ -43,6 +43,10 @@ IMPORTS: Mapping[str, str] = {
     "EditBody": "adsunify.models.edit",
     "EditTargeting": "adsunify.models.edit",
     "KeyScope": "adsunify.contract.requests",
+    "GuardedAction": "adsunify.models.guardrail",
+    "RuleScope": "adsunify.models.guardrail",
+    "SpendLimits": "adsunify.models.guardrail",
+    "SpendWindow": "adsunify.models.guardrail",
     "Kind": "adsunify.plans.records",
     "Json": "adsunify.values.exact_json",
     "NetworkCode": "adsunify.values.network_codes",
@@ -302,8 +306,9 @@ def write_docstring(endpoint: Endpoint, parameters: list[Parameter], model: type
 
 
 def describe_parameter(endpoint: Endpoint, name: str) -> str:
-    """What a parameter is: in this method, in methods of this name, or everywhere."""
-    keys = (f"{endpoint.resource}.{endpoint.method_name}.{name}", f"{endpoint.method_name}.{name}", name)
+    """What a parameter is: in this method, in methods of this name, in this namespace, or everywhere."""
+    resource, method = endpoint.resource, endpoint.method_name
+    keys = (f"{resource}.{method}.{name}", f"{method}.{name}", f"{resource}.{name}", name)
     return next(PARAMETERS[key] for key in keys if key in PARAMETERS)
 
 

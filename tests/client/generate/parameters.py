@@ -15,17 +15,20 @@ from pydantic.alias_generators import to_camel, to_snake
 from adsunify.contract import Endpoint
 from adsunify.contract.requests import Nothing, Status
 from adsunify.events import EventName
+from adsunify.models.guardrail import GuardedAction
 from adsunify.plans.records import Kind
 
 NAMES: Mapping[str, tuple[str, str]] = {
     "accountId": ("account", "Account | str"),
     "campaign": ("brief", "CampaignBrief"),
     "connectionId": ("connection", "Connection | str"),
+    "credential": ("credential", "FrozenCredential | str"),
     "deliveryId": ("delivery", "Delivery | str"),
     "entityId": ("entity", "Node | str"),
     "entityIds": ("entities", "Sequence[Node | str]"),
     "fields": ("fields", "Mapping[str, str | int | Decimal]"),
     "grantId": ("agent", "ConnectedAgent | str"),
+    "guardrailId": ("guardrail", "Guardrail | str"),
     "keyId": ("key", "Key | str"),
     "network": ("network", "NetworkCode"),
     "operationId": ("operation", "Operation | str"),
@@ -37,7 +40,7 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "webhookId": ("webhook", "Webhook | str"),
 }
 """Name in a request -> name and type of the parameter, where they do not follow from the model."""
-ALIASES: Mapping[Any, str] = {Kind: "Kind", Status: "Status", EventName: "EventName"}
+ALIASES: Mapping[Any, str] = {Kind: "Kind", Status: "Status", EventName: "EventName", GuardedAction: "GuardedAction"}
 POSITIONAL = ("Account | str", "CampaignBrief", "NetworkCode", "Operation | str", "Sequence[Operation | str]", "date")
 """The types of required members that may be given by position, as path parameters may."""
 CURSOR = "cursor"
@@ -86,7 +89,7 @@ def read_member(model: type[BaseModel], name: str) -> Parameter:
     if field.is_required():
         return Parameter(wire, parameter, kind, is_positional=kind in POSITIONAL)
     default = repr(field.default)
-    if field.default is None or field.default == {}:
+    if field.default is None or field.default == {} or isinstance(field.default, BaseModel):
         kind, default = f"{kind} | None", "None"
     return Parameter(wire, parameter, kind, default)
 

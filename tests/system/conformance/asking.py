@@ -149,6 +149,23 @@ async def _grant(one: Things, row: Row) -> str:
     return next(str(each["grantId"]) for each in found if each["revokedAt"] is None and each["scope"] == scope)
 
 
+async def _guardrail(one: Things, row: Row) -> str:
+    """A rule that is not active."""
+    body = {"name": "spare", "blockedActions": ["delete"], "active": False}
+    return str((await one.caller.post("/guardrails", body, 201))["id"])
+
+
+async def _frozen(one: Things, row: Row) -> str:
+    """A key that a rule has frozen."""
+    key = await one.caller.post("/keys", {"name": "careless", "canWrite": True}, 201)
+    rule = {"name": "freezing", "blockedActions": ["create"], "onBreach": "freeze", "scope": {"keyIds": [key["keyId"]]}}
+    made = (await one.caller.post("/guardrails", rule, 201))["id"]
+    body = {"accountId": one.account, "campaign": brief("meta")}
+    await one.server.caller(key["secret"]).problem(403, "POST", "/create", body)
+    await one.caller.delete(f"/guardrails/{made}")
+    return str(key["keyId"])
+
+
 async def _webhook(one: Things, row: Row) -> str:
     body = {"url": f"{one.server.base_url}/healthz", "events": ["rule.triggered"]}
     return str((await one.caller.post("/webhooks", body, 201))["webhookId"])
@@ -182,6 +199,8 @@ MAKERS: Mapping[str, Callable[[Things, Row], Awaitable[str]]] = {
     "keyId": _key,
     "connectionId": _connection,
     "grantId": _grant,
+    "guardrailId": _guardrail,
+    "credential": _frozen,
     "webhookId": _webhook,
     "deliveryId": _delivery,
     "entityId": _entity,

@@ -105,6 +105,8 @@ def running(folder: Path, database: str) -> Iterator[World]:
 def fill(world: World) -> None:
     """A campaign on every network, operations in several states, keys, agents, webhooks with deliveries."""
     operations, sources = [], []
+    rule = {"name": "spare", "blockedActions": ["delete"], "active": False}
+    guardrails = [world.ask("POST", "/guardrails", rule, 201)["id"] for _ in range(5)]
     for account in world.accounts:
         account_id, network = account["accountId"], account["network"]
         world.briefs[account_id] = brief(network)
@@ -132,6 +134,7 @@ def fill(world: World) -> None:
         "connectionId": [one["connectionId"] for one in world.ask("GET", "/connections")],
         "keyId": [world.ask("POST", "/keys", {"name": "spare"}, 201)["keyId"] for _ in range(5)],
         "grantId": grants(world),
+        "guardrailId": guardrails,
         "webhookId": webhooks,
         "deliveryId": deliveries,
     }

@@ -315,6 +315,49 @@ WEBHOOK = Fields(
     {"url": must(URL), "accountId": may(uuid), "events": may(NAMES, DEFAULT_EVENTS)},
     {"url": WEBHOOK_URL},
 )
+LIMIT = Form(
+    good=("0", "0.000001", "12.50", "1000000000000", None),
+    bad=tuple((one, "") for one in ("", "x", "1e3", "-1", "1.0000001", 5, True, [])),
+)
+"""An amount; null is no limit."""
+LIMITS = Fields({"daily": must(LIMIT), "lifetime": must(LIMIT)}, {"daily": None, "lifetime": "5"})
+WINDOW = Fields(
+    {"hours": must(integer(1, 744)), "daily": must(LIMIT), "lifetime": must(LIMIT)},
+    {"hours": 24, "daily": None, "lifetime": "5"},
+)
+PERCENT = Form(good=(0, 0.5, 50, 1_000_000), bad=tuple((one, "") for one in (-1, 1_000_001, "50", True)))
+RULE_SCOPE = Form(
+    good=({}, {"networks": NETWORKS}),
+    bad=(({"networks": []}, ".networks"), ({"accountIds": ["x"]}, ".accountIds.0"), ({"x": 1}, ".x"), ("x", "")),
+)
+ACTIONS_TO_BLOCK = Form(
+    good=([], ["create", "activate", "status", "edit", "update", "delete"]),
+    bad=((["remove"], ".0"), ("delete", ""), (["delete"] * 7, "")),
+)
+
+
+def nullable(form: Form) -> Form:
+    """The form, with null."""
+    return Form((*form.good, None), tuple(one for one in form.bad if one[0] is not None))
+
+
+RULE = {
+    "name": must(text(1, 100)),
+    "scope": may(RULE_SCOPE, {}),
+    "currency": may(nullable(currency)),
+    "perOperation": may(nullable(LIMITS.form())),
+    "perWindow": may(nullable(WINDOW.form())),
+    "approvalAbove": may(nullable(LIMITS.form())),
+    "maxIncreasePercent": may(PERCENT),
+    "maxBid": may(LIMIT),
+    "blockedActions": may(ACTIONS_TO_BLOCK, []),
+    "onBreach": may(choice("refuse", "freeze"), "refuse"),
+    "otherCurrencies": may(choice("refuse", "allow"), "refuse"),
+    "active": may(flag, True),
+}
+GUARDRAIL = Fields(RULE, {"name": "No new ads", "currency": "USD", "maxIncreasePercent": 100, "active": False})
+GUARDRAIL_CHANGE = Fields({name: may(member.form) for name, member in RULE.items()})
+"""docs/spec.md, "Guardrails"; what names accounts and credentials is tried by tests/server/test_guardrails.py."""
 WEBHOOK_CHANGE = Fields({"url": may(URL), "active": may(flag), "events": may(NAMES)})
 
 # -- queries ------------------------------------------------------------------------------------------------------
@@ -343,6 +386,7 @@ def native(kind: str) -> Iterator[Row]:
 
 
 HOOK = "/webhooks/{webhookId}"
+ONE_GUARDRAIL = "/guardrails/{guardrailId}"
 ROWS: tuple[Row, ...] = (
     # Access, keys, grants
     Row("GET", "/auth/verify"),
@@ -381,6 +425,15 @@ ROWS: tuple[Row, ...] = (
     Row("POST", "/bulk-edit", 201, "write", BULK_EDIT, idempotent=True),
     # Native campaign resource, and its twins
     *(row for kind in KINDS for row in native(kind)),
+    # Guardrails
+    Row("GET", "/guardrails", agents=False),
+    Row("POST", "/guardrails", 201, "admin", GUARDRAIL, agents=False),
+    Row("GET", "/guardrails/freezes", agents=False),
+    Row("DELETE", "/guardrails/freezes/{credential}", access="admin", agents=False),
+    Row("GET", ONE_GUARDRAIL, agents=False),
+    Row("PATCH", ONE_GUARDRAIL, 200, "admin", GUARDRAIL_CHANGE, agents=False),
+    Row("DELETE", ONE_GUARDRAIL, access="admin", agents=False),
+    Row("GET", f"{ONE_GUARDRAIL}/usage", agents=False),
     # Webhooks
     Row("GET", "/webhooks"),
     Row("POST", "/webhooks", 201, "write", WEBHOOK, agents=False),

@@ -1,0 +1,76 @@
+"""What a broken guardrail is in answers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adsunify.errors import GuardrailRefused, RuleBreach
+from adsunify.plans.exposure import Amount, format_amount
+from adsunify.values.money import format_decimal
+
+from .evaluation import Breach
+
+ADVICE = "Prepare a change that fits, or ask an admin to change the guardrail."
+PERIOD_WORDS = {"daily": "a day", "lifetime": "in all"}
+
+
+def make_rule_breach(breach: Breach) -> RuleBreach:
+    """Return a breach as errors show it."""
+    rule = breach.rule
+    amounts = (_format(amount, rule.currency) for amount in (breach.limit, breach.used, breach.asked, breach.fits))
+    return RuleBreach(rule.id, rule.name, breach.member, rule.currency, *amounts)
+
+
+def make_refusal(breaches: Sequence[Breach]) -> GuardrailRefused:
+    """Make the error of an operation that breaks rules."""
+    code = "guardrail_exceeded" if any(one.member != "currency" for one in breaches) else "guardrail_currency"
+    sentences = dict.fromkeys(describe_breach(breach) for breach in breaches)
+    return GuardrailRefused(
+        " ".join((*sentences, ADVICE)), breaches=[make_rule_breach(breach) for breach in breaches], code=code
+    )
+
+
+def describe_breach(breach: Breach) -> str:
+    """Return a sentence that says what the rule allows and what the operation asks for."""
+    rule, (member, _, name) = breach.rule, breach.member.partition(".")
+    period, currency = PERIOD_WORDS.get(name, ""), rule.currency
+    limit, asked, fits = (_format(amount, currency) for amount in (breach.limit, breach.asked, breach.fits))
+    start = f'The guardrail "{rule.name}"'
+    if member == "perOperation":
+        return f"{start} allows one operation {limit} {currency} {period}; this one exposes or plans {asked}."
+    if member == "perWindow":
+        hours = 0 if rule.per_window is None else rule.per_window.hours
+        used = "" if breach.used is None else f", of which {_format(breach.used, currency)} is used"
+        return (
+            f"{start} allows {limit} {currency} {period} in {hours} hours{used}; this operation exposes {asked}, and "
+            f"{fits} would fit."
+        )
+    if member == "maxBid":
+        return f"{start} allows bids of at most {limit} {currency}; this operation sets {asked}."
+    if member == "maxIncreasePercent":
+        percent = format_decimal(rule.max_increase_percent or 0)
+        return (
+            f"{start} allows a budget to grow by {percent} % over its lowest value of the last 24 hours, here to "
+            f"{fits}; this operation sets {asked}."
+        )
+    if member == "currency":
+        return (
+            f"{start} has amounts in {currency} only, which is not the currency of the account; nothing is converted."
+        )
+    return f"{start} blocks this action."
+
+
+def describe_approval(breach: Breach) -> str:
+    """Return a sentence that says why a person must execute the operation."""
+    rule, (_, _, name) = breach.rule, breach.member.partition(".")
+    start = f'A signed-in person must execute this, by the guardrail "{rule.name}":'
+    if breach.asked != "unknown":
+        limit, asked = (_format(amount, rule.currency) for amount in (breach.limit, breach.asked))
+        return f"{start} it exposes or plans {asked} {rule.currency} {PERIOD_WORDS[name]}, which is above {limit}."
+    if breach.member == "maxIncreasePercent":
+        return f"{start} it is not known by how many percent a budget grows."
+    return f"{start} what it {'bids' if breach.member == 'maxBid' else 'can spend'} is not known."
+
+
+def _format(amount: Amount | None, currency: str | None) -> str | None:
+    return None if amount is None else format_amount(amount, currency)

@@ -1,0 +1,289 @@
+"""Checks plans against the guardrails of their workspace, when they are prepared and when they are executed.
+
+A prepare call refuses what the rules never allow. An execution evaluates the rules again, and its claim binds the
+windows (``SpendBinding``). The rules of a workspace are cached by their version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from attrs import evolve
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.errors import Forbidden, GuardrailRefused
+from adsunify.execution.state import WindowBreach
+from adsunify.guardrails.evaluation import (
+    LIMIT_NAMES,
+    Breach,
+    BudgetKey,
+    Caller,
+    Evaluation,
+    Subject,
+    evaluate_rules,
+    sum_known_spend,
+)
+from adsunify.guardrails.refusals import (
+    describe_approval,
+    describe_breach,
+    make_refusal,
+    make_rule_breach,
+)
+from adsunify.guardrails.rules import Guardrail
+from adsunify.guardrails.windows import MILLISECONDS_PER_HOUR, SpendBinding, WindowUse
+from adsunify.plans.records import Plan
+from adsunify.store import events, guardrails
+from adsunify.store.clock import Clock
+from adsunify.store.operations import OperationRecord
+from adsunify.values.exact_json import Json
+
+from .core import Service, format_timestamp
+from .workspace_rules import NO_RULES, WorkspaceRules, load_workspace_rules
+
+MAX_CACHED_WORKSPACES = 1000
+LOOK_BACK = 24 * MILLISECONDS_PER_HOUR
+"""How far back ``maxIncreasePercent`` looks, in milliseconds."""
+FROZEN_KINDS = ("key", "agent")
+"""The kinds of callers whose credentials can be frozen."""
+APPROVAL_ADVICE = "Sign in, read the plan and execute it at {url}. Calling again does not change that."
+
+
+async def get_workspace_rules(service: Service, workspace_id: str, version: int) -> WorkspaceRules:
+    """Return the rules of a workspace in this version or a newer one."""
+    if version == 0:
+        return NO_RULES
+    cached = service.workspace_rules.get(workspace_id)
+    if cached is not None and cached.rules.version == version:
+        return cached
+    loaded = await service.store.read(load_workspace_rules, workspace_id)
+    if len(service.workspace_rules) >= MAX_CACHED_WORKSPACES:
+        service.workspace_rules.clear()
+    service.workspace_rules[workspace_id] = loaded
+    return loaded
+
+
+def raise_if_frozen(rules: WorkspaceRules, credential: str) -> None:
+    """Raise Forbidden ``credential_frozen`` if a rule has frozen the credential."""
+    freeze = rules.frozen.get(credential)
+    if freeze is not None:
+        raise Forbidden(
+            f"The guardrail {freeze.rule_id} froze this credential at {format_timestamp(freeze.created_at)}. The "
+            "credential can still read and cancel. An admin can lift the freeze.",
+            code="credential_frozen",
+        )
+
+
+# -- preparing ----------------------------------------------------------------------------------------------------
+
+
+async def check_plans(
+    service: Service, actor: Actor, account_id: str, plans: Sequence[Plan], *, is_validation: bool = False
+) -> list[Plan]:
+    """Check the plans of one call, and return them with warnings about what would stop their execution.
+
+    Args:
+        service: the service.
+        actor: who prepares or validates.
+        account_id: the account of the plans.
+        plans: the plans. For ``perOperation`` they count as one operation.
+        is_validation: nothing is prepared. So nothing is recorded, and a frozen credential may do it.
+
+    Raises:
+        GuardrailRefused: rules refuse one of the plans.
+        Forbidden: ``credential_frozen``.
+    """
+    version = await service.store.run_query(guardrails.find_rules_version(actor.workspace_id))
+    present = await get_workspace_rules(service, actor.workspace_id, version)
+    if not is_validation:
+        raise_if_frozen(present, actor.credential)
+    rules = present.rules.guardrails
+    if not rules:
+        return list(plans)
+    lowest = await _find_lowest_budgets(service, rules, account_id, plans)
+    call = sum_known_spend([plan.exposure for plan in plans])
+    evaluations = [
+        evaluate_rules(
+            rules,
+            Subject(
+                account_id=account_id,
+                network=plan.network,
+                currency=None if plan.exposure is None else plan.exposure.currency,
+                action=plan.action,
+                callers=(Caller(actor.credential, actor.user_id),),
+                exposure=plan.exposure,
+                lowest=lowest,
+                call=call,
+            ),
+        )
+        for plan in plans
+    ]
+    breaches = [*dict.fromkeys(chain.from_iterable(evaluation.breaches for evaluation in evaluations))]
+    if breaches:
+        if not is_validation:
+            await _record_breaches(service, actor, breaches, account_id, plans[0].network)
+        raise make_refusal(breaches)
+    full = await _find_full_windows(service, actor, rules, evaluations)
+    window_warnings = [f"{describe_breach(breach)} Until there is room, executing it is refused." for breach in full]
+    return [
+        _add_warnings(plan, [*map(describe_approval, evaluation.needs_person), *window_warnings])
+        for plan, evaluation in zip(plans, evaluations, strict=True)
+    ]
+
+
+def _add_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:
+    return evolve(plan, warnings=tuple(dict.fromkeys((*plan.warnings, *warnings)))) if warnings else plan
+
+
+async def _find_lowest_budgets(
+    service: Service, rules: Sequence[Guardrail], account_id: str, plans: Sequence[Plan]
+) -> Mapping[BudgetKey, int]:
+    """Return the lowest values of the plans' budgets in the last 24 hours, if a rule compares with them."""
+    changes = [change for plan in plans if plan.exposure is not None for change in plan.exposure.budgets]
+    if not changes or all(rule.max_increase_percent is None for rule in rules):
+        return {}
+    since = service.store.clock.now() - LOOK_BACK
+    return await service.store.read(guardrails.find_lowest_budgets, account_id, changes, since)
+
+
+async def _find_full_windows(
+    service: Service, actor: Actor, rules: Sequence[Guardrail], evaluations: Sequence[Evaluation]
+) -> list[Breach]:
+    """Find the windows that have no room for the operations of a call together."""
+    unbounded = [*dict.fromkeys(chain.from_iterable(evaluation.unbounded for evaluation in evaluations))]
+    needed: dict[str, list[WindowUse]] = {}
+    for use in chain.from_iterable(evaluation.uses for evaluation in evaluations):
+        needed.setdefault(use.rule_id, []).append(use)
+    if not needed:
+        return unbounded
+    usages = await service.store.read(guardrails.read_windows, actor.workspace_id, service.store.clock)
+    full = []
+    for rule in rules:
+        for name in LIMIT_NAMES if rule.id in needed and rule.id in usages else ():
+            limit: int | None = getattr(needed[rule.id][0].limits, name)
+            used: int = getattr(usages[rule.id], name)
+            asked = sum(getattr(use, name) for use in needed[rule.id])
+            if limit is not None and asked and used + asked > limit:
+                full.append(_make_window_breach(rule, WindowBreach(rule.id, name, limit, used, asked)))
+    return [*unbounded, *full]
+
+
+def _make_window_breach(rule: Guardrail, window: WindowBreach) -> Breach:
+    return Breach(rule, f"perWindow.{window.limit}", window.allowed, window.asked, window.room, window.used)
+
+
+# -- executing ----------------------------------------------------------------------------------------------------
+
+
+async def bind_spend(
+    service: Service, actor: Actor, record: OperationRecord, plan: Plan, currency: str | None, version: int
+) -> SpendBinding:
+    """Evaluate an operation that is about to be executed, and return what its claim binds.
+
+    Args:
+        service: the service.
+        actor: who executes it.
+        record: the operation.
+        plan: its plan.
+        currency: the currency of its account, for plans that have no exposure.
+        version: the version of the workspace's rules; the rules may be newer.
+
+    Raises:
+        GuardrailRefused: rules refuse the operation, or demand a person (``approval_required``).
+        Forbidden: ``credential_frozen``.
+    """
+    present = await get_workspace_rules(service, actor.workspace_id, version)
+    raise_if_frozen(present, actor.credential)
+    rules, binding = present.rules.guardrails, SpendBinding(present.rules.version, record.id)
+    if not rules:
+        return binding
+    subject = Subject(
+        account_id=record.account_id,
+        network=record.network,
+        currency=currency if plan.exposure is None else plan.exposure.currency,
+        action=plan.action,
+        callers=(Caller(record.credential, record.user_id), Caller(actor.credential, actor.user_id)),
+        exposure=plan.exposure,
+        lowest=await _find_lowest_budgets(service, rules, record.account_id, [plan]),
+    )
+    evaluation = evaluate_rules(rules, subject)
+    breaches = (*evaluation.breaches, *evaluation.unbounded)
+    if breaches:
+        await _record_breaches(service, actor, breaches, record.account_id, record.network, record.id)
+        raise make_refusal(breaches)
+    if evaluation.needs_person and not actor.can_approve:
+        reasons = evaluation.needs_person
+        await _record_breaches(service, actor, reasons, record.account_id, record.network, record.id, can_freeze=False)
+        url = f"{service.settings.base_url}/review/{record.id}"
+        sentences = dict.fromkeys((*map(describe_approval, reasons), APPROVAL_ADVICE.format(url=url)))
+        raise GuardrailRefused(
+            " ".join(sentences), breaches=[make_rule_breach(reason) for reason in reasons], code="approval_required"
+        )
+    return evolve(binding, uses=evaluation.uses)
+
+
+async def make_window_refusal(service: Service, actor: Actor, window: WindowBreach) -> GuardrailRefused:
+    """Make the error of an execution for which a window had no room. The claim has recorded what follows from it."""
+    rule = await service.store.read(guardrails.get_guardrail, actor.workspace_id, window.rule_id)
+    return make_refusal([_make_window_breach(rule, window)])
+
+
+# -- what a breach causes -----------------------------------------------------------------------------------------
+
+
+async def _record_breaches(
+    service: Service,
+    actor: Actor,
+    breaches: Sequence[Breach],
+    account_id: str,
+    network: str,
+    operation_id: str | None = None,
+    can_freeze: bool = True,
+) -> None:
+    """Record ``rule.triggered`` for each breach, and freeze the credential if a rule says so."""
+    frozen_by = next((breach for breach in breaches if can_freeze and _can_freeze(actor, breach)), None)
+    facts = [{"kind": "guardrail", **_drop_none(make_rule_breach(breach).to_json())} for breach in breaches]
+    await service.store.write(
+        _store_breaches, actor, facts, frozen_by, account_id, network, operation_id, service.store.clock
+    )
+
+
+def _drop_none(facts: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _can_freeze(actor: Actor, breach: Breach) -> bool:
+    """Whether a breach freezes the actor's credential. People share the credential of their browsers' sessions."""
+    return breach.rule.on_breach == "freeze" and actor.kind in FROZEN_KINDS
+
+
+def _store_breaches(
+    connection: Connection,
+    actor: Actor,
+    facts: Sequence[Mapping[str, Json]],
+    frozen_by: Breach | None,
+    account_id: str,
+    network: str,
+    operation_id: str | None,
+    clock: Clock,
+) -> None:
+    status = "refused" if operation_id is None else "prepared"
+    rows = [
+        events.make_event_row(
+            "rule.triggered",
+            actor.workspace_id,
+            clock.now(),
+            status=status,
+            operation_id=operation_id,
+            account_id=account_id,
+            network=network,
+            more=more,
+        )
+        for more in facts
+    ]
+    events.record_events(connection, rows)
+    if frozen_by is not None:
+        guardrails.freeze_credential(
+            connection, actor.workspace_id, actor.credential, frozen_by.rule.id, operation_id, clock
+        )

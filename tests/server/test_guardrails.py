@@ -1,0 +1,289 @@
+"""Guardrails over HTTP: rules are made, read and changed; they refuse, demand a person, and freeze."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from .served import NEVER, Caller, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+NOTHING = {"daily": None, "lifetime": None}
+CONFIRMED = {"confirmed": True}
+WHOLE: dict[str, Any] = {
+    "name": "Agents start small",
+    "scope": {"networks": ["meta"]},
+    "currency": "USD",
+    "perOperation": {"daily": "50.00", "lifetime": None},
+    "perWindow": {"hours": 24, "daily": "200.00", "lifetime": "1000.00"},
+    "approvalAbove": {"daily": "25.00", "lifetime": None},
+    "maxIncreasePercent": 50,
+    "maxBid": "2.50",
+    "blockedActions": ["delete"],
+    "onBreach": "freeze",
+    "otherCurrencies": "allow",
+    "active": True,
+}
+
+
+@asynccontextmanager
+async def guarded(server: Served, **members: Any) -> AsyncIterator[str]:
+    """A rule for the time of a test."""
+    rule = await server.admin.post("/guardrails", {"name": "For a test", **members}, 201)
+    try:
+        yield rule["id"]
+    finally:
+        await server.admin.delete(f"/guardrails/{rule['id']}")
+        for freeze in await server.admin.get("/guardrails/freezes"):
+            await server.admin.delete(f"/guardrails/freezes/{freeze['credential']}")
+
+
+async def create(caller: Caller, server: Served, amount: str = "20.50", **members: Any) -> Any:
+    """Prepare a campaign of Meta."""
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta", budget__amount=amount)}
+    return await caller.post("/create", body, 201, **members)
+
+
+# -- rules --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_rule_is_read_as_it_was_written(server: Served) -> None:
+    made = await server.admin.post("/guardrails", WHOLE, 201)
+    assert {name: made[name] for name in WHOLE} == WHOLE
+    assert made["version"] == 1
+    path = f"/guardrails/{made['id']}"
+    assert await server.admin.get(path) == made
+    assert await server.admin.get("/guardrails") == [made]
+    assert await server.admin.delete(path) == made
+    await server.admin.problem(404, "GET", path)
+    assert await server.admin.get("/guardrails") == []
+
+
+async def test_a_rule_needs_no_more_than_a_limit(server: Served) -> None:
+    async with guarded(server, blockedActions=["delete"]) as id_:
+        rule = await server.admin.get(f"/guardrails/{id_}")
+    assert rule == {
+        "id": id_,
+        "version": 1,
+        "name": "For a test",
+        "scope": {},
+        "currency": None,
+        "perOperation": NOTHING,
+        "perWindow": None,
+        "approvalAbove": NOTHING,
+        "maxIncreasePercent": None,
+        "maxBid": None,
+        "blockedActions": ["delete"],
+        "onBreach": "refuse",
+        "otherCurrencies": "refuse",
+        "active": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("members", "issues"),
+    [
+        ({"name": ""}, {("name", "too_short")}),
+        ({"name": "\u200b"}, {("name", "blank")}),
+        ({"perOperation": {"daily": "5"}}, {("perOperation.lifetime", "required")}),
+        ({"perWindow": NOTHING}, {("perWindow.hours", "required")}),
+        ({"perWindow": {"hours": 0, **NOTHING}}, {("perWindow.hours", "out_of_range")}),
+        ({"perWindow": {"hours": 745, **NOTHING}}, {("perWindow.hours", "out_of_range")}),
+        ({"perWindow": {"hours": "24", **NOTHING}}, {("perWindow.hours", "wrong_type")}),
+        ({"maxBid": "1000000000000.000001"}, {("maxBid", "too_large")}),
+        ({"maxBid": "1e400"}, {("maxBid", "malformed")}),
+        ({"maxBid": "NaN"}, {("maxBid", "malformed")}),
+        ({"maxBid": "-1"}, {("maxBid", "malformed")}),
+        ({"maxBid": 5}, {("maxBid", "wrong_type")}),
+        ({"approvalAbove": {"daily": "0.0000001", "lifetime": None}}, {("approvalAbove.daily", "over_precision")}),
+        ({"maxIncreasePercent": -1}, {("maxIncreasePercent", "out_of_range")}),
+        ({"maxIncreasePercent": "50"}, {("maxIncreasePercent", "wrong_type")}),
+        ({"currency": None}, {("currency", "required")}),
+        ({"currency": "EUU"}, {("currency", "unknown_currency")}),
+        ({"currency": "eur"}, {("currency", "malformed")}),
+        ({"blockedActions": ["remove"]}, {("blockedActions.0", "not_a_choice")}),
+        ({"blockedActions": ["delete", "delete"]}, {("blockedActions.1", "duplicate")}),
+        ({"onBreach": "ban"}, {("onBreach", "not_a_choice")}),
+        ({"scope": {"networks": []}}, {("scope.networks", "too_few")}),
+        ({"scope": {"networks": ["mета"]}}, {("scope.networks.0", "not_a_choice")}),
+        ({"scope": {"accountIds": [NEVER]}}, {("scope.accountIds.0", "not_found")}),
+        ({"scope": {"keyIds": [NEVER]}}, {("scope.keyIds.0", "not_found")}),
+        ({"scope": {"userIds": [NEVER]}}, {("scope.userIds.0", "not_found")}),
+        (
+            {"scope": {"clients": [{"clientId": NEVER, "userId": NEVER}]}},
+            {("scope.clients.0.clientId", "not_found"), ("scope.clients.0.userId", "not_found")},
+        ),
+        ({"scope": {"accountId": NEVER}}, {("scope.accountId", "unknown_property")}),
+        ({"perOperations": NOTHING}, {("perOperations", "unknown_property")}),
+    ],
+)
+async def test_a_wrong_rule_is_refused(server: Served, members: dict[str, Any], issues: set[tuple[str, str]]) -> None:
+    assert await server.admin.refused("POST", "/guardrails", WHOLE | members) == issues
+    assert await server.admin.get("/guardrails") == []
+
+
+async def test_a_rule_without_a_limit_is_refused(server: Served) -> None:
+    empty = {"name": "Nothing", "currency": "USD", "perOperation": NOTHING, "perWindow": {"hours": 24, **NOTHING}}
+    assert await server.admin.refused("POST", "/guardrails", empty) == {("", "required")}
+
+
+@pytest.mark.parametrize(
+    ("members", "hint"),
+    [
+        ({"perOperatoin": NOTHING}, "Did you mean perOperation?"),
+        ({"perOperation": {"dayly": "5", "lifetime": None}}, "Did you mean daily?"),
+        ({"currency": "EUU"}, "Did you mean EUR?"),
+        ({"scope": {"networks": ["gogle"]}}, "Did you mean google?"),
+        ({"blockedActions": ["activated"]}, "Did you mean activate?"),
+        ({"perOperation": {"daily": "5"}}, "it may be null"),
+    ],
+)
+async def test_an_error_says_what_was_probably_meant(server: Served, members: dict[str, Any], hint: str) -> None:
+    problem = await server.admin.problem(422, "POST", "/guardrails", WHOLE | members)
+    assert any(hint in issue["message"] for issue in problem["issues"])
+
+
+async def test_a_change_replaces_what_it_names(server: Served) -> None:
+    made = await server.admin.post("/guardrails", WHOLE, 201)
+    path = f"/guardrails/{made['id']}"
+
+    async def change(**members: Any) -> Any:
+        answer = await server.admin.send("PATCH", path, members)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["data"]
+
+    changed = await change(perOperation={"daily": None, "lifetime": "9"}, active=False)
+    assert changed == made | {"perOperation": {"daily": None, "lifetime": "9.00"}, "active": False, "version": 2}
+    changed = await change(perWindow=None, maxBid=None, maxIncreasePercent=None, blockedActions=[], scope={})
+    assert (changed["perWindow"], changed["maxBid"], changed["maxIncreasePercent"]) == (None, None, None)
+    assert (changed["blockedActions"], changed["scope"], changed["version"]) == ([], {}, 3)
+    refused = await server.admin.refused("PATCH", path, {"perOperation": NOTHING, "approvalAbove": NOTHING})
+    assert refused == {("", "required")}
+    assert await server.admin.refused("PATCH", path, {"currency": None}) == {("currency", "required")}
+    assert await server.admin.refused("PATCH", path, {"name": None}) == {("name", "wrong_type")}
+    assert await server.admin.get(path) == changed
+    await server.admin.delete(path)
+
+
+async def test_only_admins_change_rules_and_no_agent_reads_them(server: Served) -> None:
+    rule = {"name": "No deletions", "blockedActions": ["delete"]}
+    async with guarded(server, blockedActions=["delete"]) as id_:
+        for name, key in (("member", "write"), ("viewer", "write"), ("admin", "read")):
+            caller = server.person(name, key)
+            assert [one["id"] for one in await caller.get("/guardrails")] == [id_]
+            assert (await caller.get(f"/guardrails/{id_}/usage"))["hours"] is None
+            for method, path, body in (
+                ("POST", "/guardrails", rule),
+                ("PATCH", f"/guardrails/{id_}", {"active": False}),
+                ("DELETE", f"/guardrails/{id_}", None),
+                ("DELETE", f"/guardrails/freezes/{NEVER}", None),
+            ):
+                assert (await caller.problem(403, method, path, body))["code"] == "admin_required"
+        stranger = server.person("stranger")
+        assert await stranger.get("/guardrails") == []
+        for method, path in (("GET", ""), ("GET", "/usage"), ("DELETE", "")):
+            await stranger.problem(404, method, f"/guardrails/{id_}{path}")
+        await stranger.problem(404, "PATCH", f"/guardrails/{id_}", {"active": False})
+
+
+# -- refusing and freezing ----------------------------------------------------------------------------------------
+
+
+async def test_a_blocked_action_is_neither_prepared_nor_valid(server: Served) -> None:
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    async with guarded(server, blockedActions=["create"]) as id_:
+        before, told = await server.rows(), len(await server.events("rule.triggered"))
+        for path in ("/create", "/validate-campaign"):
+            problem = await server.admin.problem(403, "POST", path, body)
+            assert (problem["code"], problem["outcome"]) == ("guardrail_exceeded", "not_applied")
+            (breach,) = problem["guardrails"]
+            assert breach == {"guardrailId": id_, "rule": "For a test", "member": "blockedActions"} | dict.fromkeys(
+                ("currency", "limit", "used", "asked", "fits")
+            )
+        events = await server.events("rule.triggered")
+        assert len(events) == told + 1  # validating records nothing
+        assert dict(events[-1].data) == {
+            "operationId": None,
+            "accountId": server.accounts["meta"],
+            "network": "meta",
+            "status": "refused",
+            "kind": "guardrail",
+            "guardrailId": id_,
+            "rule": "For a test",
+            "member": "blockedActions",
+        }
+        assert (await server.rows()) == before | {"events": before["events"] + 1}
+        mutation = {"action": "status", "kind": "campaign", "entityId": "1", "status": "paused"}
+        path = f"/accounts/{server.accounts['meta']}/validate"
+        assert (await server.admin.send("POST", path, mutation)).status_code == 404  # another action is not blocked
+
+
+async def test_a_subscriber_is_told_of_a_refusal(server: Served) -> None:
+    url = "http://127.0.0.1:9/rule"
+    server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({url}))
+    webhook = (await server.admin.post("/webhooks", {"url": url, "events": ["rule.triggered"]}, 201))["webhookId"]
+    async with guarded(server, name="x" * 100, blockedActions=["create"]):
+        body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+        await server.admin.problem(403, "POST", "/create", body)
+    (delivery,) = await server.admin.get(f"/webhooks/{webhook}/deliveries")
+    assert (delivery["type"], delivery["eventId"]) == ("rule.triggered", (await server.events("rule.triggered"))[-1].id)
+    await server.admin.delete(f"/webhooks/{webhook}")
+
+
+async def test_a_rule_that_was_made_after_the_plan_stops_the_execution(server: Served) -> None:
+    operation = await create(server.admin, server)
+    writes = server.networks.writes()
+    async with guarded(server, blockedActions=["create"]):
+        path = f"/operations/{operation['id']}/execute"
+        problem = await server.admin.problem(403, "POST", path, CONFIRMED)
+        assert (problem["code"], problem["outcome"]) == ("guardrail_exceeded", "not_applied")
+        assert problem["operation"]["status"] == "prepared"
+        event = (await server.events("rule.triggered"))[-1]
+        assert (event.data["operationId"], event.data["status"]) == (operation["id"], "prepared")
+        batch = await server.admin.post("/operations/execute", {"operationIds": [operation["id"]], **CONFIRMED})
+        assert batch["results"][0]["error"]["guardrails"][0]["member"] == "blockedActions"
+    assert server.networks.writes() == writes
+    assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"
+
+
+async def test_a_breach_freezes_the_credential_until_an_admin_lifts_it(server: Served) -> None:
+    key_id, secret = await server.key("member")
+    caller, other = server.caller(secret), server.person("member")
+    kept = await create(caller, server)
+    body = {"accountId": server.accounts["google"], "campaign": brief("google")}
+    members = {"blockedActions": ["create"], "scope": {"networks": ["google"]}, "onBreach": "freeze"}
+    async with guarded(server, **members) as id_:
+        await caller.problem(403, "POST", "/validate-campaign", body)
+        assert await server.admin.get("/guardrails/freezes") == []  # validating never freezes
+        assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
+        (freeze,) = await server.admin.get("/guardrails/freezes")
+        frozen_at = freeze.pop("frozenAt")
+        assert freeze == {"credential": key_id, "guardrailId": id_, "operationId": None}
+        for path, more in (("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}),):
+            problem = await caller.problem(403, "POST", path, more)
+            assert problem["code"] == "credential_frozen" and frozen_at in problem["detail"]
+        problem = await caller.problem(403, "POST", f"/operations/{kept['id']}/execute", CONFIRMED)
+        assert (problem["code"], problem["operation"]["status"]) == ("credential_frozen", "prepared")
+        assert (await caller.get(f"/operations/{kept['id']}"))["status"] == "prepared"
+        assert (await caller.post(f"/operations/{kept['id']}/cancel", {}))["status"] == "cancelled"
+        await create(other, server)  # another key of the same person
+        lifted = await server.admin.delete(f"/guardrails/freezes/{key_id}")
+        assert lifted == freeze | {"frozenAt": frozen_at}
+        await server.admin.problem(404, "DELETE", f"/guardrails/freezes/{key_id}")
+        await create(caller, server)
+
+
+async def test_a_breach_at_execution_freezes_the_executor(server: Served) -> None:
+    key_id, secret = await server.key("admin")
+    operation = await create(server.admin, server)
+    async with guarded(server, blockedActions=["create"], onBreach="freeze") as id_:
+        path = f"/operations/{operation['id']}/execute"
+        assert (await server.caller(secret).problem(403, "POST", path, CONFIRMED))["code"] == "guardrail_exceeded"
+        (freeze,) = await server.admin.get("/guardrails/freezes")
+        assert (freeze["credential"], freeze["guardrailId"], freeze["operationId"]) == (key_id, id_, operation["id"])
+    assert (await server.caller(secret).execute(operation["id"]))["status"] == "succeeded"

@@ -1,0 +1,348 @@
+"""The evaluation of rules: which rules match an operation, and what they refuse, demand and count."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.guardrails.evaluation import Caller, Evaluation, Subject, evaluate_rules, sum_known_spend
+from adsunify.guardrails.refusals import describe_approval, describe_breach, make_refusal
+from adsunify.guardrails.rules import ClientIdentity, Guardrail, Limits, Scope, Window
+from adsunify.plans.exposure import Amount, BudgetChange, Exposure, Spend
+
+UNIT = 1_000_000
+ACCOUNT, KEY, OTHER_KEY, USER, OTHER_USER = "account", "key", "other-key", "user", "other-user"
+
+
+def rule(**members: Any) -> Guardrail:
+    return Guardrail(**{"id": "r1", "workspace_id": "w", "version": 3, "name": "Small", "currency": "USD"} | members)
+
+
+def exposing(daily: Amount = 0, lifetime: Amount = 0, **members: Any) -> Exposure:
+    return Exposure(**{"currency": "USD", "exposure": Spend(daily, lifetime)} | members)
+
+
+def subject(exposure: Exposure | None, **members: Any) -> Subject:
+    currency = None if exposure is None else exposure.currency
+    facts = {"account_id": ACCOUNT, "network": "meta", "currency": currency, "action": "edit"}
+    return Subject(**facts | {"callers": (Caller(KEY, USER),), "exposure": exposure} | members)
+
+
+def broken(evaluation: Evaluation) -> list[str]:
+    return [breach.member for breach in evaluation.breaches]
+
+
+def demands(evaluation: Evaluation) -> list[tuple[str, Any]]:
+    return [(breach.member, breach.asked) for breach in evaluation.needs_person]
+
+
+TEN = Limits(daily=10 * UNIT)
+WINDOW = Window(24, Limits(daily=100 * UNIT, lifetime=1000 * UNIT))
+
+# -- what a rule matches ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_matched"),
+    [
+        (Scope(), True),
+        (Scope(networks=("meta", "google")), True),
+        (Scope(networks=("google",)), False),
+        (Scope(account_ids=(ACCOUNT,)), True),
+        (Scope(account_ids=("another",)), False),
+        (Scope(networks=("meta",), account_ids=("another",)), False),
+        (Scope(key_ids=(KEY,)), True),
+        (Scope(key_ids=(OTHER_KEY,)), False),
+        (Scope(user_ids=(USER,)), True),
+        (Scope(user_ids=(OTHER_USER,)), False),
+        (Scope(clients=(ClientIdentity("client", USER),)), False),
+        (Scope(key_ids=(OTHER_KEY,), user_ids=(USER,)), True),
+        (Scope(networks=("google",), key_ids=(KEY,)), False),
+    ],
+)
+def test_a_rule_matches_account_network_and_one_credential(scope: Scope, is_matched: bool) -> None:
+    found = evaluate_rules([rule(scope=scope, per_operation=TEN)], subject(exposing(11 * UNIT)))
+    assert broken(found) == (["perOperation.daily"] if is_matched else [])
+
+
+@pytest.mark.parametrize(
+    "scope", [Scope(key_ids=(KEY,)), Scope(user_ids=(OTHER_USER,)), Scope(clients=(ClientIdentity("c", OTHER_USER),))]
+)
+def test_the_preparer_or_the_executor_is_matched(scope: Scope) -> None:
+    """A rule cannot be escaped by executing with another credential, nor by preparing with another."""
+    limits = [rule(scope=scope, per_operation=TEN)]
+    agent = Caller(f"c:{OTHER_USER}", OTHER_USER)
+    for callers in ((Caller(KEY, USER), agent), (agent, Caller(KEY, USER))):
+        assert broken(evaluate_rules(limits, subject(exposing(11 * UNIT), callers=callers))) == ["perOperation.daily"]
+
+
+def test_a_rule_that_is_not_active_does_nothing() -> None:
+    found = evaluate_rules([rule(per_operation=TEN, is_active=False)], subject(exposing("unbounded")))
+    assert found == Evaluation()
+
+
+def test_all_matching_rules_apply() -> None:
+    rules = [rule(per_operation=TEN), rule(id="r2", per_operation=Limits(daily=5 * UNIT), per_window=WINDOW)]
+    found = evaluate_rules(rules, subject(exposing(7 * UNIT)))
+    assert [(breach.rule.id, breach.limit) for breach in found.breaches] == [("r2", 5 * UNIT)]
+    assert [use.rule_id for use in found.uses] == ["r2"]
+
+
+# -- limits of one operation --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exposure", "members"),
+    [
+        (exposing(10 * UNIT), []),
+        (exposing(10 * UNIT + 1), ["perOperation.daily"]),
+        (exposing(planned=Spend(10 * UNIT + 1, 0)), ["perOperation.daily"]),
+        (exposing("unbounded"), ["perOperation.daily"]),
+        (exposing(0, "unbounded"), []),
+        (exposing(0), []),
+    ],
+)
+def test_an_operation_is_limited_in_what_it_exposes_and_plans(exposure: Exposure, members: list[str]) -> None:
+    found = evaluate_rules([rule(per_operation=TEN)], subject(exposure))
+    assert broken(found) == members
+
+
+def test_a_limit_of_zero_refuses_everything_but_nothing() -> None:
+    zero = [rule(per_operation=Limits(0, 0))]
+    assert broken(evaluate_rules(zero, subject(exposing(1, 1)))) == ["perOperation.daily", "perOperation.lifetime"]
+    assert evaluate_rules(zero, subject(exposing())).breaches == ()
+
+
+def test_the_larger_of_exposure_and_plan_is_asked_for() -> None:
+    exposure = exposing(20 * UNIT, planned=Spend(30 * UNIT, "unbounded"))
+    found = evaluate_rules([rule(per_operation=Limits(10 * UNIT, 50 * UNIT))], subject(exposure))
+    assert [breach.asked for breach in found.breaches] == [30 * UNIT, "unbounded"]
+
+
+def test_the_operations_of_one_call_count_as_one() -> None:
+    parts = [exposing(6 * UNIT), exposing(6 * UNIT, "unknown"), None]
+    call = sum_known_spend(parts)
+    assert call[0] == Spend(12 * UNIT, 0)
+    found = evaluate_rules([rule(per_operation=TEN)], subject(parts[0], call=call))
+    assert [(breach.member, breach.asked) for breach in found.breaches] == [("perOperation.daily", 12 * UNIT)]
+
+
+@pytest.mark.parametrize(("bid", "members"), [(None, []), (2 * UNIT, []), (2 * UNIT + 1, ["maxBid"])])
+def test_the_highest_bid_is_limited(bid: Amount | None, members: list[str]) -> None:
+    found = evaluate_rules([rule(max_bid=2 * UNIT)], subject(exposing(highest_bid=bid)))
+    assert broken(found) == members
+
+
+def test_an_action_is_blocked_whatever_it_exposes() -> None:
+    blocking = [rule(currency=None, blocked_actions=("delete", "edit"))]
+    assert broken(evaluate_rules(blocking, subject(exposing()))) == ["blockedActions"]
+    assert evaluate_rules(blocking, subject(exposing(), action="status")).breaches == ()
+
+
+# -- a person -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "exposure", [exposing(11 * UNIT), exposing(planned=Spend(11 * UNIT, 0)), exposing("unbounded", "unbounded")]
+)
+def test_a_person_executes_what_is_above_an_amount(exposure: Exposure) -> None:
+    found = evaluate_rules([rule(approval_above=TEN)], subject(exposure))
+    assert [member for member, _ in demands(found)] == ["approvalAbove.daily"]
+    assert not found.breaches
+
+
+@pytest.mark.parametrize("exposure", [None, exposing("unknown", 5), exposing(0, "unknown")])
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"per_operation": Limits(lifetime=10)},
+        {"per_window": WINDOW},
+        {"approval_above": TEN},
+        {"max_bid": UNIT},
+    ],
+)
+def test_unknown_exposure_needs_a_person_where_a_rule_limits_money(
+    exposure: Exposure | None, members: dict[str, Any]
+) -> None:
+    found = evaluate_rules([rule(**members)], subject(exposure, currency="USD"))
+    assert ("exposure", "unknown") in demands(found)
+    assert not found.breaches
+    assert all(use.is_unknown and use.daily == 0 for use in found.uses)
+    assert len(found.uses) == ("per_window" in members)
+
+
+def test_unknown_amounts_need_no_person_where_no_rule_limits_them() -> None:
+    blocking = rule(currency=None, blocked_actions=("delete",))
+    assert evaluate_rules([blocking], subject(None)) == Evaluation()
+    planned_only = exposing(planned=Spend("unknown", "unknown"), highest_bid="unknown")
+    assert not evaluate_rules([rule(per_window=WINDOW)], subject(planned_only)).needs_person
+    assert demands(evaluate_rules([rule(per_operation=TEN)], subject(planned_only))) == [("exposure", "unknown")]
+    assert demands(evaluate_rules([rule(max_bid=1)], subject(planned_only))) == [("maxBid", "unknown")]
+
+
+# -- currencies ---------------------------------------------------------------------------------------------------
+
+
+def test_an_account_in_another_currency_is_refused() -> None:
+    found = evaluate_rules([rule(per_operation=TEN)], subject(exposing(1, currency="JPY")))
+    assert broken(found) == ["currency"]
+    assert make_refusal(found.breaches).code == "guardrail_currency"
+
+
+def test_an_account_in_another_currency_is_allowed_where_the_rule_says_so() -> None:
+    allowing = rule(per_operation=TEN, per_window=WINDOW, other_currencies="allow")
+    assert evaluate_rules([allowing], subject(exposing("unbounded", currency="JPY"))) == Evaluation()
+
+
+def test_a_rule_with_amounts_in_the_currency_is_enough() -> None:
+    rules = [rule(per_operation=TEN), rule(id="r2", currency="JPY", per_operation=TEN)]
+    found = evaluate_rules(rules, subject(exposing(11 * UNIT, currency="JPY")))
+    assert [(breach.rule.id, breach.member) for breach in found.breaches] == [("r2", "perOperation.daily")]
+
+
+def test_what_has_no_amount_is_not_refused_for_its_currency() -> None:
+    assert evaluate_rules([rule(per_operation=TEN)], subject(exposing(currency="JPY"), action="status")) == Evaluation()
+
+
+def test_an_account_without_a_known_currency_needs_a_person() -> None:
+    unknown = Exposure(None, Spend("unknown", "unknown"))
+    allowing = rule(per_operation=TEN, other_currencies="allow")
+    assert demands(evaluate_rules([allowing], subject(unknown))) == [("exposure", "unknown")]
+    assert broken(evaluate_rules([rule(per_operation=TEN)], subject(unknown))) == ["currency"]
+
+
+# -- percentages --------------------------------------------------------------------------------------------------
+
+
+def raising(before: int | None, after: int | None) -> Exposure:
+    return exposing(budgets=(BudgetChange("campaign", "c1", "budget", before, after),))
+
+
+KEY_OF_BUDGET = ("campaign", "c1", "budget")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lowest", "highest"),
+    [
+        (10, 15, None, None),
+        (10, 16, None, 15),
+        (15, 22, 10, 15),  # two edits of 50 % are 120 %
+        (15, 15, 10, None),
+        (15, 12, 10, None),  # a decrease is allowed, whatever the lowest value is
+        (100, 80, 10, None),
+        (10, None, None, None),
+        (3, 5, None, 4),  # 4.5 is rounded down
+    ],
+)
+def test_a_budget_grows_by_a_percentage_over_its_lowest_value(
+    before: int, after: int | None, lowest: int | None, highest: int | None
+) -> None:
+    seen = {} if lowest is None else {KEY_OF_BUDGET: lowest}
+    limits = [rule(currency=None, max_increase_percent=Decimal(50))]
+    found = evaluate_rules(limits, subject(raising(before, after), lowest=seen))
+    assert [breach.fits for breach in found.breaches] == ([] if highest is None else [highest])
+    assert not found.needs_person
+
+
+def test_a_percentage_is_exact() -> None:
+    limits = [rule(currency=None, max_increase_percent=Decimal("33.333333333333333333"))]
+    assert not evaluate_rules(limits, subject(raising(3 * 10**18, 3 * 10**18 + 10**18 - 1))).breaches
+    assert evaluate_rules(limits, subject(raising(3 * 10**18, 3 * 10**18 + 10**18))).breaches
+
+
+def test_a_budget_without_an_earlier_value_needs_a_person() -> None:
+    limits = [rule(currency=None, max_increase_percent=Decimal(50))]
+    assert demands(evaluate_rules(limits, subject(raising(None, 5)))) == [("maxIncreasePercent", "unknown")]
+    found = evaluate_rules(limits, subject(raising(None, 5), lowest={KEY_OF_BUDGET: 2}))
+    assert broken(found) == ["maxIncreasePercent"]  # it was removed, and set again
+    assert demands(evaluate_rules(limits, subject(None))) == [("maxIncreasePercent", "unknown")]
+
+
+# -- windows ------------------------------------------------------------------------------------------------------
+
+
+def test_a_window_looks_at_the_exposure_only() -> None:
+    exposure = exposing(5, 70, planned=Spend(1000 * UNIT, "unbounded"))
+    found = evaluate_rules([rule(per_window=WINDOW)], subject(exposure))
+    (use,) = found.uses
+    assert (use.rule_id, use.version, use.hours, use.limits) == ("r1", 3, 24, WINDOW.limits)
+    assert (use.daily, use.lifetime, use.is_unknown) == (5, 70, False)
+    assert not found.breaches and not found.unbounded
+    assert not evaluate_rules([rule(per_window=WINDOW)], subject(exposing())).uses
+
+
+def test_a_window_cannot_hold_an_unbounded_amount() -> None:
+    found = evaluate_rules([rule(per_window=WINDOW)], subject(exposing(5, "unbounded")))
+    assert [(breach.member, breach.asked) for breach in found.unbounded] == [("perWindow.lifetime", "unbounded")]
+    daily_only = rule(per_window=Window(24, TEN))
+    assert not evaluate_rules([daily_only], subject(exposing(5, "unbounded"))).unbounded
+
+
+# -- properties ---------------------------------------------------------------------------------------------------
+
+limit_amounts = st.none() | st.integers(0, 40)
+amounts = st.integers(0, 40) | st.sampled_from(["unbounded", "unknown"])
+spends = st.builds(Spend, amounts, amounts)
+limits = st.builds(Limits, limit_amounts, limit_amounts)
+rules_ = st.lists(
+    st.builds(
+        rule,
+        id=st.sampled_from(["r1", "r2", "r3"]),
+        currency=st.sampled_from(["USD", "EUR"]),
+        per_operation=limits,
+        approval_above=limits,
+        per_window=st.none() | st.builds(Window, st.just(24), limits),
+        max_bid=limit_amounts,
+        other_currencies=st.sampled_from(["refuse", "allow"]),
+    ),
+    max_size=4,
+)
+exposures = st.none() | st.builds(
+    Exposure, st.sampled_from(["USD", "EUR", None]), spends, spends, st.none() | st.sampled_from([3, "unknown"])
+)
+
+
+@given(rules_, exposures)
+def test_a_further_rule_never_allows_more(many: list[Guardrail], exposure: Exposure | None) -> None:
+    """Each rule in the account's currency only adds refusals. Other currencies are the exception by design."""
+    ours = [one for one in many if exposure is None or one.currency == exposure.currency]
+    for count in range(len(ours)):
+        fewer, more = (evaluate_rules(ours[:n], subject(exposure)) for n in (count, count + 1))
+        assert set(fewer.breaches) - {one for one in fewer.breaches if one.member == "currency"} <= set(more.breaches)
+        assert set(fewer.needs_person) <= set(more.needs_person)
+
+
+@given(rules_, exposures)
+def test_what_passes_is_known_to_fit(many: list[Guardrail], exposure: Exposure | None) -> None:
+    """Without a breach and a person, every amount is an amount within every limit of every rule in its currency."""
+    found = evaluate_rules(many, subject(exposure))
+    if found.breaches or found.needs_person:
+        assert [describe_breach(one) for one in found.breaches] or [
+            describe_approval(one) for one in found.needs_person
+        ]
+        return
+    for one in many:
+        if exposure is None or one.currency != exposure.currency:
+            assert exposure is not None or not one.has_amounts
+            continue
+        for limits_ in (one.per_operation, one.approval_above):
+            for spend in (exposure.exposure, exposure.planned):
+                for name in ("daily", "lifetime"):
+                    limit, amount = getattr(limits_, name), getattr(spend, name)
+                    assert limit is None or (isinstance(amount, int) and amount <= limit) or amount == "unknown"
+        if one.has_amounts:
+            assert not exposure.exposure.is_unknown
+
+
+@given(rules_, exposures)
+def test_a_use_is_the_exposure(many: list[Guardrail], exposure: Exposure | None) -> None:
+    for use in evaluate_rules(many, subject(exposure)).uses:
+        spend = Spend("unknown", "unknown") if exposure is None else exposure.exposure
+        for name in ("daily", "lifetime"):
+            amount = getattr(spend, name)
+            assert getattr(use, name) == (amount if isinstance(amount, int) else 0)
+        assert use.is_unknown == spend.is_unknown
