@@ -251,7 +251,7 @@ def compute_spend(settings: SpendSettings, timezone: str | None, now: datetime |
     """Return how much the budgets of an entity allow from now on.
 
     A daily budget counts for each day of the account from the later of today and the start to the end, both included. A
-    lifetime budget counts in full. With both, the lower amount counts. An entity that has ended spends nothing.
+    lifetime budget counts in full. With both, the lower amount counts.
 
     Args:
         settings: the entity. Its start and its end may be those of another level.
@@ -266,8 +266,6 @@ def compute_spend(settings: SpendSettings, timezone: str | None, now: datetime |
     if "unknown" in amounts.values():
         return UNKNOWN_SPEND
     days = count_days(settings.start, settings.end, timezone, now)
-    if days == 0:
-        return NO_SPEND
     daily, lifetime = amounts.get("daily"), amounts.get("lifetime")
     if daily is None:
         return Spend(lifetime or 0, lifetime or 0)

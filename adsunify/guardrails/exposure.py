@@ -26,6 +26,7 @@ from adsunify.adapter.spend import (
     SpendSettings,
     apply_changes,
     compute_spend,
+    count_days,
     find_common_run,
     find_highest_bid,
     find_widest_run,
@@ -236,7 +237,7 @@ class ExposureReader:
         is_active = status not in ("paused", "archived", "deleted")
         names = {get_path(level, pointer) for pointer, _ in leaves} & set(level.payload.budget_names)
         others = [(pointer, value) for pointer, value in leaves if get_path(level, pointer) not in names]
-        if not self._is_covered(level, native, after, others, (level.parent,)):
+        if not self._is_covered(level, native, after, others, self._list_parent_pointers(kind)):
             return Exposure(self.account.currency, UNKNOWN_SPEND, UNKNOWN_SPEND, "unknown")
         bid = find_highest_bid(bids)
         if names:  # a paused entity spends nothing, whatever the budget
@@ -279,6 +280,8 @@ class ExposureReader:
         if after.has_budget and not before.has_budget:
             return evolve(exposure, exposure=self._add_up(holders_after))
         holders_before = yield from self._fetch_holders(entity, before)
+        if not all(map(self._is_over, holders_after or ())):  # what has ended spends nothing before it starts again
+            holders_before = holders_before and tuple(holder for holder in holders_before if not self._is_over(holder))
         return evolve(exposure, exposure=self._add_up(holders_after) - self._add_up(holders_before))
 
     # -- entities -------------------------------------------------------------------------------------------------
@@ -293,6 +296,10 @@ class ExposureReader:
         if holders is None:
             return UNKNOWN_SPEND
         return sum((compute_spend(holder.settings, self.account.timezone, self.now) for holder in holders), NO_SPEND)
+
+    def _is_over(self, holder: Holder) -> bool:
+        """Whether the entity has ended."""
+        return count_days(holder.settings.start, holder.settings.end, self.account.timezone, self.now) == 0
 
     def _fetch_holders(self, entity: ParsedEntity, settings: SpendSettings) -> Flow[tuple[Holder, ...] | None]:
         """Return the entities whose budgets the entity can spend; None if they are not known.
@@ -348,6 +355,11 @@ class ExposureReader:
         if parent_id is None:
             raise ProviderUnreadable(f"{self.network.title} does not name the parent of the {entity.kind}.")
         return (yield from self._fetch_entity(_to_kind(get_level(self.network, entity.kind).parent_kind), parent_id))
+
+    def _list_parent_pointers(self, kind: str) -> list[str]:
+        """Return where an entity of this kind names the entities above it."""
+        level = get_level(self.network, kind)
+        return [level.parent, *self._list_parent_pointers(level.parent_kind)] if level.parent_kind else []
 
     def _has_setting_above(self, kind: str, field: str) -> bool:
         above = get_level(self.network, kind).parent_kind

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -124,6 +126,52 @@ async def test_a_removed_end_adds_without_bound(server: Served, network: str) ->
     operation = await server.admin.post(path, {"fields": {"endAt": ""}}, 201)
     assert (exposed(operation), operation["risk"]) == (("0", "unbounded"), "spend")
     assert await stored(server, operation["id"])
+
+
+async def test_budgets_of_descendants_add_up(server: Served) -> None:
+    """Each ad group counts, up to 200 of them. Another ad group with a budget makes the plan stale."""
+    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    body = {"accountId": account, "sourceOperationId": made["id"]}
+    world = server.networks.state.worlds["meta"]
+    first = world.find("adset", ids_of(made)["adGroup"])
+    assert first is not None
+
+    def add_ad_groups(count: int) -> list[Any]:
+        return [
+            world.create("adset", first.account, dict(first.data), parent=first.parent, logged=False)
+            for _ in range(count)
+        ]
+
+    added = add_ad_groups(2)
+    operation = await server.admin.post("/activate", body, 201)
+    assert exposed(operation) == ("60.00", "1920.00")
+    assert {guard.entity_id for guard in (await stored(server, operation["id"])).guards} == {
+        first.id,
+        *(entity.id for entity in added),
+    }
+    path = f"/accounts/{account}/ad-groups/{added[1].id}/edit"
+    await server.admin.execute((await server.admin.post(path, {"fields": {"budget": "90"}}, 201))["id"])
+    problem = await server.admin.problem(400, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
+    assert problem["code"] == "plan_stale" and added[1].id in problem["detail"]
+    add_ad_groups(197)
+    assert exposed(await server.admin.post("/activate", body, 201)) == ("4070.00", "130240.00")
+    add_ad_groups(1)
+    assert exposed(await server.admin.post("/activate", body, 201)) == ("unknown", "unknown")
+
+
+async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: Served) -> None:
+    made = await create_campaign(server, "amazon")
+    path = f"/accounts/{server.accounts['amazon']}/campaigns/{ids_of(made)['campaign']}"
+    world = server.networks.state.worlds["amazon"]
+    campaign = world.find("campaign", ids_of(made)["campaign"])
+    assert campaign is not None
+    world.replace(campaign, {**campaign.data, "startDate": "2020-01-01", "endDate": "2020-02-01"}, logged=False)
+    raised = await server.admin.post(f"{path}/edit", {"fields": {"budget": "30"}}, 201)
+    assert exposed(raised) == ("10.00", "0")
+    today = server.service.now().astimezone(ZoneInfo("America/New_York")).date()
+    end = (today + timedelta(days=9)).isoformat()
+    moved = await server.admin.post(f"{path}/edit", {"fields": {"endAt": end}}, 201)
+    assert exposed(moved) == ("20.00", "200.00")
 
 
 async def test_a_read_that_fails_makes_the_exposure_unknown(server: Served) -> None:

@@ -62,7 +62,7 @@ LOGIN = OAuth2(
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    asin budget/budgetType=DAILY campaignId creative dynamicBidding/placementBidding= dynamicBidding/strategy name
+    asin budget/budgetType=DAILY creative dynamicBidding/placementBidding= dynamicBidding/strategy name
     sku tags targetingType
     """)
 )

@@ -85,7 +85,7 @@ RESTATED_DAYS = 3  # unverified: for how many days figures change; Google names 
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     ad advertisingChannelSubType advertisingChannelType biddingStrategyType campaignBudget/deliveryMethod=STANDARD
-    campaignBudget/explicitlyShared campaignBudget/name campaignConversionGoals campaignCriteria
+    campaignBudget/explicitlyShared campaignBudget/name campaignConversionGoals
     containsEuPoliticalAdvertising finalUrlSuffix geoTargetTypeSetting labels manualCpc
     maximizeConversionValue/targetRoas name networkSettings targetRoas/targetRoas trackingUrlTemplate type
     urlCustomParameters

@@ -83,6 +83,7 @@ def test_what_the_days_need() -> None:
     assert count_days("unknown", end, "UTC", NOW) == count_days(None, "unknown", "UTC", NOW) == "unknown"
     assert count_days(None, date(2027, 2, 28), "UTC", NOW) == 0
     assert count_days(date(2027, 3, 9), end, "UTC", NOW) == 2
+    assert compute_spend(daily(10, end=date(2027, 2, 28)), "UTC", NOW) == Spend(10, 0)
 
 
 def test_budgets_of_both_periods() -> None:
