@@ -25,7 +25,8 @@ RENAME = Statement(
 
 
 def row(name: str) -> dict[str, Any]:
-    return {"id": f"id of {name}", "name": name, "require_approval": True, "created_at": 1 << 40}
+    values = {"require_approval": True, "created_at": 1 << 40, "guardrails_version": 0}
+    return {"id": f"id of {name}", "name": name, **values}
 
 
 def keep(connection: Connection, *names: str) -> None:
