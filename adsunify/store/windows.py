@@ -252,11 +252,9 @@ def recompute_windows(connection: Connection, rule_ids: Collection[str], hour: i
 def release_uses(connection: Connection, operation_ids: Sequence[str], hour: int) -> None:
     """Give back what operations took, except operations of which a write was applied or may have been applied.
 
-    The caller has just ended the executions of the operations, or cancelled them.
-
     Args:
-        connection: the connection, in the transaction of that change.
-        operation_ids: the operations. Each is a chain; resumed operations do not exist yet.
+        connection: the connection, in the transaction that has ended their executions.
+        operation_ids: the operations. Each is the first one of its chain.
         hour: the current hour.
     """
     attempts = list_attempts_by_operation(connection, operation_ids)

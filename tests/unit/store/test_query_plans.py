@@ -15,7 +15,8 @@ from adsunify.store.statement import Statement
 
 from .world import World
 
-GROWING = "operations|steps|events|idempotency_keys|entities|deliveries|delivery_attempts"
+OF_EXECUTIONS = "operations|steps|events|idempotency_keys|entities|deliveries|delivery_attempts"
+GROWING = f"{OF_EXECUTIONS}|guardrail_uses|guardrail_hours|budgets"
 WALK = re.compile(rf"SCAN ({GROWING})\b")
 LISTED = re.compile(r"\(__\[POSTCOMPILE_\w+\]\)")
 WALKS = {

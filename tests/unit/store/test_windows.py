@@ -436,7 +436,7 @@ async def test_the_hour_of_a_window_does_not_go_back(rules: Rules, url: str) -> 
 
 
 async def test_hours_of_a_wrong_clock_are_repaired(rules: Rules) -> None:
-    await rules.add(daily=100, hours=2)
+    await rules.add(daily=LARGEST, hours=2)
     world, hands = rules.world, rules.world.hands
     await rules.claim_new(10)
     hands.wall += 400 * 24 * HOUR
@@ -448,5 +448,7 @@ async def test_hours_of_a_wrong_clock_are_repaired(rules: Rules) -> None:
     await world.store.write(ahead.repair_future_times, START)
     assert await rules.used() == (60, 0)
     assert {use.hour for use in await rules.uses()} == {FIRST_HOUR}
+    assert (await rules.claim_new(LARGEST - 60))[1].refusal is None, "amounts are not repaired as if they were times"
+    assert await rules.used() == (LARGEST, 0)
     hands.pass_(2 * HOUR)
     assert await rules.used() == (0, 0)
