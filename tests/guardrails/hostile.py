@@ -9,113 +9,37 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
-from adsunify.contract import ENDPOINTS, ApiRequest, Endpoint
-from adsunify.contract.endpoint import PREFIX
-from adsunify.errors import AdsunifyError
-from adsunify.service.authentication import authenticate
-from adsunify.service.dispatch import call_endpoint
-from tests.server.served import Served, brief
+from tests.server.served import brief
 
 from .acting import PATHS, Stage, set_clock
-from .holdings import MICROS, NOTHING, Amounts, Holdings, count_raises, get_highest, read_holdings
-
-CLOCK = "2027-03-01T12:00:00Z"
-START, END = "2027-03-02T08:00:00Z", "2027-03-12T08:00:00Z"
-STARTS = {"google": "2027-03-02T05:00:00Z", "outbrain": "2027-03-02T05:00:00Z"}
-BUDGETS = {"chatgpt": "320", "outbrain": "30", "tiktok": "25"}
-"""The budgets of the two campaigns: 20 a day, but for the floors of these networks; that of ChatGPT is for its life."""
-Send = Callable[[str, str, bytes], Awaitable[tuple[int, Any]]]
-"""Sends a method, a path below the prefix and a body; returns the status and the JSON of the answer."""
-RAW = "@raw@"
-"""Stands in a body for a JSON literal that no Python value is written as."""
-
-
-def send_over_http(server: Served) -> Send:
-    """Send with the admin's key over HTTP."""
-
-    async def send(method: str, path: str, body: bytes) -> tuple[int, Any]:
-        answer = await server.admin.send(method, path, content=body if body else None)
-        return answer.status_code, answer.json()
-
-    return send
-
-
-async def send_to_service(server: Served) -> Send:
-    """Send with the admin's key to the use cases, from the bytes of the body on as the server does."""
-    actor = await authenticate(server.service, f"Bearer {server.people['admin'].tokens['write']}")
-    rows: list[tuple[re.Pattern[str], Endpoint]] = [
-        (re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", endpoint.path.removeprefix(PREFIX))), endpoint)
-        for endpoint in ENDPOINTS
-    ]
-
-    async def send(method: str, path: str, body: bytes) -> tuple[int, Any]:
-        slots, endpoint = next(
-            (match.groupdict(), row)
-            for pattern, row in rows
-            if row.method == method and (match := pattern.fullmatch(path)) is not None
-        )
-        try:
-            answer = await call_endpoint(server.service, actor, endpoint, ApiRequest(slots, {}, body))
-        except AdsunifyError as problem:
-            return problem.status, {"code": problem.code}
-        return answer.status, json.loads(json.dumps(answer.to_envelope(), default=str))
-
-    return send
-
-
-# -- rules --------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class Rule:
-    """A rule, and what it allows: of one operation, of all together, and for one budget of its first amount."""
-
-    body: Mapping[str, Any]
-    per_operation: tuple[Decimal, Decimal] | None = None
-    per_window: tuple[Decimal, Decimal] | None = None
-    factor: Decimal | None = None
-
-
-def make_rules(network: str, account: str) -> list[Rule]:
-    """Return rules under which the campaign of a round can just be activated, once."""
-    amount = Decimal(BUDGETS.get(network, "20"))
-    days = 1 if network == "chatgpt" else 10
-    limits = {"daily": str(amount * 5 / 4), "lifetime": str(amount * days * 5 / 4)}
-    allowed = (amount * MICROS * 5 / 4, amount * days * MICROS * 5 / 4)
-    common = {"name": "Hostile", "currency": "USD", "scope": {"accountIds": [account]}}
-    return [
-        Rule({**common, "perOperation": limits}, per_operation=allowed),
-        Rule({**common, "perWindow": {"hours": 24, **limits}}, per_window=allowed),
-        Rule({**common, "approvalAbove": limits}, per_operation=allowed),
-        Rule({**common, "maxIncreasePercent": 50}, factor=Decimal("1.5")),
-        Rule(
-            {**common, "perOperation": limits, "perWindow": {"hours": 24, **limits}, "maxIncreasePercent": 50},
-            allowed,
-            allowed,
-            Decimal("1.5"),
-        ),
-    ]
-
-
-# -- rounds -------------------------------------------------------------------------------------------------------
-
-
-@define
-class Call:
-    """A prepared operation: the number of the call that prepared it, perhaps with others, and what was held then."""
-
-    number: int
-    operation: Mapping[str, Any]
-    words: str
-    holdings: Holdings
+from .holdings import MICROS, Holdings, read_holdings
+from .hostile_values import (
+    BUDGETS,
+    CLOCK,
+    END,
+    ENDS,
+    FACTORS,
+    FIXED_MEMBERS,
+    LITERALS,
+    MONEY_FIELDS,
+    NATIVE_BUDGETS,
+    NATIVE_ENDS,
+    NATIVE_STATUSES,
+    RAW,
+    SPELLINGS,
+    START,
+    STARTS,
+    get_budget_kind,
+)
+from .sending import Send
+from .watching import Call, Rule, Watch
 
 
 @define
@@ -313,7 +237,8 @@ class Attack:
             return "PATCH", self.entity_path(kind, entity_id), {"payload": payload}, literal
         body: dict[str, Any] = {"payload": self.stage.fill_template(kind, payload)}
         if kind != "campaign":
-            body["parentId"] = self.stage.entities["active"]["campaign"]
+            made = self.stage.entities["active"]
+            body["parentId"] = made.get("adGroup", made["campaign"]) if kind == "ad" else made["campaign"]
             for parent in ("campaign_id", "campaignGroup", "campaignId"):
                 body["payload"].pop(parent, None)
         return "POST", f"/accounts/{self.stage.account}/{PATHS[kind]}", body, literal
@@ -337,181 +262,3 @@ FAMILIES: Sequence[tuple[Callable[[Attack], Made], int]] = (
     (Attack.make_brief, 1),
     (Attack.make_native, 6),
 )
-FACTORS = tuple(
-    map(Decimal, ("0.5", "1.01", "1.2", "1.25", "1.26", "1.5", "1.51", "2", "2.25", "2.26", "3", "10", "100000"))
-)
-LITERALS = (
-    *("NaN", "Infinity", "-Infinity", '"NaN"', '"nan"', '"Infinity"', '"-inf"', "1e400", '"1e400"', "1e-400"),
-    *("-5", '"-5"', "0", '"0"', '"0.0"', "-0.0", "null", '""', "true", "[]", "{}", "[1000]", '{"amount": "1000"}'),
-    *('"1e3"', "1e3", "1E+4", '"1E+4"', "2.5e1", '"2.5e1"', "1000.0", "25.000", '"25.0000000001"', '"0x3e8"'),
-    *(
-        '" 1000"',
-        '"1000 "',
-        '"+1000"',
-        '"1_000"',
-        '"1,000"',
-        '"1.000,00"',
-        '"1000 USD"',
-        '"$1000"',
-        '"\\u0661\\u0660\\u0660\\u0660"',
-    ),
-    *('"\\uff11\\uff10\\uff10\\uff10"', "9" * 19, "9" * 400, f'"{"9" * 30}"', f'"{"9" * 400}"', "9223372036854775807"),
-    *("9223372036854775808", '"18446744073709551616"', "-9223372036854775808", "4294967296", "1e15", "1e22"),
-)
-MONEY_FIELDS = ("budget", "dailyBudget", "lifetimeBudget", "spendCap", "dailyCap", "Budget", "budget ", "dailyTarget")
-ENDS = (
-    *("", "2099-01-01T00:00:00Z", "2099-01-01", "2027-03-13T08:00:00Z", "2027-03-13", "9999-12-31T23:59:59Z", "never"),
-    *("2027-03-11T08:00:00Z", "2027-02-30T00:00:00Z", "2027-03-20T08:00:00+14:00", "-1", "0", "null"),
-)
-
-
-def _to_snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
-
-
-SPELLINGS: Sequence[Callable[[str], str]] = (
-    str.upper,
-    str.lower,
-    str.title,
-    _to_snake,
-    lambda name: f"{name} ",
-    lambda name: f" {name}",
-    lambda name: f"{name}[]",
-    lambda name: f"{name}.value",
-    lambda name: name.replace("_", "-"),
-    lambda name: name.replace("a", "\u0430"),
-    lambda name: "".join(word.title() for word in name.split("_")),
-)
-FIXED_MEMBERS: Mapping[str, Mapping[str, Any]] = {"amount": {"currency": "USD", "currencyCode": "USD"}}
-NATIVE_BUDGETS: Mapping[str, Sequence[tuple[str, int]]] = {
-    "meta": (("daily_budget", 100), ("lifetime_budget", 100), ("spend_cap", 100), ("daily_spend_cap", 100)),
-    "google": (("campaignBudget.amountMicros", MICROS), ("campaignBudget", 1), ("amountMicros", MICROS)),
-    "tiktok": (("budget", 1), ("scheduled_budget", 1), ("adgroup_budget", 1)),
-    "snapchat": (
-        ("daily_budget_micro", MICROS),
-        ("lifetime_budget_micro", MICROS),
-        ("lifetime_spend_cap_micro", MICROS),
-    ),
-    "pinterest": (("daily_spend_cap", MICROS), ("lifetime_spend_cap", MICROS), ("budget_in_micro_currency", MICROS)),
-    "linkedin": (("dailyBudget.amount", 1), ("totalBudget.amount", 1)),
-    "reddit": (("goal_value", MICROS), ("spend_cap", MICROS)),
-    "amazon": (("budget.budget", 1), ("budget", 1)),
-    "x": (
-        ("daily_budget_amount_local_micro", MICROS),
-        ("total_budget_amount_local_micro", MICROS),
-    ),
-    "chatgpt": (("budget.lifetime_spend_limit_micros", MICROS), ("budget.daily_spend_limit_micros", MICROS)),
-    "apple": (("dailyBudget.value.amount", 1), ("dailyBudget.amount", 1), ("budget.value.amount", 1)),
-    "outbrain": (("budget.amount", 1), ("amount", 1), ("budgetId", 1)),
-}
-"""The members of native payloads that hold budgets, with how many of their units make a major one."""
-NATIVE_STATUSES: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "meta": ({"status": "ACTIVE"}, {"effective_status": "ACTIVE"}, {"configured_status": "ACTIVE"}),
-    "google": ({"status": "ENABLED"}, {"status": 2}),
-    "tiktok": ({"operation_status": "ENABLE"},),
-    "snapchat": ({"status": "ACTIVE"},),
-    "pinterest": ({"status": "ACTIVE"},),
-    "linkedin": ({"status": "ACTIVE"},),
-    "reddit": ({"configured_status": "ACTIVE"},),
-    "amazon": ({"state": "ENABLED"},),
-    "x": ({"entity_status": "ACTIVE"},),
-    "chatgpt": ({"status": "active"},),
-    "apple": ({"status": "ENABLED"},),
-    "outbrain": ({"enabled": True}, {"enabled": "true"}),
-}
-NATIVE_ENDS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "meta": ({"end_time": "2099-01-01T00:00:00+0000"}, {"end_time": 0}, {"end_time": None}),
-    "google": ({"endDateTime": "2036-12-30 23:59:59"}, {"endDateTime": None}, {"endDateTime": ""}),
-    "tiktok": (
-        {"schedule_type": "SCHEDULE_START_END", "schedule_end_time": "2037-01-01 00:00:00"},
-        {"schedule_type": "SCHEDULE_FROM_NOW"},
-    ),
-    "snapchat": ({"end_time": "2099-01-01T00:00:00.000Z"}, {"end_time": None}),
-    "pinterest": ({"end_time": -1}, {"end_time": 4070908800}, {"end_time": None}),
-    "linkedin": (
-        {"runSchedule": {"start": 1803974400000}},
-        {"runSchedule": {"start": 1803974400000, "end": 4070908800000}},
-    ),
-    "reddit": ({"end_time": None}, {"end_time": "2099-01-01T00:00:00Z"}),
-    "amazon": ({"endDate": None}, {"endDate": "2099-01-01"}),
-    "x": ({"end_time": ""}, {"end_time": "2099-01-01T00:00:00Z"}),
-    "chatgpt": ({"end_time": None}, {"end_time": 4070908800}),
-    "apple": ({"endTime": "2099-01-01T00:00:00.000"}, {"endTime": None}),
-    "outbrain": ({"endDate": "2099-01-01"}, {"runForever": True}),
-}
-
-
-def get_budget_kind(network: str) -> str:
-    """Return the kind that holds the budget of a campaign from a brief."""
-    return "adGroup" if network in ("meta", "tiktok", "snapchat", "linkedin", "reddit") else "campaign"
-
-
-# -- comparing ----------------------------------------------------------------------------------------------------
-
-
-@define
-class Watch:
-    """Compares what the network holds after each operation with what a rule allows.
-
-    A decrease gives nothing back, and takes nothing away from what was prepared before it: an operation is compared
-    with the higher of what was held when it was prepared and before it was executed, a window with its beginning.
-    """
-
-    limits: Rule
-    before: Holdings
-    first: Holdings = field(init=False)
-    rise: tuple[Amounts, Amounts] = (NOTHING, NOTHING)
-    """By how much the last operation raised what the network holds, and what can be spent of it."""
-    used_by_call: dict[int, list[Decimal]] = field(factory=dict)
-    lowest: dict[tuple[str, str], Decimal] = field(factory=dict)
-
-    @first.default
-    def _begin(self) -> Holdings:
-        return self.before
-
-    @property
-    def has_raised(self) -> bool:
-        """Whether the last operation raised anything."""
-        return any(amount > 0 for amounts in self.rise for amount in amounts)
-
-    def compare(self, after: Holdings, call: Call) -> list[str]:
-        """Return in words what the rule forbids and the last operation did."""
-        found = []
-        of_call = self.used_by_call.setdefault(call.number, [Decimal(0), Decimal(0)])
-        held = count_raises(get_highest(call.holdings.held, self.before.held), after.held)
-        live = count_raises(get_highest(call.holdings.live, self.before.live), after.live)
-        in_window = count_raises(self.first.live, after.live)
-        self.rise = held, live
-        for position, name in enumerate(("daily", "lifetime")):
-            of_call[position] += max(held[position], live[position])
-            allowed, window = self.limits.per_operation, self.limits.per_window
-            if allowed is not None and self.has_raised and of_call[position] > allowed[position]:
-                found.append(f"{name} of one call rose by {of_call[position] / MICROS}")
-            if window is not None and live[position] and in_window[position] > window[position]:
-                found.append(f"{name} of all operations rose by {in_window[position] / MICROS}")
-        for key, amount in after.budgets.items():
-            if self.limits.factor is not None and (former := self.before.budgets.get(key)) is not None:
-                lowest = self.lowest[key] = min(self.lowest.get(key, amount), former, amount)
-                if amount > former and amount > lowest * self.limits.factor:
-                    found.append(f"a budget rose from {lowest / MICROS} to {amount / MICROS}")
-        self.before = after
-        return found
-
-    def list_understated(self, plan: Mapping[str, Any]) -> list[str]:
-        """Return in words which amounts of a plan are less than what its operation did.
-
-        What can be spent is the exposure; what is set up is the exposure or what is planned.
-        """
-        found = []
-        for position, name in enumerate(("daily", "lifetime")):
-            exposure, planned = _read_shown(plan["exposure"][name]), _read_shown(plan["planned"][name])
-            held, live = self.rise[0][position], self.rise[1][position]
-            if live > exposure or held > max(exposure, planned):
-                rose = f"live {live / MICROS}, held {held / MICROS}"
-                found.append(f"{name} rose ({rose}), exposure {exposure / MICROS}, planned {planned / MICROS}")
-        return found
-
-
-def _read_shown(amount: str) -> Decimal:
-    """Return an amount of a plan in micro-units. An unknown one covers everything: only a person executes it."""
-    return Decimal("Infinity") if amount in ("unknown", "unbounded") else Decimal(amount) * MICROS
