@@ -43,10 +43,11 @@ async def ask(caller: Caller, row: Row, ids: Mapping[str, str], **changes: Any) 
         body |= {name: value for name, value in ids.items() if name in row.body.members and name != "entityId"}
         if "operationIds" in body and "operationId" in ids:
             body["operationIds"] = [ids["operationId"]]
-        if "scope" in body and "accountId" in ids:
+        if "scope" in row.body.members and "accountId" in ids:
             body["scope"] = {"accountIds": [ids["accountId"]]}
         body |= changes
-    answer = await caller.send(row.method, address(row, ids), body, query=queried(row))
+    in_query = {name: value for name, value in ids.items() if row.query is not None and name in row.query.members}
+    answer = await caller.send(row.method, address(row, ids), body, query=queried(row) | in_query)
     found: dict[str, Any] = answer.json()
     return answer.status_code, found
 
@@ -75,8 +76,7 @@ class Things:
 
     async def ids(self, row: Row) -> dict[str, str]:
         """Real ids for the row's path and body."""
-        members = row.body.members if row.body is not None else ()
-        wanted = {*row.parameters, *(LISTED.get(name, name) for name in members)}
+        wanted = {*row.parameters, *(LISTED.get(name, name) for name in row.members)}
         found: dict[str, str] = {}
         for name, make in MAKERS.items():
             if name in wanted:
@@ -151,18 +151,21 @@ async def _grant(one: Things, row: Row) -> str:
 
 async def _guardrail(one: Things, row: Row) -> str:
     """A rule that is not active."""
-    body = {"name": "spare", "blockedActions": ["delete"], "active": False}
+    scope = {} if one.scope is None else {"accountIds": [*one.scope]}
+    body = {"name": "spare", "blockedActions": ["delete"], "active": False, "scope": scope}
     return str((await one.caller.post("/guardrails", body, 201))["id"])
 
 
 async def _frozen(one: Things, row: Row) -> str:
-    """A key that a rule has frozen."""
+    """A key that a rule has frozen. Without a scope the freeze shows also when the rule is deleted."""
     key = await one.caller.post("/keys", {"name": "careless", "canWrite": True}, 201)
-    rule = {"name": "freezing", "blockedActions": ["create"], "onBreach": "freeze", "scope": {"keyIds": [key["keyId"]]}}
+    scope = {"keyIds": [key["keyId"]]} | ({} if one.scope is None else {"accountIds": [*one.scope]})
+    rule = {"name": "freezing", "blockedActions": ["create"], "onBreach": "freeze", "scope": scope}
     made = (await one.caller.post("/guardrails", rule, 201))["id"]
-    body = {"accountId": one.account, "campaign": brief("meta")}
+    body = {"accountId": one.account, "campaign": brief(one.network)}
     await one.server.caller(key["secret"]).problem(403, "POST", "/create", body)
-    await one.caller.delete(f"/guardrails/{made}")
+    if one.scope is None:
+        await one.caller.delete(f"/guardrails/{made}")
     return str(key["keyId"])
 
 

@@ -92,6 +92,11 @@ class Row:
         return tuple(one for one in self.parameters if one.endswith("Id") and one != "entityId")
 
     @property
+    def members(self) -> tuple[str, ...]:
+        """The members of query and body."""
+        return tuple(name for one in (self.query, self.body) if one is not None for name in one.members)
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 

@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 from attrs import evolve
 
+from adsunify.contract import ENDPOINTS
 from tests.server.served import NEVER, Person, Served, connect
 
 from .asking import LISTED, MAKERS, OPERATION_IDS, Things, ask, example, things
@@ -27,7 +28,7 @@ OWN_PLACES = ("network", "resource")
 def places(row: Row) -> list[str]:
     """Where the row takes ids of a workspace; a network's own ids stand below an account."""
     body = example(row) or {}
-    named = [*row.parameters, *(LISTED.get(name, name) for name in (row.body.members if row.body is not None else ()))]
+    named = [*row.parameters, *(LISTED.get(name, name) for name in row.members)]
     assert {name for name in row.parameters if name not in OWN_PLACES} <= {*MAKERS}, body
     return [name for name in named if name in MAKERS and name != "entityId"]
 
@@ -35,6 +36,14 @@ def places(row: Row) -> list[str]:
 TRIES = [(row, place) for row in ROWS for place in places(row)]
 
 
+OF_SCOPES = {"accountIds", "clientId", "keyIds", "userId", "userIds"}
+"""Members of ``scope``. tests/server/test_guardrails.py tries those that only guardrails have."""
+ISSUES = {
+    ("/activate", "sourceOperationId"): "source_not_activatable",
+    ("/guardrails", "accountId"): "not_found",
+    ("/guardrails/{guardrailId}", "accountId"): "not_found",
+}
+"""Places whose ids are 422: the code of the issue. If another id of the request is not there, the answer is 404."""
 BORDERS = ("another workspace", "outside the scope")
 
 
@@ -67,6 +76,20 @@ async def test_every_id_of_the_contract_is_tried() -> None:
     assert {row.name for row, _ in TRIES} == {row.name for row in ROWS if row.ids or set(places(row))}
     assert {place for _, place in TRIES} == set(MAKERS) - {"entityId"}
     assert all(row.name in OPERATION_IDS for row in ROWS)
+    models = [model for endpoint in ENDPOINTS for model in (endpoint.query, endpoint.body) if model is not None]
+    in_models = set().union(*(uuids(model.model_json_schema()) for model in models))
+    assert in_models <= {*MAKERS, *LISTED, *OF_SCOPES}, "a member that no row tries with foreign ids"
+
+
+def uuids(schema: Any) -> set[str]:
+    """The names of the members that are ids or lists of ids, at any depth."""
+    if isinstance(schema, list):
+        return set().union(*map(uuids, schema))
+    if not isinstance(schema, dict):
+        return set()
+    members = schema.get("properties", {})
+    named = {name for name, one in members.items() if "uuid" in (one.get("format"), one.get("items", {}).get("format"))}
+    return named.union(*(uuids(one) for one in schema.values()))
 
 
 async def answered(one: Things, row: Row, ids: dict[str, str], place: str) -> tuple[int, dict[str, Any], str]:
@@ -100,8 +123,9 @@ async def test_an_id_behind_a_border_is_not_there(mine: Things, theirs: Things, 
         if results(body):  # a batch tells of each
             body = results(body)[0]["error"]
             status = body["status"]
-        if place == "sourceOperationId" and beside is own:
-            assert (status, body["issues"][0]["code"]) == (422, "source_not_activatable")
+        code = ISSUES.get((row.path, place))
+        if code is not None and (beside is own or row.path == "/guardrails"):
+            assert (status, body["issues"][0]["code"]) == (422, code)
         else:
             assert (status, body["code"], body["outcome"]) == (404, "not_found", "not_applied"), body
     assert await mine.server.rows() == before
