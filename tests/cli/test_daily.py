@@ -103,6 +103,8 @@ def test_people_read_tables(both: Place, account: str) -> None:
     operation = both.ads("create", account, BRIEF)
     assert operation.code == 0
     assert "risk     low" in operation.out and "POST https://api.ads.openai.com" in operation.out
+    spends = "spends   This spends nothing yet. Once it is active, it can spend 320.00 USD in all."
+    assert spends in operation.out and spends in both.ads("validate", account, BRIEF).out
     assert "money: budget.lifetime_spend_limit_micros = 320 USD, sent as 320000000" in operation.out
     assert "prepared" in both.ads("operations").out
     assert "valid: chat_card on chatgpt" in both.ads("validate", account, BRIEF).out

@@ -115,6 +115,7 @@ async def test_the_whole_workflow(server: Served, clients: dict[str, AsyncAds], 
         assert done.status == "succeeded" and done.id == operation.id
         assert await ads.operations.get(operation.id) == done
         live = await ads.campaigns.activate(account, done)
+        assert live.plan.exposure == operation.plan.planned != operation.plan.exposure
         assert (await ads.operations.run(live.id, confirmed=True)).status == "succeeded"
         campaign = await ads.campaigns.get(account, done.created.campaign_id)
         assert campaign.status == "active" and (campaign.kind, campaign.id) == ("campaign", done.created.campaign_id)

@@ -87,6 +87,11 @@ async def test_a_change_made_since_is_told(site: Served) -> None:
     page = await reviewed(site, prepared)
     assert "Changed since" in page.text and "budget 20.00 USD to 500.00 USD" in page.text
     assert "500.00 USD per day" in page.text and "20.00 USD per day" not in page.text
+    assert "This can spend 20.00 USD more a day, 640.00 USD more in all." in page.text  # what was planned
+    problem = await site.admin.problem(400, "POST", f"/operations/{prepared['id']}/execute", {"confirmed": True})
+    assert problem["code"] == "plan_stale"
+    prepared = await activation(site, source)
+    assert "This can spend 500.00 USD more a day" in (await reviewed(site, prepared)).text
     await site.admin.execute(prepared["id"])
     site.hands.pass_(seconds=2)
     later = await site.admin.post(path, {"fields": {"budget": "700"}}, 201)

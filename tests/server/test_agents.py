@@ -193,6 +193,7 @@ async def test_from_a_brief_to_a_running_campaign(server: Served) -> None:
     live = await tool(
         server, "call_tool", operationId="post_activate", body={"accountId": account, "sourceOperationId": made["id"]}
     )
+    assert any("This can spend 20.00 USD more a day" in part["text"] for part in live["content"])
     live_id = live["structuredContent"]["data"]["id"]
     assert (await tool(server, "execute", operationId=live_id, confirmed=True))["structuredContent"]["data"]["status"]
     seen = (await tool(server, "operation", operationId=live_id))["structuredContent"]["data"]
