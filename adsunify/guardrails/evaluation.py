@@ -90,7 +90,7 @@ class Breach:
         member: the member of the rule, such as ``perOperation.daily``.
         limit: the amount of the limit; None if the member has no amount.
         asked: the amount of the operation.
-        fits: the highest amount that the rule allows.
+        fits: the highest amount that the rule allows; None if it depends on what the window counts.
         used: what the window counts already; None for other members.
     """
 
@@ -249,7 +249,7 @@ def _find_unbounded(rule: Guardrail, limits: Limits, exposed: Spend) -> Iterator
     for name in LIMIT_NAMES:
         limit: int | None = getattr(limits, name)
         if limit is not None and getattr(exposed, name) == "unbounded":
-            yield Breach(rule, f"perWindow.{name}", limit, "unbounded", limit)
+            yield Breach(rule, f"perWindow.{name}", limit, "unbounded")
 
 
 def _make_use(rule: Guardrail, exposed: Spend) -> WindowUse:

@@ -39,12 +39,7 @@ def describe_breach(breach: Breach) -> str:
     if member == "perOperation":
         return f"{start} allows one operation {limit} {currency} {period}; this one exposes or plans {asked}."
     if member == "perWindow":
-        hours = 0 if rule.per_window is None else rule.per_window.hours
-        used = "" if breach.used is None else f", of which {_format(breach.used, currency)} is used"
-        return (
-            f"{start} allows {limit} {currency} {period} in {hours} hours{used}; this operation exposes {asked}, and "
-            f"{fits} would fit."
-        )
+        return f'The window of the guardrail "{rule.name}" has {_describe_room(breach, period)}'
     if member == "maxBid":
         return f"{start} allows bids of at most {limit} {currency}; this operation sets {asked}."
     if member == "maxIncreasePercent":
@@ -58,6 +53,18 @@ def describe_breach(breach: Breach) -> str:
             f"{start} has amounts in {currency} only, which is not the currency of the account; nothing is converted."
         )
     return f"{start} blocks this action."
+
+
+def _describe_room(breach: Breach, period: str) -> str:
+    rule = breach.rule
+    hours = 0 if rule.per_window is None else rule.per_window.hours
+    limit, used, asked, fits = (
+        _format(amount, rule.currency) for amount in (breach.limit, breach.used, breach.asked, breach.fits)
+    )
+    room = f"room for {limit} {rule.currency} {period} in {hours} hours"
+    if fits is None:
+        return f"{room}; this operation exposes an amount without an end, which never fits."
+    return f"{room}, of which {used} is used; this operation exposes {asked}, and {fits} would fit."
 
 
 def describe_approval(breach: Breach) -> str:

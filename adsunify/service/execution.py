@@ -50,7 +50,7 @@ from adsunify.store.state_commits import commit_state
 from .core import Service
 from .counters import ExecutionOutcome
 from .network_session import NetworkSession
-from .rule_checks import bind_spend, make_window_refusal
+from .rule_checks import bind_spend, get_workspace_rules, make_window_refusal
 
 DISCONNECTED_CODE = "account_disconnected"
 RENEW_SECONDS = 10.0
@@ -140,7 +140,8 @@ def _execution_outcome(result: ExecutionResult) -> ExecutionOutcome:
 async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperation) -> ExecutionResult:
     operation_id = loaded.record.id
     network, plan = get_adapter(loaded.account.network).network, loaded.record.read_plan()
-    binding = await bind_spend(service, actor, loaded.record, plan, loaded.account.currency, loaded.rules_version)
+    rules = await get_workspace_rules(service, actor.workspace_id, loaded.rules_version)
+    binding = await bind_spend(service, actor, rules, loaded.record, plan, loaded.account.currency)
     session = NetworkSession(service, loaded.account)
     try:
         await session.load_credentials()
@@ -175,7 +176,7 @@ async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperatio
     finally:
         execution.close()
     if lease.breach is not None:
-        raise await make_window_refusal(service, actor, lease.breach)
+        raise make_window_refusal(rules, lease.breach)
     return ending
 
 

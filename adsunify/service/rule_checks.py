@@ -177,23 +177,22 @@ def _make_window_breach(rule: Guardrail, window: WindowBreach) -> Breach:
 
 
 async def bind_spend(
-    service: Service, actor: Actor, record: OperationRecord, plan: Plan, currency: str | None, version: int
+    service: Service, actor: Actor, present: WorkspaceRules, record: OperationRecord, plan: Plan, currency: str | None
 ) -> SpendBinding:
     """Evaluate an operation that is about to be executed, and return what its claim binds.
 
     Args:
         service: the service.
         actor: who executes it.
+        present: the present rules.
         record: the operation.
         plan: its plan.
         currency: the currency of its account, for plans that have no exposure.
-        version: the version of the workspace's rules; the rules may be newer.
 
     Raises:
         GuardrailRefused: rules refuse the operation, or demand a person (``approval_required``).
         Forbidden: ``credential_frozen``.
     """
-    present = await get_workspace_rules(service, actor.workspace_id, version)
     raise_if_frozen(present, actor.credential)
     rules, binding = present.rules.guardrails, SpendBinding(present.rules.version, record.id)
     if not rules:
@@ -223,9 +222,9 @@ async def bind_spend(
     return evolve(binding, uses=evaluation.uses)
 
 
-async def make_window_refusal(service: Service, actor: Actor, window: WindowBreach) -> GuardrailRefused:
+def make_window_refusal(present: WorkspaceRules, window: WindowBreach) -> GuardrailRefused:
     """Make the error of an execution for which a window had no room. The claim has recorded what follows from it."""
-    rule = await service.store.read(guardrails.get_guardrail, actor.workspace_id, window.rule_id)
+    rule = next(rule for rule in present.rules.guardrails if rule.id == window.rule_id)
     return make_refusal([_make_window_breach(rule, window)])
 
 

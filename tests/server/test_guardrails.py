@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from adsunify.service import operations
+
 from .served import NEVER, Caller, Served, brief
+from .test_native import create_campaign
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -287,3 +291,231 @@ async def test_a_breach_at_execution_freezes_the_executor(server: Served) -> Non
         (freeze,) = await server.admin.get("/guardrails/freezes")
         assert (freeze["credential"], freeze["guardrailId"], freeze["operationId"]) == (key_id, id_, operation["id"])
     assert (await server.caller(secret).execute(operation["id"]))["status"] == "succeeded"
+
+
+# -- amounts ------------------------------------------------------------------------------------------------------
+
+
+async def created(server: Served, **members: Any) -> Any:
+    """The executed creation of a campaign of Meta, which is paused."""
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta", **members)}
+    operation = await server.admin.post("/create", body, 201)
+    return await server.admin.execute(operation["id"])
+
+
+async def activation(server: Served, source: Any) -> Any:
+    body = {"accountId": server.accounts["meta"], "sourceOperationId": source["id"]}
+    return await server.admin.post("/activate", body, 201)
+
+
+async def refused(server: Served, operation: Any, code: str = "guardrail_exceeded") -> list[dict[str, Any]]:
+    """The rules by which an execution is refused; nothing is written."""
+    writes = server.networks.writes()
+    path = f"/operations/{operation['id']}/execute"
+    problem = await server.admin.problem(403, "POST", path, CONFIRMED)
+    assert (problem["code"], problem["outcome"], server.networks.writes()) == (code, "not_applied", writes)
+    assert problem["operation"]["status"] == "prepared"
+    return list(problem["guardrails"])
+
+
+async def approve(server: Served, operation: Any) -> str:
+    """Execute as a person who is signed in; the status then."""
+    done = await operations.execute_operation(
+        server.service, server.people["admin"].actor, operation_id=operation["id"], confirmed=True
+    )
+    return str(done["status"])
+
+
+def limits(daily: str | None = None, lifetime: str | None = None) -> dict[str, Any]:
+    return {"daily": daily, "lifetime": lifetime}
+
+
+async def test_one_operation_plans_no_more_than_its_limit(server: Served) -> None:
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta", budget__amount="20.50")}
+    async with guarded(server, currency="USD", perOperation=limits("20.49")) as id_:
+        for path in ("/create", "/validate-campaign"):
+            problem = await server.admin.problem(403, "POST", path, body)
+            assert problem["guardrails"] == [
+                {
+                    "guardrailId": id_,
+                    "rule": "For a test",
+                    "member": "perOperation.daily",
+                    "currency": "USD",
+                    "limit": "20.49",
+                    "used": None,
+                    "asked": "20.50",
+                    "fits": "20.49",
+                }
+            ]
+            assert "allows one operation 20.49 USD a day" in problem["detail"]
+        answer = await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": limits("20.50")})
+        assert answer.status_code == 200
+        await server.admin.post("/create", body, 201)
+
+
+async def test_a_window_has_room_for_so_much(server: Served) -> None:
+    first, second, third = [await created(server) for _ in range(3)]
+    async with guarded(server, currency="USD", perWindow={"hours": 24, **limits("50")}) as id_:
+        operation = await activation(server, first)
+        assert not any("window" in warning for warning in operation["warnings"])
+        other = await activation(server, second)
+        assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"
+        assert (await server.admin.execute(other["id"]))["status"] == "succeeded"
+        last = await activation(server, third)
+        (warning,) = [warning for warning in last["warnings"] if "window" in warning]
+        assert "of which 40.00 is used" in warning and "10.00 would fit" in warning
+        (breach,) = await refused(server, last)
+        assert {name: breach[name] for name in ("member", "limit", "used", "asked", "fits")} == {
+            "member": "perWindow.daily",
+            "limit": "50.00",
+            "used": "40.00",
+            "asked": "20.00",
+            "fits": "10.00",
+        }
+        event = (await server.events("rule.triggered"))[-1]
+        assert (event.data["kind"], event.data["member"], event.data["fits"]) == (
+            "guardrail",
+            "perWindow.daily",
+            "10.00",
+        )
+        usage = await server.admin.get(f"/guardrails/{id_}/usage")
+        assert usage["daily"] == {"limit": "50.00", "used": "40.00", "left": "10.00"}
+        assert [(use["operationId"], use["daily"], use["unknown"]) for use in usage["uses"]] == [
+            (other["id"], "20.00", False),
+            (operation["id"], "20.00", False),
+        ]
+        await server.admin.send("PATCH", f"/guardrails/{id_}", {"perWindow": {"hours": 24, **limits("60")}})
+        assert (await server.admin.execute(last["id"]))["status"] == "succeeded"
+
+
+async def test_competing_executions_do_not_share_room(server: Served) -> None:
+    sources = [await created(server) for _ in range(5)]
+    async with guarded(server, currency="USD", perWindow={"hours": 1, **limits("45")}):
+        prepared = [await activation(server, source) for source in sources]
+        answers = await asyncio.gather(
+            *(server.admin.send("POST", f"/operations/{one['id']}/execute", CONFIRMED) for one in prepared)
+        )
+        assert sorted(answer.status_code for answer in answers) == [200, 200, 403, 403, 403]
+        assert {answer.json()["code"] for answer in answers if answer.status_code == 403} == {"guardrail_exceeded"}
+
+
+async def test_a_full_window_freezes_who_executes(server: Served) -> None:
+    source = await created(server)
+    key_id, secret = await server.key("admin")
+    window = {"hours": 24, **limits("5")}
+    async with guarded(server, currency="USD", perWindow=window, onBreach="freeze", scope={"keyIds": [key_id]}):
+        operation = await activation(server, source)
+        path = f"/operations/{operation['id']}/execute"
+        caller = server.caller(secret)
+        assert (await caller.problem(403, "POST", path, CONFIRMED))["code"] == "guardrail_exceeded"
+        assert (await caller.problem(403, "POST", path, CONFIRMED))["code"] == "credential_frozen"
+        (freeze,) = await server.admin.get("/guardrails/freezes")
+        assert (freeze["credential"], freeze["operationId"]) == (key_id, operation["id"])
+        assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"  # the rule is about one key
+
+
+async def test_an_amount_without_an_end_does_not_fit_a_lifetime(server: Served) -> None:
+    source = await created(server, schedule={"startAt": "2030-01-15T09:00:00Z"})
+    async with guarded(server, currency="USD", perWindow={"hours": 24, **limits(None, "100000")}):
+        operation = await activation(server, source)
+        assert any("an amount without an end" in warning for warning in operation["warnings"])
+        (breach,) = await refused(server, operation)
+        assert (breach["member"], breach["asked"], breach["fits"]) == ("perWindow.lifetime", "unbounded", None)
+
+
+async def test_a_person_executes_what_is_above_an_amount(server: Served) -> None:
+    source = await created(server)
+    async with guarded(server, currency="USD", approvalAbove=limits("19.99"), onBreach="freeze"):
+        operation = await activation(server, source)
+        (warning,) = [warning for warning in operation["warnings"] if "signed-in person" in warning]
+        assert "20.00 USD a day, which is above 19.99" in warning
+        (reason,) = await refused(server, operation, "approval_required")
+        assert (reason["member"], reason["limit"], reason["asked"]) == ("approvalAbove.daily", "19.99", "20.00")
+        assert await server.admin.get("/guardrails/freezes") == []  # to need a person is no breach
+        assert await approve(server, operation) == "succeeded"
+
+
+async def test_a_person_executes_what_is_not_known(server: Served) -> None:
+    campaign = (await create_campaign(server, "meta"))["campaign"]["id"]
+    path = f"/accounts/{server.accounts['meta']}/campaigns/{campaign}"
+    async with guarded(server, currency="USD", perWindow={"hours": 24, **limits("5")}) as id_:
+        answer = await server.admin.send("PATCH", path, {"payload": {"iterative_split_test_configs": []}})
+        operation = answer.json()["data"]
+        assert operation["plan"]["exposure"]["daily"] == "unknown"
+        (reason,) = await refused(server, operation, "approval_required")
+        assert (reason["member"], reason["asked"]) == ("exposure", "unknown")
+        assert await approve(server, operation) == "succeeded"
+        usage = await server.admin.get(f"/guardrails/{id_}/usage")
+        assert [(use["operationId"], use["daily"], use["unknown"]) for use in usage["uses"]] == [
+            (operation["id"], "0", True)
+        ]
+
+
+async def test_two_edits_of_half_are_more_than_half(server: Served) -> None:
+    group = (await create_campaign(server, "meta"))["adGroup"]["id"]
+    path = f"/accounts/{server.accounts['meta']}/ad-groups/{group}/edit"
+
+    async def edit(amount: str, status: int = 201) -> Any:
+        answer = await server.admin.send("POST", path, {"fields": {"budget": amount}})
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    async with guarded(server, maxIncreasePercent=50):
+        first = (await edit("30.00"))["data"]
+        assert (await server.admin.execute(first["id"]))["status"] == "succeeded"
+        problem = await edit("45.00", 403)
+        (breach,) = problem["guardrails"]
+        assert (breach["member"], breach["limit"], breach["asked"], breach["fits"]) == (
+            "maxIncreasePercent",
+            "30",
+            "45",
+            "30",
+        )
+        lower = (await edit("25.00"))["data"]
+        assert (await server.admin.execute(lower["id"]))["status"] == "succeeded"
+        await edit("30.00")
+        server.hands.pass_(hours=26)
+        await edit("37.50")
+        server.hands.pass_(hours=-26)
+
+
+async def test_a_bulk_call_counts_as_one_operation(server: Served) -> None:
+    groups = [(await create_campaign(server, "meta"))["adGroup"]["id"] for _ in range(2)]
+    body = {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": groups, "field": "budget"}
+    async with guarded(server, currency="USD", perOperation=limits("15")):
+        problem = await server.admin.problem(403, "POST", "/bulk-edit", body | {"mode": "set", "value": 30})
+        assert [breach["asked"] for breach in problem["guardrails"]] == ["20.00"]
+        await server.admin.post("/bulk-edit", body | {"mode": "set", "value": 27.5}, 201)
+
+
+async def test_an_account_in_another_currency_is_refused_unless_the_rule_allows_it(server: Served) -> None:
+    campaign = (await create_campaign(server, "meta"))["campaign"]["id"]
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    pause = {"accountId": server.accounts["meta"], "kind": "campaign", "entityIds": [campaign], "status": "paused"}
+    async with guarded(server, currency="JPY", perOperation=limits("1")) as id_:
+        problem = await server.admin.problem(403, "POST", "/create", body)
+        assert problem["code"] == "guardrail_currency" and "nothing is converted" in problem["detail"]
+        await server.admin.post("/bulk-status", pause, 201)  # what has no amount needs no currency
+        await server.admin.send("PATCH", f"/guardrails/{id_}", {"otherCurrencies": "allow"})
+        await server.admin.post("/create", body, 201)
+
+
+async def test_a_key_with_a_scope_makes_rules_inside_it(server: Served) -> None:
+    account = server.accounts["meta"]
+    body = {"name": "scoped", "canWrite": True, "scope": {"accountIds": [account]}}
+    caller = server.caller((await server.admin.post("/keys/scoped", body, 201))["secret"])
+    async with guarded(server, blockedActions=["delete"]) as everywhere:
+        assert await caller.get("/guardrails") == []
+        for method, more, change in (("GET", "", None), ("PATCH", "", {"active": False}), ("DELETE", "", None)):
+            await caller.problem(404, method, f"/guardrails/{everywhere}{more}", change)
+        await caller.problem(404, "GET", f"/guardrails/{everywhere}/usage")
+        rule = {"name": "Mine", "blockedActions": ["delete"]}
+        assert await caller.refused("POST", "/guardrails", rule) == {("scope", "outside_scope")}
+        foreign = {"accountIds": [server.accounts["google"]]}
+        assert await caller.refused("POST", "/guardrails", rule | {"scope": foreign}) == {
+            ("scope.accountIds.0", "not_found")
+        }
+        made = await caller.post("/guardrails", rule | {"scope": {"accountIds": [account]}}, 201)
+        assert await caller.get("/guardrails") == [made]
+        assert await caller.refused("PATCH", f"/guardrails/{made['id']}", {"scope": {}}) == {("scope", "outside_scope")}
+        await caller.delete(f"/guardrails/{made['id']}")
