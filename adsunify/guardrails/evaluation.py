@@ -6,15 +6,15 @@ All matching rules apply. A rule limits the operations that it matches in its ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from decimal import Decimal
 from typing import Literal
 
 from attrs import field, frozen
 
 from adsunify.models.guardrail import GuardedAction
-from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, BudgetChange, Exposure, Spend, exceeds
+from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, BudgetChange, Exposure, Spend
 
-from .rules import Guardrail, Limits, Scope
+from .rules import Guardrail, Limits, Scope, Window
 from .windows import WindowUse
 
 LIMIT_NAMES: tuple[Literal["daily", "lifetime"], ...] = ("daily", "lifetime")
@@ -138,24 +138,30 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
     matching = [rule for rule in rules if rule.is_active and is_match(rule.scope, subject)]
     if not matching:
         return Evaluation()
-    breaches: list[Breach] = [Breach(rule, "blockedActions") for rule in matching if _is_blocked(rule, subject)]
+    amounts = _Amounts.of(subject)
+    breaches = [Breach(rule, "blockedActions") for rule in matching if subject.action in rule.blocked_actions]
     needs_person: list[Breach] = []
     for rule in matching:
-        for breach in _find_raises(rule, subject):
-            (needs_person if breach.asked == "unknown" else breaches).append(breach)
+        if rule.max_increase_percent is not None:
+            for breach in _find_raises(rule, rule.max_increase_percent, amounts):
+                (needs_person if breach.asked == "unknown" else breaches).append(breach)
     breaches += _find_foreign_currency(matching, subject)
     uses: list[WindowUse] = []
     unbounded: list[Breach] = []
     for rule in matching:
         # where the currency of the account is not known, its amounts may be amounts of the rule
-        if not rule.has_amounts or subject.currency not in (rule.currency, None):
+        if subject.currency not in (rule.currency, None) or not rule.has_amounts:
             continue
-        breaches += _find_operation_breaches(rule, subject)
-        needs_person += _find_approvals(rule, subject)
-        if rule.per_window is not None:
-            unbounded += _find_unbounded(rule, rule.per_window.limits, subject.exposed)
-            use = _make_use(rule, subject.exposed)
-            uses += [use] if use.is_counted else []
+        breaches += _find_exceeded(rule, "perOperation", rule.per_operation, amounts.of_call)
+        if rule.max_bid is not None and amounts.bid > rule.max_bid:
+            breaches.append(Breach(rule, "maxBid", rule.max_bid, subject.highest_bid, rule.max_bid))
+        needs_person += _find_exceeded(rule, "approvalAbove", rule.approval_above, amounts.of_operation)
+        if amounts.has_unknown:
+            needs_person += _find_unknown(rule, subject)
+        window = rule.per_window
+        if window is not None and amounts.has_exposure:
+            unbounded += _find_unbounded(rule, window.limits, subject.exposed)
+            uses.append(_make_use(rule, window, subject.exposed))
     return Evaluation(tuple(breaches), tuple(needs_person), tuple(unbounded), tuple(uses))
 
 
@@ -178,8 +184,68 @@ def _is_caller_match(scope: Scope, caller: Caller) -> bool:
     )
 
 
-def _is_blocked(rule: Guardrail, subject: Subject) -> bool:
-    return subject.action in rule.blocked_actions
+_UNBOUNDED = 10**40
+"""Stands for an unbounded amount where amounts are compared. It is above each limit."""
+
+
+def _to_comparable(amount: Amount | None) -> int:
+    """Return an amount as a number: 0 if it is unknown, because then nothing surely exceeds a limit."""
+    if isinstance(amount, int):
+        return amount
+    return _UNBOUNDED if amount == "unbounded" else 0
+
+
+@frozen
+class _Amounts:
+    """The amounts of an operation as all rules compare them.
+
+    Attributes:
+        of_operation: the larger of exposure and plan, daily and lifetime.
+        of_call: the same for all operations of the call.
+        bid: the highest bid.
+        raises: for each budget that grows, its new value and its lowest one; None if that is not known. An unknown
+            exposure is such a budget, too.
+        has_exposure: whether the operation takes something from a window.
+        has_unknown: whether one of the amounts is unknown.
+    """
+
+    of_operation: tuple[int, int]
+    of_call: tuple[int, int]
+    bid: int
+    raises: tuple[tuple[int, int | None], ...]
+    has_exposure: bool
+    has_unknown: bool
+
+    @classmethod
+    def of(cls, subject: Subject) -> _Amounts:
+        """Return the amounts of an operation."""
+        exposed, planned, bid = subject.exposed, subject.planned, subject.highest_bid
+        of_operation = _find_larger(exposed, planned)
+        budgets = () if subject.exposure is None else subject.exposure.budgets
+        raises = [*_list_raises(budgets, subject.lowest)] + [(0, None)] * exposed.is_unknown
+        return cls(
+            of_operation=of_operation,
+            of_call=of_operation if subject.call is None else _find_larger(*subject.call),
+            bid=_to_comparable(bid),
+            raises=tuple(raises),
+            has_exposure=exposed != NO_SPEND,
+            has_unknown=exposed.is_unknown or planned.is_unknown or bid == "unknown",
+        )
+
+
+def _find_larger(exposed: Spend, planned: Spend) -> tuple[int, int]:
+    return (
+        max(_to_comparable(exposed.daily), _to_comparable(planned.daily)),
+        max(_to_comparable(exposed.lifetime), _to_comparable(planned.lifetime)),
+    )
+
+
+def _list_raises(budgets: Sequence[BudgetChange], lowest: Mapping[BudgetKey, int]) -> Iterator[tuple[int, int | None]]:
+    for change in budgets:
+        if change.after is None or (change.before is not None and change.after <= change.before):
+            continue
+        values = [one for one in (lowest.get(get_budget_key(change)), change.before) if one is not None]
+        yield change.after, min(values) if values else None
 
 
 def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> Iterator[Breach]:
@@ -193,17 +259,20 @@ def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> I
     yield from (Breach(rule, "currency") for rule in with_amounts if rule.other_currencies == "refuse")
 
 
-def _find_operation_breaches(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
-    exposed, planned = subject.call or (subject.exposed, subject.planned)
-    yield from _find_exceeded(rule, "perOperation", rule.per_operation, (exposed, planned))
-    bid = subject.highest_bid
-    if bid is not None and exceeds(bid, rule.max_bid):
-        yield Breach(rule, "maxBid", rule.max_bid, bid, rule.max_bid)
+def _find_exceeded(rule: Guardrail, member: str, limits: Limits, asked: tuple[int, int]) -> Sequence[Breach]:
+    """Return the limits that the amounts, daily and lifetime, exceed."""
+    daily, lifetime = limits.daily, limits.lifetime
+    if (daily is None or asked[0] <= daily) and (lifetime is None or asked[1] <= lifetime):
+        return ()
+    return [
+        Breach(rule, f"{member}.{name}", limit, "unbounded" if amount == _UNBOUNDED else amount, limit)
+        for name, limit, amount in (("daily", daily, asked[0]), ("lifetime", lifetime, asked[1]))
+        if limit is not None and amount > limit
+    ]
 
 
-def _find_approvals(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
-    """Yield what needs a person: amounts above ``approvalAbove``, and amounts that are unknown."""
-    yield from _find_exceeded(rule, "approvalAbove", rule.approval_above, (subject.exposed, subject.planned))
+def _find_unknown(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
+    """Yield the unknown amounts that the rule would compare."""
     looks_at_planned = rule.per_operation.has_limit or rule.approval_above.has_limit
     if subject.exposed.is_unknown or (subject.planned.is_unknown and looks_at_planned):
         yield Breach(rule, "exposure", asked="unknown")
@@ -211,50 +280,39 @@ def _find_approvals(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
         yield Breach(rule, "maxBid", rule.max_bid, "unknown", rule.max_bid)
 
 
-def _find_exceeded(rule: Guardrail, member: str, limits: Limits, spends: Sequence[Spend]) -> Iterator[Breach]:
-    """Yield each limit that one of the amounts exceeds; the larger amount is what the operation asks for."""
-    for name in LIMIT_NAMES:
-        limit: int | None = getattr(limits, name)
-        amounts: list[Amount] = [amount for spend in spends if exceeds(amount := getattr(spend, name), limit)]
-        if amounts:
-            bounded = [amount for amount in amounts if isinstance(amount, int)]
-            asked: Amount = max(bounded) if len(bounded) == len(amounts) else "unbounded"
-            yield Breach(rule, f"{member}.{name}", limit, asked, limit)
-
-
-def _find_raises(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
-    """Yield the budgets that grow by more than ``maxIncreasePercent`` over their lowest value.
+def _find_raises(rule: Guardrail, percent: Decimal, amounts: _Amounts) -> Iterator[Breach]:
+    """Yield the budgets that grow by more than a percentage over their lowest value.
 
     What cannot be compared is ``unknown``: an unknown exposure, and a budget without an earlier value.
     """
-    percent = rule.max_increase_percent
-    if percent is None:
+    if not amounts.raises:
         return
-    if subject.exposed.is_unknown:
-        yield Breach(rule, "maxIncreasePercent", asked="unknown")
-    for change in () if subject.exposure is None else subject.exposure.budgets:
-        values = [one for one in (subject.lowest.get(get_budget_key(change)), change.before) if one is not None]
-        if change.after is None or (change.before is not None and change.after <= change.before):
-            continue
-        if not values:
+    numerator, denominator = percent.as_integer_ratio()
+    for after, lowest in amounts.raises:
+        if lowest is None:
             yield Breach(rule, "maxIncreasePercent", asked="unknown")
             continue
-        highest = int(min(values) * (100 + Fraction(percent)) / 100)
-        if change.after > highest:
-            yield Breach(rule, "maxIncreasePercent", highest, change.after, highest)
+        highest = lowest * (100 * denominator + numerator) // (100 * denominator)
+        if after > highest:
+            yield Breach(rule, "maxIncreasePercent", highest, after, highest)
 
 
-def _find_unbounded(rule: Guardrail, limits: Limits, exposed: Spend) -> Iterator[Breach]:
-    """Yield the limits of the window that no amount of room can meet."""
-    for name in LIMIT_NAMES:
-        limit: int | None = getattr(limits, name)
-        if limit is not None and getattr(exposed, name) == "unbounded":
-            yield Breach(rule, f"perWindow.{name}", limit, "unbounded")
+def _find_unbounded(rule: Guardrail, limits: Limits, exposed: Spend) -> Sequence[Breach]:
+    """Return the limits of the window that no amount of room can meet."""
+    if exposed.daily != "unbounded" != exposed.lifetime:
+        return ()
+    return [
+        Breach(rule, f"perWindow.{name}", limit, "unbounded")
+        for name, limit, amount in (
+            ("daily", limits.daily, exposed.daily),
+            ("lifetime", limits.lifetime, exposed.lifetime),
+        )
+        if limit is not None and amount == "unbounded"
+    ]
 
 
-def _make_use(rule: Guardrail, exposed: Spend) -> WindowUse:
+def _make_use(rule: Guardrail, window: Window, exposed: Spend) -> WindowUse:
     """Make the use of a rule's window. Unknown amounts, and unbounded ones without a limit, count as 0."""
-    window = rule.per_window
-    assert window is not None
-    daily, lifetime = (amount if isinstance(amount, int) else 0 for amount in (exposed.daily, exposed.lifetime))
+    daily = exposed.daily if isinstance(exposed.daily, int) else 0
+    lifetime = exposed.lifetime if isinstance(exposed.lifetime, int) else 0
     return WindowUse(rule.id, rule.version, window.hours, window.limits, daily, lifetime, exposed.is_unknown)

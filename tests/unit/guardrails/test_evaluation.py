@@ -262,6 +262,13 @@ def test_a_budget_without_an_earlier_value_needs_a_person() -> None:
     assert demands(evaluate_rules(limits, subject(None))) == [("maxIncreasePercent", "unknown")]
 
 
+def test_a_known_raise_is_refused_although_more_is_unknown() -> None:
+    exposure = exposing("unknown", "unknown", budgets=(BudgetChange("campaign", "c1", "budget", 10, 16),))
+    found = evaluate_rules([rule(currency=None, max_increase_percent=Decimal(50))], subject(exposure))
+    assert broken(found) == ["maxIncreasePercent"]
+    assert demands(found) == [("maxIncreasePercent", "unknown")]
+
+
 # -- windows ------------------------------------------------------------------------------------------------------
 
 
