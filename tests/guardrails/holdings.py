@@ -48,6 +48,10 @@ class Holdings:
     budgets: Mapping[tuple[str, str], Decimal]
 
 
+Chain = Sequence[tuple[Level, StoredEntity]]
+"""An entity, with all above it."""
+
+
 def read_holdings(network: str, world: World, account: str) -> Holdings:
     """Read what an account of a simulated network holds."""
     levels = {level.kind: level for level in LEVELS[network]}
@@ -57,28 +61,43 @@ def read_holdings(network: str, world: World, account: str) -> Holdings:
     live: dict[str, Amounts] = {}
     budgets: dict[tuple[str, str], Decimal] = {}
     for stored in entities:
-        amounts = dict(levels[stored.kind].budgets(world, stored))
-        if not amounts:
-            continue
-        budgets |= {(stored.id, period): amount for period, amount in amounts.items()}
+        own = dict(levels[stored.kind].budgets(world, stored))
+        budgets |= {(stored.id, period): amount for period, amount in own.items()}
         lineage = [stored]
         while lineage[-1].parent in by_id:
             lineage.append(by_id[lineage[-1].parent or ""])
-        if any(list(levels[one.kind].budgets(world, one)) for one in lineage[1:]):
+        if not own or any(list(levels[one.kind].budgets(world, one)) for one in lineage[1:]):
             continue  # a budget above bounds this one
         below = [child for child in entities if child.parent == stored.id]
         chains = [[child, *lineage] for child in below] or [lineage]
-        days = max(_count_days(world, [(levels[one.kind], one) for one in chain]) for chain in chains)
-        if days:
-            in_all = [amount if period == "lifetime" else amount * days for period, amount in amounts.items()]
-            held[stored.id] = (min(amounts.values()), min(in_all))  # with both periods the lower one counts
-            if all(one.data.get(levels[one.kind].status[0]) == levels[one.kind].status[1] for one in lineage):
-                live[stored.id] = held[stored.id]
+        rows = [[(levels[one.kind], one) for one in chain] for chain in chains]
+        spends = [(_bound_chain(world, chain), chain) for chain in rows]
+        held[stored.id] = _take_highest(amounts for amounts, _ in spends)
+        live[stored.id] = _take_highest(amounts for amounts, chain in spends if _is_active(chain))
     return Holdings(held, live, budgets)
 
 
-def _count_days(world: World, chain: Sequence[tuple[Level, StoredEntity]]) -> Decimal:
-    """Return how many whole days an entity, with one below it and all above it, has left to spend."""
+def _is_active(chain: Chain) -> bool:
+    return all(stored.data.get(level.status[0]) == level.status[1] for level, stored in chain)
+
+
+def _bound_chain(world: World, chain: Chain) -> Amounts:
+    """Return what the budgets of a chain allow, each of which bounds it, while none of it has ended."""
+    days = _count_days(world, chain)
+    amounts = [budget for level, stored in chain for budget in level.budgets(world, stored)]
+    if not days:
+        return NOTHING
+    in_all = [amount if period == "lifetime" else amount * days for period, amount in amounts]
+    return min(amount for _, amount in amounts), min(in_all)
+
+
+def _take_highest(amounts: Iterable[Amounts]) -> Amounts:
+    every = [NOTHING, *amounts]
+    return max(daily for daily, _ in every), max(in_all for _, in_all in every)
+
+
+def _count_days(world: World, chain: Chain) -> Decimal:
+    """Return how many whole days a chain has left to spend."""
     ends = [end for level, stored in chain if (end := level.end(world, stored)) is not None]
     starts = [start for level, stored in chain if (start := level.start(world, stored)) is not None]
     if not ends:

@@ -38,7 +38,7 @@ from .hostile_values import (
     STARTS,
     get_budget_kind,
 )
-from .sending import Send
+from .sending import Send, send_over_http, send_to_service
 from .watching import Call, Rule, Watch
 
 
@@ -54,17 +54,30 @@ class Tally:
 
 @define
 class Attack:
-    """The rounds against one network."""
+    """The rounds against one network. One key prepares; it or another executes."""
 
     stage: Stage
-    send: Send
     random: random.Random
+    key_id: str
+    prepare: Send
+    executors: Sequence[Send]
     tally: Tally = field(factory=Tally)
     native_account: str = ""
     _stored: dict[Any, Any] = field(factory=dict)
 
-    async def set_up(self) -> None:
-        """Make the two campaigns."""
+    @classmethod
+    async def begin(cls, stage: Stage, seed: str, *, over_http: bool) -> Attack:
+        """Make two keys, and the two campaigns of each round."""
+        server = stage.server
+        keys = [await server.key("admin") for _ in range(2)]
+        sends = [
+            send_over_http(server, token) if over_http else await send_to_service(server, token) for _, token in keys
+        ]
+        attack = cls(stage, random.Random(seed), keys[0][0], sends[0], sends)
+        await attack._make_campaigns()
+        return attack
+
+    async def _make_campaigns(self) -> None:
         set_clock(self.stage.server, CLOCK)
         period = "lifetime" if self.stage.network == "chatgpt" else "daily"
         amount = BUDGETS.get(self.stage.network, "20")
@@ -96,7 +109,7 @@ class Attack:
         pending: list[Call] = []
         for number in range(calls):
             method, path, body = self.make_call()
-            status, answer = await self.send(method, path, body)
+            status, answer = await self.prepare(method, path, body)
             self.tally.counts["calls"] += 1
             self.tally.counts[f"prepare {status}"] += 1
             words = f"{method} {path} {body.decode()}"
@@ -112,7 +125,8 @@ class Attack:
     async def execute(self, call: Call, watch: Watch) -> None:
         """Execute an operation, and compare."""
         body = b'{"confirmed":true%s}' % (b',"allowStale":true' if self.random.random() < 0.2 else b"")
-        status, _ = await self.send("POST", f"/operations/{call.operation['id']}/execute", body)
+        send = self.random.choice(self.executors)
+        status, _ = await send("POST", f"/operations/{call.operation['id']}/execute", body)
         is_fresh = call.holdings is watch.before
         self.tally.counts[f"execute {status}"] += 1
         found = watch.compare(self.read(), call)

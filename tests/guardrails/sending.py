@@ -1,4 +1,4 @@
-"""Sends calls with a key: over HTTP, or to the service without it."""
+"""Sends calls with a key, over HTTP or to the service without it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ Send = Callable[[str, str, bytes], Awaitable[tuple[int, Any]]]
 """Sends a method, a path below the prefix and a body; returns the status and the JSON of the answer."""
 
 
-def send_over_http(server: Served) -> Send:
-    """Send with the admin's key over HTTP."""
+def send_over_http(server: Served, token: str) -> Send:
+    """Send with a key over HTTP."""
+    caller = server.caller(token)
 
     async def send(method: str, path: str, body: bytes) -> tuple[int, Any]:
-        answer = await server.admin.send(method, path, content=body if body else None)
+        answer = await caller.send(method, path, content=body if body else None)
         return answer.status_code, answer.json()
 
     return send
 
 
-async def send_to_service(server: Served) -> Send:
-    """Send with the admin's key to the use cases, from the bytes of the body on as the server does."""
-    actor = await authenticate(server.service, f"Bearer {server.people['admin'].tokens['write']}")
+async def send_to_service(server: Served, token: str) -> Send:
+    """Send with a key to the use cases, from the bytes of the body on as the server does."""
+    actor = await authenticate(server.service, f"Bearer {token}")
     rows: list[tuple[re.Pattern[str], Endpoint]] = [
         (re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", endpoint.path.removeprefix(PREFIX))), endpoint)
         for endpoint in ENDPOINTS

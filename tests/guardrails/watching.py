@@ -24,20 +24,21 @@ class Rule:
     """Whether the operations that one call prepares count as one."""
 
 
-def make_rules(network: str, account: str) -> list[Rule]:
-    """Return rules under which the campaign of a round can just be activated, once."""
+def make_rules(network: str, account: str, key_id: str) -> list[Rule]:
+    """Return rules under which the campaign of a round can just be activated, once: for an account, and for a key."""
     amount = Decimal(BUDGETS.get(network, "20"))
     days = 1 if network == "chatgpt" else 10
     limits = {"daily": str(amount * 5 / 4), "lifetime": str(amount * days * 5 / 4)}
     allowed = (amount * MICROS * 5 / 4, amount * days * MICROS * 5 / 4)
     common = {"name": "Hostile", "currency": "USD", "scope": {"accountIds": [account]}}
+    of_key = {**common, "scope": {"keyIds": [key_id]}}
     return [
         Rule({**common, "perOperation": limits}, per_operation=allowed),
         Rule({**common, "perWindow": {"hours": 24, **limits}}, per_window=allowed),
         Rule({**common, "approvalAbove": limits}, per_operation=allowed, counts_calls=False),
         Rule({**common, "maxIncreasePercent": 50}, factor=Decimal("1.5")),
         Rule(
-            {**common, "perOperation": limits, "perWindow": {"hours": 24, **limits}, "maxIncreasePercent": 50},
+            {**of_key, "perOperation": limits, "perWindow": {"hours": 24, **limits}, "maxIncreasePercent": 50},
             allowed,
             allowed,
             Decimal("1.5"),
