@@ -1,9 +1,9 @@
 """Fixed statements that are compiled once and run directly on the driver.
 
 SQLAlchemy needs 60 to 100 us to execute a statement, more than the driver and SQLite together. Therefore statements at
-module level are a :class:`Statement`. Statements that a function builds (rare ones, or those with a list of values) go
-through ``connection.execute``. Both can be mixed, because the store begins and ends the transaction on the driver. A
-read of one statement is a :class:`Query`, which needs no transaction.
+module level are a :class:`Statement`; :mod:`.lists` makes a list of values one parameter. Rare statements go through
+``connection.execute``. Both can be mixed, because the store begins and ends the transaction on the driver. A read of
+one statement is a :class:`Query`, which needs no transaction.
 """
 
 from __future__ import annotations
