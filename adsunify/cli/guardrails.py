@@ -11,6 +11,7 @@ from adsunify.cli import output
 from adsunify.cli.files import read_file
 from adsunify.cli.options import Target, data_option, target_options
 from adsunify.errors import invalid_input
+from adsunify.review.guardrails import describe_limits
 from adsunify.values.exact_json import Json, loads
 
 rule_file = click.argument(
@@ -162,7 +163,7 @@ def guardrails_table(rules: Sequence[Mapping[str, Json]]) -> output.TextTable:
         (
             rule["id"],
             rule["name"],
-            "; ".join(f"{label}: {text}" for label, text in _describe_limits(rule)),
+            "; ".join(f"{label}: {text}" for label, text in describe_limits(rule)),
             _describe_scope(rule["scope"]),
             rule["onBreach"],
             _yes_or_no(rule["active"]),
@@ -177,38 +178,11 @@ def rule_lines(rule: Mapping[str, Json]) -> Iterator[str]:
     name = output.to_plain_text(rule["name"])
     yield f"{rule['id']}  {name}, {'active' if rule['active'] else 'not active'}, version {rule['version']}"
     yield f"applies to       {_describe_scope(rule['scope'])}"
-    for label, text in _describe_limits(rule):
+    for label, text in describe_limits(rule):
         yield f"{label:16} {text}"
     if rule["currency"] is not None:
         yield f"other currencies {rule['otherCurrencies']}"
     yield f"on breach        {rule['onBreach']}"
-
-
-def _describe_limits(rule: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    currency, window = rule["currency"], rule["perWindow"]
-    hours = "" if window is None else f" in {window['hours']} hours"
-    for label, limits, more in (
-        ("one operation", rule["perOperation"], ""),
-        ("all together", window, hours),
-        ("approval above", rule["approvalAbove"], ""),
-    ):
-        parts = (
-            []
-            if limits is None
-            else [
-                f"{limits[name]} {currency} {words}"
-                for name, words in (("daily", "a day"), ("lifetime", "in all"))
-                if limits[name] is not None
-            ]
-        )
-        if parts:
-            yield label, " and ".join(parts) + more
-    if rule["maxIncreasePercent"] is not None:
-        yield "growth in a day", f"{output.to_plain_text(rule['maxIncreasePercent'])} %"
-    if rule["maxBid"] is not None:
-        yield "highest bid", f"{rule['maxBid']} {currency}"
-    if rule["blockedActions"]:
-        yield "blocked", ", ".join(rule["blockedActions"])
 
 
 SCOPE_WORDS = {

@@ -230,10 +230,10 @@ async def list_members(service: Service, actor: Actor) -> list[Json]:
 
 def _list_members(connection: Connection, workspace_id: str) -> list[Json]:
     members = [
-        (people.get_user(connection, membership.user_id).email, membership.role)
+        (people.get_user(connection, membership.user_id).email, membership.role, membership.user_id)
         for membership in people.list_members(connection, workspace_id)
     ]
-    return [{"email": email, "role": role} for email, role in sorted(members)]
+    return [{"email": email, "role": role, "userId": user_id} for email, role, user_id in sorted(members)]
 
 
 async def change_member_role(service: Service, visitor: UserSession, email: str, role: str) -> None:

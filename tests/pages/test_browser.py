@@ -37,8 +37,8 @@ return [...document.querySelectorAll('td')].filter(cell => cell.textContent.trim
 """Whether the cells with a text stand within the window."""
 
 
-async def seen(one: Chromium, name: str) -> None:
-    """Hold the page against what every page must be in a browser."""
+async def seen(one: Chromium, name: str, status: int = 200) -> None:
+    """Hold the page against what every page must be in a browser. ``status``: of the page's answer."""
     own = await one.run("return location.origin")
     await one.legible()
     for width in (390, 900, 1200):
@@ -47,7 +47,8 @@ async def seen(one: Chromium, name: str) -> None:
         assert not await one.run(CUT), (name, width)
     assert await one.run("return (document.querySelector('.bar')?.offsetHeight ?? 0) < 70"), name  # in one row
     assert await one.run("return document.scripts.length") == 0
-    assert [said for said in await one.complaints() if said.startswith(own)] == []
+    complaints = [said for said in await one.complaints() if said.startswith(own)]
+    assert [said for said in complaints if f"status of {status} " not in said] == []
     if PICTURES:
         for width, dark in product((390, 1200), (True, False)):
             await one.width(width)
