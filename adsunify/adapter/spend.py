@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from attrs import evolve, field, frozen
 
@@ -277,12 +278,12 @@ def count_days(start: Moment, end: Moment, timezone: str | None, now: datetime |
     """Return on how many days of the account an entity may spend: ``unbounded`` without an end, 0 if it has ended."""
     if end is None:
         return "unbounded"
-    if "unknown" in (start, end) or timezone is None:
+    zone = _find_zone(timezone)
+    if "unknown" in (start, end) or zone is None:
         return "unknown"
     if now is not None and isinstance(end, datetime) and end <= now:
         return 0
-    zone = get_timezone(timezone)
-    last = to_local_days(end, end, timezone)[1] if isinstance(end, datetime) else end
+    last = to_local_days(end, end, zone.key)[1] if isinstance(end, datetime) else end
     firsts = [
         moment.astimezone(zone).date() if isinstance(moment, datetime) else moment
         for moment in (start, now)
@@ -325,7 +326,15 @@ def _get_order(moment: date, timezone: str | None) -> str:
     """Return a text that orders days and instants: a day comes after each of its instants."""
     if not isinstance(moment, datetime):
         return f"{moment.isoformat()}~"
-    return moment.astimezone(UTC if timezone is None else get_timezone(timezone)).isoformat()
+    return moment.astimezone(_find_zone(timezone) or UTC).isoformat()
+
+
+def _find_zone(timezone: str | None) -> ZoneInfo | None:
+    """Return the account's time zone; None if it is not known, or if its name is none."""
+    try:
+        return None if timezone is None else get_timezone(timezone)
+    except InvalidInput:
+        return None
 
 
 def _multiply_amount(amount: Amount, count: Amount) -> Amount:

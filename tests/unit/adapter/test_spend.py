@@ -78,7 +78,7 @@ def test_days(zone: str, start: str | None, end: str, days: int) -> None:
 def test_what_the_days_need() -> None:
     end = date(2027, 3, 10)
     assert count_days(None, None, None, NOW) == "unbounded"
-    assert count_days(None, end, None, NOW) == "unknown"
+    assert count_days(None, end, None, NOW) == count_days(None, end, "Mars/Olympus", NOW) == "unknown"
     assert count_days(None, end, "UTC", None) == "unknown"
     assert count_days("unknown", end, "UTC", NOW) == count_days(None, "unknown", "UTC", NOW) == "unknown"
     assert count_days(None, date(2027, 2, 28), "UTC", NOW) == 0
