@@ -19,10 +19,17 @@ from hypothesis import settings
 from adsunify.errors import Issue
 from adsunify.networks.registry import ADAPTER_PACKAGES
 
-from .databases import engine, migrated_database, shared_database, sqlite_template
+from .databases import engine, migrated_database, postgresql_template, shared_database, sqlite_template
 from .postgres import execute
 
-__all__ = ["engine", "migrated_database", "postgresql_server", "shared_database", "sqlite_template"]
+__all__ = [
+    "engine",
+    "migrated_database",
+    "postgresql_server",
+    "postgresql_template",
+    "shared_database",
+    "sqlite_template",
+]
 
 settings.register_profile("unhurried", deadline=None)  # how long an example takes says nothing on a shared machine
 settings.load_profile("unhurried")

@@ -1,4 +1,4 @@
-"""Databases on each engine: empty ones, and migrated ones, which cost a copied file or an emptied database."""
+"""Databases on each engine: ones without tables, and migrated ones, which are copied, or emptied after each test."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ ENGINES = ("sqlite", "postgresql")
 LONG_RUN = ("sqlite", pytest.param("postgresql", marks=pytest.mark.exhaustive))
 """The engines of a test that takes long: the second one is left to the session ``exhaustive``."""
 SHARED = "shared"
+TEMPLATE = "template_of_tests"
 _numbers = itertools.count()
 
 
@@ -25,6 +26,17 @@ def empty_database(engine: str, request: pytest.FixtureRequest, folder: Path) ->
         return f"sqlite:///{folder / name}.db"
     server: str = request.getfixturevalue("postgresql_server")
     asyncio.run(execute(server, f"CREATE DATABASE {name}"))
+    return server.format(name=name)
+
+
+def copy_migrated_database(engine: str, request: pytest.FixtureRequest, folder: Path) -> str:
+    """The URL of a new migrated database without rows; one of SQLite lies in ``folder``."""
+    name = f"migrated_{next(_numbers)}"
+    if engine == "sqlite":
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), folder / f"{name}.db")
+        return f"sqlite:///{folder / name}.db"
+    server: str = request.getfixturevalue("postgresql_template")
+    asyncio.run(execute(server, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}"))
     return server.format(name=name)
 
 
@@ -40,6 +52,14 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
     asyncio.run(_migrated(f"sqlite:///{path}"))
     return path
+
+
+@pytest.fixture(scope="session")
+def postgresql_template(postgresql_server: str) -> str:
+    """The URL of the server, with ``{name}``, after it has got the migrated database that is copied."""
+    asyncio.run(execute(postgresql_server, f"CREATE DATABASE {TEMPLATE}"))
+    asyncio.run(_migrated(postgresql_server.format(name=TEMPLATE)))
+    return postgresql_server
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -56,11 +58,14 @@ def served(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture(scope="package")
-def place(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Place]:
-    """A store of one's own, by name."""
+def place(
+    networks: Networks, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Place]:
+    """A migrated store of one's own, by name."""
     folder = tmp_path_factory.mktemp("stores")
 
     def made(name: str) -> Place:
+        shutil.copyfile(sqlite_template, folder / f"{name}.db")
         database = f"sqlite:///{folder / name}.db"
         return Place(name, {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SANDBOX_URL": networks.url})
 

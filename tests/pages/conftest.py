@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -17,9 +18,10 @@ __all__ = ["both", "database", "site"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """A server in whose workspaces nothing is connected; its people sign in with :data:`browsing.PASSWORD`."""
     path: Path = tmp_path_factory.mktemp("pages") / "pages.db"
+    shutil.copyfile(sqlite_template, path)
     async with served(f"sqlite:///{path}") as one:
         await with_passwords(one)
         yield one

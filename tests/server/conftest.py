@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.databases import ENGINES, empty_database
+from tests.databases import ENGINES, copy_migrated_database
 
 from .served import Served, connect, serve_connected, served
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def empty(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """A server in whose workspaces nothing is connected."""
     path: Path = tmp_path_factory.mktemp("served") / "served.db"
+    shutil.copyfile(sqlite_template, path)
     async with served(f"sqlite:///{path}") as one:
         yield one
 
@@ -49,8 +50,8 @@ async def server(
 
 @pytest.fixture(scope="module", params=ENGINES)
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An empty database on each engine."""
-    return empty_database(request.param, request, tmp_path_factory.mktemp("served"))
+    """A database without rows on each engine."""
+    return copy_migrated_database(request.param, request, tmp_path_factory.mktemp("served"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

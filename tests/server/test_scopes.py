@@ -13,7 +13,7 @@ from attrs import evolve
 
 from adsunify import AsyncAds, KeyScope, NotFound
 from adsunify.answers import ScopeView
-from tests.databases import LONG_RUN, empty_database
+from tests.databases import LONG_RUN, copy_migrated_database
 
 from .oauth import Client, agent
 from .served import NEVER, Caller, Served, brief, connect, given
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest.fixture(scope="module", params=LONG_RUN)
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return empty_database(request.param, request, tmp_path_factory.mktemp("served"))
+    return copy_migrated_database(request.param, request, tmp_path_factory.mktemp("served"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
