@@ -19,6 +19,7 @@ SECTIONS = {
     5: ("delivering", "webhooks: signatures against the HMAC, deliveries against a client that keeps nothing"),
     7: ("importing", "imports, memory and the start of the server"),
     6: ("reporting", "report rows become figures, against loops written by hand"),
+    9: ("guarding", "prepare and execute with 100 guardrails, against the same without"),
     8: ("growing", "calls with many operations stored, against the same with a thousand"),  # the longest
 }
 HEADINGS = ("name", "best", "median", "spread", "goal", "met")
