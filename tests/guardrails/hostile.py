@@ -262,7 +262,8 @@ class Attack:
         for name in parents:
             payload = payload.setdefault(name, {})
         payload[self.random.choice(SPELLINGS)(last) if self.random.random() < 0.15 else last] = RAW
-        payload |= FIXED_MEMBERS.get(last, {})
+        if parents:
+            payload |= FIXED_MEMBERS.get(self.stage.network, {})
 
 
 Made = tuple[str, str, Any, str]

@@ -36,6 +36,7 @@ LITERALS = (
     ),
     *('"\\uff11\\uff10\\uff10\\uff10"', "9" * 19, "9" * 400, f'"{"9" * 30}"', f'"{"9" * 400}"', "9223372036854775807"),
     *("9223372036854775808", '"18446744073709551616"', "-9223372036854775808", "4294967296", "1e15", "1e22"),
+    *('1, "daily_budget": 99999999', '1, "budget": 99999999', '1, "endAt": ""', "[" * 200 + "]" * 200),
 )
 MONEY_FIELDS = ("budget", "dailyBudget", "lifetimeBudget", "spendCap", "dailyCap", "Budget", "budget ", "dailyTarget")
 ENDS = (
@@ -61,7 +62,12 @@ SPELLINGS: Sequence[Callable[[str], str]] = (
     lambda name: name.replace("a", "\u0430"),
     lambda name: "".join(word.title() for word in name.split("_")),
 )
-FIXED_MEMBERS: Mapping[str, Mapping[str, Any]] = {"amount": {"currency": "USD", "currencyCode": "USD"}}
+FIXED_MEMBERS: Mapping[str, Mapping[str, Any]] = {
+    "amazon": {"budgetType": "DAILY"},
+    "linkedin": {"currencyCode": "USD"},
+    "apple": {"currency": "USD"},
+}
+"""What the networks require beside a nested amount."""
 NATIVE_BUDGETS: Mapping[str, Sequence[tuple[str, int]]] = {
     "meta": (("daily_budget", 100), ("lifetime_budget", 100), ("spend_cap", 100), ("daily_spend_cap", 100)),
     "google": (("campaignBudget.amountMicros", MICROS), ("campaignBudget", 1), ("amountMicros", MICROS)),
