@@ -141,19 +141,19 @@ class ExposureReader:
 
         That is its own budget, else that of its nearest ancestor with one, else the budgets of all its descendants.
         """
-        return (yield from self._guess_unknown(lambda: self._fetch_activation(kind, entity_id)))
+        return (yield from self._catch_failed_reads(lambda: self._fetch_activation(kind, entity_id)))
 
     def fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
         """Compute the exposure of an edit: what its budgets and its end allow after it and not before."""
-        return (yield from self._guess_unknown(lambda: self._fetch_edit(kind, entity_id, edit, plan)))
+        return (yield from self._catch_failed_reads(lambda: self._fetch_edit(kind, entity_id, edit, plan)))
 
     def fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
         """Compute the exposure of a native update, as that of an edit. An active status counts as an activation."""
-        return (yield from self._guess_unknown(lambda: self._fetch_update(kind, entity_id, payload)))
+        return (yield from self._catch_failed_reads(lambda: self._fetch_update(kind, entity_id, payload)))
 
     def fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
         """Compute the exposure of a native create: 0 for a paused entity, else as that of an activation."""
-        return (yield from self._guess_unknown(lambda: self._fetch_native_create(kind, payload, parent_id)))
+        return (yield from self._catch_failed_reads(lambda: self._fetch_native_create(kind, payload, parent_id)))
 
     def fetch_guarded_budgets(self, guards: Sequence[BudgetChange]) -> Flow[dict[tuple[str, str, str], Amount | None]]:
         """Read the present values of guarded budgets, by kind, entity and field. An entity that is gone has none."""
@@ -172,7 +172,8 @@ class ExposureReader:
 
     # -- actions --------------------------------------------------------------------------------------------------
 
-    def _guess_unknown(self, compute: Callable[[], Flow[Exposure]]) -> Flow[Exposure]:
+    def _catch_failed_reads(self, compute: Callable[[], Flow[Exposure]]) -> Flow[Exposure]:
+        """Return an unknown exposure where a read fails."""
         try:
             return finish_exposure((yield from compute()))
         except (ProviderThrottled, TokenRefused):
@@ -242,7 +243,9 @@ class ExposureReader:
         bid = find_highest_bid(bids)
         if names:  # a paused entity spends nothing, whatever the budget
             return Exposure(self.account.currency, UNKNOWN_SPEND if is_active else NO_SPEND, UNKNOWN_SPEND, bid)
-        holders = yield from self._fetch_holders(entity, after) if is_active or after.has_budget else _nothing()
+        holders = (
+            yield from self._fetch_holders(entity, after) if is_active or after.has_budget else _return_no_holders()
+        )
         total = self._add_up(holders)
         exposure = Exposure(self.account.currency, planned=total if after.has_budget else NO_SPEND, highest_bid=bid)
         if is_active:
@@ -432,7 +435,7 @@ class ExposureReader:
         return [amount for pointer, amount in bids.items() if pointer in pointers and amount is not None]
 
 
-def _nothing() -> Flow[tuple[Holder, ...] | None]:
+def _return_no_holders() -> Flow[tuple[Holder, ...] | None]:
     yield from ()
     return ()
 
