@@ -92,6 +92,7 @@ class Breach:
         asked: the amount of the operation.
         fits: the highest amount that the rule allows; None if it depends on what the window counts.
         used: what the window counts already; None for other members.
+        account_currency: the currency of the amounts, if it is the account's: a percentage needs no currency.
     """
 
     rule: Guardrail
@@ -100,6 +101,12 @@ class Breach:
     asked: Amount | None = None
     fits: int | None = None
     used: int | None = None
+    account_currency: str | None = None
+
+    @property
+    def currency(self) -> str | None:
+        """The currency of the amounts."""
+        return self.account_currency or self.rule.currency
 
 
 @frozen
@@ -143,7 +150,7 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
     needs_person: list[Breach] = []
     for rule in matching:
         if rule.max_increase_percent is not None:
-            for breach in _find_raises(rule, rule.max_increase_percent, amounts):
+            for breach in _find_raises(rule, rule.max_increase_percent, amounts, subject.currency):
                 (needs_person if breach.asked == "unknown" else breaches).append(breach)
     breaches += _find_foreign_currency(matching, subject)
     uses: list[WindowUse] = []
@@ -280,7 +287,7 @@ def _find_unknown(rule: Guardrail, subject: Subject) -> Iterator[Breach]:
         yield Breach(rule, "maxBid", rule.max_bid, "unknown", rule.max_bid)
 
 
-def _find_raises(rule: Guardrail, percent: Decimal, amounts: _Amounts) -> Iterator[Breach]:
+def _find_raises(rule: Guardrail, percent: Decimal, amounts: _Amounts, currency: str | None) -> Iterator[Breach]:
     """Yield the budgets that grow by more than a percentage over their lowest value.
 
     What cannot be compared is ``unknown``: an unknown exposure, and a budget without an earlier value.
@@ -294,7 +301,7 @@ def _find_raises(rule: Guardrail, percent: Decimal, amounts: _Amounts) -> Iterat
             continue
         highest = lowest * (100 * denominator + numerator) // (100 * denominator)
         if after > highest:
-            yield Breach(rule, "maxIncreasePercent", highest, after, highest)
+            yield Breach(rule, "maxIncreasePercent", highest, after, highest, account_currency=currency)
 
 
 def _find_unbounded(rule: Guardrail, limits: Limits, exposed: Spend) -> Sequence[Breach]:

@@ -16,9 +16,8 @@ PERIOD_WORDS = {"daily": "a day", "lifetime": "in all"}
 
 def make_rule_breach(breach: Breach) -> RuleBreach:
     """Return a breach as errors show it."""
-    rule = breach.rule
-    amounts = (_format(amount, rule.currency) for amount in (breach.limit, breach.used, breach.asked, breach.fits))
-    return RuleBreach(rule.id, rule.name, breach.member, rule.currency, *amounts)
+    amounts = (_format(amount, breach.currency) for amount in (breach.limit, breach.used, breach.asked, breach.fits))
+    return RuleBreach(breach.rule.id, breach.rule.name, breach.member, breach.currency, *amounts)
 
 
 def make_refusal(breaches: Sequence[Breach]) -> GuardrailRefused:
@@ -33,7 +32,7 @@ def make_refusal(breaches: Sequence[Breach]) -> GuardrailRefused:
 def describe_breach(breach: Breach) -> str:
     """Return a sentence that says what the rule allows and what the operation asks for."""
     rule, (member, _, name) = breach.rule, breach.member.partition(".")
-    period, currency = PERIOD_WORDS.get(name, ""), rule.currency
+    period, currency = PERIOD_WORDS.get(name, ""), breach.currency
     limit, asked, fits = (_format(amount, currency) for amount in (breach.limit, breach.asked, breach.fits))
     start = f'The guardrail "{rule.name}"'
     if member == "perOperation":
@@ -46,7 +45,7 @@ def describe_breach(breach: Breach) -> str:
         percent = format_decimal(rule.max_increase_percent or 0)
         return (
             f"{start} allows a budget to grow by {percent} % over its lowest value of the last 24 hours, here to "
-            f"{fits}; this operation sets {asked}."
+            f"{fits} {currency}; this operation sets {asked}."
         )
     if member == "currency":
         return (

@@ -33,6 +33,7 @@ from adsunify.guardrails.refusals import (
 )
 from adsunify.guardrails.rules import Guardrail
 from adsunify.guardrails.windows import MILLISECONDS_PER_HOUR, SpendBinding, WindowUse
+from adsunify.plans.exposure import BudgetChange, Exposure
 from adsunify.plans.records import Plan
 from adsunify.store import events, guardrails
 from adsunify.store.clock import Clock
@@ -219,7 +220,22 @@ async def bind_spend(
         raise GuardrailRefused(
             " ".join(sentences), breaches=[make_rule_breach(reason) for reason in reasons], code="approval_required"
         )
+    if lowered := list_lowered_budgets(plan.exposure):
+        await service.store.write(guardrails.record_budgets, record.account_id, lowered, service.store.clock.now())
     return evolve(binding, uses=evaluation.uses)
+
+
+def list_lowered_budgets(exposure: Exposure | None) -> list[BudgetChange]:
+    """Return the budgets that a plan lowers, with their new values.
+
+    They are recorded before the write, so that no crash loses them: a plan that was prepared before must not raise a
+    lowered budget by more than ``maxIncreasePercent``. A refused write leaves a value that is too low for 24 hours.
+    """
+    return [
+        evolve(change, before=change.after)
+        for change in (() if exposure is None else exposure.budgets)
+        if change.before is not None and change.after is not None and change.after < change.before
+    ]
 
 
 def make_window_refusal(present: WorkspaceRules, window: WindowBreach) -> GuardrailRefused:

@@ -467,9 +467,9 @@ async def test_two_edits_of_half_are_more_than_half(server: Served) -> None:
         (breach,) = problem["guardrails"]
         assert (breach["member"], breach["limit"], breach["asked"], breach["fits"]) == (
             "maxIncreasePercent",
-            "30",
-            "45",
-            "30",
+            "30.00",
+            "45.00",
+            "30.00",
         )
         lower = (await edit("25.00"))["data"]
         assert (await server.admin.execute(lower["id"]))["status"] == "succeeded"
@@ -477,6 +477,17 @@ async def test_two_edits_of_half_are_more_than_half(server: Served) -> None:
         server.hands.pass_(hours=26)
         await edit("37.50")
         server.hands.pass_(hours=-26)
+
+
+async def test_an_edit_that_was_prepared_before_a_decrease_is_compared_with_it(server: Served) -> None:
+    group = (await create_campaign(server, "meta"))["adGroup"]["id"]
+    path = f"/accounts/{server.accounts['meta']}/ad-groups/{group}/edit"
+    async with guarded(server, maxIncreasePercent=50):
+        higher = await server.admin.post(path, {"fields": {"budget": "30.00"}}, 201)
+        lower = await server.admin.post(path, {"fields": {"budget": "2.00"}}, 201)
+        assert (await server.admin.execute(lower["id"]))["status"] == "succeeded"
+        (breach,) = await refused(server, higher)
+        assert (breach["member"], breach["asked"], breach["fits"]) == ("maxIncreasePercent", "30.00", "3.00")
 
 
 async def test_a_bulk_call_counts_as_one_operation(server: Served) -> None:
