@@ -177,18 +177,16 @@ def is_match(scope: Scope, subject: Subject) -> bool:
     return (
         (not scope.networks or subject.network in scope.networks)
         and (not scope.account_ids or subject.account_id in scope.account_ids)
-        and any(_is_caller_match(scope, caller) for caller in subject.callers)
+        and has_caller(scope, subject.callers)
     )
 
 
-def _is_caller_match(scope: Scope, caller: Caller) -> bool:
+def has_caller(scope: Scope, callers: Sequence[Caller]) -> bool:
+    """Whether one of the callers is in the scope."""
     if not scope.key_ids and not scope.clients and not scope.user_ids:
         return True
-    return (
-        caller.credential in scope.key_ids
-        or caller.user_id in scope.user_ids
-        or any(caller.credential == client.credential for client in scope.clients)
-    )
+    credentials = {*scope.key_ids, *(client.credential for client in scope.clients)}
+    return any(caller.credential in credentials or caller.user_id in scope.user_ids for caller in callers)
 
 
 _UNBOUNDED = 10**40

@@ -99,7 +99,8 @@ async def check_plans(
     present = await get_workspace_rules(service, actor.workspace_id, version)
     if not is_validation:
         raise_if_frozen(present, actor.credential)
-    rules = present.rules.guardrails
+    callers = (Caller(actor.credential, actor.user_id),)
+    rules = present.select_rules(callers)
     if not rules:
         return list(plans)
     lowest = await _find_lowest_budgets(service, rules, account_id, plans)
@@ -112,7 +113,7 @@ async def check_plans(
                 network=plan.network,
                 currency=None if plan.exposure is None else plan.exposure.currency,
                 action=plan.action,
-                callers=(Caller(actor.credential, actor.user_id),),
+                callers=callers,
                 exposure=plan.exposure,
                 lowest=lowest,
                 call=call,
@@ -195,15 +196,17 @@ async def bind_spend(
         Forbidden: ``credential_frozen``.
     """
     raise_if_frozen(present, actor.credential)
-    rules, binding = present.rules.guardrails, SpendBinding(present.rules.version, record.id)
-    if not rules:
+    binding = SpendBinding(present.rules.version, record.id)
+    if not present.rules.guardrails:
         return binding
+    callers = (Caller(record.credential, record.user_id), Caller(actor.credential, actor.user_id))
+    rules = present.select_rules(callers)
     subject = Subject(
         account_id=record.account_id,
         network=record.network,
         currency=currency if plan.exposure is None else plan.exposure.currency,
         action=plan.action,
-        callers=(Caller(record.credential, record.user_id), Caller(actor.credential, actor.user_id)),
+        callers=callers,
         exposure=plan.exposure,
         lowest=await _find_lowest_budgets(service, rules, record.account_id, [plan]),
     )

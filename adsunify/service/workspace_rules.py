@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 from sqlalchemy import Connection
 
-from adsunify.guardrails.rules import RuleSet
+from adsunify.guardrails.evaluation import Caller, has_caller
+from adsunify.guardrails.rules import Guardrail, RuleSet
 from adsunify.store import guardrails
 from adsunify.store.guardrails import FrozenCredential
+
+MAX_CACHED_CALLERS = 1000
 
 
 @frozen
 class WorkspaceRules:
-    """The rules of a workspace. ``frozen``: the frozen credentials by their identity."""
+    """The rules of a workspace. ``frozen``: the frozen credentials by their identity.
+
+    A workspace may have many rules of which few are about a caller, so those of each caller are selected once.
+    """
 
     rules: RuleSet
     frozen: Mapping[str, FrozenCredential] = field(factory=dict)
+    _by_callers: dict[tuple[Caller, ...], Sequence[Guardrail]] = field(factory=dict, eq=False, repr=False)
+
+    def select_rules(self, callers: tuple[Caller, ...]) -> Sequence[Guardrail]:
+        """Return the active rules that apply to one of these callers."""
+        selected = self._by_callers.get(callers)
+        if selected is None:
+            if len(self._by_callers) >= MAX_CACHED_CALLERS:
+                self._by_callers.clear()
+            selected = self._by_callers[callers] = [
+                rule for rule in self.rules.guardrails if rule.is_active and has_caller(rule.scope, callers)
+            ]
+        return selected
 
 
 NO_RULES = WorkspaceRules(RuleSet(0))
