@@ -159,7 +159,7 @@ async def _find_full_windows(
         needed.setdefault(use.rule_id, []).append(use)
     if not needed:
         return unbounded
-    usages = await service.store.read(guardrails.read_windows, actor.workspace_id, service.store.clock)
+    usages = await service.store.read(guardrails.read_windows, actor.workspace_id, needed, service.store.clock)
     full = []
     for rule in rules:
         for name in LIMIT_NAMES if rule.id in needed and rule.id in usages else ():

@@ -113,8 +113,8 @@ _RAISE_VERSION = Statement(
 )
 
 _READ_WINDOWS = Statement(
-    select(guardrails.c.id, guardrails.c.window_hours, *USED_NOW).where(
-        _OF_WORKSPACE, guardrails.c.window_hours.is_not(None)
+    lambda dialect: select(guardrails.c.id, guardrails.c.window_hours, *USED_NOW).where(
+        _OF_WORKSPACE, is_one_of(dialect, guardrails.c.id, "rule_ids"), guardrails.c.window_hours.is_not(None)
     )
 )
 _READ_WINDOW = Statement(select(guardrails.c.window_hours, LATER_HOUR.label("hour"), *USED_NOW).where(_RULE))
@@ -297,10 +297,15 @@ def _raise_version(connection: Connection, workspace_id: str) -> None:
 # -- windows ------------------------------------------------------------------------------------------------------
 
 
-def read_windows(connection: Connection, workspace_id: str, clock: Clock) -> dict[str, Usage]:
-    """Return what the windows of a workspace count now, by the id of their rule, without the operations."""
-    rows = _READ_WINDOWS.fetch_all(connection, {"of_workspace": workspace_id, "now_hour": to_hour(clock.now())})
-    return {row.id: Usage(row.window_hours, row.daily, row.lifetime) for row in rows}
+def read_windows(connection: Connection, workspace_id: str, rule_ids: Iterable[str], clock: Clock) -> dict[str, Usage]:
+    """Return what the windows of these rules count now, by the id of the rule, without the operations.
+
+    Rules without a window, and rules of other workspaces, are left out.
+    """
+    key = {"of_workspace": workspace_id, "rule_ids": [*rule_ids], "now_hour": to_hour(clock.now())}
+    return {
+        row.id: Usage(row.window_hours, row.daily, row.lifetime) for row in _READ_WINDOWS.fetch_all(connection, key)
+    }
 
 
 def read_usage(connection: Connection, rule_id: str, clock: Clock) -> Usage:

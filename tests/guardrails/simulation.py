@@ -136,7 +136,7 @@ class Simulation:
 
     def check(self) -> None:
         """Compare every window."""
-        found = guardrails.read_windows(self.connection, self.actor.workspace_id, self.clock)
+        found = guardrails.read_windows(self.connection, self.actor.workspace_id, self.rules, self.clock)
         expected = {id_: rule.sums(self.hour) for id_, rule in self.rules.items() if rule.stored.per_window is not None}
         assert {id_: (usage.daily, usage.lifetime) for id_, usage in found.items()} == expected
 

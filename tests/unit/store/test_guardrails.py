@@ -103,8 +103,10 @@ async def test_a_new_window_is_empty(world: World) -> None:
     window, none = await create(world), await create(world, SMALLEST)
     assert await world.store.read(guardrails.read_usage, window.id, world.clock) == Usage(744, 0, 0)
     assert await world.store.read(guardrails.read_usage, none.id, world.clock) == Usage(None, 0, 0)
-    found = await world.store.read(guardrails.read_windows, world.admin.workspace_id, world.clock)
-    assert found == {window.id: Usage(744, 0, 0)}
+    for workspace, expected in ((world.admin.workspace_id, {window.id: Usage(744, 0, 0)}), ("other", {})):
+        ids = [window.id, none.id]
+        assert await world.store.read(guardrails.read_windows, workspace, ids, world.clock) == expected
+    assert await world.store.read(guardrails.read_windows, world.admin.workspace_id, [], world.clock) == {}
 
 
 async def test_a_credential_stays_frozen_until_the_freeze_is_lifted(world: World) -> None:

@@ -73,8 +73,11 @@ class Rules:
 
     async def used(self, number: int = 0) -> tuple[int, int]:
         usage = await self.world.store.read(guardrails.read_usage, self.rules[number].id, self.world.clock)
-        windows = await self.world.store.read(guardrails.read_windows, self.world.admin.workspace_id, self.world.clock)
-        assert windows[self.rules[number].id] == evolve(usage, uses=())
+        ids = [rule.id for rule in self.rules]
+        windows = await self.world.store.read(
+            guardrails.read_windows, self.world.admin.workspace_id, ids, self.world.clock
+        )
+        assert windows[ids[number]] == evolve(usage, uses=())
         return usage.daily, usage.lifetime
 
     async def uses(self, number: int = 0) -> tuple[RuleUse, ...]:
