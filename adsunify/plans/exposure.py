@@ -151,24 +151,27 @@ class Exposure:
     guards: tuple[BudgetChange, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """Return the stored form."""
-        return {
+        """Return the stored form. It has no member for a bid, budgets or guards that the plan does not have."""
+        value: dict[str, Json] = {
             "exposure": self.exposure.to_json(self.currency),
             "planned": self.planned.to_json(self.currency),
-            "highestBid": None if self.highest_bid is None else format_amount(self.highest_bid, self.currency),
-            "budgets": [change.to_json() for change in self.budgets],
-            "guards": [guard.to_json() for guard in self.guards],
         }
+        if self.highest_bid is not None:
+            value["highestBid"] = format_amount(self.highest_bid, self.currency)
+        for name, changes in (("budgets", self.budgets), ("guards", self.guards)):
+            if changes:
+                value[name] = [change.to_json() for change in changes]
+        return value
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Exposure:
         """Read what :meth:`to_json` wrote."""
-        bid = value["highestBid"]
+        bid = value.get("highestBid")
         return cls(
             value["exposure"]["currency"],
             Spend.from_json(value["exposure"]),
             Spend.from_json(value["planned"]),
             None if bid is None else parse_amount(bid),
-            tuple(map(BudgetChange.from_json, value["budgets"])),
-            tuple(map(BudgetChange.from_json, value["guards"])),
+            tuple(map(BudgetChange.from_json, value.get("budgets", ()))),
+            tuple(map(BudgetChange.from_json, value.get("guards", ()))),
         )
