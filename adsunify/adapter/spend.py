@@ -133,14 +133,13 @@ def read_amount(network: Network, account: Account, setting: Setting, native: Na
     value = get_value(native, get_setting_pointer(setting, native))
     if is_unset_amount(value):
         return None
-    if setting.read is not None:
+    try:
+        if setting.read is None:
+            return parse_amount(network.get_money_unit(account), value)
         shown = setting.read(native, account)
         return parse_major_amount(shown) if isinstance(shown, str) else "unknown"
-    try:
-        unit = network.get_money_unit(account)
     except InvalidInput:  # the account's currency is not known
         return "unknown"
-    return parse_amount(unit, value)
 
 
 def is_unset_amount(value: Json) -> bool:

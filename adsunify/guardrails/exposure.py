@@ -86,11 +86,6 @@ def finish_exposure(exposure: Exposure) -> Exposure:
     return Exposure(None, spend, planned, None if exposure.highest_bid is None else "unknown")
 
 
-def make_unknown_exposure(account: Account) -> Exposure:
-    """Return the exposure of a plan of which nothing can be computed."""
-    return Exposure(account.currency, UNKNOWN_SPEND)
-
-
 # -- plans --------------------------------------------------------------------------------------------------------
 
 
@@ -141,19 +136,25 @@ class ExposureReader:
 
         That is its own budget, else that of its nearest ancestor with one, else the budgets of all its descendants.
         """
-        return (yield from self._catch_failed_reads(lambda: self._fetch_activation(kind, entity_id)))
+        unknown = Exposure(self.account.currency, UNKNOWN_SPEND)
+        return (yield from self._catch_failed_reads(lambda: self._fetch_activation(kind, entity_id), unknown))
 
     def fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
         """Compute the exposure of an edit: what its budgets and its end allow after it and not before."""
-        return (yield from self._catch_failed_reads(lambda: self._fetch_edit(kind, entity_id, edit, plan)))
+        unknown = Exposure(self.account.currency, UNKNOWN_SPEND, highest_bid="unknown")
+        return (yield from self._catch_failed_reads(lambda: self._fetch_edit(kind, entity_id, edit, plan), unknown))
 
     def fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
         """Compute the exposure of a native update, as that of an edit. An active status counts as an activation."""
-        return (yield from self._catch_failed_reads(lambda: self._fetch_update(kind, entity_id, payload)))
+        unknown = Exposure(self.account.currency, UNKNOWN_SPEND, highest_bid="unknown")
+        return (yield from self._catch_failed_reads(lambda: self._fetch_update(kind, entity_id, payload), unknown))
 
     def fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
         """Compute the exposure of a native create: 0 for a paused entity, else as that of an activation."""
-        return (yield from self._catch_failed_reads(lambda: self._fetch_native_create(kind, payload, parent_id)))
+        unknown = Exposure(self.account.currency, UNKNOWN_SPEND, UNKNOWN_SPEND, "unknown")
+        return (
+            yield from self._catch_failed_reads(lambda: self._fetch_native_create(kind, payload, parent_id), unknown)
+        )
 
     def fetch_guarded_budgets(self, guards: Sequence[BudgetChange]) -> Flow[dict[tuple[str, str, str], Amount | None]]:
         """Read the present values of guarded budgets, by kind, entity and field. An entity that is gone has none."""
@@ -172,14 +173,14 @@ class ExposureReader:
 
     # -- actions --------------------------------------------------------------------------------------------------
 
-    def _catch_failed_reads(self, compute: Callable[[], Flow[Exposure]]) -> Flow[Exposure]:
-        """Return an unknown exposure where a read fails."""
+    def _catch_failed_reads(self, compute: Callable[[], Flow[Exposure]], unknown: Exposure) -> Flow[Exposure]:
+        """Return ``unknown`` if a read fails."""
         try:
             return finish_exposure((yield from compute()))
         except (ProviderThrottled, TokenRefused):
             raise
         except (ProviderError, LookupNeeded, InvalidInput):
-            return make_unknown_exposure(self.account)
+            return unknown
 
     def _fetch_activation(self, kind: Kind, entity_id: str) -> Flow[Exposure]:
         entity = yield from self._fetch_entity(kind, entity_id)

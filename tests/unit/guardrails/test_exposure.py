@@ -33,8 +33,8 @@ def fail(request: Request) -> Response:
     raise AssertionError(f"the payload alone decides: {request.url}")
 
 
-def compute(code: str, template: Template, payload: Mapping[str, Json]) -> Exposure:
-    account = Account(code, "1", "USD", "America/New_York", {})
+def compute(code: str, template: Template, payload: Mapping[str, Json], currency: str | None = "USD") -> Exposure:
+    account = Account(code, "1", currency, "America/New_York", {})
     reader = ExposureReader(get_adapter(code), account, NOW)
     if (code, template.kind) == ("snapchat", "adGroup"):  # without an end, that of its campaign is read
         payload = {"end_time": "2031-01-15T09:00:00.000Z", **payload}
@@ -50,6 +50,15 @@ def test_a_template_is_paused_and_known(code: str, template: Template) -> None:
     found = compute(code, template, template.payload)
     assert found.exposure == NO_SPEND
     assert found.planned.is_unknown == ((code, template.kind) == ("outbrain", "campaign"))  # it names a budget
+
+
+@pytest.mark.parametrize(("code", "template"), TEMPLATES)
+def test_without_the_currency_of_the_account_every_amount_is_unknown(code: str, template: Template) -> None:
+    known, found = compute(code, template, template.payload), compute(code, template, template.payload, None)
+    assert found.currency is None and not found.budgets and not found.guards
+    if known.planned != NO_SPEND:
+        assert found.planned == UNKNOWN_SPEND
+    assert known.highest_bid is None or found.highest_bid == "unknown"
 
 
 @pytest.mark.parametrize(("code", "template"), TEMPLATES)
