@@ -212,7 +212,9 @@ class ExposureReader:
         level = get_level(self.network, kind)
         placed = place_payload(level, payload, False)
         leaves = list(list_leaves(placed))
-        if all(is_neutral(level, pointer, value) for pointer, value in leaves):
+        # A neutral member may be the period of a budget, so an entity that can have budgets is read in any case.
+        has_budgets = any(setting.field in BUDGET_FIELDS for setting in list_settings(self.network, kind))
+        if not has_budgets and all(is_neutral(level, pointer, value) for pointer, value in leaves):
             return Exposure(self.account.currency)
         entity = yield from self._fetch_entity(kind, entity_id)
         native = lay_over(level, entity.native, placed)
