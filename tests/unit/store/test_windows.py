@@ -214,6 +214,8 @@ async def test_a_repeated_claim_takes_once(rules: Rules) -> None:
 async def test_concurrent_claims_fill_a_window_exactly(rules: Rules) -> None:
     await rules.add(daily=100)
     await rules.add(daily=70)
+    await rules.claim_new(20)
+    rules.world.hands.pass_(HOUR)  # the first of them sums the windows anew, and the others wait for it
     ids = [await rules.world.prepare() for _ in range(30)]
     claims = await asyncio.gather(*(rules.claim(id_, 10) for id_ in ids))
     assert [claim.refusal for claim in claims].count(None) == 7
