@@ -176,7 +176,7 @@ def _has_amount(value: Any) -> bool:
 class GuardrailChange(ApiModel):
     """Changes of a rule. Each member that is given replaces the present one; null removes a limit.
 
-    The changed rule must be valid. The rest of a window is as it was: uses are kept.
+    The changed rule must be valid. A window keeps what it counts.
     """
 
     name: Omittable[Name] = None

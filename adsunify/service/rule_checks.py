@@ -23,6 +23,7 @@ from adsunify.guardrails.evaluation import (
     Evaluation,
     Subject,
     evaluate_rules,
+    get_budget_key,
     sum_known_spend,
 )
 from adsunify.guardrails.refusals import (
@@ -39,6 +40,7 @@ from adsunify.store import events, guardrails
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
+from adsunify.values.money import MAX_NATIVE_UNITS
 
 from .core import Service, format_timestamp
 from .workspace_rules import NO_RULES, WorkspaceRules, load_workspace_rules
@@ -223,22 +225,39 @@ async def bind_spend(
         raise GuardrailRefused(
             " ".join(sentences), breaches=[make_rule_breach(reason) for reason in reasons], code="approval_required"
         )
-    if lowered := list_lowered_budgets(plan.exposure):
-        await service.store.write(guardrails.record_budgets, record.account_id, lowered, service.store.clock.now())
+    lowered = list_lowered_budgets(plan.exposure)
+    if lowered and any(rule.max_increase_percent is not None for rule in present.rules.guardrails):
+        await service.store.write(_record_lowered, actor.workspace_id, record.account_id, lowered, service.store.clock)
     return evolve(binding, uses=evaluation.uses)
 
 
 def list_lowered_budgets(exposure: Exposure | None) -> list[BudgetChange]:
-    """Return the budgets that a plan lowers, with their new values.
-
-    They are recorded before the write, so that no crash loses them: a plan that was prepared before must not raise a
-    lowered budget by more than ``maxIncreasePercent``. A refused write leaves a value that is too low for 24 hours.
-    """
+    """Return the budgets that a plan lowers, with their new values."""
     return [
         evolve(change, before=change.after)
         for change in (() if exposure is None else exposure.budgets)
         if change.before is not None and change.after is not None and change.after < change.before
     ]
+
+
+def _record_lowered(
+    connection: Connection, workspace_id: str, account_id: str, lowered: Sequence[BudgetChange], clock: Clock
+) -> None:
+    """Record budgets that are about to be lowered, so that no earlier plan raises them by more than the rules allow.
+
+    They are recorded before the write, so that no crash loses them; a refused write leaves a value that is too low for
+    24 hours. The new version of the rules makes executions evaluate again that have read the higher values.
+    """
+    now = clock.now()
+    lowest = guardrails.find_lowest_budgets(connection, account_id, lowered, now - LOOK_BACK)
+    new = [change for change in lowered if change.before is not None and change.before < _get_lowest(lowest, change)]
+    if new:
+        guardrails.record_budgets(connection, account_id, new, now)
+        guardrails.raise_rules_version(connection, workspace_id)
+
+
+def _get_lowest(lowest: Mapping[BudgetKey, int], change: BudgetChange) -> int:
+    return lowest.get(get_budget_key(change), MAX_NATIVE_UNITS)
 
 
 def make_window_refusal(present: WorkspaceRules, window: WindowBreach) -> GuardrailRefused:

@@ -178,7 +178,7 @@ def create_guardrail(connection: Connection, actor: Actor, guardrail: Guardrail,
         "used_lifetime": 0,
     }
     _INSERT.fetch_all(connection, row | _guardrail_columns(created))
-    _raise_version(connection, actor.workspace_id)
+    raise_rules_version(connection, actor.workspace_id)
     return created
 
 
@@ -208,7 +208,7 @@ def update_guardrail(connection: Connection, actor: Actor, guardrail: Guardrail,
         for statement in _DELETE[:-1]:
             statement.fetch_all(connection, key)
     recompute_windows(connection, [changed.id], to_hour(clock.now()))
-    _raise_version(connection, actor.workspace_id)
+    raise_rules_version(connection, actor.workspace_id)
     return changed
 
 
@@ -222,7 +222,7 @@ def delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str) ->
     deleted = _require_guardrail(_LOCK_ONE.fetch_one_or_none(connection, key))
     for statement in _DELETE:
         statement.fetch_all(connection, key)
-    _raise_version(connection, actor.workspace_id)
+    raise_rules_version(connection, actor.workspace_id)
     return deleted
 
 
@@ -289,7 +289,7 @@ def _require_guardrail(row: Any) -> Guardrail:
     return Guardrail.from_json(row.id, row.workspace_id, row.version, row.body)
 
 
-def _raise_version(connection: Connection, workspace_id: str) -> None:
+def raise_rules_version(connection: Connection, workspace_id: str) -> None:
     """Make all evaluations of the workspace's operations outdated."""
     _RAISE_VERSION.fetch_all(connection, {"of_workspace": workspace_id})
 
@@ -376,7 +376,7 @@ def freeze_credential(
         "created_at": clock.now(),
     }
     if _FREEZE.fetch_all(connection, row):
-        _raise_version(connection, workspace_id)
+        raise_rules_version(connection, workspace_id)
 
 
 def list_frozen(connection: Connection, workspace_id: str) -> list[FrozenCredential]:
@@ -399,7 +399,7 @@ def lift_freeze(connection: Connection, workspace_id: str, credential: str) -> N
     """
     if not _LIFT.fetch_all(connection, {"of_workspace": workspace_id, "the_credential": credential}):
         raise NotFound("This credential is not frozen.")
-    _raise_version(connection, workspace_id)
+    raise_rules_version(connection, workspace_id)
 
 
 def _freeze_from_row(row: Any) -> FrozenCredential:
