@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 
 from adsunify.service import operations
+from adsunify.store.guardrails import find_rules_version
 
 from .served import NEVER, Caller, Served, brief
 from .test_native import create_campaign
@@ -485,7 +486,11 @@ async def test_an_edit_that_was_prepared_before_a_decrease_is_compared_with_it(s
     async with guarded(server, maxIncreasePercent=50):
         higher = await server.admin.post(path, {"fields": {"budget": "30.00"}}, 201)
         lower = await server.admin.post(path, {"fields": {"budget": "2.00"}}, 201)
+        version = find_rules_version(server.people["admin"].actor.workspace_id)
+        before = await server.service.store.run_query(version)
         assert (await server.admin.execute(lower["id"]))["status"] == "succeeded"
+        # executions that were evaluated before are evaluated again
+        assert await server.service.store.run_query(version) == before + 1
         (breach,) = await refused(server, higher)
         assert (breach["member"], breach["asked"], breach["fits"]) == ("maxIncreasePercent", "30.00", "3.00")
 
