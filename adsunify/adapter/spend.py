@@ -161,7 +161,7 @@ def parse_amount(unit: MoneyUnit, native: Json) -> Amount:
 
 
 def parse_major_amount(text: str) -> Amount:
-    """Parse a decimal number of major units to micro-units, rounded up; ``unknown`` if it is none above 0."""
+    """Parse a decimal number of major units to micro-units, rounded up; ``unknown`` for other texts and for 0."""
     if not _match_decimal(text):
         return "unknown"
     whole, _, fraction = text.partition(".")
@@ -329,7 +329,7 @@ def _get_order(moment: date, timezone: str | None) -> str:
 
 
 def _find_zone(timezone: str | None) -> ZoneInfo | None:
-    """Return the account's time zone; None if it is not known, or if its name is none."""
+    """Return the account's time zone; None if its name is not known or not valid."""
     try:
         return None if timezone is None else get_timezone(timezone)
     except InvalidInput:
