@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from adsunify.errors import GuardrailRefused
 from adsunify.service import operations
 from adsunify.store.guardrails import find_rules_version
 
+from .oauth import agent
 from .served import NEVER, Caller, Served, brief
 from .test_native import create_campaign
 
@@ -292,6 +294,34 @@ async def test_a_breach_at_execution_freezes_the_executor(server: Served) -> Non
         (freeze,) = await server.admin.get("/guardrails/freezes")
         assert (freeze["credential"], freeze["guardrailId"], freeze["operationId"]) == (key_id, id_, operation["id"])
     assert (await server.caller(secret).execute(operation["id"]))["status"] == "succeeded"
+
+
+async def test_a_new_consent_does_not_escape_a_freeze(server: Served) -> None:
+    client = await agent(server)
+    caller = server.caller((await client.tokens("member"))["access_token"])
+    user_id = server.people["member"].actor.user_id
+    scope = {"clients": [{"clientId": client.client_id, "userId": user_id}]}
+    async with guarded(server, blockedActions=["create"], onBreach="freeze", scope=scope):
+        await create(server.person("member"), server)  # the rule is about the agent, not about its user's keys
+        body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+        assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
+        (freeze,) = await server.admin.get("/guardrails/freezes")
+        assert freeze["credential"] == f"{client.client_id}:{user_id}"
+        again = server.caller((await client.tokens("member"))["access_token"])
+        assert (await again.problem(403, "POST", "/create", body))["code"] == "credential_frozen"
+        for path in ("", "/freezes"):
+            assert (await again.problem(403, "GET", f"/guardrails{path}"))["code"] == "not_for_agents"
+        await server.admin.delete(f"/guardrails/freezes/{freeze['credential']}")
+        assert (await again.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
+
+
+async def test_a_person_is_refused_and_not_frozen(server: Served) -> None:
+    person, operation = server.people["member"].actor, await create(server.person("member"), server)
+    async with guarded(server, blockedActions=["create"], onBreach="freeze"):
+        for _ in range(2):
+            with pytest.raises(GuardrailRefused, match="blocks this action"):
+                await operations.execute_operation(server.service, person, operation_id=operation["id"], confirmed=True)
+        assert await server.admin.get("/guardrails/freezes") == []
 
 
 # -- amounts ------------------------------------------------------------------------------------------------------
