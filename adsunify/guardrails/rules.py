@@ -10,7 +10,6 @@ from attrs import frozen
 
 from adsunify.actor import make_agent_credential
 from adsunify.models.guardrail import GuardedAction
-from adsunify.plans.exposure import Spend, exceeds
 from adsunify.values.exact_json import Json
 
 
@@ -25,12 +24,6 @@ class Limits:
     def has_limit(self) -> bool:
         """Whether one of them is a limit."""
         return self.daily is not None or self.lifetime is not None
-
-    def find_exceeded(self, spend: Spend) -> Literal["daily", "lifetime"] | None:
-        """Return the limit that an amount exceeds; None if neither. ``unknown`` exceeds no limit."""
-        if exceeds(spend.daily, self.daily):
-            return "daily"
-        return "lifetime" if exceeds(spend.lifetime, self.lifetime) else None
 
     def to_json(self) -> dict[str, Json]:
         """Return the stored form."""

@@ -35,11 +35,6 @@ def subtract_amounts(after: Amount, before: Amount) -> Amount:
     return "unbounded" if before != "unbounded" else 0
 
 
-def exceeds(amount: Amount, limit: int | None) -> bool:
-    """Whether an amount is surely above a limit. None is no limit. ``unknown`` does not exceed: callers decide it."""
-    return limit is not None and (amount == "unbounded" or (isinstance(amount, int) and amount > limit))
-
-
 @frozen
 class Spend:
     """What may be spent on one day, and in all."""
