@@ -57,6 +57,7 @@ from adsunify.models.brief import CampaignBrief
 from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, BudgetChange, Exposure, Spend
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
+from adsunify.values.money import MAX_NATIVE_UNITS
 
 MAX_DESCENDANTS = 200
 """The exposure of an activation whose budgets are on more entities is unknown."""
@@ -459,10 +460,14 @@ def _list_guards(holders: Sequence[Holder] | None) -> tuple[BudgetChange, ...]:
 
 
 def _list_changes(entity: ParsedEntity, before: SpendSettings, after: SpendSettings) -> Iterator[BudgetChange]:
-    """Yield the budgets that differ. An amount that cannot be read is left out: it makes the exposure unknown."""
+    """Yield the budgets that differ. An amount that cannot be read is left out: it makes the exposure unknown.
+
+    An amount that does not fit into 64 bits counts as the largest that does.
+    """
     for field in dict.fromkeys((*before.budgets, *after.budgets)):
         old, new = (
             None if field not in settings.budgets else settings.budgets[field].amount for settings in (before, after)
         )
+        new = MAX_NATIVE_UNITS if new == "unbounded" else new
         if old != new and not isinstance(old, str) and not isinstance(new, str):
             yield BudgetChange(entity.kind, entity.id, field, old, new)

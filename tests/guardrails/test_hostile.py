@@ -55,3 +55,16 @@ async def test_plans_show_what_networks_gain(make_stage: MakeStage, network: str
     assert not attack.tally.understated, "\n".join(attack.tally.understated)
     assert attack.tally.counts["raises"]
     assert attack.tally.bypasses or network != "meta"
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_percentage_bounds_an_amount_beyond_64_bits(make_stage: MakeStage) -> None:
+    stage = await make_stage("reddit", "USD", CLOCK)
+    attack = await Attack.begin(stage, "64 bits", over_http=True)
+    (rule,) = [
+        one.body for one in make_rules("reddit", stage.account, attack.key_id) if len(one.body) == 4 and one.factor
+    ]
+    made = await stage.server.admin.post("/guardrails", rule, 201)
+    answer = await stage.send({"update": "paused.adGroup", "payload": {"goal_value": 2**63}})
+    await stage.server.admin.delete(f"/guardrails/{made['id']}")
+    assert (answer.status_code, answer.json()["code"]) == (403, "guardrail_exceeded")

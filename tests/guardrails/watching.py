@@ -91,6 +91,12 @@ class Watch:
         live = count_raises(get_highest(call.holdings.live, self.before.live), after.live)
         in_window = count_raises(self.first.live, after.live)
         self.rise = held, live
+        # An activation guards the budgets that it counts. An end that was moved since is a raise of another operation.
+        ended = {
+            entity: (amounts[0], min(amounts[1], call.holdings.held.get(entity, amounts)[1]))
+            for entity, amounts in after.live.items()
+        }
+        live = live[0], count_raises(get_highest(call.holdings.live, self.before.live), ended)[1]
         for position, name in enumerate(("daily", "lifetime")):
             of_call[position] += max(held[position], live[position])
             allowed, window = self.limits.per_operation, self.limits.per_window
