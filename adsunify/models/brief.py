@@ -232,9 +232,9 @@ class CampaignBrief(CrossFieldModel):
         """Check amounts above 0, the order of start and end, duplicates, and members that exclude each other."""
         problems = []
         amount, bid = members.budget.amount, members.bid
-        if amount and not amount.strip("0."):
+        if isinstance(amount, str) and amount and not amount.strip("0."):
             problems.append(Violation(("budget", "amount"), *_NOT_POSITIVE))
-        if bid and not bid.strip("0."):
+        if isinstance(bid, str) and bid and not bid.strip("0."):
             problems.append(Violation(("bid",), *_NOT_POSITIVE))
         if members.schedule.end_at and _is_end_too_early(members.schedule):
             problems.append(Violation(("schedule", "endAt"), "out_of_range", "must be later than schedule.startAt."))

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from adsunify.errors import InvalidInput
 from adsunify.models.brief import Budget, CampaignBrief, Creative, Schedule, Targeting, read_brief
+from adsunify.models.parsing import parse_model
 from adsunify.values import exact_json
 from adsunify.values.countries import load_country_codes
 
@@ -627,3 +628,17 @@ def test_any_json_anywhere_is_read_alike_in_all_forms(path, value):
         except InvalidInput as refused:
             results.append(sorted((issue.path, issue.code) for issue in refused.issues))
     assert results[0] == results[1] == results[2]
+
+
+def test_a_deeply_nested_amount_is_refused() -> None:
+    """pydantic does not parse so deep a list, so that the members are checked as they were given."""
+    brief = {
+        "name": "Chairs",
+        "goal": "traffic",
+        "budget": {"amount": "@", "currency": "USD", "period": "daily"},
+        "schedule": {"startAt": "2030-01-15T09:00:00Z"},
+        "targeting": {},
+        "creative": {},
+    }
+    with pytest.raises(InvalidInput):
+        parse_model(CampaignBrief, json.dumps(brief).replace('"@"', "[" * 250 + "]" * 250))
