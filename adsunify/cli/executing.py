@@ -10,7 +10,6 @@ from adsunify.answers import Operation
 from adsunify.client import Ads
 from adsunify.errors import AdsunifyError, invalid_input
 from adsunify.review.completion import join_sentences
-from adsunify.review.exposure import describe_exposure
 
 from . import output
 from .options import Target, data_option, target_options
@@ -55,7 +54,6 @@ def _ask_to_confirm(client: Ads, operation: Operation) -> None:
     risk = output.RISK_WORDS.get(operation.risk, "")
     click.confirm(
         join_sentences(
-            describe_exposure(operation.to_dict()["plan"]) or "",
             f"Risk {operation.risk}: {risk}",
             f"Write these {len(operation.plan.steps)} steps to {operation.network}?",
         ),

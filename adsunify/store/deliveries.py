@@ -28,7 +28,6 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
-    not_,
     select,
     update,
 )
@@ -38,7 +37,7 @@ from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock, new_id
 from .driver import notify
-from .lists import MATCH_LIST_BY_DIALECT, match_array
+from .lists import EXPAND_LIST_BY_DIALECT, match_array
 from .schema import ExactJson, deliveries, delivery_attempts, secrets, webhooks
 from .statement import SqlStatement, Statement
 from .webhooks import ENDED_REASON, SECRETS_TABLE, get_webhook, join_authority, require_not_ended
@@ -254,7 +253,7 @@ _NEXT_WEBHOOKS = Statement(
             ).join(_waiting_webhooks, _waiting_webhooks.c.id == webhooks.c.id)
         )
         .outerjoin(secrets, and_(secrets.c.table_name == SECRETS_TABLE, secrets.c.row_id == webhooks.c.id))
-        .where(webhooks.c.active, not_(MATCH_LIST_BY_DIALECT[dialect](webhooks.c.id, "full")))
+        .where(webhooks.c.active, webhooks.c.id.not_in(EXPAND_LIST_BY_DIALECT[dialect]("full")))
         .order_by("due_at")
         .limit(bindparam("at_most"))
     )

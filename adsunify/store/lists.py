@@ -10,14 +10,19 @@ from sqlalchemy import JSON, ColumnElement, Select, any_, bindparam, cast, colum
 from .schema import ExactJson
 
 
-def _match_sqlite(value: ColumnElement[str], name: str) -> ColumnElement[bool]:
-    rows: Select[Any] = select(column("value")).select_from(func.json_each(bindparam(name, type_=ExactJson)))
-    return value.in_(rows)
+def _expand_sqlite(name: str) -> Select[Any]:
+    return select(column("value")).select_from(func.json_each(bindparam(name, type_=ExactJson)))
 
 
-def _match_postgresql(value: ColumnElement[str], name: str) -> ColumnElement[bool]:
-    rows = select(func.json_array_elements_text(cast(bindparam(name, type_=ExactJson), JSON)))
-    return match_array(value, rows)
+def _expand_postgresql(name: str) -> Select[Any]:
+    return select(func.json_array_elements_text(cast(bindparam(name, type_=ExactJson), JSON)))
+
+
+EXPAND_LIST_BY_DIALECT: Mapping[str, Callable[[str], Select[Any]]] = {
+    "sqlite": _expand_sqlite,
+    "postgresql": _expand_postgresql,
+}
+"""Dialect -> the function that expands the list parameter of this name into rows."""
 
 
 def match_array(value: ColumnElement[str], rows: Select[Any]) -> ColumnElement[bool]:
@@ -26,7 +31,7 @@ def match_array(value: ColumnElement[str], rows: Select[Any]) -> ColumnElement[b
 
 
 MATCH_LIST_BY_DIALECT: Mapping[str, Callable[[ColumnElement[str], str], ColumnElement[bool]]] = {
-    "sqlite": _match_sqlite,
-    "postgresql": _match_postgresql,
+    "sqlite": lambda value, name: value.in_(_expand_sqlite(name)),
+    "postgresql": lambda value, name: match_array(value, _expand_postgresql(name)),
 }
 """Dialect -> the function that compares a value with the texts of the list parameter of this name."""
