@@ -51,7 +51,7 @@ def list_new_budgets(exposure: Exposure) -> list[int]:
 async def require_planned_budgets(service: Service, actor: Actor, record: OperationRecord) -> None:
     """Read the budgets again on which the exposure of a plan rests, before its first write.
 
-    Plans without such budgets read nothing.
+    Plans without such budgets read nothing. Nothing is read for an account that is not active: the claim refuses it.
 
     Raises:
         OperationError: ``plan_stale``; a budget has another value than in the plan. Nothing was written.
@@ -61,6 +61,8 @@ async def require_planned_budgets(service: Service, actor: Actor, record: Operat
     if exposure is None or not exposure.guards:
         return
     session = await NetworkSession.load(service, actor, record.account_id)
+    if session.account.status != "active":
+        return
     reader = ExposureReader(session.adapter, session.native_account, service.now())
     found = await session.run_flow(flows.memoize_reads(reader.fetch_guarded_budgets(exposure.guards)))
     for guard in exposure.guards:

@@ -44,9 +44,14 @@ def ids_of(operation: Mapping[str, Any]) -> dict[str, str]:
     return {entity["kind"]: entity["entityId"] for entity in operation["created"]}
 
 
-def find_budget_kind(network: str) -> str:
-    """The kind that holds the budget of a sample brief."""
-    return "adGroup" if network in ("meta", "tiktok", "snapchat", "linkedin", "reddit") else "campaign"
+async def find_budget_kind(server: Served, network: str, made: Mapping[str, Any]) -> str:
+    """The kind of the entity that holds the budget of a campaign: its budget can be edited."""
+    for kind, entity_id in ids_of(made).items():
+        path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{entity_id}/settings"
+        fields = {row["field"]: row for row in (await server.admin.get(path))["fields"]}
+        if "budget" in fields and fields["budget"]["locked"] is None:
+            return kind
+    raise AssertionError(f"nothing of {network} has a budget")
 
 
 async def stored(server: Served, operation_id: str) -> Exposure:
@@ -92,7 +97,7 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
 @networks
 async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> None:
     made, account = await create_campaign(server, network), server.accounts[network]
-    kind = find_budget_kind(network)
+    kind = await find_budget_kind(server, network, made)
     entity_id = ids_of(made)[kind]
     path = f"/accounts/{account}/{PATHS[kind]}/{entity_id}/edit"
 
@@ -281,7 +286,7 @@ async def test_an_activation_does_not_run_on_another_budget(server: Served, netw
     body = {"accountId": account, "sourceOperationId": made["id"]}
     active = await server.admin.post("/activate", body, 201)
     unchanged = await server.admin.post("/activate", body, 201)
-    kind = find_budget_kind(network)
+    kind = await find_budget_kind(server, network, made)
     path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(made)[kind]}/edit"
     fields = {"budget": f"{float(spend_of(network)[0]) + 50:.0f}"}
     edit = await server.admin.post(path, {"fields": fields}, 201)
