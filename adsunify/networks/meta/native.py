@@ -116,9 +116,9 @@ _CAMPAIGN_MEMBERS = frozenset(
 )
 _AD_SET_MEMBERS = frozenset(
     split_words("""
-    adlabels adset_schedule attribution_count_type attribution_spec automatic_manual_state
+    ad_set_goal adlabels adset_schedule attribution_count_type attribution_spec automatic_manual_state
     bid_adjustments bid_amount bid_constraints bid_strategy billing_event budget_schedule_specs budget_source
-    budget_split_set_id campaign_id campaign_spec creative_sequence
+    budget_split_set_id campaign_attribution campaign_id campaign_spec creative_sequence
     creative_sequence_repetition_pattern daily_budget daily_imps daily_min_spend_target daily_spend_cap
     destination_type dsa_beneficiary dsa_payor end_time existing_customer_budget_percentage frequency_control_specs
     full_funnel_exploration_mode is_ba_skip_delayed_eligible is_budget_schedule_enabled is_dc_follow_optimized
