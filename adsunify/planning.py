@@ -9,7 +9,8 @@ from typing import Any
 from .adapter.brief_checks import check_brief
 from .adapter.flows import replay_flow
 from .adapter.network import Account as NativeAccount
-from .guardrails.exposure import attach_exposure, compute_brief_exposure
+from .guardrails.exposure import compute_brief_exposure
+from .guardrails.plans import attach_exposure
 from .http.messages import Flow
 from .models.brief import CampaignBrief
 from .networks.registry import get_adapter

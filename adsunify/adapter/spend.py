@@ -8,7 +8,7 @@ spend"). A value that is present and cannot be read is ``unknown``, never 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Literal
@@ -65,6 +65,14 @@ class SpendSettings:
     def has_budget(self) -> bool:
         """Whether a budget is set, or is present and cannot be read."""
         return any(budget.amount is not None for budget in self.budgets.values())
+
+    def list_values(self) -> Iterator[tuple[str, str | int | None]]:
+        """Yield each setting with its value: an amount, or a start or an end as text."""
+        for name, budget in self.budgets.items():
+            yield name, budget.amount
+        yield from self.caps.items()
+        for name, moment in zip(DATE_FIELDS, (self.start, self.end), strict=True):
+            yield name, moment if moment is None or isinstance(moment, str) else moment.isoformat()
 
     @property
     def has_daily_budget(self) -> bool:

@@ -37,7 +37,7 @@ class GuardrailLimits(Shape):
 
 
 class GuardrailWindow(GuardrailLimits):
-    """The limits of a number of whole UTC hours, the current hour included."""
+    """The limits of the current UTC hour and so many whole hours before it."""
 
     hours: int
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+import attrs
 from attrs import evolve, frozen
 
 from adsunify.adapter.edits import Edit
@@ -54,7 +55,7 @@ from adsunify.guardrails.payloads import (
 )
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, BudgetChange, Exposure, Spend
+from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, BudgetChange, Exposure, Guard, Spend
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
 from adsunify.values.money import MAX_NATIVE_UNITS
@@ -90,23 +91,6 @@ def finish_exposure(exposure: Exposure) -> Exposure:
 # -- plans --------------------------------------------------------------------------------------------------------
 
 
-def attach_exposure(plan: Plan, exposure: Exposure) -> Plan:
-    """Return the plan with its exposure, and with the risk and the warnings that follow from it."""
-    is_risky = plan.risk == "low" and exposure.exposure != NO_SPEND
-    warnings = [*plan.warnings, *(text for text in collect_warnings(plan, exposure) if text not in plan.warnings)]
-    return evolve(plan, exposure=exposure, risk="spend" if is_risky else plan.risk, warnings=tuple(warnings))
-
-
-def collect_warnings(plan: Plan, exposure: Exposure) -> Iterator[str]:
-    """Yield warnings for the reviewer about budgets that more than double, and about an activation without an end."""
-    for change in exposure.budgets:
-        if change.before and change.after is not None and change.after > 2 * change.before:
-            percent = (change.after - change.before) * 100 // change.before
-            yield f"{change.field} rises by {percent} %: it more than doubles."
-    if plan.action in ("activate", "status") and exposure.exposure.lifetime == "unbounded":
-        yield "It has no end: it spends until somebody pauses it."
-
-
 @frozen
 class Holder:
     """An entity whose budgets count. ``settings`` has the start and the end that apply to them."""
@@ -118,14 +102,16 @@ class Holder:
 
 @frozen
 class ExposureReader:
-    """Flows that read what the exposure of a plan needs, for one account.
+    """Flows that read what the exposure of a plan needs, for one account. A reader serves one plan.
 
     If a read fails, the result is an unknown exposure and no error, unless the network throttles or refuses the token.
+    ``settings_by_entity`` has what was read of each entity, by kind and id.
     """
 
     adapter: Adapter
     account: Account
     now: datetime | None
+    settings_by_entity: dict[tuple[str, str], SpendSettings] = attrs.field(factory=dict, init=False, eq=False)
 
     @property
     def network(self) -> Network:
@@ -157,9 +143,9 @@ class ExposureReader:
             yield from self._catch_failed_reads(lambda: self._fetch_native_create(kind, payload, parent_id), unknown)
         )
 
-    def fetch_guarded_budgets(self, guards: Sequence[BudgetChange]) -> Flow[dict[tuple[str, str, str], Amount | None]]:
-        """Read the present values of guarded budgets, by kind, entity and field. An entity that is gone has none."""
-        found: dict[tuple[str, str, str], Amount | None] = {}
+    def fetch_guarded_values(self, guards: Sequence[Guard]) -> Flow[dict[tuple[str, str, str], str | int | None]]:
+        """Read the present values of guards, by kind, entity and field. An entity that is gone has none."""
+        found: dict[tuple[str, str, str], str | int | None] = {}
         for kind in dict.fromkeys(guard.kind for guard in guards):
             ids = list(dict.fromkeys(guard.entity_id for guard in guards if guard.kind == kind))
             entities = [(yield from self._fetch_entity(_to_kind(kind), ids[0]))]
@@ -168,8 +154,8 @@ class ExposureReader:
                 parent = evolve(entities[0], kind=parent_kind, id=entities[0].parent_id)
                 entities = list((yield from self._fetch_children(parent, kind)) or ())
             for entity in entities:
-                for field, budget in self._read(entity).budgets.items():
-                    found[kind, entity.id, field] = budget.amount
+                for name, value in self._read(entity).list_values():
+                    found[kind, entity.id, name] = value
         return found
 
     # -- actions --------------------------------------------------------------------------------------------------
@@ -186,7 +172,7 @@ class ExposureReader:
     def _fetch_activation(self, kind: Kind, entity_id: str) -> Flow[Exposure]:
         entity = yield from self._fetch_entity(kind, entity_id)
         holders = yield from self._fetch_holders(entity, self._read(entity))
-        return Exposure(self.account.currency, self._add_up(holders), guards=_list_guards(holders))
+        return Exposure(self.account.currency, self._add_up(holders), guards=self._list_guards())
 
     def _fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
         entity = yield from self._fetch_entity(kind, entity_id)
@@ -194,9 +180,11 @@ class ExposureReader:
         before = self._read(entity)
         changes = [change for step in plan.steps for change in step.changes]
         is_known, is_active = True, False
+        named: list[str] = []
         for setting in list_settings(self.network, kind):
             if setting.field not in edit.fields:
                 continue
+            named.append(setting.field)
             pointer = get_setting_pointer(setting, entity.native)
             if pointer in list_status_pointers(level):
                 status = edit.fields[setting.field]
@@ -207,7 +195,8 @@ class ExposureReader:
             elif not is_neutral(level, pointer):
                 is_known = False
         after = apply_changes(before, changes)
-        return (yield from self._compare(entity, before, after, list_changed_bids(changes), is_known, is_active))
+        bids = list_changed_bids(changes)
+        return (yield from self._compare(entity, before, after, named, bids, is_known, is_active))
 
     def _fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
         level = get_level(self.network, kind)
@@ -226,7 +215,13 @@ class ExposureReader:
         if any(pointer in list_status_pointers(level) for pointer, _ in leaves):
             unified = unify_status(level, read_native_status(level, native))
             is_active, is_known = unified == "active", is_known and unified is not None
-        return (yield from self._compare(entity, before, after, bids, is_known, is_active))
+        pointers = {pointer for pointer, _ in leaves}
+        named = [
+            setting.field
+            for setting in list_settings(self.network, kind)
+            if get_setting_pointer(setting, native) in pointers
+        ]
+        return (yield from self._compare(entity, before, after, named, bids, is_known, is_active))
 
     def _fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
         level = get_level(self.network, kind)
@@ -253,8 +248,7 @@ class ExposureReader:
         total = self._add_up(holders)
         exposure = Exposure(self.account.currency, planned=total if after.has_budget else NO_SPEND, highest_bid=bid)
         if is_active:
-            guards = tuple(guard for guard in _list_guards(holders) if guard.entity_id)
-            exposure = evolve(exposure, exposure=total, guards=guards)
+            exposure = evolve(exposure, exposure=total, guards=self._list_guards())
         return exposure
 
     def _compare(
@@ -262,39 +256,60 @@ class ExposureReader:
         entity: ParsedEntity,
         before: SpendSettings,
         after: SpendSettings,
+        named: Iterable[str],
         bids: Iterable[Amount],
         is_known: bool,
         is_active: bool,
     ) -> Flow[Exposure]:
-        """Return the exposure of a change of an entity."""
+        """Return the exposure of a change of an entity. ``named``: the settings that the change names."""
         exposure = Exposure(
             self.account.currency,
             highest_bid=find_highest_bid(bids),
             budgets=tuple(_list_changes(entity, before, after)),
         )
-        if not is_known:
-            return evolve(exposure, exposure=UNKNOWN_SPEND, highest_bid="unknown")
+        if is_known:
+            exposure = evolve(exposure, exposure=(yield from self._fetch_added(entity, before, after, is_active)))
+        else:
+            exposure = evolve(exposure, exposure=UNKNOWN_SPEND, highest_bid="unknown")
+        own = _list_named_guards(entity, before, after, named)
+        if exposure.exposure == NO_SPEND:  # a decrease rests on what it lowers, and must not turn into a raise
+            return evolve(exposure, guards=own)
+        places = {(guard.kind, guard.entity_id, guard.field) for guard in own}
+        others = (one for one in self._list_guards() if (one.kind, one.entity_id, one.field) not in places)
+        return evolve(exposure, guards=(*own, *others))
+
+    def _fetch_added(
+        self, entity: ParsedEntity, before: SpendSettings, after: SpendSettings, is_active: bool
+    ) -> Flow[Spend]:
+        """Return what an entity can spend after a change and not before."""
         if is_cap_lifted(before, after) or (before.has_budget and not after.has_budget):
-            return evolve(exposure, exposure=UNKNOWN_SPEND)
+            return UNKNOWN_SPEND
         if is_active:
-            holders = yield from self._fetch_holders(entity, after)
-            changed = {(change.entity_id, change.field) for change in exposure.budgets}
-            guards = tuple(guard for guard in _list_guards(holders) if (guard.entity_id, guard.field) not in changed)
-            return evolve(exposure, exposure=self._add_up(holders), guards=guards)
+            return self._add_up((yield from self._fetch_holders(entity, after)))
         if (before.budgets, before.start, before.end) == (after.budgets, after.start, after.end):
-            return exposure
+            return NO_SPEND
         holders_after = yield from self._fetch_holders(entity, after)
         if after.has_budget and not before.has_budget:
-            return evolve(exposure, exposure=self._add_up(holders_after))
+            return self._add_up(holders_after)
         holders_before = yield from self._fetch_holders(entity, before)
         if not all(map(self._is_over, holders_after or ())):  # what has ended spends nothing before it starts again
             holders_before = holders_before and tuple(holder for holder in holders_before if not self._is_over(holder))
-        return evolve(exposure, exposure=self._add_up(holders_after) - self._add_up(holders_before))
+        return self._add_up(holders_after) - self._add_up(holders_before)
 
     # -- entities -------------------------------------------------------------------------------------------------
 
     def _read(self, entity: ParsedEntity) -> SpendSettings:
-        return read_spend_settings(self.network, self.account, _to_kind(entity.kind), entity.native)
+        settings = read_spend_settings(self.network, self.account, _to_kind(entity.kind), entity.native)
+        self.settings_by_entity[entity.kind, entity.id] = settings
+        return settings
+
+    def _list_guards(self) -> tuple[Guard, ...]:
+        """Return a guard for each value of all entities that were read."""
+        return tuple(
+            Guard(kind, entity_id, name, value)
+            for (kind, entity_id), settings in self.settings_by_entity.items()
+            for name, value in settings.list_values()
+        )
 
     def _fetch_entity(self, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
         return (yield from self.adapter.reads.fetch_editable_entity(self.account, kind, entity_id))
@@ -450,12 +465,15 @@ def _to_kind(kind: str) -> Kind:
     return "adGroup" if kind == "adGroup" else "ad"
 
 
-def _list_guards(holders: Sequence[Holder] | None) -> tuple[BudgetChange, ...]:
+def _list_named_guards(
+    entity: ParsedEntity, before: SpendSettings, after: SpendSettings, named: Iterable[str]
+) -> tuple[Guard, ...]:
+    """Return a guard for each value of an entity that a change names."""
+    old, new = dict(before.list_values()), dict(after.list_values())
     return tuple(
-        BudgetChange(holder.kind, holder.entity_id, field, budget.amount, budget.amount)
-        for holder in holders or ()
-        for field, budget in holder.settings.budgets.items()
-        if isinstance(budget.amount, int)
+        Guard(entity.kind, entity.id, name, old.get(name), planned if isinstance(planned, int) else None)
+        for name in named
+        if (planned := new.get(name)) is not None or name in old
     )
 
 

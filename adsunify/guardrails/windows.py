@@ -1,6 +1,6 @@
 """Windows: what an operation takes from the window of a rule, and the answer where a window has no room.
 
-A window is a number of whole UTC hours, the current one included. So it lasts between ``hours`` and ``hours`` + 1
+A window is the current UTC hour and ``hours`` whole hours before it. So it lasts between ``hours`` and ``hours`` + 1
 hours. Amounts are micro-units of the rule's currency.
 """
 

@@ -84,7 +84,7 @@ class SpendLimits(ApiModel):
 
 
 class SpendWindow(SpendLimits):
-    """The limits of a number of whole UTC hours, the current hour included."""
+    """The limits of the current UTC hour and so many whole hours before it."""
 
     hours: Annotated[int, Field(ge=1, le=MAX_WINDOW_HOURS), BeforeValidator(convert_integral)]
 

@@ -124,6 +124,47 @@ class BudgetChange:
 
 
 @frozen
+class Guard:
+    """A value on which the exposure of a plan rests. It must be the same when the plan is executed.
+
+    Attributes:
+        kind: the kind of the entity.
+        field: the name of the setting.
+        value: the value as it was read: an amount in micro-units, an instant or a day as text, None if it is not set,
+            or ``unknown``.
+        planned: the amount that the plan sets, in micro-units. A present value that is not lower is accepted as well:
+            the plan then only lowers it.
+    """
+
+    kind: str
+    entity_id: str
+    field: str
+    value: str | int | None
+    planned: int | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
+        value: dict[str, Json] = {
+            "kind": self.kind,
+            "entityId": self.entity_id,
+            "field": self.field,
+            "value": self.value,
+        }
+        return value if self.planned is None else value | {"planned": self.planned}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Guard:
+        """Read what :meth:`to_json` wrote."""
+        return cls(value["kind"], value["entityId"], value["field"], value["value"], value.get("planned"))
+
+    def is_kept(self, present: str | int | None) -> bool:
+        """Whether the plan may be executed with this present value."""
+        if present == self.value:
+            return True
+        return self.planned is not None and isinstance(present, int) and self.planned <= present
+
+
+@frozen
 class Exposure:
     """What guardrails must know of a plan. Amounts are in the account's currency.
 
@@ -134,8 +175,7 @@ class Exposure:
         planned: the budgets that the plan sets up, also where everything stays paused.
         highest_bid: the highest bid that the plan sets; None if it sets none; ``unknown`` if no table can compute it.
         budgets: the budgets of existing entities that the plan changes.
-        guards: the budgets on which ``exposure`` rests although the plan does not change them (an activation): they
-            must have the same values when the plan is executed. ``before`` and ``after`` are equal.
+        guards: the values on which ``exposure`` rests. They are read again before the first write.
     """
 
     currency: str | None
@@ -143,7 +183,7 @@ class Exposure:
     planned: Spend = NO_SPEND
     highest_bid: Amount | None = None
     budgets: tuple[BudgetChange, ...] = ()
-    guards: tuple[BudgetChange, ...] = ()
+    guards: tuple[Guard, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Return the stored form. It has no member for a bid, budgets or guards that the plan does not have."""
@@ -153,9 +193,10 @@ class Exposure:
         }
         if self.highest_bid is not None:
             value["highestBid"] = format_amount(self.highest_bid, self.currency)
-        for name, changes in (("budgets", self.budgets), ("guards", self.guards)):
-            if changes:
-                value[name] = [change.to_json() for change in changes]
+        if self.budgets:
+            value["budgets"] = [change.to_json() for change in self.budgets]
+        if self.guards:
+            value["guards"] = [guard.to_json() for guard in self.guards]
         return value
 
     @classmethod
@@ -168,5 +209,5 @@ class Exposure:
             Spend.from_json(value["planned"]),
             None if bid is None else parse_amount(bid),
             tuple(map(BudgetChange.from_json, value.get("budgets", ()))),
-            tuple(map(BudgetChange.from_json, value.get("guards", ()))),
+            tuple(map(Guard.from_json, value.get("guards", ()))),
         )

@@ -21,7 +21,7 @@ from attrs import evolve, field, frozen
 
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request
-from adsunify.plans.exposure import BudgetChange, Exposure
+from adsunify.plans.exposure import Exposure
 from adsunify.plans.marks import IdempotencyMark, add_marks, remove_marks
 from adsunify.values.exact_json import Json, dumps_canonical, loads
 
@@ -309,11 +309,6 @@ class Plan:
     risk: Risk = "low"
     exposure: Exposure | None = None
     version: int = PLAN_VERSION
-
-    @property
-    def read_budgets(self) -> tuple[BudgetChange, ...]:
-        """The budgets that were read for the plan."""
-        return () if self.exposure is None else (*self.exposure.budgets, *self.exposure.guards)
 
     @cached_property
     def canonical_bytes(self) -> bytes:

@@ -8,7 +8,7 @@ from adsunify.actor import Actor
 from adsunify.adapter import flows
 from adsunify.errors import OperationError
 from adsunify.guardrails.exposure import ExposureReader
-from adsunify.plans.exposure import Amount, Exposure, format_amount
+from adsunify.plans.exposure import Exposure, format_amount
 from adsunify.plans.records import Plan
 from adsunify.store import guardrails
 from adsunify.store.operations import OperationRecord
@@ -18,7 +18,7 @@ from .network_session import NetworkSession
 
 UNUSUAL_FACTOR = 10
 """A budget above so many times the largest one of its account gets a warning."""
-STALE_ADVICE = "Cancel the operation and prepare the change again, so that the new budget is reviewed."
+STALE_ADVICE = "Cancel the operation and prepare the change again, so that the new value is reviewed."
 
 
 async def with_size_warning(service: Service, account_id: str, plan: Plan) -> Plan:
@@ -48,32 +48,32 @@ def list_new_budgets(exposure: Exposure) -> list[int]:
     return [*raised, planned] if isinstance(planned, int) and planned else raised
 
 
-async def require_planned_budgets(service: Service, actor: Actor, record: OperationRecord) -> None:
-    """Read the budgets again on which the exposure of a plan rests, before its first write.
+async def require_planned_values(service: Service, actor: Actor, record: OperationRecord) -> None:
+    """Read the values again on which the exposure of a plan rests, before its first write.
 
-    Plans without such budgets read nothing. Nothing is read for an account that is not active: the claim refuses it.
+    Plans without guards read nothing. Nothing is read for an account that is not active: the claim refuses it.
 
     Raises:
-        OperationError: ``plan_stale``; a budget has another value than in the plan. Nothing was written.
-        ProviderError: the budgets cannot be read.
+        OperationError: ``plan_stale``; a value differs from the plan. Nothing was written.
+        ProviderError: the values cannot be read.
     """
-    exposure = None if record.risk == "low" else record.read_plan().exposure  # no exposure has the risk "low"
+    exposure = record.read_plan().exposure
     if exposure is None or not exposure.guards:
         return
     session = await NetworkSession.load(service, actor, record.account_id)
     if session.account.status != "active":
         return
     reader = ExposureReader(session.adapter, session.native_account, service.now())
-    found = await session.run_flow(flows.memoize_reads(reader.fetch_guarded_budgets(exposure.guards)))
+    found = await session.run_flow(flows.memoize_reads(reader.fetch_guarded_values(exposure.guards)))
     for guard in exposure.guards:
-        amount = found.get((guard.kind, guard.entity_id, guard.field))
-        if amount != guard.before:
-            planned, present = (_format(value, exposure.currency) for value in (guard.before, amount))
-            text = f"{guard.field} of the {guard.kind} {guard.entity_id} is {present}; the plan rests on {planned}."
+        present = found.get((guard.kind, guard.entity_id, guard.field))
+        if not guard.is_kept(present):
+            planned, now = (_format(value, exposure.currency) for value in (guard.value, present))
+            text = f"{guard.field} of the {guard.kind} {guard.entity_id} is {now}; the plan rests on {planned}."
             raise OperationError(f"{text} {STALE_ADVICE}", code="plan_stale")
 
 
-def _format(amount: Amount | None, currency: str | None) -> str:
-    if amount is None:
+def _format(value: str | int | None, currency: str | None) -> str:
+    if value is None:
         return "not set"
-    return f"{format_amount(amount, currency)} {currency}" if isinstance(amount, int) else "not readable"
+    return f"{format_amount(value, currency)} {currency}" if isinstance(value, int) else value

@@ -11,7 +11,8 @@ from adsunify.adapter import flows
 from adsunify.adapter.brief_checks import check_brief, check_partial_brief
 from adsunify.adapter.formats import Format
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
-from adsunify.guardrails.exposure import ExposureReader, attach_exposure, compute_brief_exposure
+from adsunify.guardrails.exposure import ExposureReader, compute_brief_exposure
+from adsunify.guardrails.plans import attach_exposure
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.error_messages import UUID_REGEX

@@ -16,7 +16,8 @@ from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
 from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.protocols import Plans
 from adsunify.errors import InvalidInput, raise_if_issues
-from adsunify.guardrails.exposure import ExposureReader, attach_exposure
+from adsunify.guardrails.exposure import ExposureReader
+from adsunify.guardrails.plans import attach_exposure
 from adsunify.http.messages import Flow
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody

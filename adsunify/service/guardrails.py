@@ -229,9 +229,7 @@ def _to_number(percent: Decimal) -> Decimal | int:
 def _usage_to_json(rule: Guardrail, usage: Usage, clock: Clock) -> dict[str, Json]:
     limits = Limits() if rule.per_window is None else rule.per_window.limits
     now = clock.now()
-    since = (
-        None if usage.hours is None else now - now % MILLISECONDS_PER_HOUR - (usage.hours - 1) * MILLISECONDS_PER_HOUR
-    )
+    since = None if usage.hours is None else now - now % MILLISECONDS_PER_HOUR - usage.hours * MILLISECONDS_PER_HOUR
     return {
         "guardrailId": rule.id,
         "currency": rule.currency,

@@ -33,7 +33,7 @@ from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
 from . import execution, serializers
-from .budgets import require_planned_budgets
+from .budgets import require_planned_values
 from .core import Service
 
 LOOK_BACK = 300
@@ -86,8 +86,8 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
         raise _approval_required_error(service, record, step_attempts)
     if is_open and record.retry_after is None:
         try:
-            if not record.is_claimed:
-                await require_planned_budgets(service, actor, record)
+            if not any(attempt.may_be_applied for attempt in step_attempts):
+                await require_planned_values(service, actor, record)
             result = await execution.run_execution(service, actor, operation_id)
         except (NotFound, StoreError):
             raise

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor
 from adsunify.errors import Issue, NotFound, invalid_input
 from adsunify.execution.state import read_progress
+from adsunify.guardrails.plans import list_read_budgets
 from adsunify.plans.records import Outputs, Plan
 from adsunify.service import serializers
 from adsunify.service.core import Idempotency, Service, UseCaseResult
@@ -93,7 +94,7 @@ def _prepare_operations(
     """Store the operations, and the budgets that were read for their plans."""
     prepared = operations.prepare_operations(connection, actor, drafts, clock, idempotency)
     if not prepared.is_replay:
-        read = [budget for draft in drafts for budget in draft.plan.read_budgets]  # all of one account
+        read = [budget for draft in drafts for budget in list_read_budgets(draft.plan.exposure)]  # all of one account
         guardrails.record_budgets(connection, drafts[0].account_id, read, clock.now())
     return prepared
 

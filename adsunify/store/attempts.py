@@ -41,6 +41,15 @@ class StepAttempt:
     late: bool
     executed_by: Mapping[str, Json] | None
 
+    @property
+    def may_be_applied(self) -> bool:
+        """Whether a write of the attempt was applied, or may have been. One applied item is enough."""
+        if self.receipt is None:
+            return True
+        return not {"applied", "ambiguous"}.isdisjoint(
+            [self.receipt.state, *(item.state for item in self.receipt.items)]
+        )
+
 
 _INSERT = upsert.insert_or_ignore(steps, ("operation_id", "n", "attempt"))
 _IS_HELD = exists().where(

@@ -120,7 +120,7 @@ _READ_WINDOWS = Statement(
 _READ_WINDOW = Statement(select(guardrails.c.window_hours, LATER_HOUR.label("hour"), *USED_NOW).where(_RULE))
 _LIST_USES = Statement(
     select(guardrail_uses)
-    .where(guardrail_uses.c.rule_id == bindparam("the_id"), guardrail_uses.c.hour > bindparam("after_hour"))
+    .where(guardrail_uses.c.rule_id == bindparam("the_id"), guardrail_uses.c.hour >= bindparam("first_hour"))
     .order_by(guardrail_uses.c.hour.desc(), guardrail_uses.c.chain_id.desc())
     .limit(bindparam("at_most"))
 )
@@ -319,7 +319,7 @@ def read_usage(connection: Connection, rule_id: str, clock: Clock) -> Usage:
         raise NotFound("The guardrail does not exist.")
     if row.window_hours is None:
         return Usage(None, 0, 0)
-    values = {"the_id": rule_id, "after_hour": row.hour - row.window_hours, "at_most": MAX_LISTED_USES}
+    values = {"the_id": rule_id, "first_hour": row.hour - row.window_hours, "at_most": MAX_LISTED_USES}
     uses = (
         RuleUse(use.chain_id, use.hour, use.daily, use.lifetime, use.unknown)
         for use in _LIST_USES.fetch_all(connection, values)

@@ -33,7 +33,7 @@ from sqlalchemy import (
 from adsunify.guardrails.windows import MAX_WINDOW_TOTAL, SpendBinding, WindowBreach, WindowUse
 
 from . import upsert
-from .attempts import StepAttempt, list_attempts_by_operation
+from .attempts import list_attempts_by_operation
 from .schema import guardrail_hours, guardrail_uses, guardrails, operations
 from .statement import Statement, is_one_of
 
@@ -49,7 +49,7 @@ def _sum_hours(column: ColumnElement[int], hour: ColumnElement[int]) -> ColumnEl
     """Return the sum of a column of ``guardrail_hours`` over the window that ends with an hour."""
     total = (
         select(cast(func.coalesce(func.sum(column), 0), BigInteger))
-        .where(guardrail_hours.c.rule_id == guardrails.c.id, guardrail_hours.c.hour > hour - guardrails.c.window_hours)
+        .where(guardrail_hours.c.rule_id == guardrails.c.id, guardrail_hours.c.hour >= hour - guardrails.c.window_hours)
         .correlate(guardrails)
     )
     return total.scalar_subquery()
@@ -258,7 +258,7 @@ def release_uses(connection: Connection, operation_ids: Sequence[str], hour: int
         hour: the current hour.
     """
     attempts = list_attempts_by_operation(connection, operation_ids)
-    unused = [id_ for id_ in operation_ids if not any(map(_may_be_applied, attempts[id_]))]
+    unused = [id_ for id_ in operation_ids if not any(attempt.may_be_applied for attempt in attempts[id_])]
     if not unused:
         return
     rule_ids = [row.id for row in _LOCK_USED_RULES.fetch_all(connection, {"chain_ids": unused})]
@@ -271,14 +271,6 @@ def release_uses(connection: Connection, operation_ids: Sequence[str], hour: int
         ],
     )
     recompute_windows(connection, rule_ids, hour)
-
-
-def _may_be_applied(attempt: StepAttempt) -> bool:
-    """Whether a write of the attempt was applied, or may have been. One applied item is enough."""
-    receipt = attempt.receipt
-    if receipt is None:
-        return True
-    return not {"applied", "ambiguous"}.isdisjoint([receipt.state, *(item.state for item in receipt.items)])
 
 
 # -- wrong clocks -------------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class ModelRule:
         if window is None:
             return 0, 0
         last = max(hour, self.hour)
-        inside = [use for use in self.uses.values() if last - window.hours < use.hour <= last]
+        inside = [use for use in self.uses.values() if last - window.hours <= use.hour <= last]
         return sum(use.daily for use in inside), sum(use.lifetime for use in inside)
 
 
@@ -147,7 +147,7 @@ class Simulation:
             if usage.hours is None or len(usage.uses) >= guardrails.MAX_LISTED_USES:
                 continue
             last = max(self.hour, rule.hour)
-            inside = {chain: use for chain, use in rule.uses.items() if use.hour > last - usage.hours}
+            inside = {chain: use for chain, use in rule.uses.items() if use.hour >= last - usage.hours}
             assert {use.operation_id: (use.hour, use.daily, use.lifetime) for use in usage.uses} == {
                 chain: (use.hour, use.daily, use.lifetime) for chain, use in inside.items()
             }

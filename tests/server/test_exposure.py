@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from adsunify.plans.exposure import Exposure, format_amount
+from adsunify.plans.exposure import Exposure, Guard, format_amount
 from adsunify.store.operations import get_operation
 from adsunify.values.exact_json import dumps
 
@@ -62,6 +63,12 @@ async def stored(server: Served, operation_id: str) -> Exposure:
     return found
 
 
+async def guarded_budgets(server: Served, operation_id: str) -> list[Guard]:
+    """The budgets that must be the same when the operation is executed."""
+    guards = (await stored(server, operation_id)).guards
+    return [guard for guard in guards if guard.field in BUDGET_FIELDS and isinstance(guard.value, int)]
+
+
 def spend_of(network: str) -> tuple[str, str]:
     """The budget of the sample briefs: 20.00 a day on 32 days of the account, with exceptions of three networks."""
     return {"chatgpt": ("600.00", "600.00"), "outbrain": ("30.00", "960.00"), "tiktok": ("20.00", "620.00")}.get(
@@ -77,8 +84,8 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
     body = {"accountId": account, "sourceOperationId": made["id"]}
     active = await server.admin.post("/activate", body, 201)
     assert (exposed(active), exposed(active, "planned"), active["risk"]) == (spend_of(network), NOTHING, "spend")
-    (guard,) = (await stored(server, active["id"])).guards
-    assert guard.before == guard.after and format_amount(guard.after or 0, "USD") == spend_of(network)[0]
+    (guard,) = await guarded_budgets(server, active["id"])
+    assert guard.planned is None and format_amount(guard.value, "USD") == spend_of(network)[0]
     for kind, entity_id in ids_of(made).items():
         if (network, kind) == ("x", "ad"):
             continue  # X sets no status of a post
@@ -86,7 +93,7 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
         operations = await server.admin.post("/bulk-status", body | {"status": "active"}, 201)
         (operation,) = operations["operations"]
         assert (kind, exposed(operation), operation["risk"]) == (kind, spend_of(network), "spend")
-        assert (await stored(server, operation["id"])).guards == (guard,)
+        assert await guarded_budgets(server, operation["id"]) == [guard]
         (operation,) = (await server.admin.post("/bulk-status", body | {"status": "paused"}, 201))["operations"]
         assert (exposed(operation), operation["risk"]) == (NOTHING, "low")
     if network != "outbrain":
@@ -150,7 +157,7 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
     added = add_ad_groups(2)
     operation = await server.admin.post("/activate", body, 201)
     assert exposed(operation) == ("60.00", "1920.00")
-    assert {guard.entity_id for guard in (await stored(server, operation["id"])).guards} == {
+    assert {guard.entity_id for guard in await guarded_budgets(server, operation["id"])} == {
         first.id,
         *(entity.id for entity in added),
     }
@@ -306,6 +313,86 @@ async def test_an_activation_does_not_run_on_another_budget(server: Served, netw
     reads = len(server.networks.asked) - asked
     await server.admin.execute(operation["id"])
     assert len(server.networks.asked) - asked - reads <= 2  # the write, and a read of a network that replaces objects
+
+
+@networks
+async def test_raises_that_were_prepared_together_do_not_add_up(server: Served, network: str) -> None:
+    """Each was computed without the other: a higher budget, and a later end."""
+    made, account = await create_campaign(server, network), server.accounts[network]
+    kind = await find_budget_kind(server, network, made)
+    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(made)[kind]}"
+    raised = {"budget": f"{float(spend_of(network)[0]) + 50:.0f}"}
+    first = await server.admin.post(f"{path}/edit", {"fields": raised}, 201)
+    second = await server.admin.post(f"{path}/edit", {"fields": {"budget": f"{float(raised['budget']) + 1:.0f}"}}, 201)
+    assert (await server.admin.execute(first["id"]))["status"] == "succeeded"
+    writes = server.networks.writes()
+    problem = await server.admin.problem(400, "POST", f"/operations/{second['id']}/execute", {"confirmed": True})
+    assert (problem["code"], server.networks.writes()) == ("plan_stale", writes)
+
+
+async def test_a_budget_and_an_end_that_were_prepared_together_do_not_add_up(server: Served) -> None:
+    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}/edit"
+    raised = await server.admin.post(path, {"fields": {"budget": "1000"}}, 201)
+    longer = await server.admin.post(path, {"fields": {"endAt": "2034-02-15T09:00:00Z"}}, 201)
+    earlier = await server.admin.post(path, {"fields": {"endAt": "2030-02-01T09:00:00Z"}}, 201)
+    assert (await server.admin.execute(raised["id"]))["status"] == "succeeded"
+    problem = await server.admin.problem(400, "POST", f"/operations/{longer['id']}/execute", {"confirmed": True})
+    assert problem["code"] == "plan_stale" and "budget of the adGroup" in problem["detail"]
+    assert (await server.admin.execute(earlier["id"]))["status"] == "succeeded"  # it lowers what can be spent
+
+
+@pytest.mark.parametrize(
+    ("method", "body"),
+    [
+        ("edit", {"fields": {"budget": "999"}}),
+        ("native", {"payload": {"daily_budget": 100_000}}),
+        ("native", {"payload": {"end_time": "2030-02-15T09:00:00Z"}}),
+    ],
+)
+async def test_a_decrease_never_raises_what_somebody_has_lowered(
+    server: Served, method: str, body: dict[str, Any]
+) -> None:
+    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}"
+    high = await server.admin.post(f"{path}/edit", {"fields": {"budget": "1000"}}, 201)
+    assert (await server.admin.execute(high["id"]))["status"] == "succeeded"
+
+    async def prepare() -> str:
+        if method == "edit":
+            return str((await server.admin.post(f"{path}/edit", body, 201))["id"])
+        return str((await server.admin.send("PATCH", path, body)).json()["data"]["id"])
+
+    stale, lowered = await prepare(), {"budget": "5", "endAt": "2030-02-01T09:00:00Z"}
+    assert exposed(await server.admin.get(f"/operations/{stale}")) == NOTHING
+    emergency = await server.admin.post(f"{path}/edit", {"fields": lowered}, 201)
+    assert (await server.admin.execute(emergency["id"]))["status"] == "succeeded"
+    problem = await server.admin.problem(400, "POST", f"/operations/{stale}/execute", {"confirmed": True})
+    assert problem["code"] == "plan_stale"
+
+
+async def test_a_decrease_from_a_budget_that_was_raised_since_is_executed(server: Served) -> None:
+    """An emergency is not stopped."""
+    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}/edit"
+    decrease = await server.admin.post(path, {"fields": {"budget": "10"}}, 201)
+    higher = await server.admin.post(path, {"fields": {"budget": "50"}}, 201)
+    assert (await server.admin.execute(higher["id"]))["status"] == "succeeded"
+    assert (await server.admin.execute(decrease["id"]))["status"] == "succeeded"
+
+
+async def test_a_resumed_activation_reads_its_budgets_again(server: Served) -> None:
+    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    active = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    await server.networks.fault("meta", "status", path="/v26.0/*", method="POST", value=429, times=1)
+    first = await server.admin.post(f"/operations/{active['id']}/execute", {"confirmed": True})
+    assert first["status"] == "prepared" and first["nextAction"] == "execute"
+    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}/edit"
+    raised = await server.admin.post(path, {"fields": {"budget": "1000"}}, 201)
+    server.hands.pass_(seconds=60)
+    assert (await server.admin.execute(raised["id"]))["status"] == "succeeded"
+    problem = await server.admin.problem(400, "POST", f"/operations/{active['id']}/execute", {"confirmed": True})
+    assert problem["code"] == "plan_stale"
 
 
 async def test_a_budget_above_ten_times_the_largest_one_warns(server: Served) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account, Template
-from adsunify.guardrails.exposure import ExposureReader, attach_exposure
+from adsunify.guardrails.exposure import ExposureReader
+from adsunify.guardrails.plans import attach_exposure
 from adsunify.http.messages import Request, Response
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, BudgetChange, Exposure, Spend

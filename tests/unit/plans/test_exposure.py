@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.plans.exposure import Amount, BudgetChange, Exposure, Spend, format_amount, parse_amount
+from adsunify.plans.exposure import Amount, BudgetChange, Exposure, Guard, Spend, format_amount, parse_amount
 
 MICROS = 1_000_000
 KNOWN = st.integers(0, 10**18)
@@ -47,5 +47,16 @@ def test_a_removed_end_is_an_unbounded_raise() -> None:
 @given(SPENDS, SPENDS, st.one_of(st.none(), AMOUNTS), CURRENCIES)
 def test_stored_and_read_again(exposure: Spend, planned: Spend, bid: Amount | None, currency: str | None) -> None:
     changes = (BudgetChange("campaign", "7", "budget", None, 5), BudgetChange("adGroup", "8", "dailyBudget", 5, None))
-    whole = Exposure(currency, exposure, planned, bid, changes, changes[:1])
+    guards = (Guard("campaign", "7", "budget", 5, 3), Guard("adGroup", "8", "endAt", None))
+    whole = Exposure(currency, exposure, planned, bid, changes, guards)
     assert Exposure.from_json(whole.to_json()) == whole
+
+
+@given(st.one_of(st.none(), KNOWN, st.just("unknown")), st.one_of(st.none(), KNOWN), st.one_of(st.none(), KNOWN))
+def test_a_guard_holds_unless_the_plan_would_raise_the_present_value(
+    value: str | int | None, planned: int | None, present: int | None
+) -> None:
+    guard = Guard("campaign", "7", "budget", value, planned)
+    assert guard.is_kept(value)
+    lowers = planned is not None and present is not None and planned <= present
+    assert guard.is_kept(present) == (present == value or lowers)

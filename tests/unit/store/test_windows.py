@@ -157,8 +157,8 @@ async def test_all_rules_admit_it_or_none_counts_it(rules: Rules) -> None:
 
 
 async def test_a_window_is_of_whole_hours(rules: Rules) -> None:
-    """Two hours: what is taken at any moment of an hour counts until the second next hour begins."""
-    await rules.add(daily=100, hours=2)
+    """One hour: what is taken at any moment of an hour counts until the second next hour begins."""
+    await rules.add(daily=100, hours=1)
     hands = rules.world.hands
     hands.pass_(59 * MINUTE)
     assert (await rules.claim_new(60))[1].refusal is None
@@ -215,7 +215,7 @@ async def test_concurrent_claims_fill_a_window_exactly(rules: Rules) -> None:
     await rules.add(daily=100)
     await rules.add(daily=70)
     await rules.claim_new(20)
-    rules.world.hands.pass_(HOUR)  # the first of them sums the windows anew, and the others wait for it
+    rules.world.hands.pass_(2 * HOUR)  # the first of them sums the windows anew, and the others wait for it
     ids = [await rules.world.prepare() for _ in range(30)]
     claims = await asyncio.gather(*(rules.claim(id_, 10) for id_ in ids))
     assert [claim.refusal for claim in claims].count(None) == 7
@@ -387,10 +387,9 @@ async def test_expiry_gives_nothing_back(rules: Rules) -> None:
 async def test_what_left_the_window_is_not_subtracted_from_it(rules: Rules) -> None:
     world = rules.world
     await rules.add(daily=100)
-    world.hands.pass_(HOUR - LEASE // 4)
     operation, claimed = await rules.claim_new(60)
-    world.hands.pass_(LEASE // 2)
-    assert world.clock.now() // HOUR == FIRST_HOUR + 1
+    world.hands.pass_(2 * HOUR)
+    assert world.clock.now() // HOUR == FIRST_HOUR + 2
     await rules.claim_new(70)
     await rules.end(operation, claimed, state="rejected")
     assert await rules.used() == (70, 0)
@@ -404,13 +403,13 @@ async def test_a_changed_window_counts_what_its_hours_hold(rules: Rules) -> None
     for amount in (10, 20, 30):
         assert (await rules.claim_new(amount))[1].refusal is None
         rules.world.hands.pass_(HOUR)
-    assert await rules.used() == (0, 0)
-    rule = await rules.change(rule, per_window=Window(3, Limits(100)))
+    assert await rules.used() == (30, 0)
+    rule = await rules.change(rule, per_window=Window(2, Limits(100)))
     assert await rules.used() == (50, 0)
-    rule = await rules.change(rule, per_window=Window(4, Limits(100)))
+    rule = await rules.change(rule, per_window=Window(3, Limits(100)))
     assert await rules.used() == (60, 0)
     rule = await rules.change(rule, per_window=None)
-    rule = await rules.change(rule, per_window=Window(2, Limits(100)))
+    rule = await rules.change(rule, per_window=Window(1, Limits(100)))
     assert await rules.used() == (30, 0)
     await rules.change(rule, currency="EUR")
     assert (await rules.used(), await rules.uses()) == ((0, 0), ())
@@ -441,7 +440,7 @@ async def test_the_hour_of_a_window_does_not_go_back(rules: Rules, url: str) -> 
 
 
 async def test_hours_of_a_wrong_clock_are_repaired(rules: Rules) -> None:
-    await rules.add(daily=LARGEST, hours=2)
+    await rules.add(daily=LARGEST, hours=1)
     world, hands = rules.world, rules.world.hands
     await rules.claim_new(10)
     hands.wall += 400 * 24 * HOUR
