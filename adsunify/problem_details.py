@@ -109,7 +109,7 @@ PROBLEM_TITLES: Mapping[str, str] = {
     "approval_required": "A person must approve",
     "credential_frozen": "The credential is frozen",
     "clock_ahead": "A clock is or was wrong",
-    "plan_stale": "The plan rests on another budget",
+    "plan_stale": "A value changed since the plan was made",
 }
 """Problem code -> title, for codes that are more specific than the title of their error class."""
 

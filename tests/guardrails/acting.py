@@ -1,4 +1,4 @@
-"""Prepare and execute changes as the cases name them; ``exposures/*.json`` and the hostile calls share it.
+"""Prepare and execute changes as the cases name them; the exposures of the networks and the hostile calls share it.
 
 A step is an object with one of these members: ``create`` (changes of the network's example brief), ``activate``,
 ``status`` with ``to``, ``edit`` with ``fields``, ``bulk`` with ``field``, ``mode`` and ``value``, ``native`` (a kind)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
+import tests.networks
 from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import Exposure, Guard, format_amount
@@ -212,47 +215,22 @@ async def find_shared_campaign(server: Served, network: str) -> dict[str, dict[s
     return nodes
 
 
-UNKNOWN = ("unknown", "unknown")
-UPDATES: list[tuple[str, str, dict[str, Any], tuple[str, str]]] = [
-    ("meta", "adGroup", {"daily_budget": "3000"}, ("10.00", "320.00")),
-    ("meta", "adGroup", {"daily_budget": 1500}, NOTHING),
-    ("meta", "adGroup", {"status": "ACTIVE"}, ("20.00", "640.00")),
-    ("meta", "adGroup", {"status": "ACTIVE", "daily_budget": "3000"}, ("30.00", "960.00")),
-    ("meta", "adGroup", {"daily_budget": None}, UNKNOWN),
-    ("meta", "adGroup", {"lifetime_budget": "90000", "daily_budget": "2000"}, UNKNOWN),
-    ("meta", "adGroup", {"daily_spend_cap": 5}, UNKNOWN),
-    ("meta", "adGroup", {"name": "Renamed natively"}, NOTHING),
-    ("google", "campaign", {"name": "Renamed natively"}, NOTHING),
-    ("google", "campaign", {"campaignBudget": "customers/5550001111/campaignBudgets/1"}, UNKNOWN),
-    ("google", "campaign", {"endDateTime": "2030-02-20 23:59:59"}, ("0", "100.00")),
-    ("tiktok", "adGroup", {"budget": 30}, ("10.00", "310.00")),
-    ("snapchat", "adGroup", {"daily_budget_micro": 30_000_000}, ("10.00", "320.00")),
-    ("snapchat", "adGroup", {"ad_scheduling_config": {}}, UNKNOWN),
-    ("snapchat", "campaign", {"lifetime_spend_cap_micro": 50_000_000}, NOTHING),
-    ("pinterest", "campaign", {"daily_spend_cap": 30_000_000}, ("10.00", "320.00")),
-    ("pinterest", "campaign", {"daily_spend_cap": 30_000_000, "order_line_id": "5"}, UNKNOWN),
-    ("linkedin", "adGroup", {"dailyBudget": {"amount": "30", "currencyCode": "USD"}}, ("10.00", "320.00")),
-    ("linkedin", "adGroup", {"dailyBudget": {"amount": "30", "currencyCode": "JPY"}}, UNKNOWN),
-    ("linkedin", "adGroup", {"dailyBudget": {"amount": "30", "currencyCode": "USD", "per": "hour"}}, UNKNOWN),
-    ("reddit", "adGroup", {"goal_value": 30_000_000}, ("10.00", "320.00")),
-    ("amazon", "campaign", {"budget": {"budget": 30, "budgetType": "DAILY"}}, ("10.00", "320.00")),
-    ("amazon", "campaign", {"budget": {"budget": 30, "budgetType": "HOURLY"}}, UNKNOWN),
-    ("x", "campaign", {"daily_budget_amount_local_micro": 30_000_000}, ("10.00", "320.00")),
-    ("chatgpt", "campaign", {"budget": {"lifetime_spend_limit_micros": 650_000_000}}, ("50.00", "50.00")),
-    ("chatgpt", "campaign", {"budget": {}}, UNKNOWN),
-    ("apple", "campaign", {"dailyBudget": {"value": {"amount": "30", "currency": "USD"}}}, ("10.00", "320.00")),
-    ("outbrain", "campaign", {"name": "Renamed natively"}, NOTHING),
-    ("outbrain", "campaign", {"cpcAdjustment": 5}, UNKNOWN),
+UPDATES = [
+    pytest.param(code, case, id=f"{code}-{number}")
+    for code in ADAPTER_PACKAGES
+    for number, case in enumerate(
+        json.loads((Path(tests.networks.__file__).parent / code / "native_updates.json").read_text())
+    )
 ]
+"""Native updates of a campaign with a budget of 20 USD a day, and what they expose a day and in all."""
 
 
-@pytest.mark.parametrize(("network", "kind", "payload", "wanted"), UPDATES, ids=lambda value: str(value)[:60])
-async def test_a_native_update(
-    server: Served, network: str, kind: str, payload: dict[str, Any], wanted: tuple[str, str]
-) -> None:
+@pytest.mark.parametrize(("network", "case"), UPDATES)
+async def test_a_native_update(server: Served, network: str, case: dict[str, Any]) -> None:
+    kind, wanted = case["kind"], tuple(case["exposure"])
     ids = {kind: node["entityId"] for kind, node in (await find_shared_campaign(server, network)).items()}
     path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids[kind]}"
-    answer = await server.admin.send("PATCH", path, {"payload": payload})
+    answer = await server.admin.send("PATCH", path, {"payload": case["payload"]})
     assert answer.status_code == 201, answer.text
     operation = answer.json()["data"]
     assert exposed(operation) == wanted

@@ -510,7 +510,7 @@ async def test_two_edits_of_half_are_more_than_half(server: Served) -> None:
         server.hands.pass_(hours=-26)
 
 
-async def test_an_edit_that_was_prepared_before_a_decrease_is_compared_with_it(server: Served) -> None:
+async def test_an_edit_that_was_prepared_before_a_decrease_is_stale(server: Served) -> None:
     group = (await create_campaign(server, "meta"))["adGroup"]["id"]
     path = f"/accounts/{server.accounts['meta']}/ad-groups/{group}/edit"
     async with guarded(server, maxIncreasePercent=50):
@@ -521,7 +521,10 @@ async def test_an_edit_that_was_prepared_before_a_decrease_is_compared_with_it(s
         assert (await server.admin.execute(lower["id"]))["status"] == "succeeded"
         # executions that were evaluated before are evaluated again
         assert await server.service.store.run_query(version) == before + 1
-        (breach,) = await refused(server, higher)
+        problem = await server.admin.problem(400, "POST", f"/operations/{higher['id']}/execute", {"confirmed": True})
+        assert problem["code"] == "plan_stale"
+        refused_again = await server.admin.problem(403, "POST", path, {"fields": {"budget": "30.00"}})
+        (breach,) = refused_again["guardrails"]
         assert (breach["member"], breach["asked"], breach["fits"]) == ("maxIncreasePercent", "30.00", "3.00")
 
 

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.adapter.edits import list_native_names
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Account, Template
+from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.guardrails.exposure import ExposureReader
 from adsunify.guardrails.plans import attach_exposure
 from adsunify.http.messages import Request, Response
@@ -100,13 +102,16 @@ def test_an_unknown_member_inside_of_a_budget_makes_it_unknown(code: str, member
 
 
 FLAT_BUDGETS = {
-    "meta": ("adGroup", "daily_budget"),
-    "snapchat": ("adGroup", "daily_budget_micro"),
-    "pinterest": ("campaign", "daily_spend_cap"),
-    "reddit": ("adGroup", "goal_value"),
-    "tiktok": ("adGroup", "budget"),
-    "x": ("campaign", "daily_budget_amount_local_micro"),
+    code: (template.kind, name)
+    for code in ADAPTER_PACKAGES
+    for setting in get_adapter(code).network.settings
+    if setting.field in BUDGET_FIELDS
+    for template in get_adapter(code).network.templates
+    if template.kind == setting.level
+    for name in sorted(list_native_names(setting))
+    if name in template.payload and not isinstance(template.payload[name], dict)
 }
+"""The networks whose templates have a budget as a plain member: its kind and its name."""
 HOSTILE = st.one_of(
     st.sampled_from(
         ["NaN", "Infinity", "-Infinity", "1e400", "1E9", "-5", "+5", "0x5", "1_000", " 5", "5 ", "5,0", "٥"]
