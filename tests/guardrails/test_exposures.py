@@ -1,4 +1,4 @@
-"""What plans allow to be spent, against figures computed by hand: ``tests/networks/<network>/exposures.json``.
+"""What plans allow to be spent, against figures computed by hand: ``tests/networks/<network>/exposure/cases.json``.
 
 Their author had not read the code that computes exposure. Each case names the steps that lead to its action, the
 figures, and in a sentence how they follow from the networks' documentation. A list of figures is a choice where the
@@ -18,7 +18,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 
 from .conftest import MakeStage
 
-FILES = [Path(tests.networks.__file__).parent / code / "exposures.json" for code in ADAPTER_PACKAGES]
+FILES = [Path(tests.networks.__file__).parent / code / "exposure" / "cases.json" for code in ADAPTER_PACKAGES]
 ORDINARY = 10
 """Each file's every tenth case runs each time; the rest is left to the session ``exhaustive``."""
 CASES = [

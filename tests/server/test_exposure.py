@@ -219,7 +219,7 @@ UPDATES = [
     pytest.param(code, case, id=f"{code}-{number}")
     for code in ADAPTER_PACKAGES
     for number, case in enumerate(
-        json.loads((Path(tests.networks.__file__).parent / code / "native_updates.json").read_text())
+        json.loads((Path(tests.networks.__file__).parent / code / "exposure" / "native_updates.json").read_text())
     )
 ]
 """Native updates of a campaign with a budget of 20 USD a day, and what they expose a day and in all."""

@@ -20,8 +20,8 @@ Run the JSON cases of networks against their adapters.
 
 FOLDER/<network>/{exemplary,supplemental}/*.json are the cases; the inner folders
 may be missing, and FOLDER may itself be the folder of one network. Folders named
-briefs and conversation are left out. The documentation of adsunify.testing.contract
-describes the form of a case.
+briefs, conversation and exposure are left out. The documentation of
+adsunify.testing.contract describes the form of a case.
 """
 EPILOG = """\
 output:

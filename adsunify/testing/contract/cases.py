@@ -14,7 +14,7 @@ from adsunify.networks.registry import ADAPTERS_VARIABLE, discover_packages, get
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
 
-OTHER_FOLDERS = frozenset({"briefs", "conversation"})
+OTHER_FOLDERS = frozenset({"briefs", "conversation", "exposure"})
 """Folders beside the cases of a network that hold other JSON."""
 _ACCOUNT_ID_MEMBERS = ("nativeId", "native_id", "id", "accountId")
 _MEMBERS = (
