@@ -8,17 +8,16 @@ documentation leaves one. Figures that are left out are not compared.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import tests.networks
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from tests.networks.samples import find_case_folder
 
 from .conftest import MakeStage
 
-FILES = [Path(tests.networks.__file__).parent / code / "exposure" / "cases.json" for code in ADAPTER_PACKAGES]
+FILES = [find_case_folder(code) / "exposure" / "cases.json" for code in ADAPTER_PACKAGES]
 ORDINARY = 10
 """Each file's every tenth case runs each time; the rest is left to the session ``exhaustive``."""
 CASES = [

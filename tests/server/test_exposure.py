@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-import tests.networks
 from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import Exposure, Guard, format_amount
 from adsunify.store.operations import get_operation
 from adsunify.values.exact_json import dumps
+from tests.networks.samples import find_case_folder
 
 from .served import Served, brief
 
@@ -218,9 +217,7 @@ async def find_shared_campaign(server: Served, network: str) -> dict[str, dict[s
 UPDATES = [
     pytest.param(code, case, id=f"{code}-{number}")
     for code in ADAPTER_PACKAGES
-    for number, case in enumerate(
-        json.loads((Path(tests.networks.__file__).parent / code / "exposure" / "native_updates.json").read_text())
-    )
+    for number, case in enumerate(json.loads((find_case_folder(code) / "exposure" / "native_updates.json").read_text()))
 ]
 """Native updates of a campaign with a budget of 20 USD a day, and what they expose a day and in all."""
 
