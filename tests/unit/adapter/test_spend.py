@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -26,12 +27,13 @@ from adsunify.adapter.spend import (
     parse_major_amount,
     read_spend_settings,
 )
-from adsunify.networks.registry import get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Spend
-from adsunify.plans.records import Change, Kind
+from adsunify.plans.records import Change
 from adsunify.values.dates import get_midnight
-from adsunify.values.exact_json import Json
+from adsunify.values.exact_json import Json, loads
 from adsunify.values.money import MAX_NATIVE_UNITS, MICROS
+from tests.networks.samples import find_case_folder
 
 ZONES = ("America/New_York", "Asia/Tokyo", "Pacific/Apia", "America/Santiago", "Europe/Berlin", "UTC")
 NOW = datetime(2027, 3, 1, 17, 0, tzinfo=UTC)
@@ -179,60 +181,16 @@ def test_changes_of_an_edit() -> None:
     assert apply_changes(before, [Change("budget", "10", "many")]) == daily("unknown", end=before.end)
 
 
-@pytest.mark.parametrize(
-    ("network", "kind", "native", "wanted"),
-    [
-        ("meta", "campaign", {"daily_budget": "2500", "spend_cap": "90000"}, Spend(25 * MICROS, "unbounded")),
-        ("meta", "adGroup", {"daily_budget": "0", "lifetime_budget": "2500"}, Spend(25 * MICROS, 25 * MICROS)),
-        ("meta", "adGroup", {"daily_budget": {"amount": 1}}, UNKNOWN_SPEND),
-        ("meta", "adGroup", {"daily_budget": "2500", "end_time": "next year"}, Spend(25 * MICROS, "unknown")),
-        ("google", "campaign", {"campaignBudget": {"amountMicros": "7500000"}}, Spend(7_500_000, "unbounded")),
-        ("tiktok", "campaign", {"budget_mode": "BUDGET_MODE_INFINITE", "budget": 0}, NO_SPEND),
-        ("tiktok", "campaign", {"budget_mode": "BUDGET_MODE_NEW", "budget": 50}, UNKNOWN_SPEND),
-        (
-            "tiktok",
-            "adGroup",
-            {"budget_mode": "BUDGET_MODE_TOTAL", "budget": Decimal("9.5")},
-            Spend(9_500_000, 9_500_000),
-        ),
-        ("snapchat", "campaign", {"daily_budget_micro": 20_000_000}, NO_SPEND),  # a cap
-        (
-            *("snapchat", "campaign", {"daily_budget_micro": 20_000_000, "pacing_level": "CAMPAIGN"}),
-            Spend(20_000_000, "unbounded"),
-        ),
-        ("pinterest", "campaign", {"lifetime_spend_cap": 20_000_000}, Spend(20_000_000, 20_000_000)),
-        ("pinterest", "adGroup", {"budget_type": "CBO_ADGROUP", "budget_in_micro_currency": 5}, NO_SPEND),
-        ("pinterest", "adGroup", {"budget_type": "NEW", "budget_in_micro_currency": 5}, Spend(5, "unbounded")),
-        (
-            "linkedin",
-            "adGroup",
-            {"dailyBudget": {"amount": "40.5", "currencyCode": "USD"}},
-            Spend(40_500_000, "unbounded"),
-        ),
-        ("reddit", "adGroup", {"goal_type": "LIFETIME_SPEND", "goal_value": 7}, Spend(7, 7)),
-        ("reddit", "campaign", {"goal_type": "DAILY_SPEND", "goal_value": 7}, NO_SPEND),  # its ad groups hold budgets
-        (
-            "amazon",
-            "campaign",
-            {"budget": {"budget": Decimal("9.5"), "budgetType": "DAILY"}},
-            Spend(9_500_000, "unbounded"),
-        ),
-        (
-            *("x", "campaign", {"daily_budget_amount_local_micro": 5, "total_budget_amount_local_micro": 90}),
-            Spend(5, 90),
-        ),
-        ("chatgpt", "campaign", {"budget": {"lifetime_spend_limit_micros": 5}}, Spend(5, 5)),
-        (
-            "apple",
-            "campaign",
-            {"dailyBudget": {"value": {"amount": "5", "currency": "USD"}}},
-            Spend(5 * MICROS, "unbounded"),
-        ),
-        ("outbrain", "campaign", {"budget": {"type": "MONTHLY", "amount": 900}}, Spend(900 * MICROS, "unbounded")),
-        ("outbrain", "campaign", {"budget": {"type": "CAMPAIGN", "amount": 900}}, Spend(900 * MICROS, 900 * MICROS)),
-    ],
-)
-def test_where_networks_hold_budgets(network: str, kind: Kind, native: dict[str, Json], wanted: Spend) -> None:
+BUDGETS = [
+    pytest.param(code, row, id=f"{code}-{number}")
+    for code in ADAPTER_PACKAGES
+    for number, row in enumerate(loads((find_case_folder(code) / "exposure" / "budgets.json").read_bytes()))
+]
+"""Entities of each network, and what they can spend a day and in all."""
+
+
+@pytest.mark.parametrize(("network", "row"), BUDGETS)
+def test_where_networks_hold_budgets(network: str, row: Mapping[str, Json]) -> None:
     account = Account(network, "1", "USD", "America/New_York", {})
-    settings = read_spend_settings(get_adapter(network).network, account, kind, native)
-    assert compute_spend(settings, account.timezone, NOW) == wanted
+    settings = read_spend_settings(get_adapter(network).network, account, row["kind"], row["native"])
+    assert compute_spend(settings, account.timezone, NOW) == Spend.from_json(row["spend"])
