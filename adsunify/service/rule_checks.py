@@ -278,7 +278,7 @@ async def _record_breaches(
     operation_id: str | None = None,
     can_freeze: bool = True,
 ) -> None:
-    """Record ``rule.triggered`` for each breach, and freeze the credential if a rule says so."""
+    """Record ``rule.triggered`` for each breach. A rule with ``on_breach`` "freeze" also freezes the credential."""
     frozen_by = next((breach for breach in breaches if can_freeze and _can_freeze(actor, breach)), None)
     facts = [{"kind": "guardrail", **_drop_none(make_rule_breach(breach).to_json())} for breach in breaches]
     await service.store.write(

@@ -332,8 +332,8 @@ def bind_windows(
 ) -> WindowBreach | Literal["rules_changed"] | None:
     """Take what a claimed operation exposes from the windows of its rules, or undo the claim.
 
-    If a window has no room, the event ``rule.triggered`` is recorded. If the rule says so, the credential of
-    a key or an agent is frozen.
+    If a window has no room, the event ``rule.triggered`` is recorded. A rule with
+    ``on_breach`` "freeze" also freezes the credential of a key or an agent.
 
     Args:
         connection: the connection. The savepoint :data:`.windows.BEFORE_CLAIM` is set in its transaction.

@@ -31,7 +31,7 @@ def no_faults_left(server: Served) -> None:
     server.networks.state.faults.pending.clear()
 
 
-def exposed(operation: Mapping[str, Any], member: str = "exposure") -> tuple[str, str]:
+def read_exposure(operation: Mapping[str, Any], member: str = "exposure") -> tuple[str, str]:
     found = operation["plan"][member]
     assert found["currency"] == "USD"
     return found["daily"], found["lifetime"]
@@ -82,10 +82,14 @@ def spend_of(network: str) -> tuple[str, str]:
 async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(server: Served, network: str) -> None:
     account = server.accounts[network]
     made = await create_campaign(server, network)
-    assert (exposed(made), exposed(made, "planned"), made["risk"]) == (NOTHING, spend_of(network), "low")
+    assert (read_exposure(made), read_exposure(made, "planned"), made["risk"]) == (NOTHING, spend_of(network), "low")
     body = {"accountId": account, "sourceOperationId": made["id"]}
     active = await server.admin.post("/activate", body, 201)
-    assert (exposed(active), exposed(active, "planned"), active["risk"]) == (spend_of(network), NOTHING, "spend")
+    assert (read_exposure(active), read_exposure(active, "planned"), active["risk"]) == (
+        spend_of(network),
+        NOTHING,
+        "spend",
+    )
     (guard,) = await guarded_budgets(server, active["id"])
     assert guard.planned is None and format_amount(guard.value, "USD") == spend_of(network)[0]
     for kind, entity_id in ids_of(made).items():
@@ -94,13 +98,13 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
         body = {"accountId": account, "kind": kind, "entityIds": [entity_id]}
         operations = await server.admin.post("/bulk-status", body | {"status": "active"}, 201)
         (operation,) = operations["operations"]
-        assert (kind, exposed(operation), operation["risk"]) == (kind, spend_of(network), "spend")
+        assert (kind, read_exposure(operation), operation["risk"]) == (kind, spend_of(network), "spend")
         assert await guarded_budgets(server, operation["id"]) == [guard]
         (operation,) = (await server.admin.post("/bulk-status", body | {"status": "paused"}, 201))["operations"]
-        assert (exposed(operation), operation["risk"]) == (NOTHING, "low")
+        assert (read_exposure(operation), operation["risk"]) == (NOTHING, "low")
     if network != "outbrain":
         deleted = await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{ids_of(made)['campaign']}")
-        assert exposed(deleted.json()["data"]) == NOTHING
+        assert read_exposure(deleted.json()["data"]) == NOTHING
 
 
 @networks
@@ -117,19 +121,23 @@ async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> Non
     days = lifetime / daily
     raised = await edit(budget=f"{daily + 50:.0f}")
     more = f"{50 * days:.2f}" if network != "chatgpt" else "50.00"
-    assert (exposed(raised), exposed(raised, "planned"), raised["risk"]) == (("50.00", more), NOTHING, "spend")
+    assert (read_exposure(raised), read_exposure(raised, "planned"), raised["risk"]) == (
+        ("50.00", more),
+        NOTHING,
+        "spend",
+    )
     (change,) = (await stored(server, raised["id"])).budgets
     assert (change.kind, change.entity_id, change.field) == (kind, entity_id, "budget")
     assert (change.after or 0) - (change.before or 0) == 50_000_000
     assert [text for text in raised["warnings"] if "more than doubles" in text] == (
         [] if network == "chatgpt" else [f"budget rises by {int(5000 / daily)} %: it more than doubles."]
     )
-    assert exposed(await edit(name=f"Renamed {network}")) == NOTHING
+    assert read_exposure(await edit(name=f"Renamed {network}")) == NOTHING
     if network == "x":
         return  # X has the end on the line item
     later = await edit(endAt="2027-08-01T09:00:00Z" if network == "tiktok" else LATER)
     added = {"tiktok": f"{31 * daily:.2f}", "chatgpt": "0"}.get(network, f"{5 * daily:.2f}")
-    assert exposed(later) == ("0", added)
+    assert read_exposure(later) == ("0", added)
 
 
 def find_end_kinds(network: str) -> list[str]:
@@ -146,9 +154,9 @@ async def test_a_removed_end_adds_without_bound(server: Served, network: str) ->
     operation = await server.admin.post(path, {"fields": {"endAt": ""}}, 201)
     daily, lifetime = spend_of(network)
     if daily == lifetime:  # a lifetime budget
-        assert exposed(operation) == NOTHING
+        assert read_exposure(operation) == NOTHING
     else:
-        assert (exposed(operation), operation["risk"]) == (("0", "unbounded"), "spend")
+        assert (read_exposure(operation), operation["risk"]) == (("0", "unbounded"), "spend")
     assert await stored(server, operation["id"])
 
 
@@ -168,7 +176,7 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
 
     added = add_ad_groups(2)
     operation = await server.admin.post("/activate", body, 201)
-    assert exposed(operation) == ("60.00", "1920.00")
+    assert read_exposure(operation) == ("60.00", "1920.00")
     assert {guard.entity_id for guard in await guarded_budgets(server, operation["id"])} == {
         first.id,
         *(entity.id for entity in added),
@@ -178,9 +186,9 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
     problem = await server.admin.problem(400, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
     assert problem["code"] == "plan_stale" and added[1].id in problem["detail"]
     add_ad_groups(197)
-    assert exposed(await server.admin.post("/activate", body, 201)) == ("4070.00", "130240.00")
+    assert read_exposure(await server.admin.post("/activate", body, 201)) == ("4070.00", "130240.00")
     add_ad_groups(1)
-    assert exposed(await server.admin.post("/activate", body, 201)) == ("unknown", "unknown")
+    assert read_exposure(await server.admin.post("/activate", body, 201)) == ("unknown", "unknown")
 
 
 async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: Served) -> None:
@@ -191,11 +199,11 @@ async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: 
     assert campaign is not None
     world.replace(campaign, {**campaign.data, "startDate": "2020-01-01", "endDate": "2020-02-01"}, logged=False)
     raised = await server.admin.post(f"{path}/edit", {"fields": {"budget": "30"}}, 201)
-    assert exposed(raised) == ("10.00", "0")
+    assert read_exposure(raised) == ("10.00", "0")
     today = server.service.now().astimezone(ZoneInfo("America/New_York")).date()
     end = (today + timedelta(days=9)).isoformat()
     moved = await server.admin.post(f"{path}/edit", {"fields": {"endAt": end}}, 201)
-    assert exposed(moved) == ("20.00", "200.00")
+    assert read_exposure(moved) == ("20.00", "200.00")
 
 
 async def test_a_read_that_fails_makes_the_exposure_unknown(server: Served) -> None:
@@ -204,15 +212,15 @@ async def test_a_read_that_fails_makes_the_exposure_unknown(server: Served) -> N
     await server.networks.fault("meta", "status", value=500, method="GET", path=path, times=20)
     body = {"accountId": server.accounts["meta"], "sourceOperationId": made["id"]}
     operation = await server.admin.post("/activate", body, 201)
-    assert (exposed(operation), operation["risk"]) == (("unknown", "unknown"), "spend")
+    assert (read_exposure(operation), operation["risk"]) == (("unknown", "unknown"), "spend")
 
 
 async def test_an_activation_without_an_end_warns(server: Served) -> None:
     made = await create_campaign(server, "google", schedule={"startAt": "2030-01-15T05:00:00Z"})
-    assert exposed(made, "planned") == ("20.00", "unbounded")
+    assert read_exposure(made, "planned") == ("20.00", "unbounded")
     body = {"accountId": server.accounts["google"], "sourceOperationId": made["id"]}
     operation = await server.admin.post("/activate", body, 201)
-    assert exposed(operation) == ("20.00", "unbounded")
+    assert read_exposure(operation) == ("20.00", "unbounded")
     assert "It has no end: it spends until somebody pauses it." in operation["warnings"]
 
 
@@ -240,7 +248,7 @@ async def test_a_native_update(server: Served, network: str, case: dict[str, Any
     answer = await server.admin.send("PATCH", path, {"payload": case["payload"]})
     assert answer.status_code == 201, answer.text
     operation = answer.json()["data"]
-    assert exposed(operation) == wanted
+    assert read_exposure(operation) == wanted
     assert operation["risk"] == ("low" if wanted == NOTHING else "spend")
 
 
@@ -264,8 +272,8 @@ async def test_templates_of_native_creates(server: Served, network: str) -> None
         answer = await server.admin.send("POST", path, content=content)
         assert answer.status_code == 200, answer.text
         found = answer.json()["data"]
-        assert (template.kind, exposed(found)) == (template.kind, NOTHING)
-        assert "unknown" not in exposed(found, "planned")
+        assert (template.kind, read_exposure(found)) == (template.kind, NOTHING)
+        assert "unknown" not in read_exposure(found, "planned")
 
 
 # -- what changes between prepare and execute ----------------------------------------------------------------------
@@ -349,7 +357,7 @@ async def test_a_decrease_never_raises_what_somebody_has_lowered(
         return str((await server.admin.send("PATCH", path, body)).json()["data"]["id"])
 
     stale, lowered = await prepare(), {"budget": "5", "endAt": "2030-02-01T09:00:00Z"}
-    assert exposed(await server.admin.get(f"/operations/{stale}")) == NOTHING
+    assert read_exposure(await server.admin.get(f"/operations/{stale}")) == NOTHING
     emergency = await server.admin.post(f"{path}/edit", {"fields": lowered}, 201)
     assert (await server.admin.execute(emergency["id"]))["status"] == "succeeded"
     problem = await server.admin.problem(400, "POST", f"/operations/{stale}/execute", {"confirmed": True})

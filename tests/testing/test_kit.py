@@ -181,7 +181,7 @@ def test_each_client_has_a_store_with_the_same_accounts(networks: SimulatedNetwo
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_a_test_connects_a_network_itself(network: Any, networks: SimulatedNetworks, client: Ads) -> None:
-    """Or, where a person would consent, is told that no credentials do it."""
+    """A network with a consent page takes no credentials, and the error says that."""
     if get_adapter(network).network.login.kind != "credentials":
         with pytest.raises(InvalidInput, match="consent page"):
             networks.credentials(network)

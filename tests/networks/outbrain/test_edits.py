@@ -22,7 +22,7 @@ from .calls import ACCOUNT, API, BUDGET, CAMPAIGN, CURRENCIES, LINK, NOW, PLACE,
 OTHER = "f" * 32
 
 
-def planned(
+def plan_edit(
     edit: Edit, *, campaign_: Any = None, budget_: Any = None, told: Response | None = CURRENCIES, now: datetime = NOW
 ) -> Plan:
     answers = [answer_of(campaign_ or campaign()), answer_of(budget_ or budget())]
@@ -36,12 +36,12 @@ def planned(
 
 
 def edited(**fields: Any) -> Plan:
-    return planned(Edit(fields))
+    return plan_edit(Edit(fields))
 
 
 def refused(edit: Edit, **given: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        planned(edit, **given)
+        plan_edit(edit, **given)
     return {issue.path for issue in refusal.value.issues}
 
 
@@ -64,7 +64,7 @@ def test_the_budget_comes_first_with_all_of_its_members() -> None:
 
 def test_an_end_is_taken_away_by_its_flag() -> None:
     there = budget(endDate="2027-05-31", runForever=False)
-    made = planned(Edit({"endAt": ""}), budget_=there)
+    made = plan_edit(Edit({"endAt": ""}), budget_=there)
     assert made.steps[0].request.body == {"runForever": True}
     assert made.risk == "spend"
 
@@ -117,12 +117,12 @@ def test_edits_that_are_refused(fields: dict[str, Any], there: dict[str, Any], p
 
 def test_without_the_currencies_the_campaign_tells_the_least_bid() -> None:
     silent = answer_of({"errorMessage": "no"}, 500)
-    assert planned(Edit({"bid": "9"}), told=silent).steps
+    assert plan_edit(Edit({"bid": "9"}), told=silent).steps
     assert refused(Edit({"bid": "0.02"}), told=silent) == {"fields.bid"}
 
 
 def test_another_kind_of_budget_is_spending() -> None:
-    made = planned(Edit({"budgetType": "DAILY"}), budget_=budget(type="MONTHLY", amount=800, pacing="AUTOMATIC"))
+    made = plan_edit(Edit({"budgetType": "DAILY"}), budget_=budget(type="MONTHLY", amount=800, pacing="AUTOMATIC"))
     assert made.steps[0].request.body == {"type": "DAILY", "pacing": "SPEND_ASAP"}
     assert made.risk == "spend"
 
@@ -137,7 +137,7 @@ def test_an_objective_brings_its_optimization() -> None:
 
 def test_a_suffix_is_cleared_by_a_word() -> None:
     there = campaign(suffixTrackingCode="utm_source=outbrain")
-    made = planned(Edit({"trackingSuffix": ""}), campaign_=there)
+    made = plan_edit(Edit({"trackingSuffix": ""}), campaign_=there)
     assert made.steps[0].request.body == {"suffixTrackingCode": "EMPTY_SUFFIX"}
     assert edited(trackingPrefix="p").steps[0].request.body == {"prefixTrackingCode": {"prefix": "p"}}
 
@@ -147,7 +147,7 @@ def test_a_suffix_is_cleared_by_a_word() -> None:
 
 def test_a_targeting_is_sent_whole() -> None:
     wanted = {"languages": [{"id": "en", "name": "English"}], "interests": [{"id": "i1", "name": "Tea"}]}
-    made = planned(Edit(targeting=wanted))
+    made = plan_edit(Edit(targeting=wanted))
     assert made.steps[0].request.body == {
         "targeting": {
             "platform": ["DESKTOP"],
@@ -164,7 +164,7 @@ def test_a_targeting_is_sent_whole() -> None:
     [Edit({"locations": OTHER}), Edit(targeting={"locations": [{"id": OTHER, "name": "Sweden"}]})],
 )
 def test_new_places_come_with_their_version(edit: Edit) -> None:
-    made = planned(edit)
+    made = plan_edit(edit)
     assert made.steps[0].request.body["targeting"] == {
         "platform": ["DESKTOP"],
         "locations": [OTHER],
@@ -196,7 +196,7 @@ def test_targetings_that_are_refused(targeting: dict[str, Any]) -> None:
 )
 def test_an_empty_text_clears_a_list(name: str, held: list[Any]) -> None:
     targeting = campaign()["targeting"] | {name: held}
-    made = planned(Edit({name: ""}), campaign_=campaign(targeting=targeting))
+    made = plan_edit(Edit({name: ""}), campaign_=campaign(targeting=targeting))
     assert made.steps[0].request.body["targeting"][name] == []
     assert made.steps[0].changes[0].after == []
 
@@ -216,7 +216,7 @@ def test_what_has_to_be_said_is_not_cleared() -> None:
 
 def test_a_targeting_that_cannot_be_read_is_not_replaced() -> None:
     with pytest.raises(ProviderUnreadable):
-        planned(Edit({"locations": OTHER}), campaign_=campaign(targeting=None))
+        plan_edit(Edit({"locations": OTHER}), campaign_=campaign(targeting=None))
 
 
 # -- a link -----------------------------------------------------------------------------------------------------------
