@@ -30,7 +30,7 @@ SHOP = ("--workspace", "shop")
 def shop(place: Callable[[str], Place], tmp_path: Path) -> Place:
     """A store with a workspace and its admin."""
     one = place(tmp_path.name)
-    one.ads("admin", "init", *SHOP, "--email", "ada@shop.example", "--json").data  # noqa: B018 - asserts that it worked
+    assert one.ads("admin", "init", *SHOP, "--email", "ada@shop.example", "--json").data
     return one
 
 

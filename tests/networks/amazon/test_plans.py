@@ -118,7 +118,8 @@ def test_yen_have_no_fraction() -> None:
 )
 def test_the_host_follows_from_the_account(account: Account, host: str) -> None:
     flow = reads.list_entities(account, "campaign", ListQuery())
-    assert next(flow).url == f"https://{host}/sp/campaigns/list"  # type: ignore[union-attr] # a request
+    request = next(flow)
+    assert isinstance(request, Request) and request.url == f"https://{host}/sp/campaigns/list"
 
 
 def test_an_account_in_no_region_is_refused() -> None:

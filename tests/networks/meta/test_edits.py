@@ -28,7 +28,7 @@ from .calls import ACCOUNT, NOW, created, failing
 
 # -- edit -------------------------------------------------------------------------------------------------------------
 
-AD_SET = {
+AD_SET: dict[str, Any] = {
     "id": "6102",
     "name": "Tea spring",
     "campaign_id": "6101",
@@ -158,8 +158,8 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
             "device_platforms": ["mobile"],
         }
     }
-    assert made.steps[0].changes[0].before == AD_SET["targeting"]["geo_locations"]  # type: ignore[index] # an object of objects
-    assert AD_SET["targeting"]["age_min"] == 21  # type: ignore[index] # an object of objects
+    assert made.steps[0].changes[0].before == AD_SET["targeting"]["geo_locations"]
+    assert AD_SET["targeting"]["age_min"] == 21
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
-from adsunify.plans.records import Plan, Step
+from adsunify.plans.records import Kind, Plan, Step
 from tests.networks.calls import answer_of, run
 
 from .calls import (
@@ -295,9 +295,14 @@ def test_a_link_is_updated_where_its_members_are() -> None:
     assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks/"
     assert made.steps[0].request.body == [{"id": LINK, "title": "New", "enabled": True}]
     assert (made.risk, len(asked)) == ("spend", 2)
-    for kind, payload in (("campaign", {"budgetId": "x"}), ("ad", {"url": "https://b.example"}), ("campaign", {})):
+    wrong: tuple[tuple[Kind, dict[str, Any]], ...] = (
+        ("campaign", {"budgetId": "x"}),
+        ("ad", {"url": "https://b.example"}),
+        ("campaign", {}),
+    )
+    for kind, payload in wrong:
         with pytest.raises(InvalidInput):
-            run(plans.plan_update(ACCOUNT, kind, LINK, payload, None))  # type: ignore[arg-type]  # a Kind
+            run(plans.plan_update(ACCOUNT, kind, LINK, payload, None))
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------

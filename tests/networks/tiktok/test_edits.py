@@ -14,7 +14,7 @@ from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput, ProviderNotFound
 from adsunify.http.messages import build_request_url
 from adsunify.networks.tiktok import plans
-from adsunify.plans.records import Plan, add_operation_marks
+from adsunify.plans.records import Kind, Plan, add_operation_marks
 from tests.networks.calls import run
 
 from .calls import ACCOUNT, BASE, VIDEO, rows
@@ -96,15 +96,16 @@ def test_native_creates_are_wrapped_and_paused() -> None:
     }
     plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"operation_status": "ENABLE"}, None))
     assert plan.risk == "spend" and add_operation_marks(plan).steps[0].request.body["request_id"].isdigit()
-    for kind, payload, parent in (
+    wrong: tuple[tuple[Kind, dict[str, Any], str | None], ...] = (
         ("campaign", {"request_id": "1"}, None),
         ("campaign", {}, "1"),
         ("adGroup", {"campaign_id": "1"}, "2"),
         ("adGroup", {}, None),
         ("ad", {"operation_status": "DELETE"}, "2"),
-    ):
+    )
+    for kind, payload, parent in wrong:
         with pytest.raises(InvalidInput):
-            run(plans.plan_native_create(ACCOUNT, kind, payload, parent))  # type: ignore[arg-type] # a Kind
+            run(plans.plan_native_create(ACCOUNT, kind, payload, parent))
 
 
 def test_an_ad_is_patched_or_replaced_whole() -> None:

@@ -312,7 +312,9 @@ def test_waits_follow_the_codes() -> None:
     step = created().steps[0]
 
     def waits(code: int, message: str = "") -> Any:
-        return classify_write(NETWORK, step, step.request, answer(code=code, message=message)).retry_after  # type: ignore[union-attr] # throttled
+        outcome = classify_write(NETWORK, step, step.request, answer(code=code, message=message))
+        assert isinstance(outcome, Throttled)
+        return outcome.retry_after
 
     assert [waits(40901), waits(40202), waits(60001), waits(40100)] == [15.0, 1.0, 60.0, 1.0]
     assert waits(40133, "Too many requests: QPM") == 300.0
