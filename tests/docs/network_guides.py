@@ -1,7 +1,8 @@
 """Writes the guide of each network, ``docs/networks/CODE.md``, from its tables.
 
 The facts about the application, the review and the limits of the network are in ``guide.md`` of the adapter. They are
-written by hand, from the sources that ``native.py`` of the adapter names.
+written by hand, from the sources that ``native.py`` of the adapter names. The last section, "Figures by level", is
+written by hand in the guide; the generator keeps it.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ from .unverified import list_facts
 
 FROM_MATRIX = ("Formats", "Levels", "Editable fields", "Locked fields")
 """The sections of docs/networks.md of which a guide shows the rows of its network."""
+FIGURES_HEADING = "\n## Figures by level\n"
+"""The heading of the section that is written by hand in the guide."""
 EVERY_GOAL = ("traffic", "awareness", "conversions", "app_installs")
 
 
 def get_guide_writers() -> Mapping[str, Callable[[str], str]]:
-    """Return the path of each guide, and what writes it; the text before is not used."""
+    """Return the path of each guide, and the function that writes it."""
     return {f"docs/networks/{code}.md": partial(write_guide, code) for code in find_built_in_packages()}
 
 
-def write_guide(code: str, _: str) -> str:
-    """Return the guide of a network."""
+def write_guide(code: str, text: str) -> str:
+    """Return the guide of a network, with the section "Figures by level" of the present ``text``."""
     network = get_adapter(code).network
     by_hand = files(ADAPTER_PACKAGES[code]) / "guide.md"
     parts = [
@@ -53,7 +56,8 @@ def write_guide(code: str, _: str) -> str:
         "## Sources",
         describe_sources(code),
     ]
-    return "\n\n".join(parts) + "\n"
+    _, heading, figures = text.partition(FIGURES_HEADING)
+    return "\n\n".join(parts) + "\n" + heading + figures
 
 
 def describe_end(network: Network) -> str:
