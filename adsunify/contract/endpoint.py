@@ -58,6 +58,8 @@ class Endpoint:
         method_name: the name of that method, such as ``list``.
         ignores_idempotency_key: the endpoint is idempotent, so it accepts an idempotency key and ignores it.
         allows_agents: an agent's access token may call it.
+        allows_frozen: a credential that a guardrail has frozen may call it with all its authority. The others that are
+            no GET treat such a credential as read-only, or refuse it.
         is_paged: the response is a list with a cursor.
         kind: the level of an endpoint that exists for each level; the use case gets it as an argument.
     """
@@ -76,6 +78,7 @@ class Endpoint:
     takes_idempotency_key: bool = False
     ignores_idempotency_key: bool = False
     allows_agents: bool = True
+    allows_frozen: bool = False
     is_paged: bool = False
     kind: Kind | None = None
     operation_id: str = field(init=False)

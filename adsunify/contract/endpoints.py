@@ -148,6 +148,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Validated,
         body=requests.Campaign,
         ignores_idempotency_key=True,
+        allows_frozen=True,
     ),
     Endpoint(
         "POST",
@@ -213,6 +214,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Nothing,
         ignores_idempotency_key=True,
+        allows_frozen=True,
     ),
     Endpoint(
         "POST",
@@ -224,6 +226,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.ValidChange,
         body=Mutation,
         ignores_idempotency_key=True,
+        allows_frozen=True,
     ),
     # -- Bulk controls ---------------------------------------------------------------------------------------------
     Endpoint(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
+
+from attrs import evolve
 
 from adsunify.actor import Actor
 from adsunify.contract import ApiRequest, ApiResponse, Endpoint
 from adsunify.contract.access import authorize
 from adsunify.contract.messages import parse_request, run_large_in_thread
-from adsunify.errors import InvalidInput, Issue
+from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound
 from adsunify.models.parsing import SMALL_INPUT_VALUES, count_values
+from adsunify.review.completion import attach_operation
 
 from . import (
     accounts,
@@ -26,6 +30,7 @@ from . import (
     webhooks,
 )
 from .core import Idempotency, Service, UseCaseResult
+from .rule_checks import raise_if_credential_is_frozen
 
 UseCase = Callable[..., Awaitable[Any]]
 """Takes the service, the actor, and as keyword arguments (snake case) the path parameters and the members of query and
@@ -112,6 +117,7 @@ async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, requ
     Raises Forbidden, InvalidInput with all issues, and the errors of the use case. A refused call stores nothing.
     """
     authorize(actor, endpoint)
+    actor = await _restrict_frozen_actor(service, actor, endpoint, request)
     try:
         arguments, digest = await run_large_in_thread(request.body, parse_request, endpoint, request)
     except InvalidInput as problem:
@@ -127,6 +133,28 @@ async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, requ
     result = returned if isinstance(returned, UseCaseResult) else UseCaseResult(returned)
     pages = endpoint.is_paged and isinstance(result.data, list)
     return ApiResponse(endpoint.status, result.data, pages, result.next_cursor, result.replayed)
+
+
+async def _restrict_frozen_actor(service: Service, actor: Actor, endpoint: Endpoint, request: ApiRequest) -> Actor:
+    """Return the actor with the authority that remains if a guardrail has frozen its credential: reading.
+
+    Raises Forbidden ``credential_frozen`` where the endpoint needs more. The refusal of an execution shows the
+    operation, of which earlier calls may have written a part.
+    """
+    if endpoint.method == "GET" or endpoint.allows_frozen:
+        return actor
+    try:
+        await raise_if_credential_is_frozen(service, actor)
+    except Forbidden as refusal:
+        if endpoint.access not in ("write", "admin"):
+            return evolve(actor, can_write=False)
+        with suppress(InvalidInput, NotFound):
+            arguments, _ = parse_request(endpoint, request)
+            if "operation_id" in arguments:
+                operation = await operations.get_operation(service, actor, operation_id=arguments["operation_id"])
+                attach_operation(refusal, operation, advise=False)
+        raise
+    return actor
 
 
 def describe_endpoint(endpoint: Endpoint) -> str:

@@ -9,7 +9,7 @@ from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor, CredentialScope
-from adsunify.errors import Issue, NotFound, raise_if_issues
+from adsunify.errors import Forbidden, Issue, NotFound, raise_if_issues
 from adsunify.guardrails.rules import ClientIdentity, Guardrail, Limits, Scope, Window
 from adsunify.guardrails.windows import MILLISECONDS_PER_HOUR
 from adsunify.models.error_messages import find_similar
@@ -138,9 +138,12 @@ async def lift_freeze(service: Service, actor: Actor, *, credential: str) -> Jso
 
 
 def _lift_freeze(connection: Connection, actor: Actor, credential: str) -> FrozenCredential:
+    """Lift a freeze. No credential lifts its own, whatever the door checks."""
     freeze = next((one for one in _list_freezes(connection, actor) if one.credential == credential), None)
     if freeze is None:
         raise NotFound("This credential is not frozen.")
+    if credential == actor.credential:
+        raise Forbidden("A credential cannot lift its own freeze. Another admin can.", code="credential_frozen")
     guardrails.lift_freeze(connection, actor.workspace_id, credential)
     return freeze
 

@@ -72,7 +72,7 @@ async def save_operations(
 ) -> UseCaseResult:
     """Save the operations with their events and the key, all or nothing.
 
-    Raises GuardrailRefused if guardrails refuse one of them; Forbidden if the credential is frozen.
+    Raises GuardrailRefused if guardrails refuse one of them.
     """
     plans = await check_plans(service, actor, account_id, plans)
     store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]

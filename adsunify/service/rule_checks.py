@@ -48,8 +48,6 @@ from .workspace_rules import NO_RULES, WorkspaceRules, load_workspace_rules
 MAX_CACHED_WORKSPACES = 1000
 LOOK_BACK = 24 * MILLISECONDS_PER_HOUR
 """How far back ``maxIncreasePercent`` looks, in milliseconds."""
-FROZEN_KINDS = ("key", "agent")
-"""The kinds of callers whose credentials can be frozen."""
 APPROVAL_ADVICE = "Sign in, read the plan and execute it at {url}. Calling again does not change that."
 
 
@@ -67,7 +65,14 @@ async def get_workspace_rules(service: Service, workspace_id: str, version: int)
     return loaded
 
 
-def raise_if_frozen(rules: WorkspaceRules, credential: str) -> None:
+async def raise_if_credential_is_frozen(service: Service, actor: Actor) -> None:
+    """Raise Forbidden ``credential_frozen`` if a rule has frozen the actor's credential."""
+    if actor.kind in guardrails.FREEZABLE_ACTORS:
+        version = await service.store.run_query(guardrails.find_rules_version(actor.workspace_id))
+        _raise_if_frozen(await get_workspace_rules(service, actor.workspace_id, version), actor.credential)
+
+
+def _raise_if_frozen(rules: WorkspaceRules, credential: str) -> None:
     """Raise Forbidden ``credential_frozen`` if a rule has frozen the credential."""
     freeze = rules.frozen.get(credential)
     if freeze is not None:
@@ -91,16 +96,13 @@ async def check_plans(
         actor: who prepares or validates.
         account_id: the account of the plans.
         plans: the plans. For ``perOperation`` they count as one operation.
-        is_validation: nothing is prepared. So nothing is recorded, and a frozen credential may do it.
+        is_validation: nothing is prepared, so nothing is recorded.
 
     Raises:
         GuardrailRefused: rules refuse one of the plans.
-        Forbidden: ``credential_frozen``.
     """
     version = await service.store.run_query(guardrails.find_rules_version(actor.workspace_id))
     present = await get_workspace_rules(service, actor.workspace_id, version)
-    if not is_validation:
-        raise_if_frozen(present, actor.credential)
     callers = (Caller(actor.credential, actor.user_id),)
     rules = present.select_rules(callers)
     if not rules:
@@ -197,7 +199,7 @@ async def bind_spend(
         GuardrailRefused: rules refuse the operation, or demand a person (``approval_required``).
         Forbidden: ``credential_frozen``.
     """
-    raise_if_frozen(present, actor.credential)
+    _raise_if_frozen(present, actor.credential)
     binding = SpendBinding(present.rules.version, record.id)
     if not present.rules.guardrails:
         return binding
@@ -292,7 +294,7 @@ def _drop_none(facts: Mapping[str, Json]) -> dict[str, Json]:
 
 def _can_freeze(actor: Actor, breach: Breach) -> bool:
     """Whether a breach freezes the actor's credential. People share the credential of their browsers' sessions."""
-    return breach.rule.on_breach == "freeze" and actor.kind in FROZEN_KINDS
+    return breach.rule.on_breach == "freeze" and actor.kind in guardrails.FREEZABLE_ACTORS
 
 
 def _store_breaches(

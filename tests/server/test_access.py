@@ -11,6 +11,7 @@ import pytest
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.endpoint import Access
 from adsunify.store import people
+from adsunify.store.guardrails import freeze_credential
 
 from .served import NEVER, Caller, Served, brief
 
@@ -169,6 +170,30 @@ async def test_what_each_role_and_key_may(empty: Served, endpoint: Endpoint) -> 
             code = "admin_required" if needed == "admin" else "write_required"
             assert (status, body["code"], body["outcome"]) == (403, code, "not_applied"), (name, kind)
             assert await empty.rows() == before
+
+
+@each
+async def test_a_frozen_admin_key_only_reads_and_cancels(empty: Served, endpoint: Endpoint) -> None:
+    """What needs no role is answered as for a read-only key."""
+    actor, clock = empty.people["admin"].actor, empty.service.store.clock
+    key_id, secret = await empty.key("admin")
+    await empty.service.store.write(freeze_credential, actor.workspace_id, key_id, NEVER, None, clock)
+    before = await empty.rows()
+    status, body = await ask(empty.caller(secret), endpoint, address(endpoint, credential=key_id))
+    if endpoint.operation_id != "post_operation_cancel" and endpoint.access in ("write", "admin"):
+        assert (status, body["code"], body["outcome"]) == (403, "credential_frozen", "not_applied")
+    else:
+        assert status not in (401, 403), body
+    assert await empty.rows() == before
+
+
+async def test_a_frozen_key_ends_itself_and_no_other_key(empty: Served) -> None:
+    actor, clock = empty.people["admin"].actor, empty.service.store.clock
+    (key_id, secret), (other_id, _) = await empty.key("admin"), await empty.key("admin")
+    await empty.service.store.write(freeze_credential, actor.workspace_id, key_id, NEVER, None, clock)
+    caller = empty.caller(secret)
+    assert (await caller.problem(403, "DELETE", f"/keys/{other_id}"))["code"] == "write_required"
+    assert (await caller.delete(f"/keys/{key_id}"))["revokedAt"] is not None
 
 
 async def test_access_comes_before_input(empty: Served) -> None:

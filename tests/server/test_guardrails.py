@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.errors import GuardrailRefused
-from adsunify.service import operations
-from adsunify.store.guardrails import find_rules_version
+from adsunify.errors import Forbidden, GuardrailRefused
+from adsunify.service import guardrails, operations
+from adsunify.store.guardrails import find_rules_version, freeze_credential
 
 from .oauth import agent
 from .served import NEVER, Caller, Served, brief
@@ -285,6 +285,39 @@ async def test_a_breach_freezes_the_credential_until_an_admin_lifts_it(server: S
         await create(caller, server)
 
 
+async def test_a_frozen_admin_key_makes_no_key_and_lifts_no_freeze(server: Served) -> None:
+    key_id, secret = await server.key("admin")
+    caller = server.caller(secret)
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    async with guarded(server, blockedActions=["create"], scope={"keyIds": [key_id]}, onBreach="freeze") as id_:
+        await caller.problem(403, "POST", "/create", body)
+        for method, path, sent in (
+            ("POST", "/keys", {"name": "twin", "canWrite": True}),
+            ("PATCH", f"/guardrails/{id_}", {"scope": {"networks": ["x"]}}),
+            ("DELETE", f"/guardrails/{id_}", None),
+            ("DELETE", f"/guardrails/freezes/{key_id}", None),
+        ):
+            assert (await caller.problem(403, method, path, sent))["code"] == "credential_frozen"
+        actor = evolve(server.people["admin"].actor, credential=key_id, kind="key")
+        with pytest.raises(Forbidden, match="its own freeze"):  # the service checks it as well
+            await guardrails.lift_freeze(server.service, actor, credential=key_id)
+        assert [one["credential"] for one in await server.admin.get("/guardrails/freezes")] == [key_id]
+
+
+async def test_a_frozen_key_is_shown_what_was_written_of_an_operation(server: Served) -> None:
+    key_id, secret = await server.key("admin")
+    operation = await create(server.caller(secret), server)
+    await server.networks.fault("meta", "status", method="POST", path="/v26.0/act_1001/adsets", value=429)
+    await server.admin.execute(operation["id"])
+    actor, clock = server.people["admin"].actor, server.service.store.clock
+    async with guarded(server, blockedActions=["delete"]) as id_:
+        await server.service.store.write(freeze_credential, actor.workspace_id, key_id, id_, None, clock)
+        path = f"/operations/{operation['id']}/execute"
+        problem = await server.caller(secret).problem(403, "POST", path, CONFIRMED)
+        assert (problem["code"], problem["outcome"]) == ("credential_frozen", "partly_applied")
+        assert problem["appliedSteps"] == ["campaign"]
+
+
 async def test_a_breach_at_execution_freezes_the_executor(server: Served) -> None:
     key_id, secret = await server.key("admin")
     operation = await create(server.admin, server)
@@ -309,6 +342,7 @@ async def test_a_new_consent_does_not_escape_a_freeze(server: Served) -> None:
         assert freeze["credential"] == f"{client.client_id}:{user_id}"
         again = server.caller((await client.tokens("member"))["access_token"])
         assert (await again.problem(403, "POST", "/create", body))["code"] == "credential_frozen"
+        assert (await again.problem(403, "POST", "/activate", {}))["code"] == "credential_frozen"
         for path in ("", "/freezes"):
             assert (await again.problem(403, "GET", f"/guardrails{path}"))["code"] == "not_for_agents"
         await server.admin.delete(f"/guardrails/freezes/{freeze['credential']}")
