@@ -23,6 +23,7 @@ from adsunify.adapter.oauth import make_code_challenge
 from adsunify.encryption import KeyRing, derive_secrets
 from adsunify.errors import AdsunifyError, Forbidden, NotFound
 from adsunify.service.core import Service, format_timestamp
+from adsunify.service.frozen_clients import require_consent_allowed
 from adsunify.service.serializers import scope_to_json
 from adsunify.service.tokens import hash_token, make_token
 from adsunify.store import agents, connections, people
@@ -267,8 +268,8 @@ async def grant_consent(
 
     ``account_ids``: the only accounts that the agent reaches; None means all accounts, also those connected later.
 
-    Raises Forbidden where the person is not a member, or is a viewer and allows writing; NotFound for an account of
-    another workspace.
+    Raises Forbidden where the person is not a member, is a viewer and allows writing, or has another client that is
+    frozen and is not an admin; NotFound for an account of another workspace.
     """
     code = make_token()
     await service.store.write(
@@ -299,6 +300,7 @@ def _grant_consent(
         raise Forbidden("You do not belong to this workspace.")
     if write and member.role == "viewer":
         raise Forbidden("A viewer cannot allow writing.", code="write_required")
+    require_consent_allowed(connection, request.client.id, member)
     person = Actor(workspace_id, user_id, "session", member.role, True, "session")
     for account_id in (scope and scope.account_ids) or ():
         connections.get_account(connection, person, account_id)

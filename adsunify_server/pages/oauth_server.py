@@ -11,6 +11,7 @@ from aiohttp import web
 from adsunify.errors import Forbidden
 from adsunify.service import oauth_server
 from adsunify.service.accounts import list_accounts
+from adsunify.service.frozen_clients import read_consent_notices
 from adsunify.service.oauth_server import AuthorizationRequest, OAuthError
 
 from .request import PageRequest, PageRouter, check_storable
@@ -83,13 +84,19 @@ async def _list_accounts(visit: PageRequest) -> dict[str, list[Any]]:
 async def _consent_page(
     visit: PageRequest, request: AuthorizationRequest, status: int = 200, problem: str | None = None
 ) -> web.Response:
-    homes = visit.signed_in_session.memberships
+    person = visit.signed_in_session
+    notices = await read_consent_notices(
+        visit.service, request.client.id, person.user_id, [home.workspace_id for home in person.memberships]
+    )
+    refused = {workspace_id for workspace_id, notice in notices.items() if notice.is_refused}
+    homes = [home for home in person.memberships if home.workspace_id not in refused]
     return visit.render_page(
         "consent.html",
         status,
         targets=f"'self' {_form_target(request.redirect_uri)}",
         authorization=request,
         homes=homes,
+        notices=[(home, notices[home.workspace_id]) for home in person.memberships if home.workspace_id in notices],
         accounts=await _list_accounts(visit),
         max_accounts=MAX_ACCOUNTS,
         writes=request.wants_write and any(home.role != "viewer" for home in homes),

@@ -9,6 +9,7 @@ import pytest
 
 from adsunify.adapter.oauth import make_code_challenge
 from adsunify.service.users import add_member, create_workspace
+from adsunify.store.guardrails import freeze_credential, lift_freeze
 from tests.server.served import NEVER, Served, connect
 
 from .browsing import Browser, Page, browser, email
@@ -116,6 +117,36 @@ async def test_what_is_allowed(site: Served, name: str, scope: str, chosen: str 
         while any(form.action.endswith("/revoke") for form in person.page.forms):
             await person.send(action="/revoke")
         await site.caller(made["access_token"]).problem(401, "GET", "/auth/verify")
+
+
+@pytest.mark.parametrize("name", ["admin", "member"])
+async def test_a_new_application_beside_a_frozen_one(site: Served, name: str) -> None:
+    """The page names the frozen one. Only an admin can allow the new one; others read who can help."""
+    first, second = [await address(site, name=title) for title in ("<b>Frozen</b>", "Again")]
+    actor, clock = site.people[name].actor, site.service.store.clock
+    async with browser(site) as person:
+        await person.sign_in(email(name))
+        await person.open(first)
+        await decided(person, "allow", access="write")
+        client_id = parse_qs(urlsplit(first).query)["client_id"][0]
+        credential = f"{client_id}:{actor.user_id}"
+        await site.service.store.write(freeze_credential, actor.workspace_id, credential, NEVER, None, clock)
+        await person.open(second)
+        assert (
+            'Workspace shop: A guardrail has frozen an application that acts for you: "<b>Frozen</b>".' in person.text
+        )
+        if name == "admin":
+            assert "code" in await decided(person, "allow", access="write")
+        else:
+            assert "Ask an admin to lift the freeze: admin@shop.example." in person.text
+            assert "workspaceId" not in person.page.forms[-1].fields
+            sent = {**person.page.forms[-1].fields, "decision": "allow", "workspaceId": actor.workspace_id}
+            answer = await person.http.post(person.at, data=sent, follow_redirects=False)
+            assert answer.status_code == 403 and "Ask an admin" in answer.text
+            assert (await decided(person, "deny"))["error"] == "access_denied"
+        await person.open(first)  # a new consent does not lift its freeze, so it needs no notice
+        assert "A guardrail has frozen" not in person.text
+        await site.service.store.write(lift_freeze, actor.workspace_id, credential)
 
 
 async def test_what_was_not_offered_is_not_given(site: Served) -> None:

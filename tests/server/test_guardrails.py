@@ -349,6 +349,29 @@ async def test_a_new_consent_does_not_escape_a_freeze(server: Served) -> None:
         assert (await again.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
 
 
+async def test_a_new_registration_does_not_escape_a_freeze(server: Served) -> None:
+    """Another client of the same person needs an admin as long as the freeze lasts; so does a read-only one."""
+    actor, clock = server.people["member"].actor, server.service.store.clock
+    first, second = await agent(server), await agent(server)
+    await first.tokens("member")
+    credential = f"{first.client_id}:{actor.user_id}"
+    async with guarded(server, blockedActions=["create"]) as id_:
+        await server.service.store.write(freeze_credential, actor.workspace_id, credential, id_, None, clock)
+        before = await server.rows()
+        for write in (True, False):
+            with pytest.raises(Forbidden, match=r'"Helper".* Ask an admin .* admin@shop\.example') as refusal:
+                await second.allowed("member", write)
+            assert refusal.value.code == "admin_required"
+        assert await server.rows() == before
+        await first.tokens("member")  # it stays frozen
+        await second.tokens("admin")  # the freeze is about another person
+        frozen_of_admin = f"{first.client_id}:{server.people['admin'].actor.user_id}"
+        await server.service.store.write(freeze_credential, actor.workspace_id, frozen_of_admin, id_, None, clock)
+        await second.tokens("admin")
+        await server.admin.delete(f"/guardrails/freezes/{credential}")
+        await second.tokens("member")
+
+
 async def test_a_person_is_refused_and_not_frozen(server: Served) -> None:
     person, operation = server.people["member"].actor, await create(server.person("member"), server)
     async with guarded(server, blockedActions=["create"], onBreach="freeze"):
