@@ -137,6 +137,9 @@ class PayloadRules:
         neutral: members that do not change how much may be spent, or whose effect the settings of the level compute;
             ``budget/pacing`` is the member ``pacing`` of the object ``budget``, and ``budget/type=DAILY`` is neutral
             with this value only. Every other member that no setting computes makes the exposure of a plan unknown.
+        bidding: members that decide whether a bid limits what is paid, such as the bid strategy -> the values under
+            which a bid of the entity, or of an entity below it, is a limit. A change to another value leaves no known
+            limit. Google has an object for each strategy: a bid is a limit under it if the object has one.
         budget_names: members that name a budget, which is an object beside the entity. What it allows is not computed.
         create_statuses: the native statuses that a create may name; empty: those of ``Level.writable_statuses``.
         update_statuses: the native statuses that an update may name; empty: those of ``Level.writable_statuses``.
@@ -147,6 +150,7 @@ class PayloadRules:
     read_only: Collection[str] = ()
     fixed: Collection[str] = ()
     neutral: Collection[str] = ()
+    bidding: Mapping[str, tuple[str, ...]] = field(factory=dict)
     budget_names: Collection[str] = ()
     create_statuses: tuple[str, ...] = ()
     update_statuses: tuple[str, ...] = ()

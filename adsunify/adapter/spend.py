@@ -18,7 +18,7 @@ from attrs import evolve, field, frozen
 
 from adsunify.adapter.native_money import MoneyUnit, is_number
 from adsunify.adapter.network import Account, NativeEntity, Network, Period, Setting
-from adsunify.adapter.settings import BID_FIELDS, get_display_value, get_setting_pointer
+from adsunify.adapter.settings import get_display_value, get_setting_pointer
 from adsunify.errors import InvalidInput
 from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, Spend
 from adsunify.plans.records import Change, Kind
@@ -65,6 +65,20 @@ class SpendSettings:
     def has_budget(self) -> bool:
         """Whether a budget is set, or is present and cannot be read."""
         return any(budget.amount is not None for budget in self.budgets.values())
+
+    def only_reduces(self, before: SpendSettings) -> bool:
+        """Whether an entity with these settings spends at most what it can spend with the settings ``before``.
+
+        Each budget stays or falls within its period, and so do caps; a start stays or is later, an end stays or is
+        earlier. No budget is set, removed or moved, and no cap is lifted. A value that cannot be read stays only.
+        """
+        names = {*before.budgets, *self.budgets}
+        return (
+            all(_is_reduced(before.budgets.get(name), self.budgets.get(name)) for name in names)
+            and not is_cap_lifted(before, self)
+            and (self.start == before.start or _is_bound(before.start, self.start))
+            and (self.end == before.end or _is_bound(before.end, self.end, is_end=True))
+        )
 
     def list_values(self) -> Iterator[tuple[str, str | int | None]]:
         """Yield each setting with its value: an amount, or a start or an end as text."""
@@ -234,22 +248,36 @@ def is_cap_lifted(before: SpendSettings, after: SpendSettings) -> bool:
     return False
 
 
-def find_highest_bid(bids: Iterable[Amount]) -> Amount | None:
-    """Return the highest of the bids; ``unknown`` if one is unknown; None without a bid."""
-    amounts = list(bids)
-    numbers = [amount for amount in amounts if isinstance(amount, int)]
-    if len(numbers) < len(amounts):
-        return "unknown" if "unknown" in amounts else "unbounded"
+def find_highest_amount(amounts: Iterable[Amount]) -> Amount | None:
+    """Return the highest amount; ``unknown`` if one is unknown; None without an amount."""
+    found = list(amounts)
+    numbers = [amount for amount in found if isinstance(amount, int)]
+    if len(numbers) < len(found):
+        return "unknown" if "unknown" in found else "unbounded"
     return max(numbers, default=None)
 
 
-def list_changed_bids(changes: Iterable[Change]) -> list[Amount]:
-    """Return the bids that an edit sets."""
-    return [
-        parse_major_amount(str(change.after))
-        for change in changes
-        if change.field in BID_FIELDS and change.after is not None
-    ]
+def is_at_most(one: Amount | None, other: Amount | None) -> bool:
+    """Whether both are known amounts, and the first is not higher."""
+    return isinstance(one, int) and isinstance(other, int) and one <= other
+
+
+def _is_reduced(before: Budget | None, after: Budget | None) -> bool:
+    """Whether a budget stays, or falls within its period."""
+    if after is None or after.amount is None:
+        return before is None or before.amount is None
+    return before is not None and (
+        before == after or (before.period == after.period and is_at_most(after.amount, before.amount))
+    )
+
+
+def _is_bound(before: Moment, after: Moment, *, is_end: bool = False) -> bool:
+    """Whether a start is set or later, or an end is set or earlier. Both are days, or both are instants."""
+    if before is None or not isinstance(after, date):
+        return before is None and isinstance(after, date)
+    if not isinstance(before, date) or type(before) is not type(after):
+        return False
+    return after <= before if is_end else before <= after
 
 
 # -- arithmetic ---------------------------------------------------------------------------------------------------

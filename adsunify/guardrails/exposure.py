@@ -29,12 +29,9 @@ from adsunify.adapter.spend import (
     compute_spend,
     count_days,
     find_common_run,
-    find_highest_bid,
     find_widest_run,
     is_cap_lifted,
-    list_changed_bids,
     parse_major_amount,
-    read_amount,
     read_spend_settings,
 )
 from adsunify.errors import (
@@ -44,6 +41,14 @@ from adsunify.errors import (
     ProviderThrottled,
     ProviderUnreadable,
     TokenRefused,
+)
+from adsunify.guardrails.bids import (
+    BidChange,
+    BidChanges,
+    compare_edited_bids,
+    compare_native_bids,
+    list_bid_settings,
+    read_bids,
 )
 from adsunify.guardrails.payloads import (
     get_path,
@@ -55,7 +60,7 @@ from adsunify.guardrails.payloads import (
 )
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, BudgetChange, Exposure, Guard, Spend
+from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, BudgetChange, Exposure, Guard, Spend
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
 from adsunify.values.money import MAX_NATIVE_UNITS
@@ -154,7 +159,8 @@ class ExposureReader:
                 parent = evolve(entities[0], kind=parent_kind, id=entities[0].parent_id)
                 entities = list((yield from self._fetch_children(parent, kind)) or ())
             for entity in entities:
-                for name, value in self._read(entity).list_values():
+                bids = read_bids(self.network, self.account, kind, entity.native)
+                for name, value in (*self._read(entity).list_values(), *bids.items()):
                     found[kind, entity.id, name] = value
         return found
 
@@ -180,6 +186,7 @@ class ExposureReader:
         before = self._read(entity)
         changes = [change for step in plan.steps for change in step.changes]
         is_known, is_active = True, False
+        choices: dict[str, Json] = {}
         named: list[str] = []
         for setting in list_settings(self.network, kind):
             if setting.field not in edit.fields:
@@ -190,12 +197,13 @@ class ExposureReader:
                 status = edit.fields[setting.field]
                 unified = status if status in ("active", "paused") else unify_status(level, status)
                 is_active, is_known = is_active or unified == "active", is_known and unified is not None
-            elif setting.field in BUDGET_FIELDS or setting.field in (*CAP_FIELDS, *DATE_FIELDS, *BID_FIELDS):
-                continue
-            elif not is_neutral(level, pointer):
-                is_known = False
+            elif get_path(level, pointer) in level.payload.bidding:
+                choices[get_path(level, pointer)] = edit.fields[setting.field]
+            elif setting.field not in (*BUDGET_FIELDS, *CAP_FIELDS, *DATE_FIELDS, *BID_FIELDS):
+                is_known = is_known and is_neutral(level, pointer)
         after = apply_changes(before, changes)
-        bids = list_changed_bids(changes)
+        present = read_bids(self.network, self.account, kind, entity.native)
+        bids = compare_edited_bids(level, present, changes, choices)
         return (yield from self._compare(entity, before, after, named, bids, is_known, is_active))
 
     def _fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
@@ -209,13 +217,13 @@ class ExposureReader:
         entity = yield from self._fetch_entity(kind, entity_id)
         native = lay_over(level, entity.native, placed)
         before, after = self._read(entity), read_spend_settings(self.network, self.account, kind, native)
-        bids = self._read_bids(level, native, leaves)
+        pointers = {pointer for pointer, _ in leaves}
+        bids = compare_native_bids(self.network, self.account, level, entity.native, native, pointers)
         is_known = self._is_covered(level, native, after, leaves)
         is_active = False
-        if any(pointer in list_status_pointers(level) for pointer, _ in leaves):
+        if not pointers.isdisjoint(list_status_pointers(level)):
             unified = unify_status(level, read_native_status(level, native))
             is_active, is_known = unified == "active", is_known and unified is not None
-        pointers = {pointer for pointer, _ in leaves}
         named = [
             setting.field
             for setting in list_settings(self.network, kind)
@@ -229,7 +237,11 @@ class ExposureReader:
         native = place_payload(level, members, True)
         leaves = list(list_leaves(place_payload(level, payload, True)))
         after = read_spend_settings(self.network, self.account, kind, native)
-        bids = self._read_bids(level, native, leaves)
+        bids = tuple(
+            BidChange(name, None, amount)
+            for name, amount in read_bids(self.network, self.account, kind, native).items()
+            if amount is not None
+        )
         status = unify_status(level, read_native_status(level, native))
         parent = find_parent_id(level, payload, parent_id)
         parent = None if parent is None else parent.rpartition("/")[2].rpartition(":")[2]
@@ -239,7 +251,7 @@ class ExposureReader:
         others = [(pointer, value) for pointer, value in leaves if get_path(level, pointer) not in names]
         if not self._is_covered(level, native, after, others, self._list_parent_pointers(kind)):
             return Exposure(self.account.currency, UNKNOWN_SPEND, UNKNOWN_SPEND, "unknown")
-        bid = find_highest_bid(bids)
+        bid = BidChanges(bids).highest
         if names:  # a paused entity spends nothing, whatever the budget
             return Exposure(self.account.currency, UNKNOWN_SPEND if is_active else NO_SPEND, UNKNOWN_SPEND, bid)
         holders = (
@@ -257,21 +269,24 @@ class ExposureReader:
         before: SpendSettings,
         after: SpendSettings,
         named: Iterable[str],
-        bids: Iterable[Amount],
+        bids: BidChanges,
         is_known: bool,
         is_active: bool,
     ) -> Flow[Exposure]:
         """Return the exposure of a change of an entity. ``named``: the settings that the change names."""
         exposure = Exposure(
             self.account.currency,
-            highest_bid=find_highest_bid(bids),
+            highest_bid=bids.highest,
             budgets=tuple(_list_changes(entity, before, after)),
         )
-        if is_known:
-            exposure = evolve(exposure, exposure=(yield from self._fetch_added(entity, before, after, is_active)))
-        else:
+        values = dict(after.list_values())
+        if not is_known:
             exposure = evolve(exposure, exposure=UNKNOWN_SPEND, highest_bid="unknown")
-        own = _list_named_guards(entity, before, after, named)
+        elif any(values.get(name) == "unknown" for name in named):
+            exposure = evolve(exposure, exposure=UNKNOWN_SPEND)
+        else:
+            exposure = evolve(exposure, exposure=(yield from self._fetch_added(entity, before, after, is_active)))
+        own = (*_list_named_guards(entity, before, after, named), *bids.list_guards(entity.kind, entity.id))
         if exposure.exposure == NO_SPEND:  # a decrease rests on what it lowers, and must not turn into a raise
             return evolve(exposure, guards=own)
         places = {(guard.kind, guard.entity_id, guard.field) for guard in own}
@@ -282,12 +297,12 @@ class ExposureReader:
         self, entity: ParsedEntity, before: SpendSettings, after: SpendSettings, is_active: bool
     ) -> Flow[Spend]:
         """Return what an entity can spend after a change and not before."""
+        if not is_active and after.only_reduces(before):  # reads nothing, so a failed read stops no decrease
+            return NO_SPEND
         if is_cap_lifted(before, after) or (before.has_budget and not after.has_budget):
             return UNKNOWN_SPEND
         if is_active:
             return self._add_up((yield from self._fetch_holders(entity, after)))
-        if (before.budgets, before.start, before.end) == (after.budgets, after.start, after.end):
-            return NO_SPEND
         holders_after = yield from self._fetch_holders(entity, after)
         if after.has_budget and not before.has_budget:
             return self._add_up(holders_after)
@@ -424,7 +439,8 @@ class ExposureReader:
 
         ``others``: pointers of further values that do not.
         """
-        computed, bids = {*others, *list_status_pointers(level)}, self._list_bid_pointers(level, native)
+        bids = {get_setting_pointer(setting, native) for setting in list_bid_settings(self.network, level.kind)}
+        computed = {*others, *bids, *list_status_pointers(level)}
         for setting in list_settings(self.network, _to_kind(level.kind)):
             budget = after.budgets.get(setting.field)
             is_counted = budget is not None and budget.amount is not None
@@ -432,26 +448,12 @@ class ExposureReader:
                 computed.add(get_setting_pointer(setting, native))
         return all(
             pointer in computed
-            or pointer in bids
+            or get_path(level, pointer) in level.payload.bidding
             or is_neutral(level, pointer, value)
             or (pointer.rpartition("/")[2] in CURRENCY_MEMBERS and value == self.account.currency)
             or (value == {} and any(bid.startswith(f"{pointer}/") for bid in bids))
             for pointer, value in leaves
         )
-
-    def _list_bid_pointers(self, level: Level, native: NativeEntity) -> dict[str, Amount | None]:
-        """Return the bids of an entity by pointer."""
-        return {
-            get_setting_pointer(setting, native): read_amount(self.network, self.account, setting, native)
-            for setting in list_settings(self.network, _to_kind(level.kind))
-            if setting.field in BID_FIELDS and setting.unit == "money"
-        }
-
-    def _read_bids(self, level: Level, native: NativeEntity, leaves: Iterable[tuple[str, Json]]) -> list[Amount]:
-        """Return the bids that a payload sets."""
-        pointers = {pointer for pointer, _ in leaves}
-        bids = self._list_bid_pointers(level, native)
-        return [amount for pointer, amount in bids.items() if pointer in pointers and amount is not None]
 
 
 def _return_no_holders() -> Flow[tuple[Holder, ...] | None]:

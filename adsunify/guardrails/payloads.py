@@ -51,6 +51,11 @@ def get_path(level: Level, pointer: str) -> str:
     return pointer.removeprefix(f"/{level.native}/" if is_wrapped(level) else "/").removeprefix("/")
 
 
+def get_pointer(level: Level, path: str) -> str:
+    """Return the pointer to a place in an entity. It is the inverse of :func:`get_path`."""
+    return f"/{level.native}/{path}" if is_wrapped(level) else f"/{path}"
+
+
 def is_neutral(level: Level, pointer: str, value: Json = None) -> bool:
     """Whether a value in an entity does not change how much may be spent, according to ``PayloadRules.neutral``."""
     path = get_path(level, pointer)

@@ -28,10 +28,18 @@ def render_computed_members() -> str:
         network = get_adapter(code).network
         table = render_markdown_table(["level", *(heading for heading, _ in COLUMNS)], _list_rows(network))
         neutral = sorted({name for level in network.levels for name in level.payload.neutral})
-        sentence = f"Members that change nothing: {', '.join(f'`{name}`' for name in neutral)}."
-        text = fill(sentence, 120, break_on_hyphens=False, break_long_words=False)
+        bidding = {member: values for level in network.levels for member, values in level.payload.bidding.items()}
+        sentences = (
+            f"Members that decide about bids: {', '.join(_describe_bidding(*row) for row in bidding.items())}.",
+            f"Members that change nothing: {', '.join(f'`{name}`' for name in neutral)}.",
+        )
+        text = "\n\n".join(fill(one, 120, break_on_hyphens=False, break_long_words=False) for one in sentences)
         parts.append(f"### {network.title}\n\n" + "\n".join(table) + f"\n\n{text}")
     return "\n\n".join(parts)
+
+
+def _describe_bidding(member: str, values: Sequence[str]) -> str:
+    return f"`{member}` ({', '.join(f'`{value}`' for value in values)})" if values else f"`{member}`"
 
 
 def _list_rows(network: Network) -> Iterator[Sequence[str]]:

@@ -215,6 +215,29 @@ async def test_a_read_that_fails_makes_the_exposure_unknown(server: Served) -> N
     assert (read_exposure(operation), operation["risk"]) == (("unknown", "unknown"), "spend")
 
 
+OTHER_LEVELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "pinterest": ("campaign", "/v5/ad_accounts/*/ad_groups*", {"daily_spend_cap": 15_000_000}),
+    "linkedin": ("adGroup", "/rest/*/adCampaignGroups/*", {"dailyBudget": {"amount": "15", "currencyCode": "USD"}}),
+    "x": ("campaign", "/12/accounts/*/line_items*", {"daily_budget_amount_local_micro": 15_000_000}),
+    "apple": ("campaign", "/v1/adgroups/query", {"dailyBudget": {"value": {"amount": "15", "currency": "USD"}}}),
+}
+"""Networks with ends on two levels: the kind with the budget, where the other level is read, and a lower budget."""
+
+
+@pytest.mark.parametrize("network", list(OTHER_LEVELS))
+async def test_a_decrease_needs_no_read_of_another_level(server: Served, network: str) -> None:
+    """The other level counts for a raise only: a read of it that fails makes the raise unknown."""
+    kind, read, payload = OTHER_LEVELS[network]
+    made = await create_campaign(server, network, schedule={"startAt": "2030-01-15T05:00:00Z"})
+    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(made)[kind]}"
+    await server.networks.fault(network, "status", value=500, path=read, times=100)
+    raised = await server.admin.post(f"{path}/edit", {"fields": {"budget": "30"}}, 201)
+    assert read_exposure(raised) == ("unknown", "unknown")
+    assert read_exposure(await server.admin.post(f"{path}/edit", {"fields": {"budget": "15"}}, 201)) == NOTHING
+    native = await server.admin.send("PATCH", path, {"payload": payload})
+    assert read_exposure(native.json()["data"]) == NOTHING
+
+
 async def test_an_activation_without_an_end_warns(server: Served) -> None:
     made = await create_campaign(server, "google", schedule={"startAt": "2030-01-15T05:00:00Z"})
     assert read_exposure(made, "planned") == ("20.00", "unbounded")

@@ -62,7 +62,7 @@ LOGIN = OAuth2(
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    asin budget/budgetType=DAILY creative dynamicBidding/placementBidding= dynamicBidding/strategy name
+    asin budget/budgetType=DAILY creative dynamicBidding/placementBidding= name
     sku tags targetingType
     """)
 )
@@ -110,7 +110,8 @@ SELLER, VENDOR = "seller", "vendor"
 MANUAL_TARGETING = "MANUAL"
 DAILY = "DAILY"
 DOWN_ONLY = "LEGACY_FOR_SALES"  # Amazon only lowers bids, so a bid is a maximum
-BID_STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
+FIXED_BID = "MANUAL"
+BID_STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", FIXED_BID, "RULE_BASED")
 PLACEMENTS = ("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
 ENABLED, PAUSED, ARCHIVED = "ENABLED", "PAUSED", "ARCHIVED"
 BROAD_MATCH = "BROAD_MATCH"

@@ -44,6 +44,7 @@ from .native import (
     CODE,
     DOWN_ONLY,
     ENABLED,
+    FIXED_BID,
     HOSTS,
     ITEM_ERROR,
     LOGIN,
@@ -92,7 +93,7 @@ _level = partial(
     writable_statuses=_WRITABLE_STATUSES,
     status_filters=STATUS_FILTERS,
     initial_status=PAUSED,
-    payload=PayloadRules(neutral=NEUTRAL_MEMBERS),
+    payload=PayloadRules(neutral=NEUTRAL_MEMBERS, bidding={"dynamicBidding/strategy": (DOWN_ONLY, FIXED_BID)}),
 )
 
 CAMPAIGN = _level(

@@ -58,6 +58,7 @@ BID_STRATEGIES: Mapping[str, str] = {
     "MANUAL_CPM": "IMPRESSION",
 }
 """Bid strategy to its goal. A write sends both. The last two are for Apple Maps."""
+MANUAL_STRATEGIES = (MANUAL_CPT, "MANUAL_CPM")
 SUPPLY_TARGETING: Mapping[str, Mapping[str, Sequence[str]]] = {
     "supplySource": {"include": ["APPSTORE"]},
     "supplyPlacement": {"include": ["APPSTORE_SEARCH_RESULTS"]},
@@ -82,7 +83,7 @@ ITEM_ERROR = "item_error"
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     adAccountId automatedKeywordsOptIn automatedKeywordsRequired bidStrategy/bidStrategyGoal
-    bidStrategy/bidStrategyType billingEvent creativeId invoiceDetail name pricingModel promotedObjectId
+    billingEvent creativeId invoiceDetail name pricingModel promotedObjectId
     promotedObjectType regulationResponses targeting
     """)
 )

@@ -60,7 +60,12 @@ from .targeting import (
 def _payload_rules(kind: Kind) -> PayloadRules:
     """Build the rules of native payloads. They may have the targeting, which edits change member by member."""
     fixed = set(list_locked_members(SETTINGS, kind)) - {"targeting"}
-    return PayloadRules(read_only=("id",), fixed=fixed, neutral=apple.NEUTRAL_MEMBERS)
+    return PayloadRules(
+        read_only=("id",),
+        fixed=fixed,
+        neutral=apple.NEUTRAL_MEMBERS,
+        bidding={"bidStrategy/bidStrategyType": apple.MANUAL_STRATEGIES},
+    )
 
 
 _level = partial(

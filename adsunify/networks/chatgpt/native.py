@@ -64,7 +64,7 @@ DEFAULT_RETRY_DELAY = 5.0  # seconds; for a throttled response that names no tim
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    bidding_config/billing_event_type bidding_config/strategy bidding_type context_hints
+    bidding_type context_hints
     conversion_event_setting_ids creative description file_id mode name product_feed_id targeting
     """)
 )

@@ -59,6 +59,7 @@ _level = partial(
         read_only=openai.READ_ONLY_MEMBERS,
         fixed=("campaign_id", "ad_group_id"),
         neutral=openai.NEUTRAL_MEMBERS,
+        bidding={"bidding_config/strategy": (openai.FIXED_BID,), "bidding_config/billing_event_type": ()},
         update_statuses=openai.STATUSES,
     ),
 )

@@ -65,6 +65,11 @@ BID_STRATEGIES = {  # the member of the bidding oneof that a write sets, and the
     "maximizeConversionValue": "MAXIMIZE_CONVERSION_VALUE",
     "targetImpressionShare": "TARGET_IMPRESSION_SHARE",
 }
+# The members of the bidding oneof, and the name under which an edit changes them (PayloadRules). Manual bids are on ad
+# groups, and the other members limit a bid only by an amount of their own.
+BIDDING_MEMBERS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
+    split_words("biddingStrategyType manualCpc targetSpend maximizeConversions maximizeConversionValue targetRoas"), ()
+)
 CRITERION_TYPES = ("location", "language", "proximity", "device", "adSchedule", "ageRange", "gender", "ipBlock")
 CRITERION_OPTIONS = ("negative", "bidModifier")
 LOCATION, LANGUAGE = "LOCATION", "LANGUAGE"
@@ -84,9 +89,9 @@ RESTATED_DAYS = 3  # unverified: for how many days figures change; Google names 
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    ad advertisingChannelSubType advertisingChannelType biddingStrategyType campaignBudget/deliveryMethod=STANDARD
+    ad advertisingChannelSubType advertisingChannelType campaignBudget/deliveryMethod=STANDARD
     campaignBudget/explicitlyShared campaignBudget/name campaignConversionGoals
-    containsEuPoliticalAdvertising finalUrlSuffix geoTargetTypeSetting labels manualCpc
+    containsEuPoliticalAdvertising finalUrlSuffix geoTargetTypeSetting labels manualCpc/enhancedCpcEnabled=false
     maximizeConversionValue/targetRoas name networkSettings targetRoas/targetRoas trackingUrlTemplate type
     urlCustomParameters
     """)

@@ -64,7 +64,9 @@ def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Jso
         "writable_statuses": WRITABLE_STATUSES,
         "status_filters": tuple(UNIFIED_STATUSES),
         "initial_status": google.PAUSED,
-        "payload": PayloadRules(neutral=google.NEUTRAL_MEMBERS, budget_names=("campaignBudget",)),
+        "payload": PayloadRules(
+            neutral=google.NEUTRAL_MEMBERS, bidding=google.BIDDING_MEMBERS, budget_names=("campaignBudget",)
+        ),
     }
     path = google.COLLECTIONS[native]
     return Level(kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=split_words(fields), **more)

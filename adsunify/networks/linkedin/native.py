@@ -100,14 +100,15 @@ OPTIMIZATION_TARGETS: Mapping[str, Mapping[str, str]] = {
 }
 BID_STRATEGIES = tuple(dict.fromkeys(target for targets in OPTIMIZATION_TARGETS.values() for target in targets))
 BID_TARGETS = (MANUAL_TARGET, "ENHANCED_CONVERSION")  # the targets with a bid, beside TARGET_COST_* and CAP_COST_*
+LIMITING_TARGETS = (*BID_TARGETS, *(target for target in BID_STRATEGIES if target.startswith(("TARGET_", "CAP_"))))
 
 
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    account associatedEntity audienceExpansionEnabled connectedTelevisionOnly content costType creativeSelection
+    account associatedEntity audienceExpansionEnabled connectedTelevisionOnly content creativeSelection
     format leadgenCallToAction locale name objectiveType offsiteDeliveryEnabled offsitePreferences
-    optimizationTargetType politicalIntent targetingCriteria type
+    politicalIntent targetingCriteria type
     """)
 )
 

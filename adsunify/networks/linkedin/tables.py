@@ -61,6 +61,7 @@ _payload_rules = partial(
     PayloadRules,
     read_only=linkedin.READ_ONLY_MEMBERS,
     neutral=linkedin.NEUTRAL_MEMBERS,
+    bidding={"optimizationTargetType": linkedin.LIMITING_TARGETS, "costType": ()},
     create_statuses=linkedin.LIVE_STATUSES,
     update_statuses=(*_UNIFIED_STATUSES, linkedin.COMPLETED),
 )

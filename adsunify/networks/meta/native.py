@@ -159,7 +159,7 @@ UPDATE_MEMBERS = {
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
     account_id ad_format adlabels attribution_count_type attribution_spec
-    bid_constraints bid_strategy billing_event buying_type conversion_domain
+    bid_constraints billing_event buying_type conversion_domain
     creative destination_type display_sequence dsa_beneficiary dsa_payor engagement_audience frequency_control_specs
     include_demolink_hashes is_adset_budget_sharing_enabled=false is_dynamic_creative
     is_incremental_attribution_enabled is_skadnetwork_attribution name objective optimization_goal

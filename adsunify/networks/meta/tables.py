@@ -75,6 +75,7 @@ def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tu
             create=meta.CREATE_MEMBERS[kind],
             update=meta.UPDATE_MEMBERS[kind],
             neutral=meta.NEUTRAL_MEMBERS,
+            bidding={"bid_strategy": meta.CAPPED_BID_STRATEGIES},
             update_statuses=tuple(UNIFIED_STATUSES),
         ),
         "fields": split_words(fields),

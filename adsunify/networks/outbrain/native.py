@@ -56,6 +56,7 @@ OPTIMIZATIONS: Mapping[str, tuple[str, ...]] = {
     "Conversions": ("CPC", *_AUTOMATED_OPTIMIZATIONS),
     "AppInstalls": ("CPC", *_AUTOMATED_OPTIMIZATIONS),
 }
+CLICK_OPTIMIZATIONS = (TRAFFIC, "CPC")  # the cost per click of the campaign is a maximum
 STANDARD_FORMAT = "Standard"
 EMPTY_SUFFIX, EMPTY_PREFIX = "EMPTY_SUFFIX", "EMPTY_PREFIX"
 SUCCESS, FAILURE = "Success", "Failure"
@@ -74,7 +75,7 @@ EXTRA_CAMPAIGN_FIELDS = "Locations,PlatformTargeting,InterestsTargeting,CustomAu
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    budget/dailyTarget budget/pacing campaignOptimization/optimizationType creativeFormat description imageMetadata
+    budget/dailyTarget budget/pacing creativeFormat description imageMetadata
     logoMetadata name objective prefixTrackingCode sectionName suffixTrackingCode targeting text url
     """)
 )

@@ -72,6 +72,7 @@ CAMPAIGN = _level(
         read_only=("id", "marketerId", "budget", "liveStatus", "minimumCpc", "contentType", "autoArchived"),
         fixed=("budgetId", "creativeFormat"),
         neutral=outbrain.NEUTRAL_MEMBERS,
+        bidding={"campaignOptimization/optimizationType": outbrain.CLICK_OPTIMIZATIONS},
         budget_names=("budgetId",),
     ),
     settings_context={

@@ -92,7 +92,7 @@ DEFAULT_RETRY_DELAY = 60.0  # seconds; for a rate error that names no time
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    ad_account_id android_deep_link auto_targeting_enabled bid_strategy_type billable_event budget_type
+    ad_account_id android_deep_link auto_targeting_enabled billable_event budget_type
     carousel_android_deep_links carousel_destination_urls carousel_ios_deep_links click_tracking_url creative_type
     customizable_cta_type destination_url feed_profile_id grid_click_type intended_promotion_type ios_deep_link
     is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets=false is_performance_plus

@@ -69,6 +69,7 @@ _level = partial(
     deletion_statuses={"": pinterest.ARCHIVED, pinterest.DRAFT: pinterest.DELETED_DRAFT},
     payload=PayloadRules(
         neutral=pinterest.NEUTRAL_MEMBERS,
+        bidding={"bid_strategy_type": (pinterest.MAX_BID,)},
         create_statuses=pinterest.CREATE_STATUSES,
         update_statuses=pinterest.STATUSES,
     ),

@@ -76,7 +76,7 @@ _find_fraction = re.compile(r"\.0*[1-9]").search
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    bid_strategy bid_type click_url click_url_query_parameters conversion_pixel_id event_trackers
+    click_url click_url_query_parameters conversion_pixel_id event_trackers
     funding_instrument_id goal_type is_campaign_budget_optimization name objective optimization_goal post_id
     preview_expiry products profile_id schedule targeting view_through_conversion_type
     """)

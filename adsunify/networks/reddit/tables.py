@@ -57,6 +57,7 @@ def _payload_rules(kind: Kind, members: str) -> PayloadRules:
         update=names,
         fixed=list_locked_members(SETTINGS, kind),
         neutral=reddit.NEUTRAL_MEMBERS,
+        bidding={"bid_strategy": reddit.STRATEGIES_WITH_BID, "bid_type": ()},
         create_statuses=reddit.STATUSES,
         update_statuses=reddit.STATUSES,
     )

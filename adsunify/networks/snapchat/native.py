@@ -109,7 +109,7 @@ _find_error_code = re.compile(r"\bE([0-9]{4,5})\b").search
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    ad_account_id app_install_properties bid_strategy billing_event buy_model cap_and_exclusion_config child_ad_type
+    ad_account_id app_install_properties billing_event buy_model cap_and_exclusion_config child_ad_type
     conversion_window creative_id measurement_spec name objective_v2_properties optimization_goal pacing_type
     paying_advertiser_name pixel_id placement_v2 product_properties regulations targeting
     third_party_impression_tracking_urls third_party_swipe_tracking_urls tracking_urls type

@@ -61,7 +61,11 @@ _level = partial(
     writable_statuses={"active": snap.ACTIVE, "paused": snap.PAUSED},
     status_filters=snap.STATUSES,
     initial_status=snap.PAUSED,
-    payload=PayloadRules(read_only=("id", *snap.READ_ONLY_MEMBERS), neutral=snap.NEUTRAL_MEMBERS),
+    payload=PayloadRules(
+        read_only=("id", *snap.READ_ONLY_MEMBERS),
+        neutral=snap.NEUTRAL_MEMBERS,
+        bidding={"bid_strategy": (snap.MAX_BID, snap.TARGET_COST)},
+    ),
     id_pattern=r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
 )
 

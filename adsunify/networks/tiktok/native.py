@@ -126,7 +126,7 @@ NEUTRAL_MEMBERS = (
     frozenset(
         split_words("""
     actions ad_text_list adgroup_name advertiser_id age_groups app_id app_promotion_type audience_ids audience_rule
-    bid_type billing_event budget_mode budget_optimize_on call_to_action_list campaign_name campaign_type
+    billing_event budget_mode budget_optimize_on call_to_action_list campaign_name campaign_type
     category_exclusion_ids click_attribution_window comment_disabled contextual_tag_ids creative_list creatives
     dayparting device_model_ids device_price_ranges excluded_audience_ids gender household_income
     interest_category_ids interest_keyword_ids inventory_filter_enabled landing_page_url_list languages location_ids

@@ -57,7 +57,7 @@ def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
         "writable_statuses": WRITABLE_STATUSES,
         "initial_status": tiktok.DISABLE,
         "status_filters": tiktok.STATUS_FILTERS,
-        "payload": PayloadRules(neutral=tiktok.NEUTRAL_MEMBERS),
+        "payload": PayloadRules(neutral=tiktok.NEUTRAL_MEMBERS, bidding={"bid_type": (tiktok.CUSTOM_BID,)}),
     }
     return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
 

@@ -97,9 +97,9 @@ REQUIRED_MEMBERS: Mapping[str, tuple[str, ...]] = {
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(
     split_words("""
-    advertiser_domain advertiser_user_id android_app_store_identifier audience_expansion bid_strategy
+    advertiser_domain advertiser_user_id android_app_store_identifier audience_expansion
     budget_optimization=LINE_ITEM categories duration_in_days frequency_cap funding_instrument_id goal
-    ios_app_store_identifier name objective pay_by placements primary_web_event_tag product_type
+    ios_app_store_identifier name objective placements primary_web_event_tag product_type
     purchase_order_number standard_delivery tweet_ids
     """)
 )

@@ -55,11 +55,13 @@ from .native import (
     LINK_CLICKS,
     LOCATION_TYPES,
     LOGIN_HOST,
+    MAX_BID,
     NEUTRAL_MEMBERS,
     OPERATION_ERROR,
     PAUSED,
     PROMOTED_POSTS,
     STATUSES,
+    TARGET_BID,
     TIME,
     VERSION,
     WEBSITE_CLICKS,
@@ -97,6 +99,7 @@ def _payload_rules(create: str, update: str) -> PayloadRules:
         create=split_words(f"{create} {update}"),
         update=split_words(update),
         neutral=NEUTRAL_MEMBERS,
+        bidding={"bid_strategy": (MAX_BID, TARGET_BID), "pay_by": ()},
         create_statuses=STATUSES,
     )
 

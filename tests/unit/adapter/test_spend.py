@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -171,6 +172,65 @@ def test_caps() -> None:
     lifted = [(5, 6), (5, None), (5, "unknown"), ("unknown", 5), ("unknown", None)]
     assert all(is_cap_lifted(capped(before), capped(after)) for before, after in lifted)
     assert not any(is_cap_lifted(capped(before), capped(after)) for before, after in [(5, 4), (5, 5), (None, 5)])
+
+
+LINE = SpendSettings(
+    {"budget": Budget("daily", 10), "lifetimeBudget": Budget("lifetime", None)},
+    {"spendCap": 50, "dailyCap": None},
+    date(2027, 3, 2),
+    date(2027, 3, 9),
+)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        LINE,
+        evolve(LINE, budgets={"budget": Budget("daily", 9), "lifetimeBudget": Budget("daily", None)}),
+        evolve(LINE, caps={"spendCap": 50, "dailyCap": 7}),
+        evolve(LINE, caps={"spendCap": 49, "dailyCap": None}),
+        evolve(LINE, start=date(2027, 3, 3)),
+        evolve(LINE, end=date(2027, 3, 8)),
+    ],
+)
+def test_what_only_reduces(after: SpendSettings) -> None:
+    assert after.only_reduces(LINE)
+    assert LINE.only_reduces(after) == (after == LINE)
+    assert after.only_reduces(evolve(LINE, start=None, end=None))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        evolve(LINE, budgets={"budget": Budget("lifetime", 9)}),  # another period
+        evolve(LINE, budgets={"lifetimeBudget": Budget("daily", 9)}),  # another field
+        evolve(LINE, budgets={**LINE.budgets, "lifetimeBudget": Budget("lifetime", 1)}),
+        evolve(LINE, budgets={"budget": Budget("daily", None)}),
+        evolve(LINE, budgets={}),
+        evolve(LINE, budgets={"budget": Budget("daily", "unknown")}),
+        evolve(LINE, caps={"spendCap": None}),
+        evolve(LINE, caps={}),
+        evolve(LINE, start=date(2027, 3, 1)),
+        evolve(LINE, start=None),
+        evolve(LINE, start="unknown"),
+        evolve(LINE, start=at("2027-03-02T00:00:00+00:00")),  # a day and an instant are not compared
+        evolve(LINE, end=date(2027, 3, 10)),
+        evolve(LINE, end=None),
+        evolve(LINE, end="unknown"),
+    ],
+)
+def test_what_may_spend_more(after: SpendSettings) -> None:
+    assert not after.only_reduces(LINE)
+    assert not LINE.only_reduces(evolve(LINE, budgets={"budget": Budget("daily", "unknown")}))
+
+
+@given(
+    *(st.builds(daily, st.integers(1, 99), st.none() | DAYS, st.none() | DAYS) for _ in range(2)),
+    st.sampled_from(ZONES),
+)
+def test_what_only_reduces_spends_no_more(before: SpendSettings, after: SpendSettings, zone: str) -> None:
+    if after.only_reduces(before):
+        assert compute_spend(after, zone, NOW) - compute_spend(before, zone, NOW) == NO_SPEND
 
 
 def test_changes_of_an_edit() -> None:

@@ -1,0 +1,172 @@
+"""``maxBid`` over REST: bids that are set, raised, lowered and removed, on every network that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from adsunify.networks.registry import ADAPTER_PACKAGES
+
+from .served import Served, brief
+from .test_guardrails import CONFIRMED, approve, guarded, limits, refused
+from .test_native import at
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+BID = "6.00"
+BID_KINDS = {"outbrain": "campaign"}
+"""The kind of the entity that has the bid, where it is not the ad group."""
+STRATEGIES = {
+    "meta": ("adGroup", "LOWEST_COST_WITHOUT_CAP"),
+    "google": ("campaign", "targetSpend"),
+    "tiktok": ("adGroup", "BID_TYPE_NO_BID"),
+    "snapchat": ("adGroup", "AUTO_BID"),
+    "pinterest": ("adGroup", "AUTOMATIC_BID"),
+    "linkedin": ("adGroup", "MAX_CLICK"),
+    "reddit": ("adGroup", "MAXIMIZE_VOLUME"),
+    "amazon": ("campaign", "AUTO_FOR_SALES"),
+    "x": ("adGroup", "AUTO"),
+    "apple": ("campaign", "MAX_CONVERSIONS"),
+}
+"""For each network with the field ``bidStrategy``: the kind that has it, and a value under which no bid is a limit."""
+REMOVALS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "meta": ("campaign", {"bid_strategy": "LOWEST_COST_WITHOUT_CAP"}),
+    "google": ("campaign", {"targetSpend": {}}),
+    "tiktok": ("adGroup", {"bid_type": "BID_TYPE_NO_BID"}),
+    "snapchat": ("adGroup", {"bid_strategy": "AUTO_BID", "bid_micro": None}),
+    "pinterest": ("adGroup", {"bid_strategy_type": "AUTOMATIC_BID"}),
+    "linkedin": ("adGroup", {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}),
+    "reddit": ("adGroup", {"bid_strategy": "MAXIMIZE_VOLUME"}),
+    "amazon": ("campaign", {"dynamicBidding": {"strategy": "AUTO_FOR_SALES"}}),
+    "x": ("adGroup", {"bid_strategy": "AUTO"}),
+    "chatgpt": ("adGroup", {"bidding_config": {"billing_event_type": "click", "strategy": "maximize_clicks"}}),
+    "apple": ("campaign", {"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}}),
+    "outbrain": ("campaign", {"campaignOptimization": {"optimizationType": "MAX_CONVERSION_FULLY_AUTOMATED"}}),
+}
+"""For each network: a native update after which no bid is a limit."""
+
+
+async def find_campaign(server: Served, network: str) -> dict[str, str]:
+    """The ids of a campaign with a bid, by kind, for tests that change nothing at the network."""
+    if (network, "bids") not in server.campaigns:
+        server.campaigns[network, "bids"] = await create_campaign(server, network)
+    return server.campaigns[network, "bids"]
+
+
+async def create_campaign(server: Served, network: str) -> dict[str, Any]:
+    body = {"accountId": server.accounts[network], "campaign": brief(network, bid=BID)}
+    done = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    return {entity["kind"]: entity["entityId"] for entity in done["created"]}
+
+
+async def require_person_for_bid(server: Served, operation: Any) -> None:
+    """Only a person executes the operation, because of its bid alone."""
+    assert operation["plan"]["exposure"]["daily"] == "0"
+    (warning,) = [text for text in operation["warnings"] if "signed-in person" in text]
+    assert "what it bids is not known" in warning
+    (reason,) = await refused(server, operation, "approval_required")
+    assert (reason["member"], reason["asked"]) == ("maxBid", "unknown")
+
+
+@pytest.mark.parametrize("network", list(STRATEGIES))
+async def test_a_strategy_that_removes_the_bid_needs_a_person(server: Served, network: str) -> None:
+    kind, strategy = STRATEGIES[network]
+    path = at(server, network, kind, (await find_campaign(server, network))[kind], "edit")
+    edit = {"fields": {"bidStrategy": strategy}}
+    async with guarded(server, currency="USD", maxBid="1000"):
+        await require_person_for_bid(server, await server.admin.post(path, edit, 201))
+    async with guarded(server, currency="USD", perOperation=limits("1"), approvalAbove=limits("0")):
+        operation = await server.admin.post(path, edit, 201)
+        assert not [text for text in operation["warnings"] if "signed-in person" in text]
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "payload"),
+    [
+        *((network, *REMOVALS[network]) for network in ADAPTER_PACKAGES),
+        ("meta", "adGroup", {"bid_strategy": "LOWEST_COST_WITHOUT_CAP"}),
+        ("meta", "adGroup", {"bid_amount": None}),
+        ("outbrain", "campaign", {"cpc": None}),
+    ],
+)
+async def test_a_native_update_that_removes_the_bid_needs_a_person(
+    server: Served, network: str, kind: str, payload: Mapping[str, Any]
+) -> None:
+    path = at(server, network, kind, (await find_campaign(server, network))[kind])
+    async with guarded(server, currency="USD", maxBid="1000"):
+        answer = await server.admin.send("PATCH", path, {"payload": payload})
+        assert answer.status_code == 201, answer.text
+        await require_person_for_bid(server, answer.json()["data"])
+
+
+@networks
+async def test_a_bid_may_fall_and_not_rise(server: Served, network: str) -> None:
+    """Both bids are above the limit. The lower one is no breach."""
+    kind = BID_KINDS.get(network, "adGroup")
+    path = at(server, network, kind, (await find_campaign(server, network))[kind], "edit")
+    async with guarded(server, currency="USD", maxBid="0.50"):
+        lower = await server.admin.post(path, {"fields": {"bid": "4.50"}}, 201)
+        assert lower["plan"]["exposure"]["daily"] == "0" and not any("guardrail" in text for text in lower["warnings"])
+        problem = await server.admin.problem(403, "POST", path, {"fields": {"bid": "7.00"}})
+        (breach,) = problem["guardrails"]
+        assert (breach["member"], breach["asked"]) == ("maxBid", "7.00")
+
+
+async def test_a_bulk_edit_lowers_bids(server: Served) -> None:
+    ids = [(await create_campaign(server, "meta"))["adGroup"] for _ in range(2)]
+    body = {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": ids, "field": "bid", "value": 10}
+    async with guarded(server, currency="USD", maxBid="0.50"):
+        operations = (await server.admin.post("/bulk-edit", body | {"mode": "decrease"}, 201))["operations"]
+        assert (await server.admin.execute(operations[0]["id"]))["status"] == "succeeded"
+        problem = await server.admin.problem(403, "POST", "/bulk-edit", body | {"mode": "increase"})
+        assert [breach["member"] for breach in problem["guardrails"]] == ["maxBid"] * 2
+
+
+@pytest.mark.parametrize(
+    ("method", "body"),
+    [("edit", {"fields": {"bid": "4.50"}}), ("native", {"payload": {"bid_amount": 450}})],
+)
+async def test_a_lower_bid_never_raises_what_somebody_has_lowered(
+    server: Served, method: str, body: dict[str, Any]
+) -> None:
+    group = (await create_campaign(server, "meta"))["adGroup"]
+    path = at(server, "meta", "adGroup", group)
+    async with guarded(server, currency="USD", maxBid="0.50"):
+        if method == "edit":
+            stale = await server.admin.post(f"{path}/edit", body, 201)
+        else:
+            stale = (await server.admin.send("PATCH", path, body)).json()["data"]
+        emergency = await server.admin.post(f"{path}/edit", {"fields": {"bid": "0.10"}}, 201)
+        assert (await server.admin.execute(emergency["id"]))["status"] == "succeeded"
+        problem = await server.admin.problem(400, "POST", f"/operations/{stale['id']}/execute", CONFIRMED)
+        assert problem["code"] == "plan_stale" and "bid of the adGroup" in problem["detail"]
+
+
+async def test_a_bid_of_an_earlier_strategy_counts_when_it_is_a_limit_again(server: Served) -> None:
+    group = (await create_campaign(server, "tiktok"))["adGroup"]
+    path = at(server, "tiktok", "adGroup", group)
+    removal = (await server.admin.send("PATCH", path, {"payload": {"bid_type": "BID_TYPE_NO_BID"}})).json()["data"]
+    assert await approve(server, removal) == "succeeded"
+    async with guarded(server, currency="USD", maxBid="0.50"):
+        answer = await server.admin.send("PATCH", path, {"payload": {"bid_type": "BID_TYPE_CUSTOM", "bid_price": 2}})
+        assert (answer.status_code, answer.json()["code"]) == (403, "guardrail_exceeded")
+
+
+async def test_google_limits_bids_by_the_amount_of_a_strategy(server: Served) -> None:
+    campaign = (await find_campaign(server, "google"))["campaign"]
+    path = at(server, "google", "campaign", campaign)
+    async with guarded(server, currency="USD", maxBid="1.00"):
+        for body in (
+            {"payload": {"targetSpend": {"cpcBidCeilingMicros": "900000"}}},
+            {"payload": {"maximizeConversions": {"targetCpaMicros": "900000"}}},
+        ):
+            answer = await server.admin.send("PATCH", path, body)
+            assert answer.status_code == 201, answer.text
+            assert not any("signed-in person" in text for text in answer.json()["data"]["warnings"])
+        edit = {"bidStrategy": "targetSpend", "bidCeiling": "0.90"}
+        operation = await server.admin.post(f"{path}/edit", {"fields": edit}, 201)
+        assert not any("signed-in person" in text for text in operation["warnings"])
+        edit["bidCeiling"] = "1.10"
+        await server.admin.problem(403, "POST", f"{path}/edit", {"fields": edit})
