@@ -11,6 +11,7 @@ from adsunify.values.money import format_decimal
 from .evaluation import Breach
 
 ADVICE = "Prepare a change that fits, or ask an admin to change the guardrail."
+BULK_NOTE = "All operations of one bulk call count together."
 PERIOD_WORDS = {"daily": "a day", "lifetime": "in all"}
 
 
@@ -20,10 +21,12 @@ def make_rule_breach(breach: Breach) -> RuleBreach:
     return RuleBreach(breach.rule.id, breach.rule.name, breach.member, breach.currency, *amounts)
 
 
-def make_refusal(breaches: Sequence[Breach]) -> GuardrailRefused:
-    """Make the error of an operation that breaks rules."""
+def make_refusal(breaches: Sequence[Breach], *, is_bulk: bool = False) -> GuardrailRefused:
+    """Make the error of an operation that breaks rules. ``is_bulk``: its call has prepared several operations."""
     code = "guardrail_exceeded" if any(one.member != "currency" for one in breaches) else "guardrail_currency"
     sentences = dict.fromkeys(describe_breach(breach) for breach in breaches)
+    if is_bulk and any(breach.member.startswith("perOperation") for breach in breaches):
+        sentences[BULK_NOTE] = None
     return GuardrailRefused(
         " ".join((*sentences, ADVICE)), breaches=[make_rule_breach(breach) for breach in breaches], code=code
     )

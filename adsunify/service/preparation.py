@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor
 from adsunify.errors import Issue, NotFound, invalid_input
 from adsunify.execution.state import read_progress
+from adsunify.guardrails.evaluation import sum_known_spend
 from adsunify.guardrails.plans import list_read_budgets
 from adsunify.plans.records import Outputs, Plan
 from adsunify.service import serializers
@@ -75,7 +76,9 @@ async def save_operations(
     Raises GuardrailRefused if guardrails refuse one of them.
     """
     plans = await check_plans(service, actor, account_id, plans)
-    store, drafts = service.store, [OperationDraft(account_id, plan, source_operation_id, unified) for plan in plans]
+    call = sum_known_spend([plan.exposure for plan in plans]) if len(plans) > 1 else None
+    store = service.store
+    drafts = [OperationDraft(account_id, plan, source_operation_id, unified, call) for plan in plans]
     saved = await store.write(_prepare_operations, actor, drafts, store.clock, idempotency)
     if saved.is_replay:
         return await _read_replay(service, actor, saved.operation_ids, many)

@@ -129,7 +129,7 @@ async def check_plans(
     if breaches:
         if not is_validation:
             await _record_breaches(service, actor, breaches, account_id, plans[0].network)
-        raise make_refusal(breaches)
+        raise make_refusal(breaches, is_bulk=len(plans) > 1)
     full = await _find_full_windows(service, actor, rules, evaluations)
     window_warnings = [f"{describe_breach(breach)} Until there is room, executing it is refused." for breach in full]
     return [
@@ -213,12 +213,13 @@ async def bind_spend(
         callers=callers,
         exposure=plan.exposure,
         lowest=await _find_lowest_budgets(service, rules, record.account_id, [plan]),
+        call=record.call_spend,
     )
     evaluation = evaluate_rules(rules, subject)
     breaches = (*evaluation.breaches, *evaluation.unbounded)
     if breaches:
         await _record_breaches(service, actor, breaches, record.account_id, record.network, record.id)
-        raise make_refusal(breaches)
+        raise make_refusal(breaches, is_bulk=record.call_spend is not None)
     if evaluation.needs_person and not actor.can_approve:
         reasons = evaluation.needs_person
         await _record_breaches(service, actor, reasons, record.account_id, record.network, record.id, can_freeze=False)

@@ -12,6 +12,7 @@ from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.execution.state import REVIEW_MILLISECONDS, OperationStatus, apply_trigger, build_actor_record, is_expired
 from adsunify.guardrails.windows import to_hour
+from adsunify.plans.exposure import Spend
 from adsunify.plans.records import Plan, add_operation_marks
 from adsunify.values.exact_json import Json
 
@@ -27,13 +28,15 @@ from .windows import HAS_USES, release_uses
 class OperationDraft:
     """An operation to be prepared.
 
-    ``unified``: its plan comes from a brief, so its entities can be activated together.
+    ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: what all
+    operations of the call that prepares it expose and plan; None if the call prepares this operation alone.
     """
 
     account_id: str
     plan: Plan
     source_operation_id: str | None = None
     unified: bool = False
+    call_spend: tuple[Spend, Spend] | None = None
 
     @property
     def plan_text(self) -> str:
@@ -72,6 +75,7 @@ class OperationRecord:
         is_stalled: the lease ran out with a write in flight.
         retry_after: the remaining time to wait in milliseconds; None if there is no wait.
         packed: the compressed plan; None in lists, and if the caller has the plan.
+        call_spend: as :attr:`OperationDraft.call_spend`; None also if an older version has prepared the operation.
     """
 
     id: str
@@ -100,6 +104,7 @@ class OperationRecord:
     fence: int
     executed_by: Mapping[str, Json] | None
     cancelled_by: Mapping[str, Json] | None
+    call_spend: tuple[Spend, Spend] | None = None
 
     @property
     def is_claimed(self) -> bool:
@@ -254,6 +259,7 @@ def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: Operation
         fence=0,
         executed_by=None,
         cancelled_by=None,
+        call_spend=draft.call_spend,
     )
 
 
@@ -270,7 +276,9 @@ def _operation_event(record: OperationRecord, kind: str, at: int) -> dict[str, A
 
 
 def _record_to_row(record: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in _SHARED_COLUMNS} | {"plan": draft.plan_text, "in_flight": False}
+    values = {name: getattr(record, name) for name in _SHARED_COLUMNS}
+    call_spend = _dump_call_spend(record.call_spend)
+    return values | {"plan": draft.plan_text, "in_flight": False, "call_spend": call_spend}
 
 
 def find_by_idempotency_key(actor: Actor, idempotency: Idempotency) -> Query[PreparedOperations | None]:
@@ -333,7 +341,21 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
         fence=row.fence,
         executed_by=row.executed_by,
         cancelled_by=row.cancelled_by,
+        call_spend=_load_call_spend(row.call_spend),
     )
+
+
+def _dump_call_spend(call: tuple[Spend, Spend] | None) -> Json:
+    """Return the stored form: exposure and planned budgets, each with its daily and its lifetime amount."""
+    return None if call is None else [[spend.daily, spend.lifetime] for spend in call]
+
+
+def _load_call_spend(stored: Json) -> tuple[Spend, Spend] | None:
+    """Read what :func:`_dump_call_spend` wrote."""
+    if stored is None:
+        return None
+    exposed, planned = (Spend(*amounts) for amounts in stored)
+    return exposed, planned
 
 
 def find_operation(actor: Actor, operation_id: str, clock: Clock) -> Query[OperationRecord]:

@@ -276,6 +276,7 @@ operations = Table(
     Column("plan", CompressedText, nullable=False, server_default=""),
     Column("executed_by", ExactJson),
     Column("cancelled_by", ExactJson),
+    Column("call_spend", ExactJson),
     # these indexes are read backwards, newest first: for an admin, for a user, for an agent
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),

@@ -594,6 +594,28 @@ async def test_a_bulk_call_counts_as_one_operation(server: Served) -> None:
         await server.admin.post("/bulk-edit", body | {"mode": "set", "value": 27.5}, 201)
 
 
+async def test_a_bulk_call_counts_as_one_operation_when_it_is_executed(server: Served) -> None:
+    """For a rule that was made, and for one that was lowered, after the call was prepared."""
+    *groups, alone = [(await create_campaign(server, "meta"))["adGroup"]["id"] for _ in range(3)]
+    body = {"accountId": server.accounts["meta"], "kind": "adGroup", "field": "budget", "mode": "set", "value": 30}
+    prepared = (await server.admin.post("/bulk-edit", body | {"entityIds": groups}, 201))["operations"]
+    (single,) = (await server.admin.post("/bulk-edit", body | {"entityIds": [alone]}, 201))["operations"]
+    batch = {"operationIds": [operation["id"] for operation in prepared], **CONFIRMED}
+    async with guarded(server, currency="USD", perOperation=limits("20")) as id_:
+        answer = await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": limits("19.99")})
+        assert answer.status_code == 200
+        writes = server.networks.writes()
+        for result in (await server.admin.post("/operations/execute", batch))["results"]:
+            (breach,) = result["error"]["guardrails"]
+            assert (breach["member"], breach["asked"], breach["fits"]) == ("perOperation.daily", "20.00", "19.99")
+            assert "All operations of one bulk call count together." in result["error"]["detail"]
+        assert server.networks.writes() == writes
+        assert (await server.admin.execute(single["id"]))["status"] == "succeeded"
+        await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": limits("20")})
+        done = (await server.admin.post("/operations/execute", batch))["results"]
+        assert [result["status"] for result in done] == ["succeeded", "succeeded"]
+
+
 async def test_an_account_in_another_currency_is_refused_unless_the_rule_allows_it(server: Served) -> None:
     campaign = (await create_campaign(server, "meta"))["campaign"]["id"]
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}

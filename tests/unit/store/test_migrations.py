@@ -136,7 +136,9 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
+BEFORE_CALLS = ("ALTER TABLE operations DROP COLUMN call_spend",)
 BEFORE_GUARDRAILS = (
+    *BEFORE_CALLS,
     *(f"DROP TABLE {name}" for name in ("guardrail_uses", "guardrail_hours", "guardrails", "frozen_credentials")),
     "DROP TABLE budgets",
     "ALTER TABLE workspaces DROP COLUMN guardrails_version",

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, select, text, update
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.execution.state import REVIEW_MILLISECONDS, TRANSITIONS, StateCommit
+from adsunify.plans.exposure import Spend
 from adsunify.plans.marks import IdempotencyMark
 from adsunify.plans.records import add_operation_marks
 from adsunify.store import operations, schema, webhooks
@@ -22,6 +23,7 @@ from adsunify.store.attempts import list_attempts_by_operation
 from adsunify.store.events import list_operation_events
 from adsunify.store.operations import Idempotency, OperationDraft
 from adsunify.store.statement import Statement
+from adsunify.values.money import MAX_NATIVE_UNITS
 
 from .world import LEASE, PLAN, World, make_intent, make_receipt, other_credential, plan_of
 
@@ -63,6 +65,15 @@ async def test_the_event_of_a_preparation_holds_identifiers_only(world: World) -
         "network": "meta",
         "status": "prepared",
     }
+
+
+async def test_the_sum_of_a_call_is_stored_with_each_operation(world: World) -> None:
+    """A sum may be above the 64 bits of a single amount."""
+    call = (Spend(50 * MAX_NATIVE_UNITS, "unbounded"), Spend(1, 2))
+    drafts = [OperationDraft(world.account.id, PLAN, call_spend=call)] * 2
+    made = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
+    assert [(await world.get(id_)).call_spend for id_ in made.operation_ids] == [call, call]
+    assert (await world.get(await world.prepare())).call_spend is None
 
 
 async def test_a_refused_preparation_leaves_its_key_free(world: World) -> None:
