@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from adsunify.errors import GuardrailRefused, RuleBreach
 from adsunify.plans.exposure import Amount, format_amount
 from adsunify.values.money import format_decimal
@@ -13,6 +15,11 @@ from .evaluation import Breach
 ADVICE = "Prepare a change that fits, or ask an admin to change the guardrail."
 BULK_NOTE = "All operations of one bulk call count together."
 PERIOD_WORDS = {"daily": "a day", "lifetime": "in all"}
+
+
+def hide_rule_name(breach: Breach) -> Breach:
+    """Return a breach with the rule's id in place of its name, for readers that cannot read the rule."""
+    return evolve(breach, rule=evolve(breach.rule, name=breach.rule.id))
 
 
 def make_rule_breach(breach: Breach) -> RuleBreach:

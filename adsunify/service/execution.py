@@ -176,7 +176,7 @@ async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperatio
     finally:
         execution.close()
     if lease.breach is not None:
-        raise make_window_refusal(rules, lease.breach)
+        raise make_window_refusal(actor, rules, lease.breach)
     return ending
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from attrs import evolve
 from sqlalchemy import Connection
 
-from adsunify.actor import Actor, CredentialScope
+from adsunify.actor import Actor
 from adsunify.errors import Forbidden, Issue, NotFound, raise_if_issues
 from adsunify.guardrails.rules import ClientIdentity, Guardrail, Limits, Scope, Window
 from adsunify.guardrails.windows import MILLISECONDS_PER_HOUR
@@ -24,6 +24,7 @@ from adsunify.values.exact_json import Json
 from adsunify.values.money import MICROS, to_units
 
 from .core import Service, format_timestamp
+from .workspace_rules import is_rule_visible
 
 UNSAVED = ""
 """The id of a rule that the store has not saved yet."""
@@ -32,7 +33,7 @@ UNSAVED = ""
 async def list_guardrails(service: Service, actor: Actor) -> list[Json]:
     """List the guardrails of the workspace, oldest first, also those that are not active."""
     rules = await service.store.read(guardrails.list_guardrails, actor.workspace_id)
-    return [guardrail_to_json(rule) for rule in rules if _is_visible(actor, rule)]
+    return [guardrail_to_json(rule) for rule in rules if is_rule_visible(actor, rule)]
 
 
 async def get_guardrail(service: Service, actor: Actor, *, guardrail_id: str) -> Json:
@@ -42,15 +43,9 @@ async def get_guardrail(service: Service, actor: Actor, *, guardrail_id: str) ->
 
 def _get_guardrail(connection: Connection, actor: Actor, guardrail_id: str) -> Guardrail:
     rule = guardrails.get_guardrail(connection, actor.workspace_id, guardrail_id)
-    if not _is_visible(actor, rule):
+    if not is_rule_visible(actor, rule):
         raise NotFound("This workspace has no such guardrail.")
     return rule
-
-
-def _is_visible(actor: Actor, rule: Guardrail) -> bool:
-    """Whether the rule applies only to accounts in the scope of the actor's credential."""
-    scope = CredentialScope(rule.scope.networks or None, rule.scope.account_ids or None)
-    return actor.scope is None or actor.scope.has_scope(scope)
 
 
 async def create_guardrail(service: Service, actor: Actor, *, rule: NewGuardrail) -> Json:
@@ -123,7 +118,7 @@ async def list_freezes(service: Service, actor: Actor) -> list[Json]:
 def _list_freezes(connection: Connection, actor: Actor) -> list[FrozenCredential]:
     """Return the freezes by visible rules. The freezes by rules that were deleted show without a scope only."""
     visible = {
-        rule.id for rule in guardrails.list_guardrails(connection, actor.workspace_id) if _is_visible(actor, rule)
+        rule.id for rule in guardrails.list_guardrails(connection, actor.workspace_id) if is_rule_visible(actor, rule)
     }
     return [
         freeze
@@ -299,7 +294,7 @@ def _find_scope_issues(connection: Connection, actor: Actor, rule: Guardrail) ->
             issues.append(Issue(f"{path}.clientId", "not_found", "must be the id of an agent's client."))
         if client.user_id not in members:
             issues.append(Issue(f"{path}.userId", "not_found", "must be the id of a member of this workspace."))
-    if not issues and not _is_visible(actor, rule):
+    if not issues and not is_rule_visible(actor, rule):
         message = "must name accounts or networks in the scope of your credential, as `GET /auth/verify` shows it."
         issues.append(Issue("scope", "outside_scope", message))
     return issues

@@ -29,6 +29,7 @@ from adsunify.guardrails.evaluation import (
 from adsunify.guardrails.refusals import (
     describe_approval,
     describe_breach,
+    hide_rule_name,
     make_refusal,
     make_rule_breach,
 )
@@ -43,7 +44,7 @@ from adsunify.values.exact_json import Json
 from adsunify.values.money import MAX_NATIVE_UNITS
 
 from .core import Service, format_timestamp
-from .workspace_rules import NO_RULES, WorkspaceRules, load_workspace_rules
+from .workspace_rules import NO_RULES, WorkspaceRules, is_rule_visible, load_workspace_rules
 
 MAX_CACHED_WORKSPACES = 1000
 LOOK_BACK = 24 * MILLISECONDS_PER_HOUR
@@ -129,17 +130,29 @@ async def check_plans(
     if breaches:
         if not is_validation:
             await _record_breaches(service, actor, breaches, account_id, plans[0].network)
-        raise make_refusal(breaches, is_bulk=len(plans) > 1)
+        raise make_refusal(_hide_rule_names(actor, breaches), is_bulk=len(plans) > 1)
     full = await _find_full_windows(service, actor, rules, evaluations)
-    window_warnings = [f"{describe_breach(breach)} Until there is room, executing it is refused." for breach in full]
     return [
-        _add_warnings(plan, [*map(describe_approval, evaluation.needs_person), *window_warnings])
-        for plan, evaluation in zip(plans, evaluations, strict=True)
+        _add_warnings(plan, evaluation.needs_person, full) for plan, evaluation in zip(plans, evaluations, strict=True)
     ]
 
 
-def _add_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:
-    return evolve(plan, warnings=tuple(dict.fromkeys((*plan.warnings, *warnings)))) if warnings else plan
+def _add_warnings(plan: Plan, needs_person: Sequence[Breach], full: Sequence[Breach]) -> Plan:
+    """Return the plan with warnings. They have ids of rules and no names: a reader of a plan may not read the rules."""
+    warnings = [
+        *plan.warnings,
+        *(describe_approval(hide_rule_name(breach)) for breach in needs_person),
+        *(
+            f"{describe_breach(hide_rule_name(breach))} Until there is room, executing it is refused."
+            for breach in full
+        ),
+    ]
+    return evolve(plan, warnings=tuple(dict.fromkeys(warnings))) if needs_person or full else plan
+
+
+def _hide_rule_names(actor: Actor, breaches: Sequence[Breach]) -> list[Breach]:
+    """Return breaches as the actor may read them: without the names of rules outside the actor's scope."""
+    return [breach if is_rule_visible(actor, breach.rule) else hide_rule_name(breach) for breach in breaches]
 
 
 async def _find_lowest_budgets(
@@ -219,10 +232,12 @@ async def bind_spend(
     breaches = (*evaluation.breaches, *evaluation.unbounded)
     if breaches:
         await _record_breaches(service, actor, breaches, record.account_id, record.network, record.id)
-        raise make_refusal(breaches, is_bulk=record.call_spend is not None)
+        raise make_refusal(_hide_rule_names(actor, breaches), is_bulk=record.call_spend is not None)
     if evaluation.needs_person and not actor.can_approve:
-        reasons = evaluation.needs_person
-        await _record_breaches(service, actor, reasons, record.account_id, record.network, record.id, can_freeze=False)
+        await _record_breaches(
+            service, actor, evaluation.needs_person, record.account_id, record.network, record.id, can_freeze=False
+        )
+        reasons = _hide_rule_names(actor, evaluation.needs_person)
         url = f"{service.settings.base_url}/review/{record.id}"
         sentences = dict.fromkeys((*map(describe_approval, reasons), APPROVAL_ADVICE.format(url=url)))
         raise GuardrailRefused(
@@ -263,10 +278,10 @@ def _get_lowest(lowest: Mapping[BudgetKey, int], change: BudgetChange) -> int:
     return lowest.get(get_budget_key(change), MAX_NATIVE_UNITS)
 
 
-def make_window_refusal(present: WorkspaceRules, window: WindowBreach) -> GuardrailRefused:
+def make_window_refusal(actor: Actor, present: WorkspaceRules, window: WindowBreach) -> GuardrailRefused:
     """Make the error of an execution for which a window had no room. The claim has recorded what follows from it."""
     rule = next(rule for rule in present.rules.guardrails if rule.id == window.rule_id)
-    return make_refusal([_make_window_breach(rule, window)])
+    return make_refusal(_hide_rule_names(actor, [_make_window_breach(rule, window)]))
 
 
 # -- what a breach causes -----------------------------------------------------------------------------------------

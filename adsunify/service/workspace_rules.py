@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 from sqlalchemy import Connection
 
+from adsunify.actor import Actor, CredentialScope
 from adsunify.guardrails.evaluation import Caller, has_caller
 from adsunify.guardrails.rules import Guardrail, RuleSet
 from adsunify.store import guardrails
@@ -36,6 +37,12 @@ class WorkspaceRules:
                 rule for rule in self.rules.guardrails if rule.is_active and has_caller(rule.scope, callers)
             ]
         return selected
+
+
+def is_rule_visible(actor: Actor, rule: Guardrail) -> bool:
+    """Whether a rule applies only to accounts in the scope of the actor's credential; others are 404 for the actor."""
+    scope = CredentialScope(rule.scope.networks or None, rule.scope.account_ids or None)
+    return actor.scope is None or actor.scope.has_scope(scope)
 
 
 NO_RULES = WorkspaceRules(RuleSet(0))

@@ -80,7 +80,12 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
         return
     queued = [
         deliveries.make_due_delivery(
-            subscription.id, subscription.url, row["id"], row["type"], notification_body(row), row["created_at"]
+            subscription.id,
+            subscription.url,
+            row["id"],
+            row["type"],
+            notification_body(row if subscription.scope is None else _hide_rule_name(row)),
+            row["created_at"],
         )
         for subscription in webhooks.list_subscriptions(connection, rows[0]["workspace_id"], rows[0]["created_at"])
         for row in rows
@@ -89,6 +94,12 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
         and (subscription.scope is None or subscription.scope.has_account(row["account_id"], row["data"]["network"]))
     ]
     deliveries.queue_deliveries(connection, queued)
+
+
+def _hide_rule_name(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the row of an event with a guardrail's id in place of its name: a scope may not have the guardrail."""
+    id_ = row["data"].get("guardrailId")
+    return row if id_ is None else {**row, "data": {**row["data"], "rule": id_}}
 
 
 def notification_body(row: Mapping[str, Any]) -> str:

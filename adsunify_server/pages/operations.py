@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -102,6 +102,7 @@ async def _review_page(
         "review.html",
         200 if problem is None else problem.status,
         operation=operation,
+        warnings=await _name_guardrails(visit, operation["warnings"]),
         exposure=describe_exposure(operation["plan"]),
         account=account,
         subject=subjects.describe_operation(operation["id"]),
@@ -117,6 +118,14 @@ async def _review_page(
         completion=completion,
         problem=_last_problem(operation, completion) if problem is None else to_problem_details(problem),
     )
+
+
+async def _name_guardrails(visit: PageRequest, warnings: Sequence[str]) -> list[str]:
+    """Return the warnings of an operation with the names of guardrails in place of their ids."""
+    named = list(warnings)
+    for rule in await visit.call_endpoint("get_guardrails") if named else ():
+        named = [warning.replace(f'"{rule["id"]}"', f'"{rule["name"]}"') for warning in named]
+    return named
 
 
 def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:

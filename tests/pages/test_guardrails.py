@@ -119,6 +119,20 @@ async def test_only_admins_change_rules(site: Served, name: str) -> None:
         await drop_rules(site)
 
 
+async def test_warnings_name_rules(site: Served) -> None:
+    """The API has the ids of rules in warnings."""
+    source = await prepare_activation(site)
+    rule = await make_rule(site, name="<Agent>", approvalAbove={"daily": "1", "lifetime": None}, currency="USD")
+    body = {name: source[name] for name in ("accountId", "sourceOperationId")}
+    prepared = await site.admin.post("/activate", body, 201)
+    assert rule["id"] in str(prepared["warnings"]) and rule["name"] not in str(prepared["warnings"])
+    async with browser(site) as one:
+        await one.sign_in(email("admin"))
+        page = await one.open(f"/review/{prepared['id']}")
+        assert 'A signed-in person must execute this, by the guardrail "<Agent>":' in page.text
+    await drop_rules(site)
+
+
 @pytest.mark.exhaustive
 async def test_a_rule_is_made_met_and_lifted_in_a_browser(site: Served) -> None:
     prepared = await prepare_activation(site)

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from sqlalchemy import Connection, select
 
 from adsunify.errors import Forbidden, GuardrailRefused
 from adsunify.service import guardrails, operations
 from adsunify.store.guardrails import find_rules_version, freeze_credential
+from adsunify.store.schema import deliveries
+from adsunify.values.exact_json import loads
 
 from .oauth import agent
 from .served import NEVER, Caller, Served, brief
@@ -647,3 +650,57 @@ async def test_a_key_with_a_scope_makes_rules_inside_it(server: Served) -> None:
         assert await caller.get("/guardrails") == [made]
         assert await caller.refused("PATCH", f"/guardrails/{made['id']}", {"scope": {}}) == {("scope", "outside_scope")}
         await caller.delete(f"/guardrails/{made['id']}")
+
+
+async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Served) -> None:
+    """Refusals and warnings have its id instead, and the amounts. Webhooks of such a key have the id as well."""
+    source, account = await created(server), server.accounts["meta"]
+    body = {"name": "scoped", "canWrite": True, "scope": {"accountIds": [account]}}
+    scoped = server.caller((await server.admin.post("/keys/scoped", body, 201))["secret"])
+    url = "http://127.0.0.1:9/scoped"
+    server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({url}))
+    webhooks = [
+        (await caller.post("/webhooks", {"url": url, "events": ["rule.triggered"]}, 201))["webhookId"]
+        for caller in (scoped, server.admin)
+    ]
+    rule: dict[str, Any] = {"name": "Board budget", "currency": "USD"}
+    window = {"perWindow": {"hours": 24, **limits("5")}, "approvalAbove": limits("4")}
+    for scope, is_visible in (({}, False), ({"accountIds": [account]}, True)):
+        async with guarded(server, **rule, scope=scope, perOperation=limits("19")) as id_:
+            name = rule["name"] if is_visible else id_
+            for path, sent in (
+                ("/create", {"accountId": account, "campaign": brief("meta")}),
+                ("/validate-campaign", {"accountId": account, "campaign": brief("meta")}),
+            ):
+                problem = await scoped.problem(403, "POST", path, sent)
+                (breach,) = problem["guardrails"]
+                assert (breach["guardrailId"], breach["rule"]) == (id_, name)
+                assert (breach["limit"], breach["asked"], breach["fits"]) == ("19.00", "20.00", "19.00")
+                assert f'The guardrail "{name}" allows' in problem["detail"]
+                assert is_visible or "Board" not in str(problem)
+        bodies = [await server.service.store.read(read_bodies, webhook) for webhook in webhooks]
+        assert [[loads(text)["data"]["rule"] for text in texts][-1] for texts in bodies] == [id_, "Board budget"]
+        async with guarded(server, **rule, scope=scope, **window) as id_:
+            name = rule["name"] if is_visible else id_
+            operation = await activation(server, source)
+            for caller in (scoped, server.admin):  # a warning is read by others than its maker
+                shown = await caller.get(f"/operations/{operation['id']}")
+                assert sum(f'guardrail "{id_}"' in warning for warning in shown["warnings"]) == 2
+                assert "Board" not in str(shown)
+            path = f"/operations/{operation['id']}/execute"
+            problem = await scoped.problem(403, "POST", path, CONFIRMED)
+            assert (problem["code"], problem["guardrails"][0]["rule"]) == ("approval_required", name)
+            await server.admin.send("PATCH", f"/guardrails/{id_}", {"approvalAbove": limits()})
+            problem = await scoped.problem(403, "POST", path, CONFIRMED)  # the claim refuses it
+            (breach,) = problem["guardrails"]
+            assert (breach["rule"], breach["member"]) == (name, "perWindow.daily")
+            assert (breach["limit"], breach["used"], breach["asked"], breach["fits"]) == ("5.00", "0", "20.00", "5.00")
+            assert is_visible or "Board" not in str(problem)
+    for webhook in webhooks:
+        await server.admin.delete(f"/webhooks/{webhook}")
+
+
+def read_bodies(connection: Connection, webhook_id: str) -> list[str]:
+    """The bodies of a webhook's notifications, oldest first."""
+    of_webhook = select(deliveries.c.body).where(deliveries.c.webhook_id == webhook_id).order_by(deliveries.c.id)
+    return list(connection.execute(of_webhook).scalars())
