@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adsunify.errors import AdsunifyError
+from adsunify.errors import AdsunifyError, GuardrailRefused
+from adsunify.guardrails.refusals import describe_approval
 from adsunify.problem_details import to_problem_details
 from adsunify.review.completion import read_completion
 from adsunify.review.exposure import describe_exposure
@@ -53,12 +54,20 @@ def error_result(problem: AdsunifyError) -> dict[str, Json]:
 
 
 def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
-    """Return an operation that waits for a person's approval as a result, which is not an error."""
+    """Return an operation that waits for a person's approval as a result, which is not an error.
+
+    ``guardrails`` lists the rules that demand a person, as over REST; it is empty if the workspace demands one.
+    """
     data = problem.operation_data or {}
     operation = {name: member for name, member in data.items() if name not in CONTINUATION_MEMBERS}
-    value = {"data": operation, "approvalRequired": True}
-    text = f"{APPROVE_TEXT.format(url=operation['reviewUrl'])}\n{read_completion(operation).describe_steps()}"
-    return _tool_result(value, [text, dumps(value)])
+    breaches = problem.breaches if isinstance(problem, GuardrailRefused) else ()
+    value = {"data": operation, "approvalRequired": True, "guardrails": [breach.to_json() for breach in breaches]}
+    sentences = (
+        *map(describe_approval, breaches),
+        APPROVE_TEXT.format(url=operation["reviewUrl"]),
+        read_completion(operation).describe_steps(),
+    )
+    return _tool_result(value, ["\n".join(sentences), dumps(value)])
 
 
 CONTINUATION_MEMBERS = ("nextAction", "retryAfterMs")

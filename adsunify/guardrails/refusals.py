@@ -76,16 +76,16 @@ def _describe_room(breach: Breach, period: str) -> str:
     return f"{room}, of which {used} is used; this operation exposes {asked}, and {fits} would fit."
 
 
-def describe_approval(breach: Breach) -> str:
+def describe_approval(reason: RuleBreach) -> str:
     """Return a sentence that says why a person must execute the operation."""
-    rule, (_, _, name) = breach.rule, breach.member.partition(".")
-    start = f'A signed-in person must execute this, by the guardrail "{rule.name}":'
-    if breach.asked != "unknown":
-        limit, asked = (_format(amount, rule.currency) for amount in (breach.limit, breach.asked))
-        return f"{start} it exposes or plans {asked} {rule.currency} {PERIOD_WORDS[name]}, which is above {limit}."
-    if breach.member == "maxIncreasePercent":
+    name = reason.member.partition(".")[2]
+    start = f'A signed-in person must execute this, by the guardrail "{reason.rule}":'
+    if reason.asked != "unknown":
+        amount = f"{reason.asked} {reason.currency} {PERIOD_WORDS[name]}"
+        return f"{start} it exposes or plans {amount}, which is above {reason.limit}."
+    if reason.member == "maxIncreasePercent":
         return f"{start} it is not known by how many percent a budget grows."
-    return f"{start} what it {'bids' if breach.member == 'maxBid' else 'can spend'} is not known."
+    return f"{start} what it {'bids' if reason.member == 'maxBid' else 'can spend'} is not known."
 
 
 def _format(amount: Amount | None, currency: str | None) -> str | None:

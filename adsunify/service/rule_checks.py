@@ -141,7 +141,7 @@ def _add_warnings(plan: Plan, needs_person: Sequence[Breach], full: Sequence[Bre
     """Return the plan with warnings. They have ids of rules and no names: a reader of a plan may not read the rules."""
     warnings = [
         *plan.warnings,
-        *(describe_approval(hide_rule_name(breach)) for breach in needs_person),
+        *(describe_approval(make_rule_breach(hide_rule_name(breach))) for breach in needs_person),
         *(
             f"{describe_breach(hide_rule_name(breach))} Until there is room, executing it is refused."
             for breach in full
@@ -237,12 +237,10 @@ async def bind_spend(
         await _record_breaches(
             service, actor, evaluation.needs_person, record.account_id, record.network, record.id, can_freeze=False
         )
-        reasons = _hide_rule_names(actor, evaluation.needs_person)
+        reasons = [*map(make_rule_breach, _hide_rule_names(actor, evaluation.needs_person))]
         url = f"{service.settings.base_url}/review/{record.id}"
         sentences = dict.fromkeys((*map(describe_approval, reasons), APPROVAL_ADVICE.format(url=url)))
-        raise GuardrailRefused(
-            " ".join(sentences), breaches=[make_rule_breach(reason) for reason in reasons], code="approval_required"
-        )
+        raise GuardrailRefused(" ".join(sentences), breaches=reasons, code="approval_required")
     lowered = list_lowered_budgets(plan.exposure)
     if lowered and any(rule.max_increase_percent is not None for rule in present.rules.guardrails):
         await service.store.write(_record_lowered, actor.workspace_id, record.account_id, lowered, service.store.clock)

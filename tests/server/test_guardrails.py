@@ -19,6 +19,7 @@ from adsunify.values.exact_json import loads
 
 from .oauth import agent
 from .served import NEVER, Caller, Served, brief
+from .test_agents import tool
 from .test_native import create_campaign
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -522,6 +523,11 @@ async def test_a_person_executes_what_is_above_an_amount(server: Served) -> None
         assert "20.00 USD a day, which is above 19.99" in warning
         (reason,) = await refused(server, operation, "approval_required")
         assert (reason["member"], reason["limit"], reason["asked"]) == ("approvalAbove.daily", "19.99", "20.00")
+        result = await tool(server, "execute", str(server.admin.token), operationId=operation["id"], **CONFIRMED)
+        shown = result["structuredContent"]
+        assert (shown["approvalRequired"], shown["guardrails"], "isError" in result) == (True, [reason], False)
+        said = result["content"][0]["text"]
+        assert f'"{reason["rule"]}": it exposes or plans 20.00 USD a day, which is above 19.99.' in said
         assert await server.admin.get("/guardrails/freezes") == []  # to need a person is no breach
         assert await approve(server, operation) == "succeeded"
 

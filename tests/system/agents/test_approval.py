@@ -109,6 +109,7 @@ async def test_an_agent_is_shown_where_the_person_executes(ruled: Served) -> Non
         )
         for result in (one, other):
             assert "isError" not in result and result["structuredContent"]["approvalRequired"] is True
+            assert result["structuredContent"]["guardrails"] == []  # the workspace demands it
             data = result["structuredContent"]["data"]
             assert (data["id"], data["status"], data["reviewUrl"]) == (operation, "prepared", at(ruled, operation))
             assert "A person must approve" in said(result) and at(ruled, operation) in result["content"][0]["text"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.guardrails.evaluation import Caller, Evaluation, Subject, evaluate_rules, sum_known_spend
-from adsunify.guardrails.refusals import describe_approval, describe_breach, make_refusal
+from adsunify.guardrails.refusals import describe_approval, describe_breach, make_refusal, make_rule_breach
 from adsunify.guardrails.rules import ClientIdentity, Guardrail, Limits, Scope, Window
 from adsunify.plans.exposure import Amount, BudgetChange, Exposure, Spend
 
@@ -329,7 +329,7 @@ def test_what_passes_is_known_to_fit(many: list[Guardrail], exposure: Exposure |
     found = evaluate_rules(many, subject(exposure))
     if found.breaches or found.needs_person:
         assert [describe_breach(one) for one in found.breaches] or [
-            describe_approval(one) for one in found.needs_person
+            describe_approval(make_rule_breach(one)) for one in found.needs_person
         ]
         return
     for one in many:
