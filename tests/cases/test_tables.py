@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 import pytest
@@ -20,6 +20,7 @@ from adsunify.http.messages import Response
 from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.planning import plan
+from adsunify.plans.records import StepAction
 from adsunify.testing.contract.cases import Library
 from adsunify.testing.contract.conversation import Conversation
 from adsunify.testing.contract.plans import plan_case
@@ -161,9 +162,10 @@ def test_hosts_are_plain(network: Network) -> None:
 # -- errors -------------------------------------------------------------------------------------------------------
 
 
-def reaching(rule: ErrorRule) -> Iterator[tuple[ParsedError | None, int, str]]:
+def reaching(rule: ErrorRule) -> Iterator[tuple[ParsedError | None, int, StepAction]]:
     """Errors that the row is about: its codes (both ends of a range) under a plausible status."""
-    for action in rule.actions or ("create",):
+    actions: Sequence[StepAction] = rule.actions or ("create",)
+    for action in actions:
         if not rule.codes:
             assert rule.status is not None, "a row needs codes or a status"
             yield None, rule.status, action
@@ -178,7 +180,7 @@ def test_each_row_of_errors_is_reached(network: Network) -> None:
     """No row stands in the shadow of one before it."""
     for rule in network.errors:
         for found, status, action in reaching(rule):
-            assert match_error_rule(network, found, status, action) is rule, (rule, found)  # type: ignore[arg-type]  # a StepAction
+            assert match_error_rule(network, found, status, action) is rule, (rule, found)
 
 
 def test_each_row_of_errors_says_what_it_is(network: Network) -> None:

@@ -62,7 +62,8 @@ async def prepare_campaign(service: Service, actor: Actor, network: str, account
     """Prepare a campaign; the id of the operation."""
     campaign = CampaignBrief.model_validate(brief(network))
     made = await campaigns.prepare_campaign(service, actor, account_id=account_id, campaign=campaign, idempotency=None)
-    return str(made.data["id"])  # type: ignore[index, call-overload] # JSON
+    operation: Any = made.data
+    return str(operation["id"])
 
 
 async def assert_each_receipt_is_its_own(server: Served, each: int) -> int:

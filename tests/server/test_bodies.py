@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
@@ -28,9 +29,9 @@ def address(endpoint: Endpoint) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: PATH_EXAMPLES.get(found[1], EXAMPLE_ID), endpoint.path)
 
 
-async def ask(one: Served, endpoint: Endpoint, **more: object) -> httpx.Response:
+async def ask(one: Served, endpoint: Endpoint, **more: Any) -> httpx.Response:
     """A request of the admin's; the answer is held against the contract."""
-    return await one.admin.send(endpoint.method, address(endpoint), **more)  # type: ignore[arg-type]  # by name
+    return await one.admin.send(endpoint.method, address(endpoint), **more)
 
 
 def check_refusal(answer: httpx.Response, status: int, code: str) -> None:

@@ -41,6 +41,7 @@ from tests.networks.calls import answering, unasked
 from .calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
 
 LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
+TOKENS = "POST https://api.amazon.com/auth/o2/token"
 
 # -- preflight ----------------------------------------------------------------------------------------------------
 
@@ -96,7 +97,7 @@ def test_consent_and_tokens() -> None:
     assert "code_challenge_method=S256" in url
     asked: list[Request] = []
     token = {"access_token": "Atza|new", "token_type": "bearer", "expires_in": 3600, "refresh_token": "Atzr|1"}
-    answer = answering({"POST https://api.amazon.com/auth/o2/token": token}, asked)
+    answer = answering({TOKENS: token}, asked)
     kept = run_flow(LOGIN.fetch_credentials(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer)
     assert kept == Credentials("Atza|new", "Atzr|1", 3_601_000)
     assert asked[0].body["code_verifier"] == "v" * 43
@@ -108,7 +109,7 @@ def test_consent_and_tokens() -> None:
     for code, kind in (("invalid_grant", "TokenRefused"), ("invalid_client", "PermissionRefused")):
         refusal = Response(400, {}, {"error": code, "error_description": "No."})
         with pytest.raises(ProviderError) as refused:
-            run_flow(LOGIN.refresh_credentials(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc] # bound now
+            run_flow(LOGIN.refresh_credentials(app, kept, 0), answering({TOKENS: refusal}))
         assert type(refused.value).__name__ == kind
     assert run_flow(LOGIN.revoke_credentials(app, kept), unasked) is None
 
@@ -255,7 +256,7 @@ def report(day: str, *, file: Any = ROWS, **state: Any) -> dict[str, Any]:
 
 def read_insights(answers: Any, job: str | None = "r1", account: Account = SELLER, **days: date) -> Any:
     start, end = days.get("start", date(2026, 11, 1)), days.get("end", date(2026, 11, 15))
-    return run_flow(reads.fetch_insights(account, start, end, job, NOW), answering(answers, days.get("asked")))  # type: ignore[arg-type] # a list of ours
+    return run_flow(reads.fetch_insights(account, start, end, job, NOW), answering(answers))
 
 
 REPORT_COLUMNS = (

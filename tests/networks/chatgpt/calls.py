@@ -103,7 +103,7 @@ def run(flow: Flow[Any], **answers: Response) -> Any:
     return run_flow(flow, Talk(**answers))
 
 
-def planned(value: Mapping[str, Any], account: Account = ACCOUNT, **answers: Response) -> Plan:
+def plan_campaign(value: Mapping[str, Any], account: Account = ACCOUNT, **answers: Response) -> Plan:
     made: Plan = run(plan_create(account, read_brief(value), NOW), **answers)
     return made
 

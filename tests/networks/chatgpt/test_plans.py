@@ -16,7 +16,7 @@ from adsunify.planning import plan_create
 from adsunify.plans.records import Step, add_operation_marks
 from tests.networks.calls import answer_of
 
-from .calls import ACCOUNT, CAMPAIGN, CARD, NOW, brief, listed, planned, refusals, run
+from .calls import ACCOUNT, CAMPAIGN, CARD, NOW, brief, listed, plan_campaign, refusals, run
 
 EVENT: dict[str, Any] = {
     "id": "ces_5",
@@ -35,7 +35,7 @@ def refused(**changes: Any) -> set[tuple[str, str]]:
 
 
 def test_a_brief_becomes_the_bodies_of_the_documentation() -> None:
-    steps = planned(brief()).steps
+    steps = plan_campaign(brief()).steps
     assert [(step.key, step.request.method, step.request.url.rpartition("/v1")[2]) for step in steps] == [
         ("campaign", "POST", "/campaigns"),
         ("adGroup", "POST", "/ad_groups"),
@@ -67,7 +67,7 @@ def test_a_brief_becomes_the_bodies_of_the_documentation() -> None:
 
 def test_creates_carry_the_key_of_their_operation_and_an_upload_none() -> None:
     value = brief(creative__existingId=None, creative__imageUrl="https://cdn.example/boots.png")
-    made = add_operation_marks(planned(value), "0192")
+    made = add_operation_marks(plan_campaign(value), "0192")
     assert [step.request.headers.get("Idempotency-Key") for step in made.steps] == [
         None,
         "0192-campaign",
@@ -81,7 +81,7 @@ def test_creates_carry_the_key_of_their_operation_and_an_upload_none() -> None:
 
 
 def test_a_bid_for_impressions_is_for_a_single_one() -> None:
-    group = planned(brief(goal="awareness", bid="7.125")).steps[1].request.body
+    group = plan_campaign(brief(goal="awareness", bid="7.125")).steps[1].request.body
     assert group["bidding_config"]["max_bid_micros"] == 7125
     assert group["bidding_config"]["billing_event_type"] == "impression"
     assert refused(goal="awareness", bid="7.1255") == {("bid", "over_precision")}
@@ -89,7 +89,7 @@ def test_a_bid_for_impressions_is_for_a_single_one() -> None:
 
 def test_conversions_are_led_by_an_event() -> None:
     value = brief(goal="conversions", platform={"conversionEvent": "ces_5", "pixelId": "cds_1"})
-    body = planned(value, ACCOUNT, **{"conversions/event_settings": listed(EVENT)}).steps[0].request.body
+    body = plan_campaign(value, ACCOUNT, **{"conversions/event_settings": listed(EVENT)}).steps[0].request.body
     assert (body["bidding_type"], body["conversion_event_setting_ids"]) == ("conversions", ["ces_5"])
 
 
@@ -137,8 +137,8 @@ def test_what_is_refused(changes: dict[str, Any], refusal: tuple[str, str]) -> N
 
 
 def test_serving_everywhere_is_said() -> None:
-    assert planned(brief()).warnings == ()
-    made = planned(brief(targeting__native={"platforms": {"included": ["web"]}}))
+    assert plan_campaign(brief()).warnings == ()
+    made = plan_campaign(brief(targeting__native={"platforms": {"included": ["web"]}}))
     assert any("all locations" in warning for warning in made.warnings)
 
 
@@ -146,7 +146,7 @@ def test_serving_everywhere_is_said() -> None:
 
 
 def test_activation_goes_from_leaf_to_root() -> None:
-    source = planned(brief())
+    source = plan_campaign(brief())
     outputs = {"campaign": {"id": "cmpn_9"}, "adGroup": {"id": "adgrp_4"}, "ad": {"id": "ad_2"}}
     made = run(plans.plan_activate(ACCOUNT, source, outputs))
     assert [(step.request.path["id"], step.request.url.rpartition("/")[2]) for step in made.steps] == [
@@ -225,7 +225,7 @@ PAGE = b"<!doctype html><html>error code: 1010</html>"
     ],
 )
 def test_outcomes_of_a_create(response: Response, kind: type) -> None:
-    assert type(judged(planned(brief()).steps[0], response)) is kind
+    assert type(judged(plan_campaign(brief()).steps[0], response)) is kind
 
 
 def test_a_conflict_depends_on_the_action() -> None:
@@ -237,7 +237,7 @@ def test_a_conflict_depends_on_the_action() -> None:
 
 
 def test_a_refusal_keeps_its_words_and_a_throttled_write_waits() -> None:
-    step = planned(brief()).steps[0]
+    step = plan_campaign(brief()).steps[0]
     found = judged(step, answer_of(REFUSAL, 400, x_request_id="req_1"))
     assert isinstance(found, Rejected)
     assert (found.error.code, found.error.message, found.error.request_id) == ("invalid_type", "No (name)", "req_1")

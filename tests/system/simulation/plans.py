@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Literal
 
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import ErrorRule, ItemResult, Login, Network, ParsedError
@@ -75,9 +76,11 @@ def plan(random: Random) -> Plan:
         bindings: tuple[Binding, ...] = ()
         if creates and kind in ("create", "items") and random.random() < 0.8:
             where = random.choice(("/body/parent", "/query/parent"))
-            cast = "integer" if where == "/body/parent" and random.random() < 0.3 else "text"
+            cast: Literal["integer", "text"] = (
+                "integer" if where == "/body/parent" and random.random() < 0.3 else "text"
+            )
             prefix = "" if cast == "integer" else random.choice(("", "urn:x:"))
-            bindings = (Binding(where, random.choice(creates), "id", prefix, cast),)  # type: ignore[arg-type] # chosen
+            bindings = (Binding(where, random.choice(creates), "id", prefix, cast),)
         if kind == "create":
             promises = (Expectation("/body/ok", True),) if random.random() < 0.5 else ()
             outputs = (Output("id", ("/body/id",)),)

@@ -119,8 +119,9 @@ async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -
 async def test_what_is_signed_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     async with guarded(monkeypatch) as door:
         sending = HttpTransport(sleep=_at_once)
-        for changed in ({"is_signed": True}, {"kind": "write", "is_signed": False}):
-            request = Request("GET", REPORT.url, **changed)  # type: ignore[arg-type] # members of a request
+        members: tuple[dict[str, Any], ...] = ({"is_signed": True}, {"kind": "write", "is_signed": False})
+        for changed in members:
+            request = Request("GET", REPORT.url, **changed)
             with pytest.raises(RequestNotSent, match="not a host of the network"):
                 await sending.send(request, hosts=("network.example",))
         assert (door.addresses, door.visits) == ([], 0)

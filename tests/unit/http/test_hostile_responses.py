@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from adsunify.errors import ResponseLost
-from adsunify.http.messages import Request
+from adsunify.http.messages import Request, RequestKind
 from adsunify.http.transport import HttpTransport
 from tests.markers import exhaustive
 
@@ -24,12 +24,12 @@ def _bomb(size: int) -> bytes:
 
 
 @pytest.mark.parametrize("nature", ["write", exhaustive("read")])
-async def test_a_gzip_bomb_is_not_inflated(nature: str) -> None:
+async def test_a_gzip_bomb_is_not_inflated(nature: RequestKind) -> None:
     bomb = _bomb(300_000_000)
     async with serve_script(answer_in_turn(answer(200, bomb, "Content-Encoding: gzip"))) as server:
         tracemalloc.start()
         with pytest.raises(ResponseLost, match="larger"):
-            await send(server, Request("POST", WRITE.url, kind=nature))  # type: ignore[arg-type] # both are natures
+            await send(server, Request("POST", WRITE.url, kind=nature))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert server.connections == 1
@@ -125,9 +125,9 @@ async def test_a_read_is_repeated_where_that_may_help(first: bytes, tries: int) 
 
 @pytest.mark.parametrize("nature", ["write", "read_once"])
 @pytest.mark.parametrize("status", [500, 503, 429])
-async def test_only_reads_are_repeated(nature: str, status: int) -> None:
+async def test_only_reads_are_repeated(nature: RequestKind, status: int) -> None:
     async with serve_script(answer_in_turn(answer(status, b"{}", "Retry-After: 0"), OK)) as server:
-        assert (await send(server, Request("POST", READ.url, kind=nature))).status == status  # type: ignore[arg-type] # both are natures
+        assert (await send(server, Request("POST", READ.url, kind=nature))).status == status
         assert len(server.requests) == 1
 
 

@@ -16,7 +16,7 @@ from attrs import evolve
 
 from adsunify.errors import InvalidInput, RequestNotSent, ResponseLost
 from adsunify.http import backend, transport
-from adsunify.http.messages import Request
+from adsunify.http.messages import Request, RequestKind
 from adsunify.http.transport import HttpTransport
 
 from .certificates import Authority
@@ -146,10 +146,10 @@ async def _endless_headers(connection: Connection) -> None:
     ],
 )
 @pytest.mark.parametrize("nature", ["write", "read_once"])
-async def test_a_connection_that_ends_is_lost_and_nothing_is_repeated(act: Act, nature: str) -> None:
+async def test_a_connection_that_ends_is_lost_and_nothing_is_repeated(act: Act, nature: RequestKind) -> None:
     async with serve_script(act) as server:
         with pytest.raises(ResponseLost) as problem:
-            await send(server, Request("POST", WRITE.url, body={}, encoding="json", kind=nature))  # type: ignore[arg-type] # both are natures
+            await send(server, Request("POST", WRITE.url, body={}, encoding="json", kind=nature))
         assert server.connections == 1
         assert len(server.requests) <= 1
     assert problem.value.outcome == "unknown"
@@ -268,7 +268,7 @@ async def test_a_cancelled_write_is_cancelled_and_its_connection_not_used_again(
 
 
 @pytest.mark.parametrize("nature", ["write", "read_once"])
-async def test_what_must_not_be_repeated_has_a_connection_that_is_closed_after_its_answer(nature: str) -> None:
+async def test_what_must_not_be_repeated_has_a_connection_that_is_closed_after_its_answer(nature: RequestKind) -> None:
     closed: list[int] = []
 
     async def act(connection: Connection) -> None:
