@@ -27,6 +27,8 @@ HEAD_TIMEOUT_SECONDS = 10.0
 """A connection is closed when it brings no complete request head within this time of its first byte."""
 IDLE_TIMEOUT_SECONDS = 75.0
 """A connection is closed when no request follows the last one. Reverse proxies close theirs after 60 s."""
+READ_BYTES = 64 * 1024
+"""How much the server reads of a connection before the other connections have their turn. asyncio reads 256 KiB."""
 MAX_CONNECTIONS = 4096
 FULL_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 """The response to a connection beyond the limit."""
@@ -91,12 +93,13 @@ class _Listener(web.Server):
         super().__init__(handler, **settings)
         self.max_connections = get_max_connections()
         self.open_connections = 0
+        self.read_buffer = memoryview(bytearray(READ_BYTES))
 
     def __call__(self) -> web.RequestHandler:
         return _Connection(self, loop=self._loop, **self._kwargs)
 
 
-class _Connection(web.RequestHandler):
+class _Connection(web.RequestHandler, asyncio.BufferedProtocol):
     def __init__(self, listener: _Listener, **settings: Any) -> None:
         super().__init__(listener, **settings)
         self._listener = listener
@@ -119,6 +122,14 @@ class _Connection(web.RequestHandler):
         self._listener.open_connections -= 1
         self._stop_head_timer()
         super().connection_lost(exc)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return the buffer of all connections: each read is copied from it before the next one."""
+        return self._listener.read_buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Read what has arrived in the buffer."""
+        self.data_received(bytes(self._listener.read_buffer[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
         """Read. The time of a request head runs from its first byte to its last."""

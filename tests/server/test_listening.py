@@ -12,8 +12,10 @@ from pathlib import Path
 from urllib.parse import SplitResult, quote, urlsplit
 
 import pytest
+from aiohttp import web
 
 from adsunify_server import runner
+from adsunify_server.app import MAX_BODY_BYTES
 
 from .served import NEVER, PREFIX, Served
 
@@ -141,6 +143,23 @@ async def test_a_whole_head_ends_its_time(empty: Served, monkeypatch: pytest.Mon
     async with asyncio.timeout(20):
         assert b"HTTP/1.1 200 OK" in await reader.read()
     writer.close()
+
+
+async def test_a_connection_is_read_in_parts(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The requests of other connections have their turn between the parts of a large body."""
+    sizes: list[int] = []
+    receive = web.RequestHandler.data_received
+
+    def record_size(connection: web.RequestHandler, data: bytes) -> None:
+        sizes.append(len(data))
+        receive(connection, data)
+
+    monkeypatch.setattr(web.RequestHandler, "data_received", record_size)
+    body = b'{"name": "' + b"x" * (MAX_BODY_BYTES - 12) + b'"}'
+    answer = await empty.admin.send("POST", "/keys", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert sum(sizes) > MAX_BODY_BYTES
+    assert max(sizes) <= runner.READ_BYTES
 
 
 async def test_connections_are_capped_below_the_descriptors(tmp_path: Path) -> None:
