@@ -148,9 +148,9 @@ async def _restrict_frozen_actor(service: Service, actor: Actor, endpoint: Endpo
     except Forbidden as refusal:
         if endpoint.access not in ("write", "admin"):
             return evolve(actor, can_write=False)
-        with suppress(InvalidInput, NotFound):
-            arguments, _ = parse_request(endpoint, request)
-            if "operation_id" in arguments:
+        if "operationId" in endpoint.parameters:
+            with suppress(InvalidInput, NotFound):
+                arguments, _ = await run_large_in_thread(request.body, parse_request, endpoint, request)
                 operation = await operations.get_operation(service, actor, operation_id=arguments["operation_id"])
                 attach_operation(refusal, operation, advise=False)
         raise

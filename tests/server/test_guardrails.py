@@ -347,6 +347,14 @@ async def test_a_new_consent_does_not_escape_a_freeze(server: Served) -> None:
         again = server.caller((await client.tokens("member"))["access_token"])
         assert (await again.problem(403, "POST", "/create", body))["code"] == "credential_frozen"
         assert (await again.problem(403, "POST", "/activate", {}))["code"] == "credential_frozen"
+        status: dict[str, Any] = {
+            "accountId": body["accountId"],
+            "kind": "campaign",
+            "entityIds": ["1"],
+            "status": "paused",
+        }
+        result = await tool(server, "set_status", str(again.token), **status)
+        assert result["structuredContent"]["error"]["code"] == "credential_frozen"
         for path in ("", "/freezes"):
             assert (await again.problem(403, "GET", f"/guardrails{path}"))["code"] == "not_for_agents"
         await server.admin.delete(f"/guardrails/freezes/{freeze['credential']}")
