@@ -139,11 +139,15 @@ def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:
 # -- ownership of entities ----------------------------------------------------------------------------------------
 
 
+def is_valid_id(network: Network, kind: str, entity_id: str) -> bool:
+    """Return whether the text can be an id of this kind."""
+    return re.fullmatch(get_level(network, kind).id_pattern, entity_id) is not None
+
+
 def require_valid_id(network: Network, kind: str, entity_id: str) -> None:
     """Raise ProviderNotFound if the text cannot be an id of this kind, so that no request is sent for it."""
-    level = get_level(network, kind)
-    if re.fullmatch(level.id_pattern, entity_id) is None:
-        raise ProviderNotFound(f"{network.title} has no {level.native} with such an id.")
+    if not is_valid_id(network, kind, entity_id):
+        raise ProviderNotFound(f"{network.title} has no {get_level(network, kind).native} with such an id.")
 
 
 def fetch_lineage(

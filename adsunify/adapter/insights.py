@@ -142,6 +142,13 @@ class Coverage:
         """Return the coverage whose figures the network may still correct from ``day`` on."""
         return evolve(self, provisional_from=max(self.start, day) if day <= self.end else None)
 
+    def extend_to(self, end: datetime.date) -> Self:
+        """Return the coverage with the future days up to ``end`` added as missing."""
+        if end <= self.end:
+            return self
+        missing = [*self.missing_ranges, DateRange(self.end + _ONE_DAY, end)]
+        return evolve(self, end=end, is_complete=False, missing_ranges=missing)
+
     def mark_missing_days(self, reported: Collection[datetime.date], missing_day: MissingDayMeaning) -> Self:
         """Return the coverage with days without a row treated as ``missing_day`` says, and with a note about them."""
         range_days = set(DateRange(self.start, self.end).iterate_days())
@@ -220,14 +227,17 @@ class Insights:
         coverage = Coverage(start, end, timezone, is_complete=False, missing_ranges=(DateRange(start, end),))
         return cls((), MetricValues(), coverage, pending=pending)
 
+    @property
+    def finished_days(self) -> DateRange | None:
+        """The days of the report, if the network has reported all of them."""
+        has_ended = self.pending is None and self.coverage.is_complete
+        return DateRange(self.coverage.start, self.coverage.end) if has_ended else None
+
     def extend_to(self, end: datetime.date) -> Self:
         """Return the insights with the future days up to ``end`` added as missing. Totals are None then."""
         if end <= self.coverage.end:
             return self
-        following = DateRange(self.coverage.end + _ONE_DAY, end)
-        missing = [*self.coverage.missing_ranges, following]
-        coverage = evolve(self.coverage, end=end, is_complete=False, missing_ranges=missing)
-        return evolve(self, totals=MetricValues(), coverage=coverage)
+        return evolve(self, totals=MetricValues(), coverage=self.coverage.extend_to(end))
 
     def to_json(self) -> dict[str, Json]:
         """Return the record as a response shows it."""

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Literal
 from attrs import Factory, field, frozen
 
 from adsunify.adapter.insights import MissingDayMeaning
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind, Step, StepAction
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import Columns, get_text, get_value
+from adsunify.values.json_pointer import get_text, get_value
 from adsunify.values.time_formats import TimeFormat
 
 if TYPE_CHECKING:
@@ -314,41 +315,6 @@ class Catalog:
 
 
 @frozen(eq=False)
-class Metric:
-    """The source of one normalized figure.
-
-    Attributes:
-        native: the pointer to the value in a row of a report.
-        unit: ``count``; ``whole`` (a count; a fraction counts as missing); ``decimal``; ``micros`` (a million make a
-            major unit); ``cents`` (a hundred make a major unit); ``minor`` (as many make a major unit as the account's
-            :class:`MoneyUnit` says); ``major``.
-        read: returns the values of several rows where the pointer alone does not lead to them.
-        absent_value: the value if a row lacks the field: None, or 0 where the network documents it.
-        absent_texts: texts that mean that the value is missing.
-    """
-
-    name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
-    native: str
-    unit: Literal["count", "whole", "decimal", "micros", "cents", "minor", "major"]
-    read: Callable[[Columns], list[Json]] | None = None
-    absent_value: int | None = None
-    absent_texts: tuple[str, ...] = ()
-    note: str = ""
-
-
-@frozen
-class History:
-    """How far back a network reports by days: so many days or months before today.
-
-    ``timezone`` is the time zone of "today" if it is not the account's.
-    """
-
-    days: int = 0
-    months: int = 0
-    timezone: str | None = None
-
-
-@frozen(eq=False)
 class Template:
     """An example payload of a native create, in native names and units."""
 
@@ -423,6 +389,7 @@ class Network:
         missing_day: the meaning of a day without a row in a report.
         time: how the network writes the instants of schedules; None if it stores whole days.
         history: how far back the network reports by days; None if it documents no limit.
+        report_levels: the levels below the account whose daily figures the network reports.
         money_note: a sentence for people about the native money units.
         has_report_jobs: insights may be an asynchronous job, so a second read resumes the job of the first.
         geographies: pointers to the members of ``targeting.native`` that say where ads are shown. No value in them may
@@ -454,6 +421,7 @@ class Network:
     missing_day: MissingDayMeaning
     time: TimeFormat | None = None
     history: History | None = None
+    report_levels: tuple[ReportLevel, ...] = ()
     edits: tuple[EditMember, ...] = ()
     money_note: str = ""
     has_report_jobs: bool = False

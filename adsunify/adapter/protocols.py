@@ -18,9 +18,11 @@ from attrs import frozen
 
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.entity_reports import EntityReports
 from adsunify.adapter.formats import Format
 from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity
 from adsunify.adapter.insights import DatedValues, Insights
+from adsunify.adapter.metrics import Metric
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import (
     Account,
@@ -28,7 +30,6 @@ from adsunify.adapter.network import (
     EditMember,
     ErrorRule,
     Level,
-    Metric,
     NativeEntity,
     Network,
     ParsedError,
@@ -353,6 +354,7 @@ class Reads(Protocol):
 class Adapter:
     """The modules of one network.
 
+    ``reports`` reads figures below the account; None if the network's ``report_levels`` are empty.
     ``native_targeting`` and ``editable_targeting`` are the module ``targeting`` if it has the function of the Protocol.
     Exactly one of ``authorization`` (``Login.kind`` oauth2), ``request_tokens`` (oauth1) and ``credentials``
     (credentials) is given: an :class:`~adsunify.adapter.oauth.AuthorizationCodeLogin`, or the module ``reads`` of a
@@ -364,6 +366,7 @@ class Adapter:
     tables: Tables
     reads: Reads
     plans: Plans
+    reports: EntityReports | None = None
     native_targeting: NativeTargeting | None = None
     editable_targeting: EditableTargeting | None = None
     authorization: AuthorizationFlows | None = None

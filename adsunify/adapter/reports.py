@@ -11,8 +11,9 @@ from itertools import islice
 from types import NoneType
 
 from adsunify.adapter.insights import DatedValues, MetricValue
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, Metric, Network
+from adsunify.adapter.network import Account, Network
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import MAX_RESPONSE_BYTES, Flow, Request
 from adsunify.values.base64url import decode_base64url, encode_base64url
@@ -32,9 +33,8 @@ _UNITS_PER_MAJOR_UNIT = {"micros": 1_000_000, "cents": 100}
 ReportRow = Mapping[str, Json]
 
 
-def find_earliest_day(network: Network, account: Account, now: datetime) -> date | None:
-    """Return the first day that the network can report; None if it documents no limit."""
-    history = network.history
+def find_earliest_day(history: History | None, account: Account, now: datetime) -> date | None:
+    """Return the first day of a history; None if the network documents no limit."""
     if history is None:
         return None
     timezone = history.timezone or account.timezone
@@ -42,9 +42,12 @@ def find_earliest_day(network: Network, account: Account, now: datetime) -> date
     return subtract_months(today, history.months) - timedelta(days=history.days)
 
 
-def require_history(network: Network, account: Account, start: date, now: datetime) -> None:
-    """Raise InvalidInput if the range begins before the network's history."""
-    first, history = find_earliest_day(network, account, now), network.history
+def require_history(
+    network: Network, account: Account, start: date, now: datetime, level: ReportLevel | None = None
+) -> None:
+    """Raise InvalidInput if the range begins before the network's history, or that of a level."""
+    history = network.history if level is None or level.history is None else level.history
+    first = find_earliest_day(history, account, now)
     if history is not None and first is not None and start < first:
         length = f"{history.days} days" if history.days else f"{history.months} months"
         message = f"cannot be before {first}: {network.title} keeps daily figures for {length}."

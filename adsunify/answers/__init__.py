@@ -15,7 +15,7 @@ from .guardrails import (
     GuardrailWindow,
     WindowAmount,
 )
-from .insights import Coverage, Day, Figures, Insights, Pending, Range
+from .insights import Coverage, Day, EntityDay, EntityInsights, Figures, Insights, Pending, Range
 from .networks import (
     AccountExtra,
     CatalogKind,
@@ -83,6 +83,8 @@ __all__ = [
     "Delivery",
     "EditableField",
     "Entity",
+    "EntityDay",
+    "EntityInsights",
     "Failure",
     "Figures",
     "FilledIn",

@@ -61,3 +61,25 @@ class Insights(Shape):
     native_rows: list[Any]
     coverage: Coverage
     pending: Pending | None
+
+
+class EntityDay(Day):
+    """The normalized figures of one entity on one day. Where the network leaves out a name or a parent, it is null."""
+
+    entity_id: str
+    entity_name: Text
+    parent_id: Text
+
+
+class EntityInsights(Shape):
+    """Normalized daily metrics of the entities of a level: a page of rows. A page has no totals."""
+
+    account_id: Uuid
+    currency: Text
+    timezone: Text
+    level: str
+    rows: list[EntityDay]
+    totals: Figures | None
+    native_rows: list[Any]
+    coverage: Coverage
+    pending: Pending | None

@@ -122,8 +122,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "insights",
         "daily",
         "Normalized daily metrics",
-        answers.Insights,
+        answers.Insights | answers.EntityInsights,
         query=requests.InsightsQuery,
+        is_paged=True,
     ),
     Endpoint(
         "GET",

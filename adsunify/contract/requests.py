@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
 
+from adsunify.adapter.entity_reports import MAX_ENTITY_IDS
 from adsunify.adapter.network import Credential
 from adsunify.events import DEFAULT_EVENTS, EventName
 from adsunify.models.base import (
@@ -234,11 +235,39 @@ class AccountsQuery(ApiModel):
     network: Omittable[NetworkCode] = None
 
 
-class InsightsQuery(ApiModel):
-    """The days to report. Both dates are included and are in the account's time zone."""
+def _split_commas(value: object) -> object:
+    """Split the text of a parameter; a list of Python values stays."""
+    return value.split(",") if isinstance(value, str) else value
+
+
+EntityIds = Annotated[Items[EntityId], BeforeValidator(_split_commas), Field(min_length=1, max_length=MAX_ENTITY_IDS)]
+"""Native ids, in a query separated by commas."""
+ReportedLevel = Literal["account", "campaign", "adGroup", "ad"]
+"""What the rows of a report are about."""
+
+
+class InsightsQuery(CrossFieldModel):
+    """The days to report. Both dates are included and are in the account's time zone.
+
+    ``entityIds`` has native ids of the level, separated by commas.
+    """
 
     start_date: Day
     end_date: Day
+    level: Omittable[ReportedLevel] = None
+    entity_ids: Omittable[EntityIds] = None
+    cursor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
+
+    @classmethod
+    def check_rules(cls, members: Any) -> list[Violation]:
+        """Check that members of a level's report come with a level below the account."""
+        if members.level not in (None, "account"):
+            return [*find_duplicates(("entityIds",), members.entity_ids)]
+        return [
+            Violation((name,), "not_allowed", "needs the level campaign, adGroup or ad.")
+            for name, value in (("entityIds", members.entity_ids), ("cursor", members.cursor))
+            if value is not None
+        ]
 
 
 class CatalogQuery(ApiModel):

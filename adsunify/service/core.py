@@ -163,11 +163,15 @@ class Service:
 
 @frozen
 class UseCaseResult:
-    """The result of a use case that returns more than data."""
+    """The result of a use case that returns more than data.
+
+    ``is_page``: the data is a page although it is not a list.
+    """
 
     data: Json
     next_cursor: str | None = None
     replayed: bool = False
+    is_page: bool = False
 
 
 @lru_cache(4096)  # clients that poll operations ask for the same times

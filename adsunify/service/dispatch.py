@@ -30,6 +30,7 @@ from . import (
     webhooks,
 )
 from .core import Idempotency, Service, UseCaseResult
+from .reporting.accounts import read_account_insights
 from .rule_checks import raise_if_credential_is_frozen
 
 UseCase = Callable[..., Awaitable[Any]]
@@ -68,7 +69,7 @@ USE_CASES: Mapping[str, UseCase] = {
     "get_accounts": accounts.list_accounts,
     "get_account": accounts.get_account,
     "get_account_tree": accounts.read_account_tree,
-    "get_account_insights": accounts.read_account_insights,
+    "get_account_insights": read_account_insights,
     "get_account_catalog": accounts.read_account_catalog,
     "get_workflows": networks.list_workflows,
     "post_validate_campaign": campaigns.validate_campaign,
@@ -131,7 +132,7 @@ async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, requ
         arguments["idempotency"] = None if key is None else Idempotency(key, digest)
     returned = await USE_CASES[endpoint.operation_id](service, actor, **arguments)
     result = returned if isinstance(returned, UseCaseResult) else UseCaseResult(returned)
-    pages = endpoint.is_paged and isinstance(result.data, list)
+    pages = endpoint.is_paged and (isinstance(result.data, list) or result.is_page)
     return ApiResponse(endpoint.status, result.data, pages, result.next_cursor, result.replayed)
 
 

@@ -1,4 +1,4 @@
-"""Asynchronous reports at the networks: one row for each account and range, so that a second read resumes the job.
+"""Asynchronous reports at the networks: one row for each subject, so that a second read resumes the job.
 
 The figures of a report are not stored. For an hour the job is read again. After that a new report is requested, because
 networks correct their figures.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import frozen
+from attrs import asdict, frozen
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from adsunify.values.exact_json import Json
@@ -24,6 +24,20 @@ REREAD_MILLISECONDS = 3_600_000
 
 
 @frozen
+class ReportSubject:
+    """What a report is about: an account, days as ``YYYY-MM-DD``, a level, and its entities.
+
+    ``entities`` is the SHA-256 of their sorted ids, in hexadecimal digits; it is empty for all entities.
+    """
+
+    account_id: str
+    start_date: str
+    end_date: str
+    level: str = "account"
+    entities: str = ""
+
+
+@frozen
 class ReportRecord:
     """A report that is running, or was read completely. Times are in milliseconds since 1970.
 
@@ -35,21 +49,24 @@ class ReportRecord:
     account_id: str
     start_date: str
     end_date: str
+    level: str
+    entities: str
     state: ReportState
     job: Json
     created_at: int
     updated_at: int
 
 
-_INSERT = upsert.insert_or_ignore(reports, ("account_id", "start_date", "end_date"))
-_OF_RANGE = select(reports).where(
-    reports.c.account_id == bindparam("of_account"),
-    reports.c.start_date == bindparam("of_start"),
-    reports.c.end_date == bindparam("of_end"),
-)
+_SUBJECT_COLUMNS = ("account_id", "start_date", "end_date", "level", "entities")
+_INSERT = upsert.insert_or_ignore(reports, _SUBJECT_COLUMNS)
+_OF_SUBJECT = select(reports).where(*(reports.c[name] == bindparam(f"of_{name}") for name in _SUBJECT_COLUMNS))
 _OF_JOB = (
     select(reports)
-    .where(reports.c.account_id == bindparam("of_account"), reports.c.job == bindparam("of_job"))
+    .where(
+        reports.c.account_id == bindparam("of_account"),
+        reports.c.job == bindparam("of_job"),
+        reports.c.level == "account",
+    )
     .order_by(reports.c.id.desc())
     .limit(1)
 )
@@ -81,21 +98,18 @@ _DELETE_STALE = delete(reports).where(
 
 
 def begin_report(
-    connection: Connection, workspace_id: str, account_id: str, start_date: str, end_date: str, clock: Clock
+    connection: Connection, workspace_id: str, subject: ReportSubject, clock: Clock
 ) -> tuple[ReportRecord, bool]:
-    """Return the report of this range, and whether this caller must request it from the network.
+    """Return the report of a subject, and whether this caller must request it from the network.
 
-    Only one of several callers requests it. If it does not succeed, another caller may after 2 minutes. Dates are
-    ``YYYY-MM-DD``.
+    Only one of several callers requests it. If it does not succeed, another caller may after 2 minutes.
     """
     at = clock.now()
-    connection.execute(_DELETE_STALE, {"of_account": account_id, "before": at - REREAD_MILLISECONDS})
+    connection.execute(_DELETE_STALE, {"of_account": subject.account_id, "before": at - REREAD_MILLISECONDS})
     row = {
         "id": new_id(at),
         "workspace_id": workspace_id,
-        "account_id": account_id,
-        "start_date": start_date,
-        "end_date": end_date,
+        **asdict(subject),
         "state": "starting",
         "created_at": at,
         "updated_at": at,
@@ -103,23 +117,22 @@ def begin_report(
     report = None
     while report is None:  # repeat if another caller deleted the report between the two statements
         mine = bool(_INSERT.fetch_all(connection, row))
-        report = find_report(connection, account_id, start_date, end_date)
+        report = find_report(connection, subject)
     if not mine:
         late = {"the_id": report.id, "before": at - START_MILLISECONDS, "now": at}
         mine = bool(connection.execute(_TAKE_OVER, late).all())
     return report, mine
 
 
-def find_report(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:
-    """Return the report of this range; None if it was not stored."""
-    row = connection.execute(
-        _OF_RANGE, {"of_account": account_id, "of_start": start_date, "of_end": end_date}
-    ).one_or_none()
+def find_report(connection: Connection, subject: ReportSubject) -> ReportRecord | None:
+    """Return the report of a subject; None if it was not stored."""
+    values = {f"of_{name}": value for name, value in asdict(subject).items()}
+    row = connection.execute(_OF_SUBJECT, values).one_or_none()
     return None if row is None else ReportRecord(**row._mapping)
 
 
 def find_report_by_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
-    """Return the report of a job of this account; None if it was not stored.
+    """Return the report of the whole account that has this job; None if it was not stored.
 
     A network may return one job for two ranges, because it cuts both to the days that it has. The latest report counts.
     """

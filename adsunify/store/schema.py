@@ -431,11 +431,13 @@ reports = Table(
     _reference_column("account_id", "accounts"),
     Column("start_date", Text, nullable=False),
     Column("end_date", Text, nullable=False),
+    Column("level", Text, nullable=False),
+    Column("entities", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("job", ExactJson),
     _time_column("created_at"),
     _time_column("updated_at"),
-    UniqueConstraint("account_id", "start_date", "end_date"),
+    UniqueConstraint("account_id", "start_date", "end_date", "level", "entities"),
 )
 
 # -- webhooks -----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 from adsunify.adapter import protocols
+from adsunify.adapter.entity_reports import EntityReports
 from adsunify.adapter.protocols import Adapter
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
@@ -24,6 +25,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "settings": ("locks", "values", "the table", "what the changes contradict"),
     "tables": ("levels", "formats", "catalogs", "templates, metrics, errors"),
     "reads": ("connecting", "accounts", "the hierarchy", "insights", "catalogs"),
+    "reports": (),
     "plans": ("steps", "create", "activate and status", "native", "edit", "preflight"),
 }
 """The files of an adapter, each standing on those before it, and their sections."""
@@ -50,6 +52,7 @@ PROTOCOLS: Mapping[str, type] = {
     "settings": protocols.Settings,
     "tables": protocols.Tables,
     "reads": protocols.Reads,
+    "reports": EntityReports,
     "plans": protocols.Plans,
     "native_targeting": protocols.NativeTargeting,
     "editable_targeting": protocols.EditableTargeting,
@@ -73,6 +76,11 @@ def find_folder(code: str) -> Path:
     return Path(place)
 
 
+def list_files(code: str) -> list[str]:
+    """The files of an adapter, in their order. One without figures below the account has no ``reports.py``."""
+    return [name for name in SECTIONS if name != "reports" or get_adapter(code).reports is not None]
+
+
 def names(path: Path) -> Iterator[str]:
     """What a module defines, from top to bottom."""
     for node in ast.parse(path.read_text()).body:
@@ -94,7 +102,8 @@ def sections(path: Path) -> list[str]:
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
     files = {path.name: path for path in find_folder(code).rglob("*.py")}
-    assert set(files) == {"__init__.py", *(f"{name}.py" for name in SECTIONS)}
+    assert set(files) == {"__init__.py", *(f"{name}.py" for name in list_files(code))}
+    assert ("reports.py" in files) == bool(get_adapter(code).network.report_levels)
     lengths = {name: len(path.read_text().splitlines()) for name, path in files.items()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
@@ -102,7 +111,7 @@ def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 @pytest.mark.parametrize("name", SECTIONS)
 def test_the_sections_of_a_file_are_called_alike_and_stand_in_one_order(code: str, name: str) -> None:
-    titles = sections(find_folder(code) / f"{name}.py")
+    titles = sections(find_folder(code) / f"{name}.py") if name in list_files(code) else []
     assert titles == [title for title in SECTIONS[name] if title in titles or title not in ABSENT]
 
 
@@ -151,7 +160,7 @@ def test_the_builders_of_steps_have_the_same_parameters(code: str) -> None:
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 def test_a_file_imports_only_from_those_before_it(code: str) -> None:
-    files = list(SECTIONS)
+    files = list_files(code)
     for place, name in enumerate(files):
         for node in ast.parse((find_folder(code) / f"{name}.py").read_text()).body:
             if isinstance(node, ast.ImportFrom) and node.level:

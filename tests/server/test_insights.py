@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE, UNKNOWN_DAYS_NOTE, DateRange
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from adsunify.service.accounts import MAX_DAYS
+from adsunify.service.reporting.accounts import MAX_DAYS
 from adsunify.values.dates import subtract_months
 from tests.networks.samples import get_samples
 

@@ -17,6 +17,10 @@ class AsyncInsightsResource(AsyncResource):
         The range includes both dates and has at most 1100 days. Where ``pending`` is not None, the network is still
         preparing its report: call again with the same dates. Days that have not begun are listed as missing.
 
+        With ``level``, there is a row for each day and entity of that level. Its rows come in pages, each as large as
+        the network's own, and have no totals; ``entity_ids`` asks for up to 50 entities. ``GET /networks/{network}``
+        lists the levels that a network reports.
+
         This method calls again until the report is ready, which may take minutes.
 
         Access: Any valid credential of the workspace.

@@ -22,7 +22,8 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
-from adsunify.adapter.network import Account, Level, Metric, get_level
+from adsunify.adapter.metrics import Metric
+from adsunify.adapter.network import Account, Level, get_level
 from adsunify.adapter.reports import download_report, join_job_ids, parse_report_rows, split_job_id
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input

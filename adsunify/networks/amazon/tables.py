@@ -18,14 +18,13 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    History,
     Level,
-    Metric,
     Network,
     PayloadRules,
     Template,

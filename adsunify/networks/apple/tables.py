@@ -17,6 +17,7 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -24,10 +25,8 @@ from adsunify.adapter.network import (
     ErrorRule,
     Extra,
     Goal,
-    History,
     Level,
     Login,
-    Metric,
     Network,
     PayloadRules,
     Period,

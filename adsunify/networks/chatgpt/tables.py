@@ -18,6 +18,7 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
@@ -25,10 +26,8 @@ from adsunify.adapter.network import (
     Credential,
     ErrorRule,
     Goal,
-    History,
     Level,
     Login,
-    Metric,
     Network,
     PayloadRules,
     Template,

@@ -170,6 +170,12 @@ def parse_resource_id(name: str) -> str:
     return name.rpartition("/")[2]
 
 
+def parse_report_ad_id(row: Mapping[str, Json]) -> str | None:
+    """Return the id ``<ad group>~<ad>`` of the ad of a report's row."""
+    group, own = get_text(row, "/adGroup/id"), get_text(row, "/adGroupAd/ad/id")
+    return None if group is None or own is None else f"{group}~{own}"
+
+
 def parse_resource_ids(resource: str, value: str, path: str) -> tuple[str, ...]:
     """Return the one or two numbers of an ID. Raises InvalidInput for other text, which must not get into a query."""
     ids = tuple(value.split("~"))

@@ -21,6 +21,7 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
+from adsunify.adapter.metrics import Metric
 from adsunify.adapter.network import Account, Level, get_level, split_words
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.adapter.settings import to_account_time
@@ -270,31 +271,41 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
-REPORT_FIELDS = split_words(
-    "segments.date customer.currency_code customer.time_zone metrics.impressions metrics.clicks metrics.cost_micros"
-    " metrics.conversions metrics.conversions_value metrics.video_trueview_views"
+CUSTOMER_FIELDS = ("customer.currency_code", "customer.time_zone")
+FIGURE_FIELDS = split_words(
+    "metrics.impressions metrics.clicks metrics.cost_micros metrics.conversions"
+    " metrics.conversions_value metrics.video_trueview_views"
 )
 
 
-def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
-    """Return the day of each row, and its figures. ``native``: pages, since each page names its selected fields.
+def build_days_condition(start: date, end: date) -> str:
+    """Return the condition of a range of days in GAQL; both days are included."""
+    return f"segments.date BETWEEN '{start.isoformat()}' AND '{end.isoformat()}'"
 
-    Google Ads API, "Zero metrics": a selected field that a row leaves out is zero.
+
+def list_page_metrics(page: Json) -> list[Metric]:
+    """Return the metrics of a page of rows.
+
+    Google Ads API, "Zero metrics": a selected field that a row leaves out is zero. The page names its selected fields.
     """
+    selected = (get_text(page, "/fieldMask") or "").split(",")
+    return [
+        evolve(metric, absent_value=0) if metric.native.strip("/").replace("/", ".") in selected else metric
+        for metric in METRICS
+    ]
+
+
+def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
+    """Return the day of each row, and its figures. ``native``: pages, since each page names its selected fields."""
     for page in native:
-        selected = (get_text(page, "/fieldMask") or "").split(",")
-        metrics = [
-            evolve(metric, absent_value=0) if metric.native.strip("/").replace("/", ".") in selected else metric
-            for metric in METRICS
-        ]
-        yield from parse_report_rows(metrics, get_objects(page, "/results"), "/segments/date")
+        yield from parse_report_rows(list_page_metrics(page), get_objects(page, "/results"), "/segments/date")
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days of the account; there are no report jobs."""
     today = (to_account_time(account, now) or now).date()
-    days = f"segments.date BETWEEN '{start.isoformat()}' AND '{end.isoformat()}'"
-    query = google.build_gaql(REPORT_FIELDS, "customer", days, order="segments.date")
+    fields = ("segments.date", *CUSTOMER_FIELDS, *FIGURE_FIELDS)
+    query = google.build_gaql(fields, "customer", build_days_condition(start, end), order="segments.date")
     answers = yield from fetch_pages(NETWORK, google.build_search_request(account, query), _build_next_request)
     pages = [answer.body for answer in answers]
     coverage = Coverage(start, end, account.timezone)

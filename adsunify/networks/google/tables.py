@@ -17,14 +17,13 @@ from datetime import datetime
 
 from adsunify.adapter.brief_checks import check_start_is_midnight
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    History,
     Level,
-    Metric,
     Network,
     PayloadRules,
     Template,
@@ -333,6 +332,14 @@ METRICS = (
     Metric("videoViews", "/metrics/videoTrueviewViews", "count"),
 )
 
+REPORT_SOURCE = "Google Ads API v26, fields of campaign, ad_group and ad_group_ad (read 2026-11-23)"
+REPORT_LEVELS = (
+    ReportLevel("campaign", "campaign", "/campaign/id", "/campaign/name", source=REPORT_SOURCE),
+    ReportLevel("adGroup", "ad_group", "/adGroup/id", "/adGroup/name", "/campaign/id", source=REPORT_SOURCE),
+    ReportLevel("ad", "ad_group_ad", google.parse_report_ad_id, None, "/adGroup/id", source=REPORT_SOURCE),
+)
+"""Removed entities have rows, too. Performance Max campaigns, which adsunify does not make, have no rows below."""
+
 ERRORS = (
     ErrorRule("ambiguous", "network", "an error inside Google, after which it may have been done", ("internalError",)),
     ErrorRule(
@@ -383,6 +390,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Google Ads API, "Zero metrics": with segments.date selected, a day whose metrics are all 0 has no row. So a
     # missing day of a complete response is a day of zeros.

@@ -21,14 +21,13 @@ from functools import partial
 from typing import Literal
 
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
-    History,
     Level,
-    Metric,
     Network,
     PayloadRules,
     Template,

@@ -19,6 +19,7 @@ from attrs import frozen
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
@@ -26,10 +27,8 @@ from adsunify.adapter.network import (
     ErrorRule,
     Extra,
     Goal,
-    History,
     Level,
     Login,
-    Metric,
     Network,
     PayloadRules,
     Period,

@@ -18,6 +18,7 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import Metric
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import (
     Account,
@@ -27,7 +28,6 @@ from adsunify.adapter.network import (
     Goal,
     Level,
     Login,
-    Metric,
     Network,
     PayloadRules,
     Period,

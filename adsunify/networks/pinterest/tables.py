@@ -20,15 +20,14 @@ from attrs import frozen
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
     Goal,
-    History,
     Level,
-    Metric,
     Network,
     PayloadRules,
     Period,

@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -26,7 +27,6 @@ from adsunify.adapter.network import (
     Extra,
     Goal,
     Level,
-    Metric,
     Network,
     PayloadRules,
     Period,

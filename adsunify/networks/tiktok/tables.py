@@ -20,6 +20,7 @@ from decimal import Decimal
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -27,7 +28,6 @@ from adsunify.adapter.network import (
     Extra,
     Level,
     Login,
-    Metric,
     Network,
     PayloadRules,
     Template,

@@ -21,6 +21,7 @@ from typing import Literal
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -28,7 +29,6 @@ from adsunify.adapter.network import (
     Extra,
     Level,
     Login,
-    Metric,
     Network,
     PayloadRules,
     Template,

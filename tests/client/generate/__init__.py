@@ -314,7 +314,7 @@ def describe_parameter(endpoint: Endpoint, name: str) -> str:
 
 def describe_special(endpoint: Endpoint) -> str:
     """What the method does beyond its endpoint."""
-    if endpoint.answer_type is Insights:
+    if get_answer_model(endpoint)[0] is Insights:
         return "This method calls again until the report is ready, which may take minutes."
     if endpoint.operation_id == "get_account_catalog":
         return "This method refuses ``report:<job>``: ``client.insights.daily`` reads reports."

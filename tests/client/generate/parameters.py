@@ -63,12 +63,20 @@ class Parameter:
         return f"{self.name}: {self.type}" + (f" = {self.default}" if self.default else "")
 
 
+OMITTED_MEMBERS = {"get_account_insights": (CURSOR, "level", "entity_ids")}
+"""Members that a method does not take, by operation: the figures of a level have another method."""
+
+
 def read_parameters(endpoint: Endpoint) -> list[Parameter]:
     """The parameters of a method: required ones first; those that are given by position before all."""
     found = [Parameter(wire, *NAMES[wire], is_positional=True) for wire in endpoint.parameters]
     for model in (endpoint.query, endpoint.body):
         if model is not None and model is not Nothing:
-            found += [read_member(model, name) for name in model.model_fields if name != CURSOR]
+            found += [
+                read_member(model, name)
+                for name in model.model_fields
+                if name not in OMITTED_MEMBERS.get(endpoint.operation_id, (CURSOR,))
+            ]
     if endpoint.takes_idempotency_key:
         found.append(Parameter("", "idempotency_key", "str | None", "None"))
     return sorted(found, key=lambda one: (not one.is_positional, bool(one.default)))

@@ -25,8 +25,8 @@ from adsunify.adapter.insights import (
     sum_by_day,
     sum_metrics,
 )
+from adsunify.adapter.metrics import Metric
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Metric
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import ProviderUnreadable
 

@@ -13,6 +13,7 @@ from adsunify.errors import Conflict, StoreError
 from adsunify.execution.state import CreatedId, StateCommit
 from adsunify.store import Clock, Store, consents, open_store, operations, reports
 from adsunify.store.operations import Idempotency, OperationDraft, PreparedOperations
+from adsunify.store.reports import ReportSubject
 from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import loads
 
@@ -192,9 +193,7 @@ async def test_a_report_is_asked_for_once(world: World, url: str) -> None:
             stores[n % 2].write(
                 reports.begin_report,
                 world.admin.workspace_id,
-                world.account.id,
-                "2027-01-01",
-                "2027-01-07",
+                ReportSubject(world.account.id, "2027-01-01", "2027-01-07"),
                 world.clock,
             )
             for n in range(40)

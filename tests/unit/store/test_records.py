@@ -26,6 +26,7 @@ from adsunify.store import (
 )
 from adsunify.store.connections import DiscoveredAccountRow
 from adsunify.store.keys import KeyRecord, KeyUsage
+from adsunify.store.reports import ReportSubject
 
 from .world import START, World, connect
 
@@ -368,7 +369,7 @@ async def test_the_other_entities_of_an_account_are_not_walked_through(world: Wo
 
 
 async def test_a_report_is_resumed_and_started_anew(world: World) -> None:
-    where = (world.admin.workspace_id, world.account.id, "2027-01-01", "2027-01-07")
+    where = (world.admin.workspace_id, ReportSubject(world.account.id, "2027-01-01", "2027-01-07"))
     assert await world.store.read(reports.find_report, *where[1:]) is None
     first, mine = await world.store.write(reports.begin_report, *where, world.clock)
     assert (mine, first.state, first.job) == (True, "starting", None)
@@ -388,7 +389,7 @@ async def test_a_report_is_resumed_and_started_anew(world: World) -> None:
 
 
 async def test_a_report_that_was_read_is_read_again_for_an_hour(world: World) -> None:
-    where = (world.admin.workspace_id, world.account.id, "2027-01-01", "2027-01-07")
+    where = (world.admin.workspace_id, ReportSubject(world.account.id, "2027-01-01", "2027-01-07"))
     first, _ = await world.store.write(reports.begin_report, *where, world.clock)
     await world.store.write(reports.mark_started, first.id, "job", world.clock)
     await world.store.write(reports.mark_read, first.id, world.clock)
@@ -399,6 +400,21 @@ async def test_a_report_that_was_read_is_read_again_for_an_hour(world: World) ->
     anew, mine = await world.store.write(reports.begin_report, *where, world.clock)
     assert (mine, anew.state, anew.job) == (True, "starting", None)
     assert await world.store.read(reports.find_report_by_job, world.account.id, "job") is None
+
+
+async def test_reports_of_two_levels_or_two_sets_of_entities_are_different(world: World) -> None:
+    days = (world.account.id, "2027-01-01", "2027-01-07")
+    subjects = [ReportSubject(*days), *(ReportSubject(*days, "ad", entities) for entities in ("", "aa", "bb"))]
+    begun = [
+        await world.store.write(reports.begin_report, world.admin.workspace_id, subject, world.clock)
+        for subject in subjects
+    ]
+    assert [mine for _, mine in begun] == [True] * 4
+    assert len({report.id for report, _ in begun}) == 4
+    for number, (report, _) in enumerate(begun):
+        await world.store.write(reports.mark_started, report.id, f"job {number}", world.clock)
+    jobs = [await world.store.read(reports.find_report_by_job, world.account.id, f"job {n}") for n in range(4)]
+    assert [job is not None for job in jobs] == [True, False, False, False], "only that of the account is a catalog"
 
 
 async def test_ids_made_by_the_store_are_time_ordered(world: World) -> None:

@@ -15,14 +15,13 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
     Goal,
-    History,
     Level,
-    Metric,
     Network,
     PayloadRules,
     Period,

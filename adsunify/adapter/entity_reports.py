@@ -1,0 +1,222 @@
+"""Daily figures below the account: one row for each day and entity of a level.
+
+The tables of a network declare what it reports (``NETWORK.report_levels``), and the adapter's module ``reports`` reads
+it page by page: a page of ours is a page, or a report file, of the network. A cursor names the part of the report, such
+as a range of days, and the network's own cursor within it::
+
+    parts = [_build_request(account, query, first, last) for first, last in split_date_range(...)]
+    response, cursor = yield from fetch_part(NETWORK, parts, cursor, _turn_page, _parse_next_cursor)
+    rows = parse_entity_rows(query.level, METRICS, native, "/date")
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from attrs import asdict, evolve, field, frozen
+
+from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.insights import (
+    QUIET_DAYS_NOTE,
+    Coverage,
+    DailyMetrics,
+    DateRange,
+    MetricValue,
+    PendingReport,
+    sum_by_day,
+)
+from adsunify.adapter.metrics import IdCell, Metric, ReportLevel
+from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.network import Account, Network
+from adsunify.adapter.reports import parse_report_rows
+from adsunify.errors import ProviderUnreadable, invalid_input
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import get_text, get_value, parse_id
+
+MAX_ENTITY_IDS = 50
+"""The most entities that one report may name."""
+
+
+@frozen
+class ReportQuery:
+    """A report of one level. Both days are included, in the account's time zone.
+
+    ``entity_ids`` are at most 50 native ids of the level, in order; empty means all entities.
+    """
+
+    level: ReportLevel
+    start: datetime.date
+    end: datetime.date
+    entity_ids: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class EntityMetrics(DailyMetrics):
+    """The figures of one entity on one account-local day. A name or a parent that the network leaves out is None."""
+
+    entity_id: str
+    entity_name: str | None = None
+    parent_id: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the record as a response shows it."""
+        entity = {"entityId": self.entity_id, "entityName": self.entity_name, "parentId": self.parent_id}
+        return {**entity, **DailyMetrics.to_json(self)}
+
+
+@frozen
+class EntityReportPage:
+    """A page of a report.
+
+    Attributes:
+        rows: a row for each day and entity with activity, in the network's order. No pair of a day and an entity is on
+            two pages.
+        coverage: the days that the whole report covers.
+        native_rows: the rows of this page as the network wrote them.
+        cursor: leads to the next page; None at the end.
+        pending: the network has not finished the report, so there are no rows.
+        job: the job from which the page was read; None if the network returned the report at once.
+    """
+
+    rows: Sequence[EntityMetrics]
+    coverage: Coverage
+    native_rows: Sequence[Json] = field(default=(), repr=False)
+    cursor: str | None = None
+    pending: PendingReport | None = None
+    job: str | None = None
+
+    @property
+    def finished_days(self) -> DateRange | None:
+        """The days of the report, if this is its last page and all days are reported."""
+        has_ended = self.cursor is None and self.pending is None and self.coverage.is_complete
+        return DateRange(self.coverage.start, self.coverage.end) if has_ended else None
+
+    def extend_to(self, end: datetime.date) -> EntityReportPage:
+        """Return the page with the future days up to ``end`` added as missing."""
+        return evolve(self, coverage=self.coverage.extend_to(end))
+
+    @classmethod
+    def from_pending_report(cls, query: ReportQuery, timezone: str | None, pending: PendingReport) -> EntityReportPage:
+        """Return a page without rows, because the network has not finished the report."""
+        missing = (DateRange(query.start, query.end),)
+        coverage = Coverage(query.start, query.end, timezone, is_complete=False, missing_ranges=missing)
+        return cls((), coverage, pending=pending)
+
+
+class EntityReports(Protocol):
+    """The module ``reports`` of an adapter."""
+
+    def fetch_report_page(
+        self, account: Account, query: ReportQuery, cursor: str | None, job: str | None, now: datetime.datetime
+    ) -> Flow[EntityReportPage]:
+        """Fetch one page of a report. Amounts are Decimals in major units.
+
+        ``cursor`` is that of the page before; None leads to the first page. If the network makes reports
+        asynchronously, the page is ``pending`` with a job, and the caller calls again with this job.
+        """
+        ...
+
+
+def parse_entity_rows(
+    level: ReportLevel,
+    metrics: Sequence[Metric],
+    native: Sequence[Mapping[str, Json]],
+    date_pointer: str,
+    read_date: Callable[[Json], datetime.date] | None = None,
+    money_unit: MoneyUnit | None = None,
+) -> tuple[EntityMetrics, ...]:
+    """Parse native rows: one row for each day and entity, in order of entity and day as the network first names them.
+
+    Several native rows of one day and entity, such as those of two placements, are added up.
+
+    Args:
+        level: the level of the report, with the pointers to the entity.
+        metrics: the metrics of the level.
+        native: the native rows.
+        date_pointer: the pointer to the day in a row.
+        read_date: converts the value at ``date_pointer`` to a date; None means text of the form YYYY-MM-DD.
+        money_unit: the unit of the account's amounts, for metrics of the unit ``minor``.
+
+    Raises:
+        ProviderUnreadable: a row has no entity or no day, or a figure is not a number.
+    """
+    dated = parse_report_rows(metrics, native, date_pointer, read_date, money_unit)
+    values: dict[str, list[tuple[datetime.date, Mapping[str, MetricValue]]]] = {}
+    names: dict[str, tuple[str | None, str | None]] = {}
+    for row, day_values in zip(native, dated, strict=True):
+        entity_id = read_row_id(level, row)
+        values.setdefault(entity_id, []).append(day_values)
+        if entity_id not in names:
+            names[entity_id] = None if level.name is None else get_text(row, level.name), _read_id(row, level.parent_id)
+    return tuple(
+        EntityMetrics(entity_id=entity_id, entity_name=name, parent_id=parent_id, **asdict(row, recurse=False))
+        for entity_id, (name, parent_id) in names.items()
+        for row in sum_by_day(values[entity_id])
+    )
+
+
+def read_row_id(level: ReportLevel, row: Mapping[str, Json]) -> str:
+    """Return the id of the entity of a native row. Raises ProviderUnreadable if it has none."""
+    entity_id = _read_id(row, level.id)
+    if entity_id is None:
+        raise ProviderUnreadable("A row of the report has no entity.")
+    return entity_id
+
+
+def _read_id(row: Mapping[str, Json], cell: IdCell | None) -> str | None:
+    if cell is None:
+        return None
+    return cell(row) if callable(cell) else parse_id(get_value(row, cell))
+
+
+def cover_report(network: Network, query: ReportQuery, timezone: str | None, notes: Sequence[str] = ()) -> Coverage:
+    """Return the coverage of a report, with a note if the network leaves out days without a delivery."""
+    quiet = [QUIET_DAYS_NOTE] if network.missing_day == "zero" else []
+    level = [query.level.note] if query.level.note else []
+    return Coverage(query.start, query.end, timezone, notes=(*level, *notes, *quiet))
+
+
+# -- pages --------------------------------------------------------------------------------------------------------
+
+
+def fetch_part(
+    network: Network,
+    parts: Sequence[Request],
+    cursor: str | None,
+    turn_page: Callable[[Request, str], Request],
+    parse_next_cursor: Callable[[Request, Response], str | None],
+) -> Flow[tuple[Response, str | None]]:
+    """Fetch the page of a report to which a cursor leads. Returns its response and the cursor of the next page.
+
+    Args:
+        network: the network's tables.
+        parts: the request of the first page of each part of the report, in order. The same query gives the same parts.
+        cursor: that of the page before; None for the first page.
+        turn_page: changes the request of a part's first page to that of the page of a native cursor.
+        parse_next_cursor: returns the native cursor of the next page of the part; None at the part's end.
+    """
+    number, native_cursor = decode_part_cursor(cursor, len(parts))
+    request = parts[number] if native_cursor is None else turn_page(parts[number], native_cursor)
+    response = yield from fetch_response(network, request)
+    following = parse_next_cursor(request, response)
+    if following is not None and following == native_cursor:
+        raise ProviderUnreadable(f"{network.title}: the report does not end, because its cursor repeats.")
+    return response, encode_part_cursor(number, following, len(parts))
+
+
+def encode_part_cursor(number: int, native_cursor: str | None, count: int) -> str | None:
+    """Return the cursor after a page of part ``number``, counted from 0, of ``count`` parts; None after the last."""
+    if native_cursor is not None:
+        return f"{number}:{native_cursor}"
+    return f"{number + 1}:" if number + 1 < count else None
+
+
+def decode_part_cursor(cursor: str | None, count: int) -> tuple[int, str | None]:
+    """Return the part and the native cursor of a cursor. Raises InvalidInput if the report has no such part."""
+    number, _, native_cursor = ("0:" if cursor is None else cursor).partition(":")
+    if not number.isdecimal() or int(number) >= count:
+        raise invalid_input("cursor", "malformed", "must be the nextCursor of the same report, or left out.")
+    return int(number), native_cursor or None

@@ -1,0 +1,120 @@
+"""Daily figures of one account: of the account itself, or of the entities of a level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from adsunify.actor import Actor
+from adsunify.adapter.entity_reports import ReportQuery
+from adsunify.adapter.insights import Insights
+from adsunify.adapter.reports import require_history
+from adsunify.adapter.settings import to_account_time
+from adsunify.contract.requests import ReportedLevel
+from adsunify.errors import InvalidInput, Issue, NotFound
+from adsunify.service.core import Service, UseCaseResult
+from adsunify.service.network_session import NetworkSession
+from adsunify.store import reports
+from adsunify.store.reports import ReportSubject
+from adsunify.values.exact_json import Json
+
+from .entities import make_entity_ids, read_entity_insights, require_level
+from .jobs import STARTING_REPORT, advance_report, read_report
+
+FIRST_DAY = date(2000, 1, 1)
+"""The first day of insights: no network has older figures."""
+MAX_DAYS = 1100
+"""The longest range of one call for insights: three years. Most networks do not report more."""
+
+
+async def read_account_insights(
+    service: Service,
+    actor: Actor,
+    *,
+    account_id: str,
+    start_date: date,
+    end_date: date,
+    level: ReportedLevel | None = None,
+    entity_ids: Sequence[str] | None = None,
+    cursor: str | None = None,
+) -> Json | UseCaseResult:
+    """Read normalized daily metrics in the account's currency and time zone.
+
+    The range includes both dates and has at most 1100 days. Where ``pending`` is not null, the network is still
+    preparing its report: call again with the same dates. Days that have not begun are listed as missing.
+
+    With ``level``, there is a row for each day and entity of that level. Its rows come in pages, each as large as the
+    network's own, and have no totals; ``entityIds`` asks for up to 50 entities. ``GET /networks/{network}`` lists the
+    levels that a network reports.
+    """
+    session = await NetworkSession.load(service, actor, account_id)
+    today = _get_account_today(service, session)
+    _check_days(start_date, end_date, today)
+    last = min(end_date, today)
+    if level in ("campaign", "adGroup", "ad"):
+        reported = require_level(session, level)
+        query = ReportQuery(reported, start_date, last, make_entity_ids(session, reported, entity_ids or ()))
+        return await read_entity_insights(service, session, query, end_date, cursor)
+    subject = ReportSubject(account_id, start_date.isoformat(), last.isoformat())
+    insights = await read_report(service, session, subject, lambda job: _read(service, session, start_date, last, job))
+    if insights is None:
+        timezone = session.native_account.timezone
+        insights = Insights.from_pending_report(start_date, end_date, timezone, STARTING_REPORT)
+    insights = insights.extend_to(end_date)
+    return _insights_to_json(session, insights) if level is None else _make_account_rows(session, insights)
+
+
+def _get_account_today(service: Service, session: NetworkSession) -> date:
+    now = service.now()
+    return (to_account_time(session.native_account, now) or now).date()
+
+
+def _check_days(start: date, end: date, today: date) -> None:
+    if end < start:
+        raise InvalidInput([Issue("endDate", "order", "cannot be before startDate.")])
+    if (end - start).days >= MAX_DAYS:
+        message = f"must be less than {MAX_DAYS} days after startDate; split the range into several calls."
+        raise InvalidInput([Issue("endDate", "range_too_long", message)])
+    if start < FIRST_DAY:
+        raise InvalidInput([Issue("startDate", "too_early", f"cannot be before {FIRST_DAY}.")])
+    if start > today:
+        raise InvalidInput([Issue("startDate", "future", "lies in the future; there are no figures yet.")])
+
+
+async def _read(service: Service, session: NetworkSession, start: date, end: date, job: str | None) -> Insights:
+    if job is None:  # a job that was requested in time can be resumed later
+        require_history(session.adapter.network, session.native_account, start, service.now())
+    return await session.run_flow(
+        session.adapter.reads.fetch_insights(session.native_account, start, end, job, service.now())
+    )
+
+
+def _insights_to_json(session: NetworkSession, insights: Insights) -> dict[str, Json]:
+    return {
+        "accountId": session.account.id,
+        "currency": session.native_account.currency,
+        "timezone": session.native_account.timezone,
+        **insights.to_json(),
+    }
+
+
+def _make_account_rows(session: NetworkSession, insights: Insights) -> UseCaseResult:
+    """Return the figures of an account in the form of those of a level."""
+    account = session.account
+    entity = {"entityId": account.native_id, "entityName": account.name, "parentId": None}
+    rows: list[Json] = [{**entity, **row.to_json()} for row in insights.rows]
+    answer = {**_insights_to_json(session, insights), "level": "account", "rows": rows}
+    return UseCaseResult(answer, is_page=True)
+
+
+async def resume_report(service: Service, session: NetworkSession, job: str) -> Json:
+    """Read the report of a job of this account. Raises NotFound if no call has requested it."""
+    network = session.adapter.network
+    if not network.has_report_jobs:
+        raise NotFound(f"{network.title} has no report jobs, so there is no report to resume.")
+    record = await service.store.read(reports.find_report_by_job, session.account.id, job)
+    if record is None:  # the job may belong to another account
+        raise NotFound("This account has no such report, or no longer. Request its days again.")
+    start, end = date.fromisoformat(record.start_date), date.fromisoformat(record.end_date)
+    insights = await advance_report(service, session, record, lambda job: _read(service, session, start, end, job))
+    return _insights_to_json(session, insights)
