@@ -97,6 +97,17 @@ class Metric(Shape):
     note: Text
 
 
+class ReportLevel(Shape):
+    """A level below the account whose daily figures the network reports.
+
+    ``adds_up``: the figures of all entities of a day add up to those of the account, except for ``reach``.
+    """
+
+    level: str
+    adds_up: bool
+    note: Text
+
+
 class Template(Shape):
     """A native payload to start from."""
 
@@ -127,5 +138,6 @@ class NetworkDetail(NetworkSummary):
     settings: list[Setting]
     catalogs: list[CatalogKind]
     metrics: list[Metric]
+    report_levels: list[ReportLevel]
     templates: list[Template]
     units: str

@@ -90,6 +90,10 @@ def network_detail_to_json(network: Network) -> dict[str, Json]:
         "metrics": [
             {"name": metric.name, "native": metric.native, "note": metric.note or None} for metric in network.metrics
         ],
+        "reportLevels": [
+            {"level": level.kind, "addsUp": level.adds_up, "note": level.note or None}
+            for level in network.report_levels
+        ],
         "templates": [
             {
                 "kind": template.kind,

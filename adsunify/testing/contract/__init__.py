@@ -45,6 +45,8 @@ entities          kind, limit?, cursor?, parentId?, status?,  the list, or ``{"d
 entity, settings  kind, entityId, now?                        the ``data`` of the REST answer
 catalog           resource, search?, cursor?, limit?          the list, or with ``page`` as above
 insights          startDate, endDate, job?, now?              rows, totals?, coverage?, pending?
+report            level, startDate, endDate, entityIds?,      rows of all pages, coverage?, pending?
+                  now?
 connect           code (or answer), now, redirectUri?,        accessToken, refreshToken?, expiresAt?, accounts?
                   verifier?, app?
 refresh           credentials, now, app?                      the same

@@ -191,7 +191,7 @@ def compare_expectation(case: Case, result: CaseResult, strict: bool) -> Iterato
     elif case.kind == "tree":
         is_whole = isinstance(_unwrap(expect), Mapping)
         yield from compare_values(_unwrap(expect), value if is_whole else value["nodes"])
-    elif case.kind in ("insights", "catalog"):
+    elif case.kind in ("insights", "catalog", "report"):
         yield from _compare_insights(_unwrap(expect), value)
     elif case.kind in ("connect", "refresh"):
         yield from _compare_credentials(expect, value)

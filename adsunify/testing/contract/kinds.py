@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import evolve, frozen
 
+from adsunify.adapter.entity_reports import ReportQuery
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.oauth import Credentials, OAuthClient
@@ -55,6 +56,10 @@ def run_case(case: Case, library: Library, conversation: Conversation | None = N
     if case.kind not in KINDS:
         raise InvalidCase(f"The kind {case.kind} is unknown; the kinds are {', '.join(KINDS)}.")
     return KINDS[case.kind](case, library, conversation or Conversation(case.network, case.exchange))
+
+
+MAX_REPORT_READS = 100
+"""The most calls of a report: its pages, and the looks at its job."""
 
 
 # -- plans --------------------------------------------------------------------------------------------------------
@@ -209,6 +214,28 @@ def _run_insights(case: Case, library: Library, conversation: Conversation) -> C
     return CaseResult({**beside, **insights.to_json()})
 
 
+def _run_report(case: Case, library: Library, conversation: Conversation) -> CaseResult:
+    """Read all pages of a report of one level, with its job where the network makes one."""
+    adapter, members = get_adapter(case.network), case.input
+    level = next(level for level in adapter.network.report_levels if level.kind == require_member(case, "level"))
+    if adapter.reports is None:
+        raise LookupError(f"The adapter of {adapter.network.title} has no module reports.")
+    start, end = (date.fromisoformat(str(require_member(case, name))) for name in ("startDate", "endDate"))
+    now = parse_time(members.get("now")) or datetime.combine(end + timedelta(days=1), time(12), UTC)
+    require_history(adapter.network, case.account, start, now, level)
+    query = ReportQuery(level, start, end, tuple(sorted(members.get("entityIds", ()))))
+    rows: list[Json] = []
+    cursor = job = None
+    for _ in range(MAX_REPORT_READS):
+        page = run_flow(adapter.reports.fetch_report_page(case.account, query, cursor, job, now), conversation.answer)
+        rows += [row.to_json() for row in page.rows]
+        job, cursor = page.pending.job if page.pending is not None else job, page.cursor
+        if cursor is None and (page.pending is None or not conversation.unused_positions):
+            break
+    coverage, pending = page.coverage.to_json(), None if page.pending is None else page.pending.to_json()
+    return CaseResult({"rows": rows, "coverage": coverage, "pending": pending})
+
+
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
@@ -298,6 +325,7 @@ KINDS: Mapping[str, Callable[[Case, Library, Conversation], CaseResult]] = {
     "settings": _run_settings,
     "catalog": _run_catalog,
     "insights": _run_insights,
+    "report": _run_report,
     "connect": _run_connect,
     "refresh": _run_refresh,
     "sign": _run_sign,

@@ -138,13 +138,15 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
 
 BEFORE_LEVELS = (
     "DROP TABLE reports",
-    "CREATE TABLE reports (id TEXT NOT NULL, workspace_id TEXT NOT NULL, account_id TEXT NOT NULL,"
-    " start_date TEXT NOT NULL, end_date TEXT NOT NULL, state TEXT NOT NULL, job TEXT,"
-    " created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,"
-    " CONSTRAINT fk_reports_account_id FOREIGN KEY (account_id) REFERENCES accounts (id),"
-    " CONSTRAINT fk_reports_workspace_id FOREIGN KEY (workspace_id) REFERENCES workspaces (id),"
-    " CONSTRAINT pk_reports PRIMARY KEY (id),"
-    " CONSTRAINT uq_reports_account_id_start_date_end_date UNIQUE (account_id, start_date, end_date))",
+    (
+        "CREATE TABLE reports (id TEXT NOT NULL, workspace_id TEXT NOT NULL, account_id TEXT NOT NULL,"
+        " start_date TEXT NOT NULL, end_date TEXT NOT NULL, state TEXT NOT NULL, job TEXT,"
+        " created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,"
+        " CONSTRAINT fk_reports_account_id FOREIGN KEY (account_id) REFERENCES accounts (id),"
+        " CONSTRAINT fk_reports_workspace_id FOREIGN KEY (workspace_id) REFERENCES workspaces (id),"
+        " CONSTRAINT pk_reports PRIMARY KEY (id),"
+        " CONSTRAINT uq_reports_account_id_start_date_end_date UNIQUE (account_id, start_date, end_date))"
+    ),
 )
 BEFORE_CALLS = (*BEFORE_LEVELS, "ALTER TABLE operations DROP COLUMN call_spend")
 BEFORE_GUARDRAILS = (
