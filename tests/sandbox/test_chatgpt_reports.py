@@ -1,5 +1,6 @@
 """The simulated OpenAI Advertiser API over real HTTP: delivery and conversions."""
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -95,6 +96,62 @@ async def test_levels_agree(web: httpx.AsyncClient) -> None:
     assert (await read(web, "campaigns/cmpn_spring_1/insights", asked))["data"] == []
 
 
+FIGURES = ("impressions", "clicks", "spend", "conversions", "order_created_attributed_sales")
+
+
+async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
+    use(web, PARIS)
+    ids = []
+    for _ in range(2):
+        above = await campaign(web, start_time=1795000000)
+        for _ in range(2):
+            group = await ad_group(web, above)
+            ads = [await ad(web, group) for _ in range(2)]
+            for path in (*(f"ads/{native_id}" for native_id in ads), f"ad_groups/{group}"):
+                good(await post(web, f"{path}/activate"))
+            ids.append((above, group, *ads))
+        good(await post(web, f"campaigns/{above}/activate"))
+    clock.instant += timedelta(days=9)
+
+    async def days(level: str, **change: Any) -> dict[str, list[Decimal]]:
+        fields = ["readable_time", "campaign.id", *FIGURES]
+        names = [f"{level}.id", *fields] if level != "ad_account" else ["readable_time", *FIGURES]
+        asked = query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": names}, **change)
+        rows = (await read(web, "ad_account/insights", asked))["data"]
+        sums: dict[str, list[Decimal]] = {}
+        for row in rows:
+            numbers = [Decimal(str(row[name])) for name in FIGURES]
+            sums[row["readable_time"]] = [
+                one + other
+                for one, other in zip(sums.get(row["readable_time"], [Decimal(0)] * 5), numbers, strict=True)
+            ]
+        return sums
+
+    whole = await days("ad_account")
+    assert len(whole) == 7
+    for level in ("campaign", "ad_group", "ad"):
+        assert await days(level) == whole
+    (above, group, first, _), *others = ids
+
+    async def filtered(level: str, *conditions: tuple[str, list[str]]) -> set[str]:
+        filters = [json.dumps({"field": name, "operator": "IN", "value": values}) for name, values in conditions]
+        asked = query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": f"{level}.id"})
+        rows = (await read(web, "ad_account/insights", {**asked, "filters[]": filters}))["data"]
+        return {row[f"{level}_id"] for row in rows}
+
+    assert await filtered("ad", ("ad.id", [first, others[0][2], "ad_nothing"])) == {first, others[0][2]}
+    assert await filtered("ad", ("ad_group.id", [group])) == {*ids[0][2:]}
+    assert await filtered("ad", ("campaign.id", [above]), ("ad.id", [others[-1][2], first])) == {first}
+    assert await filtered("campaign", ("campaign.status", ["paused"])) == set()
+    sent = conversions(1795302000, 1795906800, aggregation_level="ad", group_by_entity=True, entity_ids=[first])
+    every = good(await post(web, "conversions/insights", sent))
+    sold = good(await post(web, "conversions/insights", {**sent, "include_zero_rows": False}))
+    assert (every["account_currency"], every["count"]) == ("EUR", 7)
+    assert sold["data"] == [row for row in every["data"] if row["conversions"]]
+    use(web, TOKYO)
+    refused(await post(web, "conversions/insights", {**sent, "time_ranges": [unix_range(1795100400, 1795186800)]}), 404)
+
+
 async def test_nothing_delivered_is_no_row(web: httpx.AsyncClient) -> None:
     rows = (await read(web, "ad_account/insights", query(**{"includes[]": "zero_impression_items"})))["data"]
     assert sum(row["impressions"] == 0 for row in rows) == 7
@@ -133,6 +190,9 @@ async def test_retention(web: httpx.AsyncClient) -> None:
         ({"fields[]": "ad.spend"}, "fields"),
         ({"fields[]": None, "fields": "spend"}, "fields"),
         ({"limit": 2001}, "limit"),
+        ({"filters[]": '{"field":"ad.id","operator":"IN","value":["ad_1"]}'}, "filters"),
+        ({"filters[]": '{"field":"campaign.id","operator":"EQUALS","value":["cmpn_1"]}'}, "filters.operator"),
+        ({"filters[]": '{"field":"campaign.id","operator":"IN","value":"cmpn_1"}'}, "filters.value"),
         ({"aggregation_level": "account"}, "aggregation_level"),
         ({"after": "ins_1"}, "after"),
     ],

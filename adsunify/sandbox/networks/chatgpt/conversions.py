@@ -32,6 +32,7 @@ _BODY_CHECK = record(
         "time_granularity": choice("daily"),  # the others are not simulated
         "group_by_entity": boolean,
         "entity_ids": array(text(), 1),
+        "include_zero_rows": boolean,
         "attribution_window_days": integer(1, 30),
         "view_through_attribution_window_days": integer(0, 30),
         "attribution_time_basis": choice("ad_event_time", "conversion_time"),
@@ -40,7 +41,7 @@ _BODY_CHECK = record(
 
 
 def get_conversion_insights(request: Request) -> Response:
-    """POST /conversions/insights. Days without conversions have a row, too."""
+    """POST /conversions/insights. Days without conversions have a row, unless `include_zero_rows` is false."""
     request.parse_query()
     body = request.parse_json(_BODY_CHECK)
     account = require_account(request)
@@ -55,10 +56,14 @@ def get_conversion_insights(request: Request) -> Response:
     since, until = parse_period(request.world, account, time_range)
     groups = _group_ads(request, account, level, body["entity_ids"] if grouped else None)
     days = list(iterate_days(since, until))
-    if len(days) * len(groups) > _MAX_ROWS:
-        raise InvalidRequest("too_large", "/time_ranges", f"The report has more than {_MAX_ROWS} rows.")
     rows = [_build_row(request, account, native_id, ads, day) for day in days for native_id, ads in groups.items()]
-    return build_response(request, {"object": "list", "data": rows, "count": len(rows)})
+    if not body.get("include_zero_rows", True):
+        rows = [row for row in rows if row["conversions"]]
+    if len(rows) > _MAX_ROWS:
+        raise InvalidRequest("too_large", "/time_ranges", f"The report has more than {_MAX_ROWS} rows.")
+    return build_response(
+        request, {"object": "list", "account_currency": account.currency, "data": rows, "count": len(rows)}
+    )
 
 
 def _group_ads(
@@ -70,7 +75,9 @@ def _group_ads(
         return {account.id: ads}
     ads_by_id: dict[str, list[StoredEntity]] = {}
     for native_id in entity_ids:
-        if native_id != account.id and (level == "ad_account" or request.world.find(level, native_id) is None):
+        if native_id != account.id and (
+            level == "ad_account" or request.world.find(level, native_id, account.id) is None
+        ):
             raise not_found_error(level)
         ads_by_id[native_id] = [
             ad for ad in ads if native_id in {account.id, *(entity.id for entity in get_ancestry(request.world, ad))}

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from adsunify.sandbox.checks import choice, json_text, record, text
+from adsunify.sandbox.checks import array, choice, json_text, record, text
 from adsunify.sandbox.figures import sum_figures
 from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.network import Request, Response
@@ -35,6 +35,7 @@ _RANGE_CHECK = json_text(
         },
     )
 )
+_FILTER_CHECK = json_text(record(required={"field": text(), "operator": choice("IN"), "value": array(text(), 1)}))
 _MONEY_METRICS = ("spend", "order_created_attributed_sales")
 _CURRENCY_FIELD = "order_created_attributed_sales_currency"
 _METADATA_FIELDS = ("readable_time", "timezone")
@@ -57,16 +58,30 @@ def _build_insights_response(request: Request, scope: str, scope_id: str) -> Res
         request,
         {"time_granularity": choice("daily")},
         {"aggregation_level": choice(*levels), **paging_checks(_MAX_PAGE_SIZE)},
-        {"time_ranges": _RANGE_CHECK, "fields": text(), "includes": choice("zero_impression_items")},
+        {
+            "time_ranges": _RANGE_CHECK,
+            "fields": text(),
+            "includes": choice("zero_impression_items"),
+            "filters": _FILTER_CHECK,
+        },
     )
     level, account = query.get("aggregation_level", scope), require_account(request)
     if len(query["time_ranges"]) != 1:
         raise InvalidRequest("value", "/time_ranges", "one range is required")
     since, until = parse_period(request.world, account, query["time_ranges"][0])
     keys = _map_row_keys(level, query["fields"] or ["impressions"])
+    conditions = _parse_filters(level, query["filters"])
+    ads_by_id = {
+        native_id: ads
+        for native_id, ads in _group_ads(request.world, account, level, scope, scope_id).items()
+        if all(
+            _get_entity_fact(request.world, account, level, native_id, of, name) in values
+            for of, name, values in conditions
+        )
+    }
     rows = []
     for day in iterate_days(since, until):
-        for native_id, ads in _group_ads(request.world, account, level, scope, scope_id).items():
+        for native_id, ads in ads_by_id.items():
             did = sum_figures((figures.get_ad_figures(request.world, ad, day) for ad in ads), figures.NO_FIGURES)
             if did["impressions"] or query["includes"]:
                 rows.append(_build_row(request.world, account, level, native_id, day, did, keys))
@@ -128,6 +143,21 @@ def _map_row_keys(level: str, fields: list[str]) -> dict[str, tuple[str, str | N
     return keys
 
 
+def _parse_filters(level: str, filters: list[dict[str, Any]]) -> list[tuple[str, str, list[str]]]:
+    """The level, member and values of every filter: ids of the level and of those above it, and `campaign.status`.
+
+    All filters have to match. An id that does not exist matches no row (chosen).
+    """
+    levels = LEVELS[: LEVELS.index(level) + 1]
+    members = {f"{above}.id": (above, "id") for above in levels}
+    if "campaign" in levels:
+        members["campaign.status"] = ("campaign", "status")
+    for condition in filters:
+        if condition["field"] not in members:
+            raise InvalidRequest("value", "/filters", f"'{condition['field']}' is no filter at level {level}")
+    return [(*members[condition["field"]], condition["value"]) for condition in filters]
+
+
 def _group_ads(world: World, account: Account, level: str, scope: str, scope_id: str) -> dict[str, list[StoredEntity]]:
     """The ads of every object of the level, below the scope. Objects without ads have an empty list."""
     if level == "ad_account":
@@ -187,7 +217,7 @@ def _build_row(
 
 
 def _get_entity_fact(world: World, account: Account, level: str, native_id: str, of: str, name: str) -> str:
-    """The id or name of a row's object, or of an ancestor."""
+    """The id, name or status of a row's object, or of an ancestor."""
     kind, at = level, native_id
     while kind != of and kind != "campaign" and of != "ad_account":
         entity = world.find(kind, at)
