@@ -2,10 +2,14 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import TypeVar
 
+from adsunify.sandbox.world import EntityKey, Lineage
+
 Figures = Mapping[str, int]
+_WEIGHTS = 8  # an entity without a child gets 0 to 7 shares of the account's figures of a day
 _CURRENCY_UNITS = {"JPY": 100}
 _Number = TypeVar("_Number", int, Decimal)
 
@@ -38,6 +42,30 @@ def get_share(whole: Figures, first: int, last: int, parts: int) -> dict[str, in
     The parts of adjacent divisions add up to the part of both.
     """
     return {name: value * last // parts - value * first // parts for name, value in whole.items()}
+
+
+def divide_figures(whole: Figures, lineages: Sequence[Lineage], day: date) -> dict[EntityKey, dict[str, int]]:
+    """Divide an account's figures of a day over its entities.
+
+    `lineages` are those of `World.list_lineages`. Their last entities get parts of different sizes, and on some days
+    an entity gets none. Every entity above is the sum of its children, so each level adds up to the whole exactly.
+
+    Returns:
+        the figures by kind and id, only of entities that have a part.
+    """
+    weights = [draw_bytes(lineage[-1].id, day)[0] % _WEIGHTS for lineage in lineages]
+    if not any(weights):
+        weights = [1] * len(lineages)
+    parts, first = sum(weights), 0
+    figures: dict[EntityKey, dict[str, int]] = {}
+    for lineage, weight in zip(lineages, weights, strict=True):
+        if weight:
+            part = get_share(whole, first, first + weight, parts)
+            for entity in lineage:
+                key = entity.kind, entity.id
+                figures[key] = sum_figures([part], figures.get(key))
+        first += weight
+    return figures
 
 
 def get_currency_unit(currency: str) -> int:

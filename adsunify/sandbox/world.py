@@ -2,7 +2,7 @@
 
 import copy
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
@@ -42,6 +42,10 @@ class StoredEntity:
     data: Mapping[str, Any]
     created_at: datetime
     updated_at: datetime
+
+
+EntityKey = tuple[str, str]  # kind and id
+Lineage = tuple[StoredEntity, ...]  # an entity after its parents, the topmost first
 
 
 @frozen
@@ -159,6 +163,23 @@ class World:
             for entity in self._stored_entities.values()
             if entity.kind == kind and account in (None, entity.account) and parent in (None, entity.parent)
         ]
+
+    def list_lineages(self, account: str, kinds: Sequence[str]) -> list[Lineage]:
+        """Return the entities of an account that figures are divided over, each after its parents.
+
+        These are the entities of the lowest kind that the account has. `kinds` are the kinds of the levels, the
+        highest first.
+        """
+        lineages: list[Lineage] = []
+        lineage_by_id: dict[str | None, Lineage] = {None: ()}
+        for kind in kinds:
+            level: dict[str | None, Lineage] = {
+                entity.id: (*lineage_by_id[entity.parent], entity) for entity in self.list_entities(kind, account)
+            }
+            if not level:
+                break
+            lineage_by_id, lineages = level, list(level.values())
+        return lineages
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:

@@ -1,6 +1,8 @@
 """The simulated Google Ads API: the documented queries, pages, insights, catalogs."""
 
+from collections import Counter
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.sandbox.networks.google import make_network
+from adsunify.sandbox.networks.google import make_network, messages
 from adsunify.sandbox.networks.google.gaql import compile_like, parse_query
 from adsunify.sandbox.parsing import InvalidRequest
 from tests.sandbox.google_calls import (
@@ -28,6 +30,7 @@ from tests.sandbox.google_calls import (
     conversation,
     ids,
     log_in,
+    mutate,
     named,
     refusal,
     rows,
@@ -168,7 +171,11 @@ async def test_a_query_cut_short_is_refused_or_answered(web: httpx.AsyncClient) 
         ("SELECT campaign.manual_cpc FROM campaign", "PROHIBITED_FIELD_IN_SELECT_CLAUSE"),
         ("SELECT ad_group.id FROM campaign", "PROHIBITED_RESOURCE_TYPE_IN_SELECT_CLAUSE"),
         ("SELECT campaign.id FROM campaign WHERE ad_group.id = 1", "PROHIBITED_RESOURCE_TYPE_IN_WHERE_CLAUSE"),
-        ("SELECT metrics.clicks FROM campaign", "PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE"),
+        ("SELECT metrics.clicks FROM user_list", "PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE"),
+        ("SELECT metrics.unique_users FROM campaign", "UNRECOGNIZED_FIELD"),
+        ("SELECT metrics.clicks FROM ad_group", "EXPECTED_FILTERS_ON_DATE_RANGE"),
+        (f"SELECT campaign.id FROM campaign WHERE campaign.id IN ({', '.join(['1'] * 20_001)})",
+         "FILTER_HAS_TOO_MANY_VALUES"),
         ("SELECT campaign.id FROM metrics", "BAD_RESOURCE_TYPE_IN_FROM_CLAUSE"),
         ("SELECT campaign.id FROM campaign WHERE campaign.id = '1'", "BAD_VALUE"),
         ("SELECT campaign.id FROM campaign WHERE campaign.status = PAUSED", "BAD_VALUE"),
@@ -254,10 +261,85 @@ async def test_rows_end_today_and_begin_37_months_ago(web: httpx.AsyncClient, cl
     clock.instant = datetime(2027, 2, 11, 3, tzinfo=UTC)
     await log_in(web)
     query = """SELECT segments.date, metrics.clicks FROM customer
-        WHERE segments.date BETWEEN '2020-01-01' AND '2027-12-31' ORDER BY segments.date"""
+        WHERE segments.date BETWEEN '2024-01-11' AND '2027-12-31' ORDER BY segments.date"""
     for customer, last in ((US, "2027-02-10"), (JAPAN, "2027-02-11")):
         days = [one["segments"]["date"] for one in await rows(web, query, customer)]
-        assert (days[0][:7], days[-1]) == ("2024-01", last)
+        assert (days[0], days[-1]) == ("2024-01-11", last)
+    for source in LEVELS:
+        older = query.replace("customer", source).replace("2024-01-11", "2024-01-09")
+        code = "dateRangeError.REQUESTED_DATE_GRANULARITY_NOT_SUPPORTED"
+        assert refusal(await search(web, older))["code"] == code
+
+
+LEVELS = {
+    "campaign": "campaign.id, campaign.name",
+    "ad_group": "ad_group.id, ad_group.name, campaign.id",
+    "ad_group_ad": "ad_group_ad.ad.id, ad_group_ad.ad.name, ad_group_ad.ad.responsive_search_ad.headlines, ad_group.id",
+}
+DAILY = """SELECT {fields}, segments.date, customer.currency_code, metrics.impressions, metrics.clicks,
+ metrics.cost_micros, metrics.conversions, metrics.conversions_value, metrics.video_trueview_views FROM {source}
+ WHERE segments.date BETWEEN '2027-02-01' AND '2027-02-07'{more} ORDER BY segments.date"""
+
+
+async def create_trees(web: httpx.AsyncClient) -> list[list[str]]:
+    """Three campaigns with a group and an ad each, the last one removed."""
+    trees = [named(await send(web, changed(CAMPAIGN, name=f"Tree {number}"))) for number in range(3)]
+    removed = {"campaignOperation": {"remove": trees[2][CAMPAIGN]}}
+    assert (await mutate(web, removed)).status_code == 200
+    return trees
+
+
+def add_up(found: list[dict[str, Any]]) -> dict[str, Counter[str]]:
+    sums: dict[str, Counter[str]] = {}
+    for row in found:
+        sums.setdefault(row["segments"]["date"], Counter()).update(
+            {name: Decimal(str(value)) for name, value in row["metrics"].items()}
+        )
+    return sums
+
+
+@pytest.mark.parametrize("source", LEVELS)
+async def test_each_level_adds_up_to_the_customer(web: httpx.AsyncClient, source: str) -> None:
+    trees = await create_trees(web)
+    whole = await rows(web, DAILY.format(fields="customer.id", source="customer", more=""))
+    assert not await rows(web, DAILY.format(fields="ad_group.id", source="ad_group", more=" AND campaign.id = 1"))
+    query = DAILY.format(fields=LEVELS[source], source=source, more="")
+    found = await rows(web, query)
+    assert len(whole) == 7
+    assert add_up(found) == add_up(whole)
+    position = {"campaign": CAMPAIGN, "ad_group": GROUP, "ad_group_ad": AD}[source]
+    numbers = [name.rpartition("/")[2].rpartition("~")[2] for name in (tree[position] for tree in trees)]
+    name = messages.to_camel_case(source)
+    shown = {row[name].get("ad", row[name])["id"] for row in found}
+    assert shown == {*numbers}
+    assert len(found) < 7 * len(numbers)  # an entity without delivery has no row
+    number, condition = numbers[1], f" AND {LEVELS[source].partition(',')[0]} IN ({numbers[1]}, 1)"
+    one = await rows(web, DAILY.format(fields=LEVELS[source], source=source, more=condition))
+    assert one == [row for row in found if row[name].get("ad", row[name])["id"] == number]
+    parent = {"ad_group": ("campaign", CAMPAIGN), "ad_group_ad": ("adGroup", GROUP)}.get(source)
+    if parent:
+        assert {row[parent[0]]["id"] for row in one} == {trees[1][parent[1]].rpartition("/")[2]}
+    (total,) = await rows(web, query.replace("segments.date,", "").replace("ORDER BY segments.date", "LIMIT 1"))
+    first = [row for row in found if row[name] == total[name]]
+    assert int(total["metrics"]["clicks"]) == sum(int(row["metrics"]["clicks"]) for row in first)
+
+
+async def test_a_row_needs_a_metric_that_is_not_zero(web: httpx.AsyncClient) -> None:
+    await create_trees(web)
+    for source in LEVELS:
+        between = "segments.date BETWEEN '2027-02-01' AND '2027-02-07'"
+        query = f"SELECT segments.date, metrics.video_trueview_views FROM {source} WHERE {between}"
+        assert not await rows(web, query)
+        assert {len(row["segments"]) for row in await rows(web, query.replace("video_trueview_views", "clicks"))} == {1}
+
+
+async def test_without_ads_the_campaigns_have_the_metrics(web: httpx.AsyncClient) -> None:
+    web.headers["login-customer-id"] = DIRECT
+    whole = await rows(web, DAILY.format(fields="customer.id", source="customer", more=""), DIRECT)
+    found = await rows(web, DAILY.format(fields="campaign.name", source="campaign", more=""), DIRECT)
+    assert add_up(found) == add_up(whole)
+    assert {row["campaign"]["name"] for row in found} == {"Undeclared campaign"}
+    assert not await rows(web, DAILY.format(fields="ad_group.id", source="ad_group", more=""), DIRECT)
 
 
 async def test_catalogs(web: httpx.AsyncClient) -> None:

@@ -1,8 +1,8 @@
 """The simulated Google Ads API v26, from the documentation alone: an independent second reading.
 
 `tables` holds resources and fields, `catalogs` the constants of every account, `messages` reads JSON by the tables,
-`connect` authorizes calls, `operations` and `rules` perform mutates, `gaql`, `rows` and `search` answer queries, and
-`errors` formats refusals.
+`connect` authorizes calls, `operations` and `rules` perform mutates, `gaql`, `rows`, `reports` and `search` answer
+queries, and `errors` formats refusals.
 
 Sources, for v26 (released 2026-10-14): developers.google.com/google-ads/api (release notes, sunset dates, REST
 authorization, mutating, zero metrics, quotas, errors, EU political advertising, reference of v26); the descriptors and

@@ -1,29 +1,24 @@
 """The rows of a query: for each FROM resource every row with its joined resources."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from datetime import date, timedelta
-from decimal import Decimal
-from typing import Any
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 
-from adsunify.sandbox.figures import draw_bytes, sum_figures
-from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.network import Request
 from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.connect import render_customer
-from adsunify.sandbox.networks.google.gaql import Query, query_error
+from adsunify.sandbox.networks.google.gaql import Query
 from adsunify.sandbox.networks.google.messages import to_snake_case
 from adsunify.sandbox.networks.google.operations import build_resource_name
+from adsunify.sandbox.networks.google.reports import Row, RowBuilder, make_report_rows
 from adsunify.sandbox.networks.google.rules import get_bidding_strategy
 from adsunify.sandbox.networks.google.tables import RESOURCE_BY_KIND
 from adsunify.sandbox.world import Account, StoredEntity
 
-Row = dict[str, Any]
 _REVIEW_TIME = timedelta(minutes=1)
-_HISTORY_MONTHS = 37  # older days are not available
 
 
-def make_entity_rows(kind: str) -> Callable[[Request, Account, Query], Iterable[Row]]:
+def make_entity_rows(kind: str) -> RowBuilder:
     """The rows of created entities: the entity, its parents, the campaign's budget and the customer."""
 
     def rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
@@ -51,48 +46,8 @@ def make_entity_rows(kind: str) -> Callable[[Request, Account, Query], Iterable[
 
 
 def build_customer_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
-    """The customer; with metrics one row for each day of the range, or their sum if the day is not selected.
-
-    A day without delivery has no row.
-    """
-    row: Row = {"customer": render_customer(account)}
-    resources = {name.partition(".")[0] for name in query.select} | {
-        condition.field.partition(".")[0] for condition in query.conditions
-    }
-    if not resources & {"metrics", "segments"}:
-        return [row]
-    if account.extra["clients"]:
-        raise query_error("REQUESTED_METRICS_FOR_MANAGER", "metrics cannot be requested for a manager account")
-    first, last = _parse_date_range(query)
-    now = request.get_local_date(account)
-    months = now.year * 12 + now.month - 1 - _HISTORY_MONTHS
-    first = max(first, date(months // 12, months % 12 + 1, min(now.day, 28)))
-    days = [day for day in iterate_days(first, min(last, now)) if request.world.delivers(day)]
-    if "segments.date" in query.select:
-        return [
-            {**row, "segments": {"date": str(day)}, "metrics": generate_daily_metrics(account, day)} for day in days
-        ]
-    total = sum_figures(generate_daily_metrics(account, day) for day in days)
-    return [{**row, "segments": {"date": str(last)}, "metrics": total}]
-
-
-def generate_daily_metrics(account: Account, day: date) -> dict[str, Any]:
-    """What an account did on a day: invented but always the same, on some days without a conversion.
-
-    Costs are multiples of the billable unit: a click costs 40 to 160 units ($0.40 to $1.60, or ¥40 to ¥160).
-    """
-    noise = draw_bytes(account.id, day)
-    impressions = (2000 if day.weekday() < 5 else 1200) + noise[0] * 12
-    clicks = impressions * (20 + noise[1] % 40) // 1000
-    conversions = Decimal(noise[2] % 40) / 4 if noise[2] % 8 else Decimal(0)
-    return {
-        "impressions": impressions,
-        "clicks": clicks,
-        "costMicros": clicks * (40 + noise[3] % 121) * catalogs.get_billable_unit(account),
-        "conversions": conversions,
-        "conversionsValue": conversions * (20 + noise[4] % 60),
-        "videoTrueviewViews": 0,
-    }
+    """The customer."""
+    return [{"customer": render_customer(account)}]
 
 
 def build_client_rows(request: Request, account: Account, query: Query) -> Iterable[Row]:
@@ -179,15 +134,15 @@ def build_user_list_rows(request: Request, account: Account, query: Query) -> It
         yield {"customer": render_customer(account), "user_list": user_list}
 
 
-ROWS_BY_SOURCE: Mapping[str, Callable[[Request, Account, Query], Iterable[Row]]] = {
+ROWS_BY_SOURCE: Mapping[str, RowBuilder] = {
     "campaign_budget": make_entity_rows("budget"),
-    "campaign": make_entity_rows("campaign"),
+    "campaign": make_report_rows("campaign", make_entity_rows("campaign")),
     "campaign_criterion": make_entity_rows("criterion"),
-    "ad_group": make_entity_rows("adGroup"),
+    "ad_group": make_report_rows("adGroup", make_entity_rows("adGroup")),
     "ad_group_criterion": make_entity_rows("keyword"),
-    "ad_group_ad": make_entity_rows("ad"),
+    "ad_group_ad": make_report_rows("ad", make_entity_rows("ad")),
     "campaign_conversion_goal": make_entity_rows("conversionGoal"),
-    "customer": build_customer_rows,
+    "customer": make_report_rows("customer", build_customer_rows),
     "customer_client": build_client_rows,
     "geo_target_constant": build_geo_target_rows,
     "language_constant": build_language_rows,
@@ -239,23 +194,3 @@ def _get_primary_status(request: Request, account: Account, campaign: StoredEnti
         return "PENDING"
     groups = request.world.list_entities("adGroup", account.id, campaign.id)
     return "ELIGIBLE" if any(group.data["status"] == "ENABLED" for group in groups) else "NOT_ELIGIBLE"
-
-
-def _parse_date_range(query: Query) -> tuple[date, date]:
-    """Both bounds of `segments.date`, which must be finite."""
-    bounds: dict[str, date] = {}
-    for condition in query.conditions:
-        if condition.field == "segments.date":
-            try:
-                values = [date.fromisoformat(str(value)) for value in condition.values]
-            except ValueError as error:
-                raise query_error("INVALID_DATE_FORMAT", "a date is yyyy-MM-dd") from error
-            if condition.operator in ("=", "BETWEEN", ">="):
-                bounds["first"] = values[0]
-            if condition.operator in ("=", "BETWEEN", "<="):
-                bounds["last"] = values[-1]
-    if len(bounds) < 2:
-        raise query_error("EXPECTED_FILTERS_ON_DATE_RANGE", "segments.date needs a first and a last day")
-    if bounds["first"] > bounds["last"]:
-        raise query_error("INVALID_VALUE_WITH_BETWEEN_OPERATOR", "the first day is after the last")
-    return bounds["first"], bounds["last"]

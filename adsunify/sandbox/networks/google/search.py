@@ -13,7 +13,8 @@ from adsunify.sandbox.networks.google import catalogs, messages
 from adsunify.sandbox.networks.google.connect import require_account
 from adsunify.sandbox.networks.google.errors import build_response
 from adsunify.sandbox.networks.google.gaql import Condition, Query, compile_like, parse_query, query_error
-from adsunify.sandbox.networks.google.rows import ROWS_BY_SOURCE, Row
+from adsunify.sandbox.networks.google.reports import Row
+from adsunify.sandbox.networks.google.rows import ROWS_BY_SOURCE
 from adsunify.sandbox.networks.google.tables import JOINED_RESOURCES, QUERY_FIELDS, SEARCH_MESSAGE, SUGGEST_MESSAGE
 from adsunify.sandbox.paging import CursorFormat, paginate_from
 from adsunify.sandbox.parsing import InvalidRequest
@@ -23,6 +24,7 @@ _EQUALITY_OPERATORS, _ORDER_OPERATORS, _LIKE_OPERATORS = (
     (">", ">=", "<", "<=", "BETWEEN"),
     ("LIKE", "NOT LIKE"),
 )
+_MAX_VALUES = 20_000  # of IN
 # kind -> operators, the type of a value, and the default of an absent value
 _COMPARISON_BY_TYPE: Mapping[str, tuple[tuple[str, ...], type, Any]] = {
     "enum": (_EQUALITY_OPERATORS, str, messages.UNSET_ENUM_VALUES[0]),
@@ -180,6 +182,8 @@ def _compile_condition(query: Query, condition: Condition) -> Callable[[Row], bo
     operators, value_type, _ = _COMPARISON_BY_TYPE[query_field.kind.name]
     if condition.operator not in operators:
         raise query_error("OPERATOR_FIELD_MISMATCH", f"{condition.operator} does not go with {condition.field!r}")
+    if len(condition.values) > _MAX_VALUES:
+        raise query_error("FILTER_HAS_TOO_MANY_VALUES", f"a filter takes at most {_MAX_VALUES} values")
     for value in condition.values:
         if type(value) is not value_type:
             raise query_error("BAD_VALUE", f"{value!r} is no value for {condition.field!r}")

@@ -217,6 +217,7 @@ AD_FIELDS: MessageFields = {
     "resourceName": NAME_FIELD,
     "id": ID_FIELD,
     "type": _output_field(enum("RESPONSIVE_SEARCH_AD")),
+    "name": _output_field(TEXT),  # a responsive search ad has none
     "finalUrls": MessageField(repeated(TEXT), required=True),
     "trackingUrlTemplate": MessageField(TEXT),
     "finalUrlSuffix": MessageField(TEXT),
@@ -412,11 +413,11 @@ QUERY_FIELDS: Mapping[str, MessageFields] = {
 # FROM -> other resources that SELECT and WHERE may use
 JOINED_RESOURCES: Mapping[str, tuple[str, ...]] = {
     "campaign_budget": ("customer",),
-    "campaign": ("campaign_budget", "customer"),
+    "campaign": ("campaign_budget", "customer", "metrics", "segments"),
     "campaign_criterion": ("campaign", "campaign_budget", "customer"),
-    "ad_group": ("campaign", "campaign_budget", "customer"),
+    "ad_group": ("campaign", "campaign_budget", "customer", "metrics", "segments"),
     "ad_group_criterion": ("ad_group", "campaign", "campaign_budget", "customer"),
-    "ad_group_ad": ("ad_group", "campaign", "campaign_budget", "customer"),
+    "ad_group_ad": ("ad_group", "campaign", "campaign_budget", "customer", "metrics", "segments"),
     "campaign_conversion_goal": ("campaign", "customer"),
     "customer": ("metrics", "segments"),
     "customer_client": ("customer",),
