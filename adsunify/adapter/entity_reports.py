@@ -172,11 +172,21 @@ def _read_id(row: Mapping[str, Json], cell: IdCell | None) -> str | None:
     return cell(row) if callable(cell) else parse_id(get_value(row, cell))
 
 
-def cover_report(network: Network, query: ReportQuery, timezone: str | None, notes: Sequence[str] = ()) -> Coverage:
-    """Return the coverage of a report, with a note if the network leaves out days without a delivery."""
+def cover_report(
+    network: Network,
+    query: ReportQuery,
+    timezone: str | None,
+    notes: Sequence[str] = (),
+    missing: Sequence[DateRange] = (),
+) -> Coverage:
+    """Return the coverage of a report, with a note if the network leaves out days without a delivery.
+
+    ``missing``: days of which the network has not reported all rows.
+    """
     quiet = [QUIET_DAYS_NOTE] if network.missing_day == "zero" else []
     level = [query.level.note] if query.level.note else []
-    return Coverage(query.start, query.end, timezone, notes=(*level, *notes, *quiet))
+    all_notes = (*level, *notes, *quiet)
+    return Coverage(query.start, query.end, timezone, not missing, missing_ranges=tuple(missing), notes=all_notes)
 
 
 # -- pages --------------------------------------------------------------------------------------------------------

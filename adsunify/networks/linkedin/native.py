@@ -232,6 +232,12 @@ def get_path_id(level: Level, entity_id: str) -> str:
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
+def parse_report_id(level: Level, row: Mapping[str, Json]) -> str | None:
+    """Return the ID of the entity of a report's row, in the form of lists; None if it is not of this level."""
+    urn = get_text(row, "/pivotValues/0") or ""
+    return get_path_id(level, urn) if urn.startswith(URN_PREFIXES[level.kind]) else None
+
+
 def parse_next_cursor(response: Response) -> str | None:
     """Return the cursor of the next page; None at the end."""
     return get_text(response.body, "/metadata/nextPageToken") or None

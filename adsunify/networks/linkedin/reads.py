@@ -146,9 +146,11 @@ REPORT_FIELDS = (
 REACH_FIELD = "approximateMemberReach"
 REACH_DAYS = 92
 MAX_ELEMENTS = 15_000  # of a response; LinkedIn leaves out further rows without a sign
+NO_ROWS_NOTE = "LinkedIn answers no rows also where the member may not read reports."
 
 
-def _parse_day(value: Json) -> date:
+def parse_day(value: Json) -> date:
+    """Parse a day of the form ``{year, month, day}``. Raises ProviderUnreadable."""
     try:
         parts = [value.get(part) for part in ("year", "month", "day")]
         if not all(map(linkedin.is_integer, parts)):
@@ -158,7 +160,10 @@ def _parse_day(value: Json) -> date:
         raise ProviderUnreadable("A row of the report has no day.") from None
 
 
-def _build_report_request(account: Account, start: date, end: date) -> Request:
+def build_report_request(
+    account: Account, start: date, end: date, pivot: str, filters: Mapping[str, Json] | None = None
+) -> Request:
+    """Build the request of the daily figures of a pivot. ``filters``: lists of URNs besides that of the account."""
     days = {
         name: {"year": day.year, "month": day.month, "day": day.day} for name, day in (("start", start), ("end", end))
     }
@@ -169,10 +174,11 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
         {},
         {
             "q": "analytics",
-            "pivot": "ACCOUNT",
+            "pivot": pivot,
             "timeGranularity": "DAILY",
             "dateRange": days,
             "accounts": [linkedin.build_account_urn(account)],
+            **(filters or {}),
         },
     )
     return evolve(request, query_raw=f"{request.query_raw}&fields={','.join(fields)}")
@@ -180,12 +186,12 @@ def _build_report_request(account: Account, start: date, end: date) -> Request:
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Return the day of each row of a report, and its figures."""
-    return parse_report_rows(METRICS, native, "/dateRange/start", _parse_day)
+    return parse_report_rows(METRICS, native, "/dateRange/start", parse_day)
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days in UTC; there are no report jobs. Only days with activity have rows."""
-    response = yield from fetch_response(NETWORK, _build_report_request(account, start, end))
+    response = yield from fetch_response(NETWORK, build_report_request(account, start, end, "ACCOUNT"))
     native = linkedin.parse_rows(response)
     days = list(parse_daily_metrics(account, native, start, end))
     today = now.date()
@@ -193,7 +199,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     if (end - start).days >= REACH_DAYS:
         notes.append(f"LinkedIn tells the reach of at most {REACH_DAYS} days at once.")
     if not native:
-        notes.append("LinkedIn answers no rows also where the member may not read reports.")
+        notes.append(NO_ROWS_NOTE)
     cut = len(native) >= MAX_ELEMENTS
     if cut:
         notes.append(f"LinkedIn cuts an answer off at {MAX_ELEMENTS} rows; ask for fewer days.")

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Literal
 
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import History, Metric
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -447,6 +447,19 @@ METRICS = (
     Metric("reach", "/approximateMemberReach", "count", note="For ranges up to 92 days; days do not add up."),
 )
 
+_report_level = partial(
+    ReportLevel,
+    adds_up=False,
+    note="A conversion rule may give one conversion to several campaigns, so that sums can have it more than once.",
+    source="LinkedIn Marketing API 202609, Ads Reporting; Help a426349, attribution models (read 2026-11-23)",
+)
+# A row has neither a name nor a parent. Entities without activity on a day have no row.
+REPORT_LEVELS = (
+    _report_level("campaign", "CAMPAIGN_GROUP", partial(linkedin.parse_report_id, CAMPAIGN_GROUP)),
+    _report_level("adGroup", "CAMPAIGN", partial(linkedin.parse_report_id, CAMPAIGN)),
+    _report_level("ad", "CREATIVE", partial(linkedin.parse_report_id, CREATIVE)),
+)
+
 _INPUT_ERROR_CODES = split_words(
     """
     MISSING_FIELD INVALID_VALUE_FOR_FIELD FIELD_VALUE_TOO_LOW FIELD_VALUE_TOO_HIGH FIELD_LENGTH_TOO_LONG
@@ -505,6 +518,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Ads Reporting: days without activity have no element, and their figures are null, not 0. A response without any
     # element may also mean that the member has no right to read reports.
