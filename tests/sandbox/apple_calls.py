@@ -113,11 +113,16 @@ async def token(web: httpx.AsyncClient, secret: str, **form: str) -> httpx.Respo
 async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own, in the documented ad account."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
-        answer = await token(web, client_secret(clock))
-        assert answer.status_code == 200, answer.text
-        web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+        await log_in(web, clock)
         web.headers["X-AP-Context"] = f"adAccountId={BERLIN}"
         yield web
+
+
+async def log_in(web: httpx.AsyncClient, clock: Clock) -> None:
+    """A fresh access token for everything that follows."""
+    answer = await token(web, client_secret(clock))
+    assert answer.status_code == 200, answer.text
+    web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
 
 
 async def call(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> httpx.Response:

@@ -1,12 +1,13 @@
 """The reports of the simulated Apple Ads Platform API over real HTTP."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.sandbox.apple_calls import TOKYO, refused, result
+from tests.sandbox.apple_calls import AD, CREATIVE, TOKYO, Clock, ad_group, call, campaign, log_in, refused, result
 
 EVERGREEN, GONE = "700111", "700121"
 
@@ -54,6 +55,77 @@ async def test_levels_add_up(web: httpx.AsyncClient) -> None:
     for level in ("adgroups", "ads", "keywords", "searchterms"):
         rows = await report(web, sent, level)
         assert sum(row["totalMetrics"]["taps"] for row in rows) == whole["totalMetrics"]["taps"]
+
+
+async def test_each_level_adds_up_to_the_campaigns(web: httpx.AsyncClient, clock: Clock) -> None:
+    """Also with an ad group and an ad that were deleted, and with a paused ad."""
+    campaigns, groups, ads = [], [], []
+    for _ in range(2):
+        above = await campaign(web, startTime="2026-11-21T08:00:00.000", status="ENABLED")
+        campaigns.append(above)
+        for _ in range(2):
+            group = await ad_group(web, above, startTime="2026-11-21T08:00:00.000", status="ENABLED")
+            groups.append(group)
+            ads.append([(await result(web, "POST", "ads", {**AD, "adGroupId": group, "status": status}))["id"]
+                        for status in ("ENABLED", "PAUSED")])  # fmt: skip
+    clock.instant += timedelta(days=4)
+    await log_in(web, clock)
+    for path in (f"ads/{ads[0][0]}", f"adgroups/{groups[-1]}"):
+        assert (await call(web, "DELETE", path)).is_success
+    clock.instant += timedelta(days=4)
+    await log_in(web, clock)
+    names = [EVERGREEN, GONE, *map(str, campaigns)]
+    sums, rows = {}, {}
+    for level in ("campaigns", "adgroups", "ads"):
+        rows[level] = await report(web, asked("2026-11-22", "2026-11-28", *names), level)
+        days: dict[str, list[Decimal]] = {}
+        for row in rows[level]:
+            for day in row["granularMetrics"]:
+                counts = [day[name] for name in ("impressions", "taps", "totalInstalls")]
+                figures = [*map(Decimal, counts), Decimal(day["localSpend"]["amount"])]
+                before = days.get(day["date"], [Decimal(0)] * 4)
+                days[day["date"]] = [one + other for one, other in zip(before, figures, strict=True)]
+        sums[level] = days
+    assert len(sums["campaigns"]) == 7
+    assert sums["campaigns"] == sums["adgroups"] == sums["ads"]
+    days_of = {row["metadata"]["id"]: len(row["granularMetrics"]) for row in rows["adgroups"]}
+    assert [days_of[group] for group in groups] == [7, 7, 7, 4]
+    metadata = {row["metadata"]["id"]: row["metadata"] for row in rows["ads"]}[ads[0][0]]
+    assert metadata["deleted"] is True
+    assert (metadata["adAccountId"], metadata["campaignId"], metadata["adGroupId"]) == (7001, campaigns[0], groups[0])
+    assert metadata["creative"] == {"id": CREATIVE, "creativeType": "CUSTOM_PRODUCT_PAGE", "systemStatus": "VALID"}
+    page = await report(
+        web, asked("2026-11-22", "2026-11-28", *names, pagination={"offset": 2, "pageSize": 2}), "adgroups"
+    )
+    assert page == rows["adgroups"][2:4]
+
+
+@pytest.mark.parametrize("value", ["700112", ["700112"], 700112])
+async def test_one_ad_group(web: httpx.AsyncClient, value: Any) -> None:
+    group = {"field": "adGroupId", "operator": "EQUALS", "value": value}
+    above = {"field": "campaignId", "operator": "EQUALS", "value": EVERGREEN}
+    for level in ("adgroups", "ads"):
+        (row,) = await report(web, asked("2026-11-19", "2026-11-20", filters=[above, group]), level)
+        assert (row["metadata"]["campaignId"], row["totalMetrics"]["taps"] > 0) == (700111, True)
+        other = {**above, "value": GONE}
+        assert await report(web, asked("2026-11-10", "2026-11-11", filters=[other, group]), level) == []
+
+
+@pytest.mark.parametrize(
+    ("level", "filters", "field"),
+    [
+        ("campaigns", [("campaignId", "EQUALS", EVERGREEN), ("adGroupId", "EQUALS", "700112")], "filters.1.field"),
+        ("ads", [("adGroupId", "EQUALS", "700112")], "filters"),
+        ("ads", [("campaignId", "EQUALS", EVERGREEN), ("id", "EQUALS", "700115")], "filters.1.field"),
+        ("ads", [("campaignId", "EQUALS", EVERGREEN), ("adGroupId", "IN", ["700112"])], "filters.1.operator"),
+        ("ads", [("campaignId", "EQUALS", [EVERGREEN, GONE])], "filters.0.value"),
+        ("ads", [("campaignId", "EQUALS", EVERGREEN), ("campaignId", "EQUALS", GONE)], "filters.1.field"),
+    ],
+)
+async def test_filters_that_are_refused(web: httpx.AsyncClient, level: str, filters: Any, field: str) -> None:
+    conditions = [{"field": name, "operator": operator, "value": value} for name, operator, value in filters]
+    sent = asked("2026-11-19", "2026-11-20", filters=conditions)
+    assert await refused(web, "POST", f"reports/apps/{level}/query", sent) == field
 
 
 async def test_yen_and_idle_campaigns(web: httpx.AsyncClient) -> None:

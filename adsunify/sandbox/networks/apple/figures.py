@@ -6,6 +6,7 @@ The figures of an ad group are integers drawn from a digest of its id and the da
 that is enabled now, or was when it was deleted, counts as delivering since its creation.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
 
@@ -61,6 +62,23 @@ def get_daily_figures(world: World, group: StoredEntity, day: date, zone: tzinfo
         if not _get_local_date(first, zone) <= day <= _get_local_date(last, zone):
             return {}
     return generate_daily_figures(group.id, day.isoformat())
+
+
+def list_serving_children(children: Sequence[StoredEntity], day: date, zone: tzinfo) -> Sequence[StoredEntity]:
+    """The ads or keywords of an ad group that share its figures of a day: the enabled ones that were not yet deleted.
+
+    If there are none, all of them share the figures, so that the sum of the ads is always that of the ad group.
+    """
+    serving = [
+        child
+        for child in children
+        if child.data["status"] == "ENABLED"
+        and (
+            "_deleted" not in child.data
+            or day <= _get_local_date(INSTANT.check_datetime(child.data["_deleted"], ""), zone)
+        )
+    ]
+    return serving or children
 
 
 def _get_local_date(at: datetime, zone: tzinfo) -> date:

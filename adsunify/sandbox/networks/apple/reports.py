@@ -1,5 +1,6 @@
 """POST /reports/apps/{level}/query, synchronous."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
@@ -12,8 +13,8 @@ from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.apple import figures, tables
 from adsunify.sandbox.networks.apple.answers import build_response, paginate, require_account
-from adsunify.sandbox.parsing import InvalidRequest
-from adsunify.sandbox.world import Account, StoredEntity
+from adsunify.sandbox.parsing import InvalidRequest, split_words
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 _MONEY_FIELDS = ("localSpend", "cpt", "cpm", "tapInstallCPI")
 REPORT_FIELDS = (*figures.COUNT_METRICS, *_MONEY_FIELDS, "ttr")
@@ -42,6 +43,10 @@ _KIND_BY_LEVEL = {
     "searchterms": "keyword",
 }
 
+_METADATA_NAMES = split_words("""
+    name text matchType status campaignId adGroupId pricingModel promotedObjectType promotedObjectId
+""")
+
 
 def query_report(request: Request) -> Response:
     """The rows of the named campaigns, one for each object of the level."""
@@ -50,7 +55,7 @@ def query_report(request: Request) -> Response:
     time_range = body["timeRange"]
     zone = ZoneInfo(account.timezone if time_range["timeZone"] == "ORTZ" else "UTC")
     days = _parse_days(time_range, request.now.astimezone(zone).date())
-    campaigns = _parse_campaign_ids(body["filters"])
+    ids_by_field = _parse_filters(request.path_parameters["level"], body["filters"])
     options = body.get("options", {}).get("includeRows", [])
     if "EMPTY_METRICS" in options and "groupBy" in body:
         raise rule_error("/options/includeRows", "EMPTY_METRICS cannot be combined with groupBy")
@@ -58,13 +63,17 @@ def query_report(request: Request) -> Response:
         raise rule_error("/groupBy", "is not simulated")
     rows: list[dict[str, Any]] = []
     all_days: list[Figures] = []
-    for entity in request.world.list_entities(_KIND_BY_LEVEL[request.path_parameters["level"]], account.id):
-        if str(entity.id if entity.kind == "campaign" else entity.data["campaignId"]) not in campaigns:
+    kind = _KIND_BY_LEVEL[request.path_parameters["level"]]
+    siblings: dict[str, list[StoredEntity]] = defaultdict(list)
+    for entity in request.world.list_entities("adGroup" if kind == "campaign" else kind, account.id):
+        siblings[str(entity.parent)].append(entity)
+    for entity in request.world.list_entities(kind, account.id):
+        if not _matches_filters(entity, ids_by_field):
             continue
         by_day = {
             day: entity_figures
             for day in days
-            if (entity_figures := _get_entity_figures(request, account, entity, day, zone))
+            if (entity_figures := _get_entity_figures(request.world, entity, siblings, day, zone))
         }
         if by_day or "EMPTY_METRICS" in options:
             rows.append(_build_row(request, account, entity, by_day, body))
@@ -98,50 +107,78 @@ def _parse_days(time_range: Mapping[str, str], today: date) -> list[date]:
     return list(iterate_days(start, end))
 
 
-def _parse_campaign_ids(filters: list[dict[str, Any]]) -> set[str]:
-    """The ids of the one filter that is required. IN is unverified in reports; this simulation accepts it."""
+def _parse_filters(level: str, filters: list[dict[str, Any]]) -> dict[str, set[str]]:
+    """The ids by field. `campaignId` is required; `adGroupId` is a further filter of the levels below the campaign.
+
+    IN is unverified in reports; this simulation accepts it for campaigns. A filter of `id` is unverified, and refused.
+    """
+    operators_by_field: dict[str, tuple[str, ...]] = {"campaignId": ("EQUALS", "IN")}
+    if level != "campaigns":
+        operators_by_field["adGroupId"] = ("EQUALS",)
+    ids_by_field: dict[str, set[str]] = {}
     for position, condition in enumerate(filters):
-        where = f"/filters/{position}"
-        if condition["field"] != "campaignId":
-            raise InvalidRequest("value", f"{where}/field", "only campaignId can be filtered")
-        if condition["operator"] == "IN":
-            return {*array(_ID_TEXT_CHECK, 1)(condition["value"], f"{where}/value")}
-        if condition["operator"] == "EQUALS":
-            return {_ID_TEXT_CHECK(condition["value"], f"{where}/value")}
-        raise InvalidRequest("value", f"{where}/operator", "must be EQUALS or IN")
-    raise AssertionError("the filters are checked to be there")
+        where, field, operator = f"/filters/{position}", condition["field"], condition["operator"]
+        if field not in operators_by_field:
+            raise InvalidRequest("value", f"{where}/field", f"must be {' or '.join(operators_by_field)}")
+        if field in ids_by_field:
+            raise InvalidRequest("value", f"{where}/field", f"{field} appears twice")
+        if operator not in operators_by_field[field]:
+            raise InvalidRequest("value", f"{where}/operator", f"must be {' or '.join(operators_by_field[field])}")
+        ids_by_field[field] = _parse_ids(condition["value"], f"{where}/value", 1 if operator == "EQUALS" else None)
+    if "campaignId" not in ids_by_field:
+        raise InvalidRequest("required", "/filters", "a filter of campaignId is required")
+    return ids_by_field
 
 
-def _get_entity_figures(request: Request, account: Account, entity: StoredEntity, day: date, zone: ZoneInfo) -> Figures:
-    """The figures of an object on a day."""
-    world = request.world
+def _parse_ids(value: Any, where: str, most: int | None) -> set[str]:
+    """The ids of a filter. The examples of EQUALS have a text, a list of one text, or a number."""
+    if most is not None and not isinstance(value, list):
+        value = [value]
+    return {str(native_id) for native_id in array(_check_id, 1, most)(value, where)}
+
+
+def _check_id(value: Any, where: str) -> Any:
+    return integer(1)(value, where) if isinstance(value, int) else _ID_TEXT_CHECK(value, where)
+
+
+def _matches_filters(entity: StoredEntity, ids_by_field: Mapping[str, set[str]]) -> bool:
+    """Whether all filters match the object; a campaign or an ad group has its own id in place of a parent's."""
+    own_field = f"{entity.kind}Id"
+    return all(
+        (entity.id if field == own_field else str(entity.data[field])) in ids for field, ids in ids_by_field.items()
+    )
+
+
+def _get_entity_figures(
+    world: World, entity: StoredEntity, siblings: Mapping[str, list[StoredEntity]], day: date, zone: ZoneInfo
+) -> Figures:
+    """The figures of an object on a day. A campaign has the sums of its ad groups, an ad or a keyword has a share."""
     if entity.kind == "campaign":
-        groups = world.list_entities("adGroup", account.id, entity.id)
-        return sum_figures(figures.get_daily_figures(world, group, day, zone) for group in groups)
+        return sum_figures(figures.get_daily_figures(world, group, day, zone) for group in siblings.get(entity.id, ()))
     if entity.kind == "adGroup":
         return figures.get_daily_figures(world, entity, day, zone)
     group = world.find("adGroup", str(entity.parent))
     assert group is not None
-    beside = [
-        other.id
-        for other in world.list_entities(entity.kind, account.id, group.id)
-        if other.data["status"] == "ENABLED"
-    ]
-    if entity.id not in beside:
+    children = figures.list_serving_children(siblings[group.id], day, zone)
+    if entity not in children:
         return {}
-    return get_share(
-        figures.get_daily_figures(world, group, day, zone),
-        beside.index(entity.id),
-        beside.index(entity.id) + 1,
-        len(beside),
-    )
+    position = children.index(entity)
+    return get_share(figures.get_daily_figures(world, group, day, zone), position, position + 1, len(children))
 
 
 def _build_row(
     request: Request, account: Account, entity: StoredEntity, by_day: Mapping[date, Figures], body: Mapping[str, Any]
 ) -> dict[str, Any]:
-    names = ("name", "text", "matchType", "status", "campaignId", "adGroupId")
-    metadata = {"id": int(entity.id), **{name: entity.data[name] for name in names if name in entity.data}}
+    metadata = {
+        "id": int(entity.id),
+        "adAccountId": int(account.id),
+        **{name: entity.data[name] for name in _METADATA_NAMES if name in entity.data},
+    }
+    if entity.kind == "ad":
+        creative = request.world.find("creative", str(entity.data["creativeId"]))
+        metadata["creative"] = {"id": entity.data["creativeId"]}
+        if creative is not None:  # a creative that was made elsewhere is not known here
+            metadata["creative"] |= {name: creative.data[name] for name in ("creativeType", "systemStatus")}
     if request.path_parameters["level"] == "searchterms":
         metadata["searchTermText"] = entity.data["text"]
     row: dict[str, Any] = {
