@@ -142,6 +142,12 @@ class Coverage:
         """Return the coverage whose figures the network may still correct from ``day`` on."""
         return evolve(self, provisional_from=max(self.start, day) if day <= self.end else None)
 
+    def limit_final_days(self, today: datetime.date) -> Self:
+        """Return the coverage in which today and later days are provisional, because they have not ended."""
+        if self.end < today or (self.provisional_from is not None and self.provisional_from <= today):
+            return self
+        return self.mark_provisional(today)
+
     def extend_to(self, end: datetime.date) -> Self:
         """Return the coverage with the future days up to ``end`` added as missing."""
         if end <= self.end:
@@ -266,7 +272,7 @@ def sum_by_day(days: DatedValues) -> tuple[DailyMetrics, ...]:
     return tuple(DailyMetrics(date=day, **_format_values(values)) for day, values in sorted(sums.items()))
 
 
-def sum_metrics(rows: Iterable[DailyMetrics]) -> MetricValues:
+def sum_metrics(rows: Iterable[MetricValues]) -> MetricValues:
     """Return the sums over the rows. A sum is None without rows, or if any row lacks the figure."""
     total: list[MetricValue] = []
     for row in rows:

@@ -15,7 +15,19 @@ from .guardrails import (
     GuardrailWindow,
     WindowAmount,
 )
-from .insights import Coverage, Day, EntityDay, EntityInsights, Figures, Insights, Pending, Range
+from .insights import (
+    AccountInsights,
+    Coverage,
+    CurrencyTotals,
+    Day,
+    EntityDay,
+    EntityInsights,
+    Figures,
+    Insights,
+    InsightsOverview,
+    Pending,
+    Range,
+)
 from .networks import (
     AccountExtra,
     CatalogKind,
@@ -62,6 +74,7 @@ from .webhooks import Attempt, CreatedWebhook, Delivery, Webhook
 __all__ = [
     "Account",
     "AccountExtra",
+    "AccountInsights",
     "ActedBy",
     "Attempt",
     "Batch",
@@ -80,6 +93,7 @@ __all__ = [
     "CreatedEntity",
     "CreatedKey",
     "CreatedWebhook",
+    "CurrencyTotals",
     "Day",
     "Delivery",
     "EditableField",
@@ -98,6 +112,7 @@ __all__ = [
     "GuardrailUse",
     "GuardrailWindow",
     "Insights",
+    "InsightsOverview",
     "ItemReceipt",
     "Key",
     "Level",

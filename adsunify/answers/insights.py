@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from .operations import Failure
 from .shape import Amount, Date, Milliseconds, Shape, Text, Uuid
 
 
@@ -83,3 +84,42 @@ class EntityInsights(Shape):
     native_rows: list[Any]
     coverage: Coverage
     pending: Pending | None
+
+
+class AccountInsights(Shape):
+    """The figures of one account among many.
+
+    ``totals`` adds up the days that are there. ``rows`` of a level have ``entityId``, ``entityName`` and ``parentId``.
+    """
+
+    account_id: Uuid
+    network: str
+    name: Text
+    currency: Text
+    timezone: Text
+    state: Literal["complete", "pending", "failed"]
+    rows: list[EntityDay | Day]
+    totals: Figures | None
+    coverage: Coverage | None
+    pending: Pending | None
+    next_cursor: str | None
+    error: Failure | None
+
+
+class CurrencyTotals(Figures):
+    """The sums over all accounts of one currency that have figures.
+
+    ``complete``: every account of this currency has reported all days.
+    """
+
+    currency: str
+    accounts: int
+    complete: bool
+
+
+class InsightsOverview(Range):
+    """Normalized daily metrics of many accounts."""
+
+    level: str
+    accounts: list[AccountInsights]
+    totals: list[CurrencyTotals]

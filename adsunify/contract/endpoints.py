@@ -128,6 +128,16 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
+        "/insights",
+        "Accounts",
+        "insights",
+        "overview",
+        "Normalized daily metrics of many accounts",
+        answers.InsightsOverview,
+        query=requests.OverviewQuery,
+    ),
+    Endpoint(
+        "GET",
         "/accounts/{accountId}/catalogs/{resource}",
         "Accounts",
         "accounts",

@@ -235,6 +235,10 @@ class AccountsQuery(ApiModel):
     network: Omittable[NetworkCode] = None
 
 
+MAX_OVERVIEW_ACCOUNTS = 200
+"""The most accounts whose figures one call reads."""
+
+
 def _split_commas(value: object) -> object:
     """Split the text of a parameter; a list of Python values stays."""
     return value.split(",") if isinstance(value, str) else value
@@ -268,6 +272,27 @@ class InsightsQuery(CrossFieldModel):
             for name, value in (("entityIds", members.entity_ids), ("cursor", members.cursor))
             if value is not None
         ]
+
+
+AccountIds = Annotated[
+    Items[Uuid], BeforeValidator(_split_commas), Field(min_length=1, max_length=MAX_OVERVIEW_ACCOUNTS)
+]
+"""Ids of accounts, in a query separated by commas."""
+
+
+class OverviewQuery(CrossFieldModel):
+    """The days to report, and the accounts. ``accountIds`` are separated by commas."""
+
+    start_date: Day
+    end_date: Day
+    account_ids: Omittable[AccountIds] = None
+    network: Omittable[NetworkCode] = None
+    level: Omittable[ReportedLevel] = None
+
+    @classmethod
+    def check_rules(cls, members: Any) -> list[Violation]:
+        """Check that no account is named twice."""
+        return [*find_duplicates(("accountIds",), members.account_ids)]
 
 
 class CatalogQuery(ApiModel):

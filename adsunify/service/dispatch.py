@@ -31,6 +31,7 @@ from . import (
 )
 from .core import Idempotency, Service, UseCaseResult
 from .reporting.accounts import read_account_insights
+from .reporting.overview import read_overview
 from .rule_checks import raise_if_credential_is_frozen
 
 UseCase = Callable[..., Awaitable[Any]]
@@ -70,6 +71,7 @@ USE_CASES: Mapping[str, UseCase] = {
     "get_account": accounts.get_account,
     "get_account_tree": accounts.read_account_tree,
     "get_account_insights": read_account_insights,
+    "get_insights": read_overview,
     "get_account_catalog": accounts.read_account_catalog,
     "get_workflows": networks.list_workflows,
     "post_validate_campaign": campaigns.validate_campaign,

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from tests.databases import ENGINES, copy_migrated_database
 
-from .served import Served, connect, serve_connected, served
+from .served import Served, brief, connect, serve_connected, served
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -61,3 +61,16 @@ async def both(database: str) -> AsyncIterator[Served]:
         for person in ("admin", "stranger"):
             await connect(one, "meta", person)
         yield one
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def live(server: Served) -> dict[str, str]:
+    """An account on each network, on which a campaign has been active for some days."""
+    for network, account in server.accounts.items():
+        created = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
+        await server.admin.execute(created["id"])
+        body = {"accountId": account, "sourceOperationId": created["id"]}
+        activation = await server.admin.post("/activate", body, 201)
+        assert (await server.admin.execute(activation["id"]))["status"] == "succeeded"
+    server.hands.pass_(days=8)
+    return server.accounts

@@ -10,7 +10,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-import pytest_asyncio
 
 from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE, UNKNOWN_DAYS_NOTE, DateRange
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
@@ -18,7 +17,7 @@ from adsunify.service.reporting.accounts import MAX_DAYS
 from adsunify.values.dates import subtract_months
 from tests.networks.samples import get_samples
 
-from .served import Served, brief
+from .served import Served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 FIGURES = ("impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach")
@@ -29,19 +28,6 @@ REPORT = ("POST", "advertising-api.amazon.com", "/reporting/reports")
 @pytest.fixture(autouse=True)
 def no_faults_left(server: Served) -> None:
     server.networks.state.faults.pending.clear()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def live(server: Served) -> dict[str, str]:
-    """An account on each network, on which a campaign has been active for some days."""
-    for network, account in server.accounts.items():
-        created = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
-        await server.admin.execute(created["id"])
-        body = {"accountId": account, "sourceOperationId": created["id"]}
-        activation = await server.admin.post("/activate", body, 201)
-        assert (await server.admin.execute(activation["id"]))["status"] == "succeeded"
-    server.hands.pass_(days=8)
-    return server.accounts
 
 
 async def today(server: Served, account: str) -> date:

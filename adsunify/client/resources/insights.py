@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
+from typing import Literal
 
-from adsunify.answers import Account, Insights
+from adsunify.answers import Account, Insights, InsightsOverview
 from adsunify.client.resource import Resource
+from adsunify.values.network_codes import NetworkCode
 
 
 class InsightsResource(Resource):
@@ -40,4 +43,51 @@ class InsightsResource(Resource):
         """
         return self._client._read_report(
             "get_account_insights", {"accountId": account, "startDate": start_date, "endDate": end_date}
+        )
+
+    def overview(
+        self,
+        start_date: date,
+        end_date: date,
+        *,
+        account_ids: Sequence[str] | None = None,
+        network: NetworkCode | None = None,
+        level: Literal["account", "campaign", "adGroup", "ad"] | None = None,
+    ) -> InsightsOverview:
+        """Read normalized daily metrics of many accounts, each in its own currency and time zone.
+
+        Without ``account_ids`` and ``network``, these are all connected accounts that the credential reaches, at most
+        200. The state of an account is ``complete`` (the network has answered), ``pending`` (its report is not ready:
+        call again) or ``failed`` (with the error). ``totals`` has one entry for each currency and adds up the days that
+        are there; amounts of two currencies are never added. From ``provisional_from`` on figures may change; a day
+        that has not ended in the account's time zone is provisional.
+
+        With ``level``, ``rows`` is the first page of the account's report, which has no totals. ``next_cursor`` leads
+        to the next page in ``GET /accounts/{account_id}/insights``.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            start_date: the first day, in the account's time zone.
+            end_date: the last day, in the account's time zone.
+            account_ids: the ids of the accounts; all connected ones by default.
+            network: only accounts on this network.
+            level: what the rows are about: ``account`` by default.
+
+        Returns:
+            Normalized daily metrics of many accounts.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+        """
+        return self._client._request(
+            InsightsOverview,
+            "get_insights",
+            {
+                "startDate": start_date,
+                "endDate": end_date,
+                "accountIds": account_ids,
+                "network": network,
+                "level": level,
+            },
         )

@@ -48,28 +48,49 @@ async def read_account_insights(
     levels that a network reports.
     """
     session = await NetworkSession.load(service, actor, account_id)
-    today = _get_account_today(service, session)
-    _check_days(start_date, end_date, today)
-    last = min(end_date, today)
     if level in ("campaign", "adGroup", "ad"):
-        reported = require_level(session, level)
-        query = ReportQuery(reported, start_date, last, make_entity_ids(session, reported, entity_ids or ()))
-        return await read_entity_insights(service, session, query, end_date, cursor)
-    subject = ReportSubject(account_id, start_date.isoformat(), last.isoformat())
-    insights = await read_report(service, session, subject, lambda job: _read(service, session, start_date, last, job))
+        return await read_level(service, session, start_date, end_date, level, entity_ids or (), cursor)
+    insights = await read_insights(service, session, start_date, end_date)
+    answer = _insights_to_json(session, insights)
+    if level is None:
+        return answer
+    return UseCaseResult({**answer, "level": level, "rows": list_account_rows(session, insights)}, is_page=True)
+
+
+async def read_insights(service: Service, session: NetworkSession, start: date, end: date) -> Insights:
+    """Read the figures of an account. Days that have not begun are missing."""
+    last = _get_last_day(service, session, start, end)
+    subject = ReportSubject(session.account.id, start.isoformat(), last.isoformat())
+    insights = await read_report(service, session, subject, lambda job: _read(service, session, start, last, job))
     if insights is None:
-        timezone = session.native_account.timezone
-        insights = Insights.from_pending_report(start_date, end_date, timezone, STARTING_REPORT)
-    insights = insights.extend_to(end_date)
-    return _insights_to_json(session, insights) if level is None else _make_account_rows(session, insights)
+        insights = Insights.from_pending_report(start, end, session.native_account.timezone, STARTING_REPORT)
+    return insights.extend_to(end)
 
 
-def _get_account_today(service: Service, session: NetworkSession) -> date:
+async def read_level(
+    service: Service,
+    session: NetworkSession,
+    start: date,
+    end: date,
+    kind: str,
+    entity_ids: Sequence[str] = (),
+    cursor: str | None = None,
+) -> UseCaseResult:
+    """Read a page of the figures of a level."""
+    last = _get_last_day(service, session, start, end)
+    level = require_level(session, kind)
+    query = ReportQuery(level, start, last, make_entity_ids(session, level, entity_ids))
+    return await read_entity_insights(service, session, query, end, cursor)
+
+
+def get_account_today(service: Service, session: NetworkSession) -> date:
+    """Return the present day in the account's time zone."""
     now = service.now()
     return (to_account_time(session.native_account, now) or now).date()
 
 
-def _check_days(start: date, end: date, today: date) -> None:
+def check_days(start: date, end: date) -> None:
+    """Raise InvalidInput for a range that no account reports."""
     if end < start:
         raise InvalidInput([Issue("endDate", "order", "cannot be before startDate.")])
     if (end - start).days >= MAX_DAYS:
@@ -77,8 +98,15 @@ def _check_days(start: date, end: date, today: date) -> None:
         raise InvalidInput([Issue("endDate", "range_too_long", message)])
     if start < FIRST_DAY:
         raise InvalidInput([Issue("startDate", "too_early", f"cannot be before {FIRST_DAY}.")])
+
+
+def _get_last_day(service: Service, session: NetworkSession, start: date, end: date) -> date:
+    """Return the last day of a range that has begun. Raises InvalidInput for a range that cannot be read."""
+    check_days(start, end)
+    today = get_account_today(service, session)
     if start > today:
         raise InvalidInput([Issue("startDate", "future", "lies in the future; there are no figures yet.")])
+    return min(end, today)
 
 
 async def _read(service: Service, session: NetworkSession, start: date, end: date, job: str | None) -> Insights:
@@ -98,13 +126,11 @@ def _insights_to_json(session: NetworkSession, insights: Insights) -> dict[str, 
     }
 
 
-def _make_account_rows(session: NetworkSession, insights: Insights) -> UseCaseResult:
-    """Return the figures of an account in the form of those of a level."""
+def list_account_rows(session: NetworkSession, insights: Insights) -> list[Json]:
+    """Return the figures of an account as rows of a level, whose entity is the account."""
     account = session.account
     entity = {"entityId": account.native_id, "entityName": account.name, "parentId": None}
-    rows: list[Json] = [{**entity, **row.to_json()} for row in insights.rows]
-    answer = {**_insights_to_json(session, insights), "level": "account", "rows": rows}
-    return UseCaseResult(answer, is_page=True)
+    return [{**entity, **row.to_json()} for row in insights.rows]
 
 
 async def resume_report(service: Service, session: NetworkSession, job: str) -> Json:

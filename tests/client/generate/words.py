@@ -24,6 +24,9 @@ NAMESPACES: Mapping[str, str] = {
 
 PARAMETERS: Mapping[str, str] = {
     "accounts.list.network": "only accounts on this network.",
+    "insights.overview.account_ids": "the ids of the accounts; all connected ones by default.",
+    "insights.overview.level": "what the rows are about: ``account`` by default.",
+    "insights.overview.network": "only accounts on this network.",
     "guardrails.active": "False suspends the rule.",
     "guardrails.currency": "the currency of the amounts, such as ``EUR``.",
     "guardrails.name": "what people call the rule.",
