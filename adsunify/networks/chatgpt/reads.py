@@ -32,7 +32,7 @@ from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_objects, get_text, require_id, require_object
 
 from . import native as openai
-from .tables import AD, AD_GROUP, CAMPAIGN, CONVERSION_METRICS, METRICS, NETWORK, STATIC_CATALOG
+from .tables import AD, AD_GROUP, CAMPAIGN, CONVERSION_METRICS, LEVELS, METRICS, NETWORK, STATIC_CATALOG
 
 # -- connecting ---------------------------------------------------------------------------------------------------
 
@@ -184,44 +184,67 @@ fetch_editable_entity = fetch_entity
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
-REPORT_FIELDS = (
-    *("metadata.readable_time", "metadata.timezone", "campaign.id", "campaign.name"),
-    *("campaign.impressions", "campaign.clicks", "campaign.spend"),
-)
 CONVERSION_DAYS = 365
 _ONE_DAY = timedelta(days=1)
 CONVERSION_NOTE = (
     "Conversions count within 30 days of a click and 1 day of a view, on the day of the ad's event "
     "(attribution_time_basis ad_event_time), after a daily processing."
 )
+NO_CONVERSIONS_NOTE = "OpenAI reports no conversions of this account."
+TODAY_NOTE = "OpenAI reports the conversions of a day after the day has ended."
 
 
-def _build_delivery_request(first: date, last: date, timezone: str) -> Request:
+def list_entity_fields(native_level: str) -> tuple[str, ...]:
+    """Return the fields of the entity of a row: the ids of the levels above it, its id and its name."""
+    natives = [level.native for level in LEVELS]
+    above = natives[: natives.index(native_level)]
+    return *(f"{native}.id" for native in above), f"{native_level}.id", f"{native_level}.name"
+
+
+def build_delivery_request(
+    native_level: str, first: date, last: date, timezone: str, entity_ids: Sequence[str] = ()
+) -> Request:
+    """Build the report of a row for each day and entity of a level with impressions, about all of them without ids."""
     days = {"type": "date_range", "since": first.isoformat(), "until": last.isoformat(), "timezone": timezone}
+    fields = [*("metadata.readable_time", "metadata.timezone"), *list_entity_fields(native_level)]
+    fields += [f"{native_level}.{name}" for name in ("impressions", "clicks", "spend")]
+    condition = {"field": f"{native_level}.id", "operator": "IN", "value": list(entity_ids)}
     query = [
         ("time_granularity", "daily"),
-        ("aggregation_level", CAMPAIGN.native),
+        ("aggregation_level", native_level),
         ("limit", str(openai.REPORT_PAGE_SIZE)),
         ("time_ranges[]", dumps(days)),
-        *(("fields[]", name) for name in REPORT_FIELDS),
+        *([("filters[]", dumps(condition))] if entity_ids else []),
+        *(("fields[]", name) for name in fields),
     ]
     return openai.with_repeated_query(openai.build_get_request("ad_account/insights"), query)
 
 
+def turn_report_page(request: Request, cursor: str) -> Request:
+    """Return the request of the page after ``cursor``; ``request`` is that of the first page."""
+    return evolve(request, query_raw=f"{request.query_raw}&after={quote(cursor, safe='')}")
+
+
+def index_delivery_rows(
+    rows: Iterable[Mapping[str, Json]], id_pointer: str
+) -> dict[tuple[str, str], Mapping[str, Json]]:
+    """Return the rows by the entity's id and the day. The row's own id depends on the requested fields."""
+    return {
+        (require_id(row, id_pointer, "report's row"), parse_date(row.get("readable_time")).isoformat()): row
+        for row in rows
+    }
+
+
 def _fetch_delivery_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:
     """Read a row for each campaign and day with impressions."""
-    start = _build_delivery_request(first, last, timezone)
+    start = build_delivery_request(CAMPAIGN.native, first, last, timezone)
 
     def following(request: Request, response: Response) -> Request | None:
         cursor = openai.parse_next_cursor(response)
-        page = "" if cursor is None else f"&after={quote(cursor, safe='')}"
-        return evolve(request, query_raw=f"{start.query_raw}{page}") if page else None
+        return None if cursor is None else turn_report_page(start, cursor)
 
-    rows: dict[tuple[str, str], Mapping[str, Json]] = {}
-    for row in (yield from fetch_rows(NETWORK, start, following, openai.parse_rows)):
-        # the row's ID depends on the requested fields, so it does not identify the row
-        rows[require_id(row, "/campaign_id", "report's row"), parse_date(row.get("readable_time")).isoformat()] = row
-    return list(rows.values())
+    rows = yield from fetch_rows(NETWORK, start, following, openai.parse_rows)
+    return list(index_delivery_rows(rows, "/campaign_id").values())
 
 
 def _format_midnight(day: date, timezone: str) -> str:
@@ -229,8 +252,11 @@ def _format_midnight(day: date, timezone: str) -> str:
     return str(openai.TIME.format(get_midnight(day, timezone)))
 
 
-def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[Mapping[str, Json]]]:
-    """Read a row for each whole day of the account. The POST only reads."""
+def fetch_conversion_rows(
+    native_level: str, first: date, last: date, timezone: str, entity_ids: Sequence[str] = ()
+) -> Flow[list[Mapping[str, Json]]]:
+    """Read a row for each whole day of each entity or, without ids, of the account. The POST only reads."""
+    subject: dict[str, Json] = {"entity_ids": list(entity_ids)} if entity_ids else {"group_by_entity": False}
     rows: list[Mapping[str, Json]] = []
     for since, until in split_date_range(first, last, CONVERSION_DAYS):
         days = {
@@ -239,9 +265,9 @@ def _fetch_conversion_rows(first: date, last: date, timezone: str) -> Flow[list[
             "end": _format_midnight(until + _ONE_DAY, timezone),
         }
         body = {
-            "aggregation_level": CAMPAIGN.native,
+            "aggregation_level": native_level,
             "time_granularity": "daily",
-            "group_by_entity": False,
+            **subject,
             "time_ranges": [dumps(days)],
         }
         url = f"{openai.API_URL}/conversions/insights"
@@ -255,12 +281,12 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
     return parse_report_rows(METRICS, native, "/readable_time")
 
 
-def _parse_conversions(account: Account, native: Sequence[Mapping[str, Json]]) -> DatedValues:
-    for row, (when, figures) in zip(native, parse_report_rows(CONVERSION_METRICS, native, "/date"), strict=True):
+def drop_foreign_sales(account: Account, native: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
+    """Yield the rows of conversions, without the sales that are not in the account's currency."""
+    for row in native:
         currency = get_text(row, "/order_created_attributed_sales_currency")
-        if currency is None or currency != account.currency:
-            figures = {**figures, "conversionValue": None}
-        yield when, figures
+        is_own = currency is not None and currency == account.currency
+        yield row if is_own else {**row, "order_created_attributed_sales": None}
 
 
 def _join_days(
@@ -290,16 +316,16 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     whole = min(last, today - _ONE_DAY)
     if first <= whole:
         try:
-            converted = yield from _fetch_conversion_rows(first, whole, timezone)
+            converted = yield from fetch_conversion_rows(CAMPAIGN.native, first, whole, timezone)
         except (PermissionRefused, ProviderNotFound):
-            notes.append("OpenAI reports no conversions of this account.")
+            notes.append(NO_CONVERSIONS_NOTE)
     if last == today:
-        notes.append("OpenAI reports the conversions of a day after the day has ended.")
+        notes.append(TODAY_NOTE)
     newest = today - _ONE_DAY
     coverage = Coverage(start, end, timezone, notes=notes).mark_provisional(newest)
     days = _join_days(
         parse_daily_metrics(account, delivered, start, end),
-        dict(_parse_conversions(account, converted)),
+        dict(parse_report_rows(CONVERSION_METRICS, drop_foreign_sales(account, converted), "/date")),
     )
     return Insights.from_days(days, coverage, NETWORK.missing_day, [*delivered, *converted])
 

@@ -18,7 +18,7 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import History, Metric
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
@@ -310,26 +310,46 @@ TEMPLATES = (
 )
 
 
-def _read_delivery_metric(name: str, columns: Columns) -> list[Json]:
+def _read_delivery_metric(name: str, native_level: str, columns: Columns) -> list[Json]:
     """Return a metric of the delivery report. The schema also allows its name with the prefix of the level."""
     totals = columns.get_column(f"/{name}")
     if None not in totals:
         return totals
-    longer = columns.get_column(f"/{CAMPAIGN.native}_{name}")
+    longer = columns.get_column(f"/{native_level}_{name}")
     return [other if total is None else total for total, other in zip(totals, longer, strict=True)]
 
 
-METRICS = (
-    Metric("impressions", "/impressions", "count", read=partial(_read_delivery_metric, "impressions")),
-    Metric("clicks", "/clicks", "count", read=partial(_read_delivery_metric, "clicks")),
-    Metric("spend", "/spend", "major", read=partial(_read_delivery_metric, "spend")),
-)
+def _build_delivery_metrics(native_level: str) -> tuple[Metric, ...]:
+    return (
+        Metric(
+            "impressions", "/impressions", "count", read=partial(_read_delivery_metric, "impressions", native_level)
+        ),
+        Metric("clicks", "/clicks", "count", read=partial(_read_delivery_metric, "clicks", native_level)),
+        Metric("spend", "/spend", "major", read=partial(_read_delivery_metric, "spend", native_level)),
+    )
+
+
+METRICS = _build_delivery_metrics(CAMPAIGN.native)
 CONVERSION_METRICS = (
     Metric("conversions", "/conversions", "decimal", note="Within 30 days of a click or a day of a view."),
     Metric(
         *("conversionValue", "/order_created_attributed_sales", "major"),
         note="The sales of the orders, where they are in the account's currency.",
     ),
+)
+# unverified: the figures of the entities of a level add up to those of the account. In an example of the reference they
+# do; no text states it.
+REPORT_SOURCE = "OpenAI, api-reference/insights (2026-07) and Reporting (2026-09), read 2026-11-23"
+_CONVERSIONS_NOTE = "A report of many rows leaves out the conversions of a day on which their entity had no impression."
+REPORT_LEVELS = tuple(
+    ReportLevel(
+        *(level.kind, level.native, f"/{level.native}_id", f"/{level.native}_name"),
+        parent_id=level.parent or None,
+        metrics=(*_build_delivery_metrics(level.native), *CONVERSION_METRICS),
+        note=_CONVERSIONS_NOTE,
+        source=REPORT_SOURCE,
+    )
+    for level in LEVELS
 )
 
 ERRORS = (
@@ -370,6 +390,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=(*METRICS, *CONVERSION_METRICS),
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Ads API, "Reporting": a day without impressions has no row, so a missing row means no delivery.
     missing_day="zero",
