@@ -22,6 +22,7 @@ from . import native as linkedin
 from .reads import MAX_ELEMENTS, NO_ROWS_NOTE, REACH_DAYS, TIMEZONE, build_report_request, parse_day
 from .tables import METRICS, NETWORK
 
+# unverified: LinkedIn applies the filter of a level together with `accounts`.
 ID_FILTERS = {"campaign": "campaignGroups", "adGroup": "campaigns", "ad": "creatives"}
 """The parameter that names entities, by level."""
 CUT_NOTE = f"LinkedIn leaves out the rows of a day after the first {MAX_ELEMENTS}. The missing days have more."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 
@@ -146,28 +146,45 @@ fetch_editable_entity = fetch_entity
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
+METRIC_NOTES = [metric.note for metric in METRICS if metric.note]
 REPORT_FIELDS = [metric.native.removeprefix("/").upper() for metric in METRICS]
 _ONE_DAY, _ONE_HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def _format_whole_hour(moment: datetime, *, up: bool = False) -> str:
     """Return the whole hour before or after an instant, since some time zones are offset by half an hour."""
-    # unverified: reports begin and end at whole hours.
     whole = moment.replace(minute=0, second=0, microsecond=0)
     return format_utc(whole + _ONE_HOUR if up and whole < moment else whole)
 
 
-def _build_report_request(account: Account, start: date, end: date) -> Request:
+def build_report_request(
+    account: Account, start: date, end: date, entity_breakdowns: Sequence[str] = (), conditions: Sequence[str] = ()
+) -> Request:
+    """Build the request of the daily figures of the account, or of the entities that meet any of the conditions."""
     timezone = require_timezone(account)
     body: dict[str, Json] = {
         "starts_at": _format_whole_hour(get_midnight(start, timezone)),
         "ends_at": _format_whole_hour(get_midnight(end + _ONE_DAY, timezone), up=True),
         "time_zone_id": timezone,
-        "breakdowns": ["DATE"],
+        "breakdowns": ["DATE", *entity_breakdowns],
         "fields": list(REPORT_FIELDS),
+        **({"filter": ",".join(conditions)} if conditions else {}),
     }
     query = {"page.size": str(reddit.MAX_PAGE_SIZE)}
     return reddit.build_query_request("ad_accounts/{account}/reports", query, body, account=account.native_id)
+
+
+def parse_native_rows(response: Response, start: date, end: date) -> list[Mapping[str, Json]]:
+    """Return the rows of a report's page. Whole hours may add the day before or after, which is left out."""
+    dated = [(parse_date(row.get("date")), row) for row in require_objects(response.body, "/data/metrics")]
+    return [row for day, row in dated if start <= day <= end]
+
+
+def find_unsettled_day(responses: Iterable[Response], timezone: str, now: datetime) -> date:
+    """Return the first day whose figures may still change, by the time at which Reddit updated them."""
+    updated = [reddit.TIME.parse(get_value(response.body, "/data/metrics_updated_at")) for response in responses]
+    settled = min([now, *(moment for moment in updated if moment is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
+    return settled.astimezone(get_timezone(timezone)).date()
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
@@ -178,15 +195,10 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days of the account in one request. Reddit may change the figures of a day for some hours."""
     timezone = require_timezone(account)
-    answers = yield from fetch_pages(NETWORK, _build_report_request(account, start, end), reddit.build_next_request)
-    rows = [row for answer in answers for row in require_objects(answer.body, "/data/metrics")]
-    dated = [(parse_date(row.get("date")), row) for row in rows]
-    native = [row for day, row in dated if start <= day <= end]  # whole hours may add the next or previous day
-    updated = [reddit.TIME.parse(get_value(answer.body, "/data/metrics_updated_at")) for answer in answers]
-    settled = min([now, *(moment for moment in updated if moment is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
-    notes = [metric.note for metric in METRICS if metric.note]
-    coverage = Coverage(start, end, timezone, notes=notes)
-    coverage = coverage.mark_provisional(settled.astimezone(get_timezone(timezone)).date())
+    answers = yield from fetch_pages(NETWORK, build_report_request(account, start, end), reddit.build_next_request)
+    native = [row for answer in answers for row in parse_native_rows(answer, start, end)]
+    coverage = Coverage(start, end, timezone, notes=METRIC_NOTES)
+    coverage = coverage.mark_provisional(find_unsettled_day(answers, timezone, now))
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 

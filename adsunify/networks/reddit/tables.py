@@ -17,7 +17,7 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import History, Metric
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -337,6 +337,14 @@ METRICS = (
     Metric("conversionValue", "/conversion_purchase_total_value", "cents", note="The value of purchases only."),
 )
 
+# The id of the entity above is a breakdown, too. Reddit has no field for a name.
+_report_level = partial(ReportLevel, source="Reddit Ads API v3, POST /ad_accounts/{id}/reports (read 2026-11-23)")
+REPORT_LEVELS = (
+    _report_level("campaign", "campaign", "/campaign_id"),
+    _report_level("adGroup", "ad_group", "/ad_group_id", parent_id="/campaign_id"),
+    _report_level("ad", "ad", "/ad_id", parent_id="/ad_group_id"),
+)
+
 ERRORS = (
     ErrorRule("rejected", "token", "the consent was withdrawn or has run out", ("invalid_grant",)),
     ErrorRule(
@@ -359,6 +367,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Ads API v3, reports: a day without a row had no delivery if the report covers the day and is final. Otherwise its
     # figures are null.
