@@ -172,6 +172,7 @@ fetch_editable_entity = fetch_entity
 REPORT_FIELDS = "date_start,date_stop,account_currency,impressions,clicks,spend,reach,actions,action_values"
 REPORT_PAGE_SIZE = "500"
 REPORT_STATE_FIELDS = "async_status,async_percent_completion,error_code,error_message,error_subcode"
+NEW_STATE = "Job Not Started"
 COMPLETED_STATE, FAILED_STATES = "Job Completed", ("Job Failed", "Job Skipped")
 SYNC_DAYS = 90
 RESTATED_DAYS = 7  # unverified: for how long figures change; the attribution setting of the account decides
@@ -179,14 +180,30 @@ POLL_INTERVAL_MS = 15_000  # milliseconds
 TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data for one response, or a timeout
 
 
-def _start_report(account: Account, query: Mapping[str, str]) -> Flow[str]:
-    # The POST creates a report and changes nothing in the account, so it is a read.
+def build_report_query(level: str, start: date, end: date, fields: str = REPORT_FIELDS) -> dict[str, str]:
+    """Build the query of a report by days. ``level`` is the native one."""
+    days = {"since": start.isoformat(), "until": end.isoformat()}
+    return {"level": level, "time_increment": "1", "time_range": dumps(days), "fields": fields}
+
+
+def is_synchronous(start: date, end: date) -> bool:
+    """Return whether the range is short enough for a report that Meta returns at once."""
+    return (end - start).days < SYNC_DAYS
+
+
+def is_too_much_data(problem: ProviderError) -> bool:
+    """Return whether Meta refused a synchronous report because of its size, so that it has to be a job."""
+    return bool(set((problem.native.code or "").split("/")).intersection(TOO_MUCH_DATA_CODES))
+
+
+def start_report(account: Account, query: Mapping[str, str]) -> Flow[str]:
+    """Start a report and return its id. The POST changes nothing in the account, so it is a read."""
     url, path = f"{meta.API_URL}/{{account}}/insights", {"account": account.native_id}
     response = yield from fetch_response(NETWORK, Request("POST", url, path, body=dict(query), encoding="form_json"))
     return require_id(response.body, "/report_run_id", "report")
 
 
-def _fetch_pending_state(job: str) -> Flow[str | None]:
+def fetch_pending_state(job: str) -> Flow[str | None]:
     """Return the state of an unfinished report; None for a finished one."""
     state = (yield from fetch_response(NETWORK, meta.build_node_request(job, REPORT_STATE_FIELDS))).body
     status = get_text(state, "/async_status") or ""
@@ -206,20 +223,19 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days of the account: up to 90 in one request, else by a report that a later call resumes."""
     today = now.astimezone(get_timezone(account.timezone)).date() if account.timezone else now.date()
-    days = {"since": start.isoformat(), "until": end.isoformat()}
-    query = {"level": "account", "time_increment": "1", "time_range": dumps(days), "fields": REPORT_FIELDS}
+    query = build_report_query("account", start, end)
     native: list[Mapping[str, Json]] | None = None
-    if job is None and (end - start).days < SYNC_DAYS:
+    if job is None and is_synchronous(start, end):
         try:
             native = yield from _fetch_rows(
                 meta.build_edge_request(account.native_id, "insights", query | {"limit": REPORT_PAGE_SIZE})
             )
         except ProviderError as problem:
-            if not set((problem.native.code or "").split("/")).intersection(TOO_MUCH_DATA_CODES):
+            if not is_too_much_data(problem):
                 raise
     if native is None:
-        job = job or (yield from _start_report(account, query))
-        status = yield from _fetch_pending_state(job)
+        job = job or (yield from start_report(account, query))
+        status = yield from fetch_pending_state(job)
         if status is not None:
             return Insights.from_pending_report(
                 start, end, account.timezone, PendingReport(job, status, POLL_INTERVAL_MS)

@@ -19,7 +19,7 @@ from attrs import frozen
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import History, Metric
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
     Account,
@@ -425,6 +425,14 @@ METRICS = (
     Metric("reach", "/reach", "count", note="Of one day; days do not add up."),
 )
 
+REPORT_SOURCE = "Marketing API v26.0, AdsInsights.Level and AdsInsights.Field (read 2026-11-23)"
+# unverified: the figures of all campaigns, ad sets or ads add up to those of the account.
+REPORT_LEVELS = (
+    ReportLevel("campaign", "campaign", "/campaign_id", "/campaign_name", source=REPORT_SOURCE),
+    ReportLevel("adGroup", "adset", "/adset_id", "/adset_name", "/campaign_id", source=REPORT_SOURCE),
+    ReportLevel("ad", "ad", "/ad_id", "/ad_name", "/adset_id", source=REPORT_SOURCE),
+)
+
 ERRORS = (
     ErrorRule("rejected", "token", "the token is expired, revoked or invalid", ("190", "102")),
     ErrorRule("rejected", "permission", "the token may not do this", ("3", "10", "200-299")),
@@ -455,6 +463,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Marketing API, "Insights": a day without delivery has no row.
     missing_day="zero",
