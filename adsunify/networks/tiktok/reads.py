@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 
@@ -231,31 +231,51 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 
 REPORT_DAYS = 30  # API for Business, integrated report: days in one request with stat_time_day
 TASK_COMPLETED_STATE, TASK_FAILED_STATES = "SUCCESS", ("FAILED", "CANCELED")
+DAY_POINTER = "/dimensions/stat_time_day"
 POLL_INTERVAL_MS = 5_000  # milliseconds between two looks at a report task
+
+
+def build_report_requests(
+    account: Account,
+    start: date,
+    end: date,
+    data_level: str,
+    dimension: str = "advertiser_id",
+    attributes: Sequence[str] = (),
+    **more: Json,
+) -> list[Request]:
+    """Build the requests of the first pages of a report by days: one for each range of 30 days.
+
+    ``dimension`` is the id of the level, ``attributes`` are further metrics, and ``more`` are further parameters.
+    """
+    return [
+        tiktok.build_account_get_request(
+            account,
+            "/report/integrated/get/",
+            service_type="AUCTION",
+            report_type="BASIC",
+            data_level=data_level,
+            dimensions=[dimension, "stat_time_day"],
+            metrics=[*attributes, *REPORT_METRICS],
+            start_date=first.isoformat(),
+            end_date=last.isoformat(),
+            page="1",
+            page_size=str(tiktok.PAGE_SIZE),
+            **more,
+        )
+        for first, last in split_date_range(start, end, REPORT_DAYS)
+    ]
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Return the day of each row of a report, and its figures."""
-    return parse_report_rows(METRICS, native, "/dimensions/stat_time_day", _parse_day)
+    return parse_report_rows(METRICS, native, DAY_POINTER, parse_day)
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days of the account's time zone. ``job`` is a report task that was created elsewhere."""
     native: list[Mapping[str, Json]] = []
-    for first, last in split_date_range(start, end, REPORT_DAYS) if job is None else ():
-        request = tiktok.build_account_get_request(
-            account,
-            "/report/integrated/get/",
-            service_type="AUCTION",
-            report_type="BASIC",
-            data_level="AUCTION_ADVERTISER",
-            dimensions=["advertiser_id", "stat_time_day"],
-            metrics=list(REPORT_METRICS),
-            start_date=first.isoformat(),
-            end_date=last.isoformat(),
-            page="1",
-            page_size=str(tiktok.PAGE_SIZE),
-        )
+    for request in () if job is not None else build_report_requests(account, start, end, "AUCTION_ADVERTISER"):
         native += yield from _fetch_rows(request)
     if job is not None:
         rows = yield from _fetch_task_rows(account, job)
@@ -308,7 +328,8 @@ def _parse_csv_rows(content: bytes) -> list[Mapping[str, Json]]:
     ]
 
 
-def _parse_day(value: Json) -> date:
+def parse_day(value: Json) -> date:
+    """Return the day of a row. Raises ProviderUnreadable if it has none."""
     return parse_date(value[:10] if isinstance(value, str) else None)
 
 

@@ -20,7 +20,7 @@ from decimal import Decimal
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import Metric
+from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -438,6 +438,23 @@ METRICS = (
     Metric("reach", "/metrics/reach", "count", absent_texts=UNAVAILABLE_VALUES, note="Of one day; days do not add up."),
 )
 
+REPORT_SOURCE = "API for Business v1.3, report/integrated/get (read 2026-11-23)"
+REPORT_LEVELS = (
+    ReportLevel(
+        *("campaign", "AUCTION_CAMPAIGN", "/dimensions/campaign_id", "/metrics/campaign_name"), source=REPORT_SOURCE
+    ),
+    ReportLevel(
+        *("adGroup", "AUCTION_ADGROUP", "/dimensions/adgroup_id", "/metrics/adgroup_name", "/metrics/campaign_id"),
+        source=REPORT_SOURCE,
+    ),
+    # unverified: ad_id_v2 is the ad_id of an ad, or the smart_plus_ad_id in an Upgraded Smart+ campaign.
+    ReportLevel(
+        *("ad", "AUCTION_AD", "/dimensions/ad_id_v2", "/metrics/ad_name", "/metrics/adgroup_id"),
+        note="An ad of an Upgraded Smart+ campaign has one row for all its creatives.",
+        source=REPORT_SOURCE,
+    ),
+)
+
 ERRORS = (
     ErrorRule(
         "rejected", "token", "the token is expired, revoked or invalid", split_words("40102 40103 40104 40105 40106")
@@ -484,6 +501,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # API for Business, integrated report: days without delivery are absent and do not mean zero. The coverage shows
     # them as missing.
