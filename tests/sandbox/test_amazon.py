@@ -209,7 +209,7 @@ async def test_told_statuses(amazon: Amazon, status: int, code: str) -> None:
     assert await amazon.writes() == []
     await amazon.fault("status", value=status)
     platform = await amazon.report()
-    assert (platform.status_code, platform.json()["code"], "details" in platform.json()) == (status, str(status), True)
+    assert (platform.status_code, platform.json()["code"], "detail" in platform.json()) == (status, str(status), True)
 
 
 async def test_a_lost_answer_is_applied_and_a_repeat_never_doubles(amazon: Amazon) -> None:

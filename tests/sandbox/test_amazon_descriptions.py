@@ -98,7 +98,9 @@ def test_columns_are_those_of_the_documentation() -> None:
         assert REPORT_TYPES[name].columns == set(documented["baseColumns"])
         for group, added in documented["groupBy"].items():
             assert REPORT_TYPES[name].groups[group].columns == set(added["additionalColumns"])
-            assert REPORT_TYPES[name].groups[group].filters == {field for field, _ in added["filters"]}
+            assert REPORT_TYPES[name].groups[group].filters == {
+                field: (*values.split(", "),) for field, values in added["filters"]
+            }
 
 
 def test_the_marketplace_limits_are_those_of_the_documentation() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES
 from tests.sandbox.amazon_calls import (
+    AD_GROUP,
     EU,
     FE,
     KEYWORD,
@@ -192,7 +193,40 @@ def configured(**change: Any) -> dict[str, Any]:
 )
 async def test_refused_reports(amazon: Amazon, request_: Any) -> None:
     refused = await amazon.report(request_)
-    assert (refused.status_code, set(refused.json())) == (400, {"code", "details"})
+    assert (refused.status_code, set(refused.json())) == (400, {"code", "detail"})
+
+
+WRONG_FILTER = "configuration filters includes fields: (campaignStatus) which are invalid for groupBys: "
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ({"reportTypeId": "spAds"}, "configuration reportTypeId is unknown or invalid"),
+        ({"groupBy": ["campaigns"]}, "configuration invalid groupBy values: (campaigns). Allowed values: (adGroup, "),
+        (
+            {"groupBy": ["adGroup"], "columns": ["date", "campaignId", "cost"]},
+            "configuration columns includes invalid values: (campaignId). Allowed values: (",
+        ),
+        (
+            {"reportTypeId": "spAdvertisedProduct", "groupBy": ["advertiser"], "columns": ["date", "adId"],
+             "filters": [{"field": "campaignStatus", "values": ["ENABLED"]}]},
+            f"{WRONG_FILTER}advertiser. Allowed filters for groupBy advertiser: (field: adCreativeStatus, values: ENAB",
+        ),
+        (
+            {"groupBy": ["campaign", "adGroup"], "filters": [{"field": "campaignStatus", "values": ["ENABLED"]}]},
+            f"{WRONG_FILTER}adGroup. Allowed filters for groupBy adGroup: (field: adStatus, ",
+        ),
+        (
+            {"filters": [{"field": "campaignStatus", "values": ["DELETED"]}]},
+            f"{WRONG_FILTER}campaign. Allowed filters for groupBy campaign: (field: campaignStatus, ",
+        ),
+    ],
+)  # fmt: skip
+async def test_the_words_of_refused_reports(amazon: Amazon, change: dict[str, Any], detail: str) -> None:
+    refused = await amazon.report(configured(**change))
+    assert (refused.status_code, refused.json()["code"]) == (400, "400")
+    assert refused.json()["detail"].startswith(detail)
 
 
 async def test_reports_at_their_limits(amazon: Amazon) -> None:
@@ -233,6 +267,45 @@ async def test_report_types_add_up(amazon: Amazon) -> None:
     assert (row["startDate"], row["endDate"]) == ("2026-11-01", "2026-11-15")
     paused = [{"field": "campaignStatus", "values": ["PAUSED"]}]
     assert await amazon.rows(configured(filters=paused)) == []
+
+
+async def test_each_level_adds_up_to_the_account(amazon: Amazon, campaign: str, clock: Clock) -> None:
+    """With a campaign whose ad groups have one and two ads, and one ad that is paused."""
+    ads = {}
+    for products in (["B1"], ["B2", "B3", "B4"]):
+        named = {**AD_GROUP, "name": products[0], "campaignId": campaign}
+        keys = {"campaignId": campaign, "adGroupId": await amazon.made("adGroups", named)}
+        for number, sku in enumerate(products):
+            state = "PAUSED" if number == 2 else "ENABLED"
+            ads[int(await amazon.made("productAds", {**keys, "state": state, "sku": sku}))] = int(keys["adGroupId"])
+        await amazon.made("keywords", {**keys, **KEYWORD, "state": "ENABLED"})
+        await amazon.write("PUT", "adGroups", {"adGroupId": keys["adGroupId"], "state": "ENABLED"})
+    await amazon.write("PUT", "campaigns", {"campaignId": campaign, "state": "ENABLED"})
+    clock.instant = datetime(2026, 12, 9, 12, tzinfo=UTC)
+    await redone(amazon)
+    metrics = ["impressions", "clicks", "cost", "purchases7d", "sales7d", "purchases14d", "sales14d"]
+    week = {"startDate": "2026-12-01", "endDate": "2026-12-07"}
+
+    async def read(report_type: str, groups: list[str], *columns: str) -> list[dict[str, Any]]:
+        change = {"reportTypeId": report_type, "groupBy": groups, "columns": ["date", *columns, *metrics]}
+        return await amazon.rows({**configured(**change), **week})
+
+    def add_up(rows: list[dict[str, Any]], *key: str) -> dict[tuple[Any, ...], list[Any]]:
+        sums: dict[tuple[Any, ...], list[Any]] = {}
+        for row in rows:
+            of = tuple(row[name] for name in key)
+            sums[of] = [before + row[name] for before, name in zip(sums.get(of, [0] * 7), metrics, strict=True)]
+        return sums
+
+    campaigns = await read("spCampaigns", ["campaign"], "campaignId", "campaignName")
+    ad_groups = await read("spCampaigns", ["campaign", "adGroup"], "campaignId", "adGroupId", "adGroupName")
+    product_ads = await read("spAdvertisedProduct", ["advertiser"], "campaignId", "adGroupId", "adId", "advertisedSku")
+    assert len(add_up(campaigns, "date")) == 7
+    assert add_up(campaigns, "date") == add_up(ad_groups, "date")
+    assert add_up(campaigns, "date", "campaignId") == add_up(product_ads, "date", "campaignId")
+    assert add_up(ad_groups, "date", "adGroupId") == add_up(product_ads, "date", "adGroupId")
+    mine = {row["adId"]: (row["adGroupId"], row["advertisedSku"]) for row in product_ads if row["adId"] in ads}
+    assert mine == {ad: (group, sku) for (ad, group), sku in zip(ads.items(), ("B1", "B2", "B3"), strict=False)}
 
 
 async def test_every_documented_column_can_be_had(amazon: Amazon) -> None:

@@ -122,8 +122,9 @@ def format_status_error(request: Request, status: int) -> Response:
 def _build_error_body(request: Request, status: int, message: str) -> dict[str, Any]:
     """A code in words on the Sponsored Products resources and portfolios; digits with `details` everywhere else.
 
-    The digits are the status, as the eligibility description says and the 425 of a duplicate report shows.
+    The digits are the status, as the eligibility description says and the 425 of a duplicate report shows. Reports have
+    `detail`, as in the examples of refusals in Amazon's issue tracker (github.com/amzn/ads-advanced-tools-docs).
     """
     if re.fullmatch(r"/(sp|portfolios)(/.*)?", request.path) and not request.path.endswith("/budget/usage"):
         return {"code": CODE_BY_STATUS.get(status, CODE_BY_STATUS[500 if status >= 500 else 400]), "message": message}
-    return {"code": str(status), "details": message}
+    return {"code": str(status), "detail" if request.path.startswith("/reporting/") else "details": message}

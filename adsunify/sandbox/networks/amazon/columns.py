@@ -1,16 +1,16 @@
 """Report types of Sponsored Products: columns, groupBy and filters (reporting-v3.columns)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
 
 @frozen
 class ReportGroup:
-    """One groupBy of a report type: the columns it adds and the fields it may be filtered by."""
+    """One groupBy of a report type: the columns it adds, and the fields it may be filtered by with their values."""
 
     columns: frozenset[str]
-    filters: frozenset[str]
+    filters: Mapping[str, Sequence[str]]
 
 
 @frozen
@@ -46,25 +46,31 @@ _CAMPAIGN_COLUMNS = _split_names("""
     campaignRuleBasedBudgetAmount campaignApplicableBudgetRuleId campaignApplicableBudgetRuleName
     topOfSearchImpressionShare
 """)
+_STATES = ("ENABLED", "PAUSED", "ARCHIVED")
+_KEYWORD_TYPES = ("BROAD", "PHRASE", "EXACT", "TARGETING_EXPRESSION", "TARGETING_EXPRESSION_PREDEFINED")
 
 REPORT_TYPES: Mapping[str, ReportType] = {
     "spCampaigns": ReportType(
         _COMMON_COLUMNS | _split_names("spend campaignBiddingStrategy"),
         {
-            "campaign": ReportGroup(_CAMPAIGN_COLUMNS, _split_names("campaignStatus")),
-            "adGroup": ReportGroup(_split_names("adGroupName adGroupId adStatus"), _split_names("adStatus")),
+            "campaign": ReportGroup(_CAMPAIGN_COLUMNS, {"campaignStatus": _STATES}),
+            "adGroup": ReportGroup(_split_names("adGroupName adGroupId adStatus"), {"adStatus": _STATES}),
             "campaignPlacement": ReportGroup(
-                _CAMPAIGN_COLUMNS | _split_names("placementClassification"), _split_names("campaignSite")
+                _CAMPAIGN_COLUMNS | _split_names("placementClassification"), {"campaignSite": ("AmazonBusiness",)}
             ),
         },
     ),
     "spAdvertisedProduct": ReportType(
         _DETAILED_COLUMNS | _split_names("spend adId advertisedAsin advertisedSku"),
-        {"advertiser": ReportGroup(frozenset(), _split_names("adCreativeStatus"))},
+        {"advertiser": ReportGroup(frozenset(), {"adCreativeStatus": _STATES})},
     ),
     "spTargeting": ReportType(
         _DETAILED_COLUMNS
         | _split_names("keywordId keyword keywordBid keywordType matchType targeting topOfSearchImpressionShare"),
-        {"targeting": ReportGroup(_split_names("adKeywordStatus"), _split_names("adKeywordStatus keywordType"))},
+        {
+            "targeting": ReportGroup(
+                _split_names("adKeywordStatus"), {"adKeywordStatus": _STATES, "keywordType": _KEYWORD_TYPES}
+            )
+        },
     ),
 }

@@ -48,11 +48,6 @@ def generate_daily_figures(account: Account, campaign: StoredEntity, day: date) 
     return figures
 
 
-def get_part(whole: Figures, parts: int, position: int) -> Figures:
-    """The part at `position` of figures shared out over `parts`; all parts together are the whole."""
-    return {name: value // parts + (position < value % parts) for name, value in whole.items()}
-
-
 def get_spend(account: Account, campaign: StoredEntity, day: date) -> Decimal:
     """A campaign's cost on a day in major units."""
     return Decimal(generate_daily_figures(account, campaign, day)["cost"]).scaleb(

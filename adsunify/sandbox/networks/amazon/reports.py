@@ -2,7 +2,7 @@
 
 import gzip
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -22,10 +22,17 @@ LINK_SECONDS = 3600
 # status at the first, second and every later look at a job
 _REPORT_STATUSES = ("PENDING", "PROCESSING", "COMPLETED")
 
+
+def _check_report_type(value: Any, where: str) -> str:
+    if value not in REPORT_TYPES:
+        raise InvalidRequest("value", where, "configuration reportTypeId is unknown or invalid", value)
+    return str(value)
+
+
 _CONFIGURATION_CHECK = record(
     required={
         "adProduct": choice("SPONSORED_PRODUCTS"),
-        "reportTypeId": choice(*REPORT_TYPES),
+        "reportTypeId": _check_report_type,
         "groupBy": array(text(), 1),
         "timeUnit": choice("DAILY", "SUMMARY"),
         "format": choice("GZIP_JSON"),
@@ -100,27 +107,41 @@ def _check_date_range(body: Mapping[str, Any], day: date) -> None:
 def _check_columns(configuration: Mapping[str, Any]) -> None:
     report: ReportType = REPORT_TYPES[configuration["reportTypeId"]]
     groups, columns = configuration["groupBy"], configuration["columns"]
-    for position, group in enumerate(groups):
-        if group not in report.groups or group in groups[:position]:
-            raise InvalidRequest(
-                "value", f"/configuration/groupBy/{position}", f"of {', '.join(report.groups)}, once", group
-            )
+    _check_values("invalid groupBy values", "/configuration/groupBy", groups, sorted(report.groups))
     column_names = report.columns.union(*(report.groups[group].columns for group in groups))
-    for position, column in enumerate(columns):
-        if column not in column_names or column in columns[:position]:
-            message = "not a column of this report type and groupBy, or given twice"
-            raise InvalidRequest("value", f"/configuration/columns/{position}", message, column)
+    _check_values("columns includes invalid values", "/configuration/columns", columns, sorted(column_names))
     # with DAILY `date` and no startDate/endDate columns; with SUMMARY, we conclude, no `date`
     daily = configuration["timeUnit"] == "DAILY"
     refused = {"startDate", "endDate"} if daily else {"date"}
     if (daily and "date" not in columns) or refused & set(columns):
         message = f"{configuration['timeUnit']} does not go with these columns"
         raise InvalidRequest("value", "/configuration/columns", message)
-    fields = set[str]().union(*(report.groups[group].filters for group in groups))
-    for position, condition in enumerate(configuration.get("filters", [])):
-        if condition["field"] not in fields:
+    for condition in configuration.get("filters", []):
+        _check_filter(report, groups, condition)
+
+
+def _check_values(problem: str, where: str, values: Sequence[str], allowed: Sequence[str]) -> None:
+    """Check that all values are allowed. The words are Amazon's; those for a value that appears twice are chosen."""
+    invalid = [value for value in values if value not in allowed]
+    if invalid:
+        message = f"configuration {problem}: ({', '.join(invalid)}). Allowed values: ({', '.join(allowed)})"
+        raise InvalidRequest("value", where, message)
+    if len({*values}) < len(values):
+        raise InvalidRequest("value", where, f"{where} has a value twice")
+
+
+def _check_filter(report: ReportType, groups: Sequence[str], condition: Mapping[str, Any]) -> None:
+    """Check a filter: it has to be one of every groupBy of the report, so a report with two groupBys has none."""
+    field = condition["field"]
+    for group in groups:
+        filters = report.groups[group].filters
+        if field not in filters or not {*condition["values"]} <= {*filters[field]}:
+            allowed = "; ".join(f"field: {name}, values: {', '.join(values)}" for name, values in filters.items())
             raise InvalidRequest(
-                "value", f"/configuration/filters/{position}/field", "not a filter here", condition["field"]
+                "value",
+                "/configuration/filters",
+                f"configuration filters includes fields: ({field}) which are invalid for groupBys: {group}. "
+                f"Allowed filters for groupBy {group}: ({allowed})",
             )
 
 

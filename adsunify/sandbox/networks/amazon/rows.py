@@ -1,13 +1,14 @@
 """The rows of a report: one per entity of the grouping and day, only where there was activity."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from itertools import groupby
 from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.figures import sum_figures
+from adsunify.sandbox.figures import get_share, sum_figures
 from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.networks.amazon import figures
 from adsunify.sandbox.networks.amazon.tables import MARKETPLACES
@@ -34,11 +35,19 @@ _EMPTY_COLUMNS: Mapping[str, Any] = {
 
 @frozen
 class CampaignPart:
-    """One row's share of a campaign: its name columns, its position and the number of parts."""
+    """One row's share of a campaign: its name columns, and the divisions `first` to `last` of `parts`.
+
+    A product ad has one division and an ad group those of its ads, so that the rows of all levels add up.
+    """
 
     name_columns: Mapping[str, Any]
-    position: int = 0
+    first: int = 0
+    last: int = 1
     parts: int = 1
+
+    def get_share(self, days: Sequence[figures.Figures]) -> figures.Figures:
+        """Return this part of the campaign's figures, summed over the days."""
+        return sum_figures(get_share(day, self.first, self.last, self.parts) for day in days)
 
 
 def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> list[Row]:
@@ -61,13 +70,8 @@ def build_rows(world: World, account: Account, request: Mapping[str, Any]) -> li
                 if figures.is_serving(world, campaign, day)
             ]
             if active:
-                whole = sum_figures(active)
                 rows += [
-                    {
-                        **dates,
-                        **part.name_columns,
-                        **_render_metrics(account, figures.get_part(whole, part.parts, part.position)),
-                    }
+                    {**dates, **part.name_columns, **_render_metrics(account, part.get_share(active))}
                     for part in _split_campaign(world, account, campaign, configuration)
                 ]
     filters = configuration.get("filters", [])
@@ -93,24 +97,41 @@ def _split_campaign(
                     "advertisedAsin": ad.data.get("asin"),
                     "adCreativeStatus": ad.data["state"],
                 }
-                yield CampaignPart({**name_columns, **_render_ad_group(group), **sold}, position, len(ads))
+                columns = {**name_columns, **_render_ad_group(group), **sold}
+                yield CampaignPart(columns, position, position + 1, len(ads))
         case "spTargeting":
             keywords = figures.list_enabled_leaves(world, campaign, "keyword")
             for position, (group, keyword) in enumerate(keywords):
-                yield CampaignPart(
-                    {**name_columns, **_render_ad_group(group), **_render_keyword(group, keyword)},
-                    position,
-                    len(keywords),
-                )
+                columns = {**name_columns, **_render_ad_group(group), **_render_keyword(group, keyword)}
+                yield CampaignPart(columns, position, position + 1, len(keywords))
         case _:
-            inside: list[Mapping[str, Any]] = [{}]
+            parts = [CampaignPart(name_columns)]
             if "adGroup" in groups:
-                served = {group.id: group for group, _ in figures.list_enabled_leaves(world, campaign, "productAd")}
-                inside = [_render_ad_group(group) for group in served.values()]
-            if "campaignPlacement" in groups:
-                inside = [{**columns, "placementClassification": place} for columns in inside for place in _PLACEMENTS]
-            for position, more in enumerate(inside):
-                yield CampaignPart({**name_columns, **more}, position, len(inside))
+                parts = list(
+                    _split_by_ad_group(name_columns, figures.list_enabled_leaves(world, campaign, "productAd"))
+                )
+            yield from _split_by_placement(parts) if "campaignPlacement" in groups else parts
+
+
+def _split_by_ad_group(
+    name_columns: Mapping[str, Any], ads: Sequence[tuple[StoredEntity, StoredEntity]]
+) -> Iterator[CampaignPart]:
+    """The part of each ad group; the ads of an ad group follow one another."""
+    first = 0
+    for group, several in groupby(group for group, _ in ads):
+        last = first + len(list(several))
+        yield CampaignPart({**name_columns, **_render_ad_group(group)}, first, last, len(ads))
+        first = last
+
+
+def _split_by_placement(parts: Sequence[CampaignPart]) -> Iterator[CampaignPart]:
+    """Each part in one row per placement."""
+    count = len(_PLACEMENTS)
+    for part in parts:
+        for position, place in enumerate(_PLACEMENTS):
+            first = part.first * count + position * (part.last - part.first)
+            columns = {**part.name_columns, "placementClassification": place}
+            yield CampaignPart(columns, first, first + part.last - part.first, part.parts * count)
 
 
 def _render_campaign(account: Account, campaign: StoredEntity) -> Row:
