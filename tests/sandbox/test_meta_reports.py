@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,7 +12,22 @@ import httpx
 import pytest
 
 from tests.sandbox.calls import NOTHING, writes
-from tests.sandbox.meta_calls import GRAPH, Clock, example, form, post, read, refused, tell, token
+from tests.sandbox.meta_calls import (
+    AD,
+    ADSET,
+    CAMPAIGN,
+    CREATIVE,
+    GRAPH,
+    Clock,
+    example,
+    form,
+    made,
+    post,
+    read,
+    refused,
+    tell,
+    token,
+)
 
 # Insights
 
@@ -74,20 +90,98 @@ async def test_insights_are_paged_and_added_up(web: httpx.AsyncClient) -> None:
     }  # fmt: skip
 
 
-async def test_levels_show_what_delivers(web: httpx.AsyncClient) -> None:
+LEVELS = {"campaign": ("6101", "6105"), "adset": ("6102", "6106"), "ad": ("6104", "6108")}
+PARENTS = {"campaign": "account_id", "adset": "campaign_id", "ad": "adset_id"}
+STATUSES = {
+    "campaign": ["ACTIVE", "ARCHIVED", "DELETED", "IN_PROCESS", "PAUSED", "WITH_ISSUES"],
+    "adset": ["CAMPAIGN_PAUSED"],
+    "ad": ["ADSET_PAUSED", "DISAPPROVED", "PENDING_BILLING_INFO", "PENDING_REVIEW", "PREAPPROVED"],
+}
+STATUSES["adset"] += STATUSES["campaign"]
+STATUSES["ad"] += STATUSES["adset"]
+
+
+def filtering(level: str, *ids: str, statuses: list[str] | None = None) -> list[dict[str, Any]]:
+    named = {"id": list(ids), "effective_status": STATUSES[level] if statuses is None else statuses}
+    return [{"field": f"{level}.{name}", "operator": "IN", "value": value} for name, value in named.items() if value]
+
+
+async def levels(web: httpx.AsyncClient, level: str, **more: Any) -> list[dict[str, Any]]:
+    fields = f"{level}_id,{level}_name,{PARENTS[level]},{INSIGHTS['fields']}"
+    week = {"since": "2027-01-11", "until": "2027-01-17"}
+    asked = {**INSIGHTS, "level": level, "fields": fields, "time_range": week, **more}
+    rows: list[dict[str, Any]] = (await read(web, "act_7007/insights", **asked))["data"]
+    return rows
+
+
+async def two_trees(web: httpx.AsyncClient) -> None:
+    """The example twice; the second campaign is deleted."""
     await example(web)
-    campaigns = {**INSIGHTS, "level": "campaign", "fields": "campaign_id,campaign_name,impressions"}
-    assert await read(web, "act_7007/insights", **campaigns) == {"data": []}
-    for node in ("6104", "6102", "6101"):
-        await post(web, node, {"status": "ACTIVE"})
-    rows = (await read(web, "act_7007/insights", **campaigns))["data"]
-    assert [(row["campaign_id"], row["campaign_name"], row["date_start"]) for row in rows] == [
-        ("6101", "Tea spring", "2027-01-20")
-    ]
-    for node, level in (("6101", "ad"), ("6102", "ad"), ("6104", "ad"), ("6101", "campaign")):
+    second = await made(web, "act_7007/campaigns", CAMPAIGN)
+    group = await made(web, "act_7007/adsets", {**ADSET, "campaign_id": second})
+    creative = await made(web, "act_7007/adcreatives", {**CREATIVE, "name": "Second"})
+    await made(web, "act_7007/ads", {**AD, "adset_id": group, "creative": {"creative_id": creative}})
+    assert (await post(web, second, {"status": "DELETED"})).status_code == 200
+
+
+def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
+    sums: Counter[str] = Counter()
+    for row in rows:
+        values = {name: row[name] for name in ("impressions", "clicks", "spend")}
+        for member in ("actions", "action_values"):
+            values |= {f"{member}.{one['action_type']}": one["value"] for one in row.get(member, [])}
+        sums.update({f"{row['date_start']} {name}": Decimal(value) for name, value in values.items()})
+    return sums
+
+
+@pytest.mark.parametrize("level", LEVELS)
+async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, level: str) -> None:
+    whole = {**INSIGHTS, "time_range": {"since": "2027-01-11", "until": "2027-01-17"}}
+    account = (await read(web, "act_7007/insights", **whole))["data"]
+    assert await levels(web, level) == []
+    await two_trees(web)
+    assert (await read(web, "act_7007/insights", **whole))["data"] == account
+    rows = await levels(web, level, filtering=filtering(level))
+    assert add_up(rows) == add_up(account)
+    assert {row[f"{level}_id"] for row in rows} == {*LEVELS[level]}
+    parents = {"account_id": ("7007", "7007"), "campaign_id": LEVELS["campaign"], "adset_id": LEVELS["adset"]}
+    assert {row[PARENTS[level]] for row in rows} == {*parents[PARENTS[level]]}
+    assert {row[f"{level}_name"] for row in rows} == {"Tea spring"}
+    assert all(int(row["reach"]) <= int(row["impressions"]) for row in rows)
+    first = [row for row in rows if row[f"{level}_id"] == LEVELS[level][0]]
+    assert await levels(web, level) == first  # deleted entities only with their status
+    assert await levels(web, level, filtering=filtering(level, LEVELS[level][0], "1")) == first
+    second = await levels(web, level, filtering=filtering(level, LEVELS[level][1]))
+    assert await levels(web, level, filtering=filtering(level, LEVELS[level][1], statuses=[])) == []
+    assert add_up(first + second) == add_up(account)
+    started = await post(
+        web, "act_7007/insights", {**whole, "level": level, "fields": "clicks", "filtering": filtering(level)}
+    )
+    run = started.json()["report_run_id"]
+    for _ in range(4):
+        await read(web, run, fields=POLL)
+    page = await read(web, f"{run}/insights", limit=500)
+    assert [row["clicks"] for row in page["data"]] == [row["clicks"] for row in rows]
+
+
+async def test_an_entity_reports_what_is_below_it(web: httpx.AsyncClient) -> None:
+    await two_trees(web)
+    for node, level in (("6101", "ad"), ("6102", "ad"), ("6104", "ad"), ("6101", "campaign"), ("6108", "ad")):
         rows = (await read(web, f"{node}/insights", **{**INSIGHTS, "level": level, "fields": "ad_id"}))["data"]
-        assert [row.get("ad_id") for row in rows] == ["6104" if level == "ad" else None]
-    refused(await web.get(f"{GRAPH}/6102/insights", params=form(campaigns)), 100, "level")
+        assert {row.get("ad_id") for row in rows} == {{"6108": "6108"}.get(node, "6104") if level == "ad" else None}
+    refused(await web.get(f"{GRAPH}/6102/insights", params=form({**INSIGHTS, "level": "campaign"})), 100, "level")
+
+
+async def test_a_filter_is_of_a_level_that_the_rows_have(web: httpx.AsyncClient) -> None:
+    for level, condition, subcode in (
+        ("campaign", filtering("ad"), None),
+        ("account", filtering("campaign", "1"), None),
+        ("campaign", filtering("campaign", statuses=["CAMPAIGN_PAUSED"]), 1487561),
+        ("ad", [{"field": "ad.color", "operator": "IN", "value": ["1"]}], None),
+        ("ad", [{"field": "ad.id", "operator": "IN", "value": "1"}], None),
+    ):
+        asked = form({**INSIGHTS, "level": level, "filtering": condition})
+        refused(await web.get(f"{GRAPH}/act_1001/insights", params=asked), 100, "filtering", subcode)
 
 
 @pytest.mark.parametrize(

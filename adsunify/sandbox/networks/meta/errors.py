@@ -44,6 +44,7 @@ ERROR_BY_PROBLEM: Mapping[str, ErrorShape] = {
     "combination": ErrorShape(400, 100, None, "Parameters do not go together", as_text=True),
     "click_billing": ErrorShape(400, 100, 2446404, "Billing Option Not Available"),
     "too_much_data": ErrorShape(400, 100, 1487534, "Too much data"),
+    "status_value": ErrorShape(400, 100, 1487561, "Invalid effective status"),
     "too_many": ErrorShape(400, 1487809, None, "Object count limit"),
     "budget_changes": ErrorShape(400, 613, 1487632, "Too many budget changes"),
 }

@@ -1,27 +1,27 @@
 """Insights, synchronous and by report runs.
 
-Every account has delivered on every day up to today, whatever it contains, so a report always has rows. The figures
-follow from account, subject and day alone. Levels below the account show the ads that are delivering now, from the day
-of their creation. The figures have every special case of the documentation: a 13th more than a week ago has no delivery
-and no row, a Saturday no purchase, a Sunday no action.
+Every account has delivered on every day up to today, whatever it contains, so a report always has rows. The account's
+figures of a day are divided over its ads, deleted ones included, and an ad set and a campaign have the sums of their
+ads. Only `reach` is invented for each row. The figures have every special case of the documentation: a 13th more than a
+week ago has no delivery and no row, a Saturday no purchase, a Sunday no action.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from adsunify.sandbox.checks import Check, array, boolean, integer_text, json_text, one_of, record, text
-from adsunify.sandbox.figures import draw_bytes
+from adsunify.sandbox.checks import Check, array, boolean, choice, integer_text, json_text, one_of, record, text
+from adsunify.sandbox.figures import divide_figures, draw_bytes
 from adsunify.sandbox.instants import date_check
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.meta import reads
 from adsunify.sandbox.networks.meta.accounts import MINOR_UNITS_PER_MAJOR
 from adsunify.sandbox.networks.meta.errors import build_response, not_found_error, require_account_by_id
-from adsunify.sandbox.networks.meta.writes import parse_form, require_entity
+from adsunify.sandbox.networks.meta.writes import FINAL_STATUSES, parse_form, require_entity
 from adsunify.sandbox.parsing import InvalidRequest, fill_keys, parse_json
-from adsunify.sandbox.world import Account, StoredEntity
+from adsunify.sandbox.world import Account, Lineage, StoredEntity
 
 LEVELS = ("account", "campaign", "adset", "ad")
 # Results of successive polls. A run is done only when status and percentage both say it: the third poll has 100 % and
@@ -56,6 +56,19 @@ def _check_increment(value: Any, where: str) -> str:
     return str(value)
 
 
+_FILTERS_CHECK = array(
+    record(
+        {
+            "field": choice(
+                *(f"{level}.{name}" for level in LEVELS[1:] for name in ("id", "name", "effective_status"))
+            ),
+            "operator": choice("IN", "NOT_IN"),
+            "value": array(text(), 1),
+        }
+    )
+)
+
+
 def _refuse_not_simulated(value: Any, where: str) -> Any:
     raise InvalidRequest("value", where, "is not simulated here", value)
 
@@ -67,13 +80,14 @@ PARAMETER_CHECKS: Mapping[str, Check] = {
     "time_range": json_text(record({"since": date_check(), "until": date_check()})),
     "date_preset": one_of(" ".join(DATE_PRESETS)),
     "limit": integer_text(1, 5000),
+    "filtering": json_text(_FILTERS_CHECK),
     "action_attribution_windows": json_text(array(text())),  # these four parameters do not change the figures
     "action_report_time": one_of("conversion impression lifetime mixed"),
     **fill_keys(json_text(boolean), "use_account_attribution_setting use_unified_attribution_setting"),
     **fill_keys(
         _refuse_not_simulated,
         """
-        action_breakdowns breakdowns cpas_only default_summary export_columns export_format export_name filtering
+        action_breakdowns breakdowns cpas_only default_summary export_columns export_format export_name
         graph_cache product_id_limit sort summary summary_action_breakdowns time_ranges
     """,
     ),
@@ -151,6 +165,7 @@ def _check_request(request: Request, node: str, parameters: Mapping[str, Any]) -
         raise not_found_error(request, node)
     if LEVELS.index(parameters.get("level", kind)) < LEVELS.index(kind):
         raise InvalidRequest("combination", "/level", f"must not lie above the {kind}")
+    _check_filters(parameters.get("filtering", []), parameters.get("level", kind))
     if "time_range" in parameters and "date_preset" in parameters:
         raise InvalidRequest("combination", "/time_range", "goes without date_preset")
     account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
@@ -162,6 +177,17 @@ def _check_request(request: Request, node: str, parameters: Mapping[str, Any]) -
     if since < date(month // 12, month % 12 + 1, 1) + timedelta(days=today.day - 1):  # the error code is unverified
         raise InvalidRequest("value", "/time_range", "the start must not lie more than 37 months back")
     return account
+
+
+def _check_filters(filters: Sequence[Mapping[str, Any]], level: str) -> None:
+    """Refuse filters of levels below the rows, and statuses that the level of the filter does not have."""
+    for position, condition in enumerate(filters):
+        where = f"/filtering/{position}"
+        filtered, _, name = condition["field"].partition(".")
+        if LEVELS.index(filtered) > LEVELS.index(level):
+            raise InvalidRequest("value", where, f"{filtered} is below the level {level}")
+        if name == "effective_status" and not {*condition["value"]} <= {*reads.EFFECTIVE_STATUSES[filtered]}:
+            raise InvalidRequest("status_value", where, f"a {filtered} does not have this effective status")
 
 
 def _format_fields(parameters: Mapping[str, Any]) -> str:
@@ -183,22 +209,23 @@ def _build_rows(request: Request, node: str, parameters: Mapping[str, Any]) -> I
     account = require_account_by_id(request, node if kind == "account" else require_entity(request, node).account)
     since, until = _get_date_range(request.get_local_date(account), parameters)
     level, today = parameters.get("level", kind), request.get_local_date(account)
-    subjects = list(_list_subjects(request, account, node, kind, level))
+    subjects = list(_list_subjects(request, account, node, kind, level, parameters.get("filtering", [])))
+    lineages = request.world.list_lineages(account.id, LEVELS[1:])
     increment = parameters.get("time_increment", "all_days")
     step = (until - since).days + 1 if increment == "all_days" else int(increment)
     for start in _list_days(since, min(until, today), step):
         stop = min(start + timedelta(days=step - 1), until)
-        for subject, native, first_day in subjects:
-            days = filter(request.world.delivers, _list_days(max(start, first_day), min(stop, today)))
-            figures = [
-                day_figures for day in days if (day_figures := _generate_daily_figures(account, subject, day, today))
-            ]
-            if figures:
+        figures_by_subject: dict[str, list[Mapping[str, int]]] = {}
+        for day in filter(request.world.delivers, _list_days(start, min(stop, today))):
+            for subject, day_figures in _generate_level_figures(account, level, day, today, lineages).items():
+                figures_by_subject.setdefault(subject, []).append(day_figures)
+        for subject, naming in subjects:
+            if subject in figures_by_subject:
                 yield {
-                    **native,
+                    **naming,
                     "date_start": start.isoformat(),
                     "date_stop": stop.isoformat(),
-                    **_render_figures(account, figures),
+                    **_render_figures(account, figures_by_subject[subject]),
                 }
 
 
@@ -207,29 +234,58 @@ def _list_days(first: date, last: date, step: int = 1) -> Iterator[date]:
 
 
 def _list_subjects(
-    request: Request, account: Account, node: str, kind: str, level: str
-) -> Iterator[tuple[str, dict[str, Any], date]]:
-    """Id, naming members and first day of everything with its own rows at this level."""
+    request: Request, account: Account, node: str, kind: str, level: str, filters: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Id and naming members of everything that can have rows at this level.
+
+    Deleted and archived entities are left out, unless a filter names the status of the level or the request is for the
+    entity itself.
+    """
     naming = {
         "account_id": account.id.removeprefix("act_"),
         "account_name": account.name,
         "account_currency": account.currency,
     }
     if level == "account":
-        yield account.id, naming, date.min
+        yield account.id, naming
         return
-    subject_ids: set[str] = set()
-    for ad in request.world.list_entities("ad", account.id):
-        chain = {"campaign": ad.data["campaign_id"], "adset": ad.data["adset_id"], "ad": ad.id}
-        delivers = reads.get_effective_status(request, ad) in ("ACTIVE", "PENDING_REVIEW")
-        if not delivers or chain[level] in subject_ids or chain.get(kind, node) != node:
+    has_status_filter = any(condition["field"] == f"{level}.effective_status" for condition in filters)
+    for entity in request.world.list_entities(level, account.id):
+        members, chain = dict(naming), {}
+        for name in LEVELS[1 : LEVELS.index(level) + 1]:
+            shown = entity if name == level else request.world.find(name, entity.data[f"{name}_id"])
+            assert shown is not None
+            status = reads.get_effective_status(request, shown)
+            chain[name] = {"id": shown.id, "name": shown.data["name"], "effective_status": status}
+            members |= {f"{name}_id": shown.id, f"{name}_name": shown.data["name"]}
+        if kind != "account" and chain[kind]["id"] != node:
             continue
-        subject_ids.add(chain[level])
-        for above in LEVELS[1 : LEVELS.index(level) + 1]:
-            entity = request.world.find(above, chain[above])
-            assert entity is not None
-            naming = {**naming, f"{above}_id": entity.id, f"{above}_name": entity.data["name"]}
-        yield chain[level], naming, ad.created_at.astimezone(account.zone).date()
+        is_hidden = chain[level]["effective_status"] in FINAL_STATUSES and entity.id != node
+        if (has_status_filter or not is_hidden) and all(_passes_filter(chain, condition) for condition in filters):
+            yield entity.id, members
+
+
+def _passes_filter(chain: Mapping[str, Mapping[str, str]], condition: Mapping[str, Any]) -> bool:
+    filtered, _, name = condition["field"].partition(".")
+    is_named = chain[filtered][name] in condition["value"]
+    return is_named if condition["operator"] == "IN" else not is_named
+
+
+def _generate_level_figures(
+    account: Account, level: str, day: date, today: date, lineages: Sequence[Lineage]
+) -> Mapping[str, Mapping[str, int]]:
+    """The figures of a level on one day, by the id of the entity. Entities without delivery are left out."""
+    whole = _generate_daily_figures(account, account.id, day, today)
+    if whole is None:
+        return {}
+    if level == "account":
+        return {account.id: whole}
+    additive = {name: value for name, value in whole.items() if name != "reach"}
+    return {
+        subject: {**part, "reach": part["impressions"] * (60 + draw_bytes(subject, day)[1] % 35) // 100}
+        for (kind, subject), part in divide_figures(additive, lineages, day).items()
+        if kind == level and any(part.values())
+    }
 
 
 def _generate_daily_figures(account: Account, subject: str, day: date, today: date) -> dict[str, int] | None:
@@ -253,7 +309,7 @@ def _generate_daily_figures(account: Account, subject: str, day: date, today: da
     return figures
 
 
-def _render_figures(account: Account, days: list[dict[str, int]]) -> dict[str, Any]:
+def _render_figures(account: Account, days: Sequence[Mapping[str, int]]) -> dict[str, Any]:
     """Counts as strings of digits, money as decimals in major units, empty members left out."""
     total = {name: sum(day.get(name, 0) for day in days) for day in days for name in day}
     impressions, clicks, reach = (total[name] for name in ("impressions", "clicks", "reach"))
@@ -267,11 +323,10 @@ def _render_figures(account: Account, days: list[dict[str, int]]) -> dict[str, A
         "ctr": _compute_ratio(Decimal(100 * clicks), impressions),
         "frequency": _compute_ratio(Decimal(impressions), reach),
     }
-    counted: list[tuple[str, str]] = [
-        (name, str(total[name])) for name in ("link_click", "video_view") if name in total
-    ]
-    if "purchase" in total:
+    counted = [(name, str(total[name])) for name in ("link_click", "video_view") if total.get(name)]
+    if total.get("purchase"):
         counted += [(name, str(total["purchase"])) for name in PURCHASE_ACTIONS]
+    if total.get("value"):
         value = _format_major_units(account, total["value"])
         native["action_values"] = [{"action_type": name, "value": value} for name in PURCHASE_ACTIONS]
     if counted:
