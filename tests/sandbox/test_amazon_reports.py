@@ -211,7 +211,7 @@ WRONG_FILTER = "configuration filters includes fields: (campaignStatus) which ar
         (
             {"reportTypeId": "spAdvertisedProduct", "groupBy": ["advertiser"], "columns": ["date", "adId"],
              "filters": [{"field": "campaignStatus", "values": ["ENABLED"]}]},
-            f"{WRONG_FILTER}advertiser. Allowed filters for groupBy advertiser: (field: adCreativeStatus, values: ENAB",
+            f"{WRONG_FILTER}advertiser. Allowed filters for groupBy advertiser: (field: adCreativeStatus, values: ",
         ),
         (
             {"groupBy": ["campaign", "adGroup"], "filters": [{"field": "campaignStatus", "values": ["ENABLED"]}]},

@@ -7,7 +7,10 @@ import httpx
 import pytest
 
 from tests.sandbox.reddit_calls import (
+    AD,
+    AD_GROUP,
     ADELAIDE,
+    CAMPAIGN,
     HOST,
     LONDON,
     NEW_YORK,
@@ -19,6 +22,7 @@ from tests.sandbox.reddit_calls import (
     example,
     failed,
     log_in,
+    made,
     patched,
     refused,
     send,
@@ -91,7 +95,7 @@ async def test_days_of_a_zone_of_half_hours(web: httpx.AsyncClient) -> None:
 async def test_parts_add_up(web: httpx.AsyncClient) -> None:
     days = await report(web)
     (total,) = await report(web, breakdowns=[])
-    hours = await report(web, breakdowns=["DATE", "HOUR"])
+    hours = await report(web, breakdowns=["HOUR"])
     campaigns = await report(web, breakdowns=["DATE", "CAMPAIGN_ID", "AD_ID"])
     for name in ("impressions", "spend", "conversion_purchase_total_value"):
         assert {sum(row[name] for row in rows) for rows in (days, [total], hours, campaigns)} == {total[name]}
@@ -114,6 +118,71 @@ async def test_filters(web: httpx.AsyncClient) -> None:
     assert len(await report(web, filter="ad:effective_status==ACTIVE")) == 7
 
 
+LEVELS = {
+    "campaign": ["DATE", "CAMPAIGN_ID"],
+    "ad_group": ["DATE", "AD_GROUP_ID", "CAMPAIGN_ID"],
+    "ad": ["DATE", "AD_ID", "AD_GROUP_ID"],
+}
+WEEK = {"starts_at": "2026-12-02T00:00:00Z", "ends_at": "2026-12-09T00:00:00Z"}
+
+
+async def trees(web: httpx.AsyncClient) -> list[dict[str, str]]:
+    """Two campaigns with two ad groups and three ads each, which run; ids by level for each ad."""
+    rows = []
+    for number in range(2):
+        above = await made(web, "campaigns", {**CAMPAIGN, "name": f"Winter {number}"})
+        groups = [await made(web, "ad_groups", {**AD_GROUP, "campaign_id": above}) for _ in range(2)]
+        for group in (*groups, groups[0]):
+            ad = await made(web, "ads", {**AD, "ad_group_id": group})
+            rows.append({"campaign": above, "ad_group": group, "ad": ad})
+    for kind, level in (("ads", "ad"), ("ad_groups", "ad_group"), ("campaigns", "campaign")):
+        for native_id in sorted({row[level] for row in rows}):
+            await patched(web, kind, native_id, configured_status="ACTIVE")
+    return rows
+
+
+async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
+    rows = await trees(web)
+    clock.instant += timedelta(days=19)
+    await log_in(web)
+    await patched(web, "ads", rows[0]["ad"], configured_status="ARCHIVED")
+    names = [name.lower() for name in ASKED["fields"] if name != "REACH"]
+
+    def add_up(found: list[dict[str, Any]]) -> dict[str, list[int]]:
+        sums: dict[str, list[int]] = {}
+        for row in found:
+            before = sums.get(row["date"], [0] * len(names))
+            sums[row["date"]] = [one + row[name] for one, name in zip(before, names, strict=True)]
+        return sums
+
+    whole = await report(web, **WEEK)
+    assert len(add_up(whole)) == 7
+    for breakdowns in LEVELS.values():
+        found = await report(web, **WEEK, breakdowns=breakdowns, fields=[*ASKED["fields"], *breakdowns[1:]])
+        assert add_up(found) == add_up(whole)
+        below = sum(row["reach"] for row in found if row["date"] == whole[0]["date"])
+        assert below > whole[0]["reach"] > max(row["reach"] for row in found if row["date"] == whole[0]["date"])
+    parents = {row["ad_id"]: row["ad_group_id"] for row in found}
+    assert {row["ad"]: row["ad_group"] for row in rows[1:]}.items() <= parents.items()
+    assert rows[0]["ad"] not in parents
+
+
+@pytest.mark.parametrize("level", LEVELS)
+async def test_filters_of_several_ids(web: httpx.AsyncClient, clock: Clock, level: str) -> None:
+    rows = await trees(web)
+    clock.instant += timedelta(days=19)
+    await log_in(web)
+
+    async def ids(*conditions: str) -> set[str]:
+        found = await report(web, **WEEK, breakdowns=LEVELS[level], filter=",".join(conditions))
+        return {row[f"{level}_id"] for row in found}
+
+    chosen = {rows[0][level], rows[3][level]}
+    assert await ids(*(f"{level}:id=={native_id}" for native_id in sorted(chosen)), f"{level}:id==1") == chosen
+    assert await ids("campaign:name=@inter 1") == {row[level] for row in rows[3:]}
+    assert await ids("campaign:name==Winter") == set()
+
+
 async def test_what_was_made_delivers_once_it_is_active(web: httpx.AsyncClient, clock: Clock) -> None:
     found = await example(web)
     window = {"starts_at": "2026-12-01T00:00:00Z", "ends_at": "2026-12-05T00:00:00Z"}
@@ -132,16 +201,22 @@ async def test_what_was_made_delivers_once_it_is_active(web: httpx.AsyncClient, 
     [
         ({"starts_at": "2026-11-01"}, "starts_at"),
         ({"starts_at": "2026-11-01T00:30:00Z"}, "starts_at"),
+        ({"starts_at": "2026-11-01T00:00:00+00:00"}, "starts_at"),
         ({"ends_at": "2026-11-01T00:00:00Z"}, "ends_at"),
         ({"time_zone_id": "Mars/Base"}, "time_zone_id"),
         ({"breakdowns": ["date"]}, "breakdowns/0"),
         ({"breakdowns": ["DATE", "AD_ID", "CAMPAIGN_ID", "AD_GROUP_ID"]}, "breakdowns"),
         ({"breakdowns": ["DATE", "DATE"]}, "breakdowns"),
+        ({"breakdowns": ["DATE", "HOUR"]}, "breakdowns"),
+        ({"breakdowns": ["DATE", "ADGROUP_ID"]}, "breakdowns/1"),
+        ({"breakdowns": ["DATE", "AD_NAME"]}, "breakdowns/1"),
         ({"breakdowns": ["HOUR"], "ends_at": "2026-11-08T01:00:00Z"}, "ends_at"),
         ({"fields": []}, "fields"),
         ({"fields": ["impressions"]}, "fields/0"),
         ({"fields": ["VIEWS"]}, "fields/0"),
         ({"filter": "campaign.id=123"}, "filter"),
+        ({"filter": "campaign:id==123,"}, "filter"),
+        ({"filter": "campaign:id==1,campaign:goal==CLICKS"}, "filter"),
         ({"level": "ad"}, "level"),
     ],
 )

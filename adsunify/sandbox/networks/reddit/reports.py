@@ -4,6 +4,7 @@ The breakdowns by time, account and entity are simulated; the others are refused
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -20,20 +21,20 @@ from adsunify.sandbox.world import Account, StoredEntity
 
 _BREAKDOWNS = split_words("""
     AD_ACCOUNT_ID AD_GROUP_ID AD_ID CAMPAIGN_ID COUNTRY DATE HOUR DMA METRO CAROUSEL_CARD GALLERY_ITEM_ID GENDER
-    INTEREST KEYWORD PLACEMENT OS_TYPE REGION COMMUNITY ACCOUNT_ID SUBREDDIT ADGROUP_ID
+    INTEREST KEYWORD PLACEMENT OS_TYPE REGION COMMUNITY ASSET_ID LANGUAGE
 """)
-_ENTITY_BREAKDOWNS = {"AD_ID": 0, "AD_GROUP_ID": 1, "ADGROUP_ID": 1, "CAMPAIGN_ID": 2}
-_ACCOUNT_BREAKDOWNS = ("AD_ACCOUNT_ID", "ACCOUNT_ID")
-_TIME_BREAKDOWNS = ("DATE", "HOUR")
+_ENTITY_BREAKDOWNS = {"AD_ID": 0, "AD_GROUP_ID": 1, "CAMPAIGN_ID": 2}
+_SIMULATED_BREAKDOWNS = (*_ENTITY_BREAKDOWNS, "AD_ACCOUNT_ID", "DATE", "HOUR")
 # The fields of conversions and installs are recognized by a pattern, the others by name.
 _FIELD_PATTERN = re.compile(
     r"(KEY_)?CONVERSION_[A-Z0-9_]+|APP_INSTALL_[A-Z0-9_]+|VIDEO_[A-Z0-9_]+|COST_PER_(3_SECOND|6_SECOND|15_SECOND|"
     r"COMPLETED)_VIEW|IMPRESSIONS|CLICKS|SPEND|REACH|FREQUENCY|CPC|CPV|CTR|ECPM|CURRENCY|ENGAGED_CLICK|REDDIT_LEADS|"
-    r"PRIORITY|POST_ID|BID_STRATEGY|AD_EFFECTIVE_STATUS|(AD|ADGROUP|CAMPAIGN)_(CREATE|UPDATE)_TIME|"
+    r"PRIORITY|ACCOUNT_ID|POST_ID|BID_STRATEGY|AD_EFFECTIVE_STATUS|(AD|ADGROUP|CAMPAIGN)_(CREATE|UPDATE)_TIME|"
     r"(CLICK|VIEW)_ATTRIBUTION_WINDOW|GALLERY_ITEM_CAPTION"
 )
-_FILTER_PATTERN = re.compile(r"(campaign|ad_group|ad):(id|configured_status|effective_status)==(\w+)")
+_CONDITION_PATTERN = re.compile(r"(campaign|ad_group|ad):(id|name|effective_status)(==|=@)(.+)")
 _LEVELS = {"ad": 0, "ad_group": 1, "campaign": 2}
+_HOUR_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:00:00Z")
 _MAX_HOURLY_RANGE = timedelta(days=7)
 _REPORT_RETENTION = timedelta(days=730)  # 24 months
 _REACH_SINCE = "2024-06-01"
@@ -45,6 +46,22 @@ def _check_field(value: Any, where: str) -> str:
     return value
 
 
+def _check_hour(value: Any, where: str) -> datetime:
+    """Check a whole hour in UTC. Reddit refuses an offset, even +00:00."""
+    if not _HOUR_PATTERN.fullmatch(str(value)):
+        raise InvalidRequest("value", where, "Can only be of hourly granularity: YYYY-MM-DDTHH:00:00Z", value)
+    return INSTANT.check_datetime(value, where)
+
+
+def _check_filter(value: Any, where: str) -> list[re.Match[str]]:
+    """Check the conditions of a filter, separated by commas: campaign:id==123,campaign:id==456."""
+    conditions = [_CONDITION_PATTERN.fullmatch(part) for part in str(text()(value, where)).split(",")]
+    matches = [condition for condition in conditions if condition is not None]
+    if len(matches) < len(conditions):
+        raise InvalidRequest("value", where, "must be like campaign:id==123,campaign:id==456")
+    return matches
+
+
 def _check_timezone(value: Any, where: str) -> ZoneInfo:
     if value not in available_timezones():
         raise InvalidRequest("value", where, "is not a time zone", value)
@@ -54,8 +71,8 @@ def _check_timezone(value: Any, where: str) -> ZoneInfo:
 _BODY_CHECK = record(
     required={
         "data": record(
-            {"starts_at": INSTANT.check_datetime, "ends_at": INSTANT.check_datetime, "fields": array(_check_field, 1)},
-            {"time_zone_id": _check_timezone, "breakdowns": array(choice(*_BREAKDOWNS)), "filter": text()},
+            {"starts_at": _check_hour, "ends_at": _check_hour, "fields": array(_check_field, 1)},
+            {"time_zone_id": _check_timezone, "breakdowns": array(choice(*_BREAKDOWNS)), "filter": _check_filter},
         )
     }
 )
@@ -75,30 +92,28 @@ def create_report(request: Request) -> Response:
 
 def _check_request(body: Mapping[str, Any]) -> None:
     breakdowns = body.get("breakdowns", [])
-    for name in ("starts_at", "ends_at"):
-        if (body[name].minute, body[name].second, body[name].microsecond) != (0, 0, 0):
-            raise InvalidRequest("value", f"/data/{name}", "must be a whole hour")
     if body["ends_at"] <= body["starts_at"]:
         raise InvalidRequest("value", "/data/ends_at", "must be after starts_at")
     if len({*breakdowns}) != len(breakdowns):
         raise InvalidRequest("value", "/data/breakdowns", "names a breakdown twice")
     if len(breakdowns) > (4 if {"COUNTRY", "REGION"} <= {*breakdowns} else 3):
         raise InvalidRequest("value", "/data/breakdowns", "at most 3 breakdowns, 4 with COUNTRY and REGION")
+    if {"DATE", "HOUR"} <= {*breakdowns}:
+        raise InvalidRequest("value", "/data/breakdowns", "HOUR and DATE cannot be combined")
     if "HOUR" in breakdowns and body["ends_at"] - body["starts_at"] > _MAX_HOURLY_RANGE:
         raise InvalidRequest("value", "/data/ends_at", "at most 7 days with HOUR")
     for name in breakdowns:
-        if name not in (*_ENTITY_BREAKDOWNS, *_ACCOUNT_BREAKDOWNS, *_TIME_BREAKDOWNS):
+        if name not in _SIMULATED_BREAKDOWNS:
             raise InvalidRequest("value", "/data/breakdowns", f"{name} is not available", name)
-    if "filter" in body and not _FILTER_PATTERN.fullmatch(body["filter"]):
-        raise InvalidRequest("value", "/data/filter", "must be like campaign:id==123")
 
 
 def _build_rows(request: Request, account: Account, body: Mapping[str, Any]) -> list[dict[str, Any]]:
     breakdowns: list[str] = body.get("breakdowns", [])
     totals: dict[tuple[str, ...], dict[str, int]] = {}
+    ads: dict[tuple[str, ...], set[str]] = defaultdict(set)
     first = max(body["starts_at"], request.now - _REPORT_RETENTION)
     for every, since, until in figures.list_delivering_ads(request.world, account):
-        if not _matches_filter(request, every, body.get("filter")):
+        if not _matches_filter(request, every, body.get("filter", [])):
             continue
         start, end = max(first, since), min(body["ends_at"], until)
         for day, minute, last in _split_range(
@@ -112,23 +127,36 @@ def _build_rows(request: Request, account: Account, body: Mapping[str, Any]) -> 
             if day < _REACH_SINCE:
                 del part["reach"]
             totals[key] = sum_figures([part], totals.get(key))
-    return [
-        {
-            **dict(zip(map(str.lower, breakdowns), key, strict=True)),
-            **figures.build_row({"reach": 0, **total}, body["fields"], account.currency),
-        }
-        for key, total in sorted(totals.items())
-    ]
+            ads[key].add(every[0].id)
+    rows = []
+    for key, total in sorted(totals.items()):
+        values = dict(zip(map(str.lower, breakdowns), key, strict=True))
+        reach = _merge_reach(total.get("reach", 0), len(ads[key]))
+        row = figures.build_row({**total, "reach": reach}, body["fields"], account.currency)
+        rows.append({**values, **row, **values})  # a breakdown may be among the fields, too
+    return rows
 
 
-def _matches_filter(request: Request, every: tuple[StoredEntity, ...], condition: str | None) -> bool:
-    if condition is None or (match := _FILTER_PATTERN.fullmatch(condition)) is None:
-        return True
-    entity, (_, name, value) = every[_LEVELS[match[1]]], match.groups()
-    if name == "id":
-        return entity.id == value
-    status = get_effective_status(request.world, entity) if name == "effective_status" else entity.data[name]
-    return bool(status == value)
+def _merge_reach(total: int, ads: int) -> int:
+    """The people of a row, some of whom saw several of its ads: less than the sum of the ads (the share is chosen)."""
+    return total * (ads + 1) // (2 * ads)
+
+
+def _matches_filter(request: Request, every: tuple[StoredEntity, ...], conditions: list[re.Match[str]]) -> bool:
+    """Whether any condition matches: an integration reports that they are joined by OR. No condition matches all."""
+    return not conditions or any(_matches_condition(request, every, *condition.groups()) for condition in conditions)
+
+
+def _matches_condition(
+    request: Request, every: tuple[StoredEntity, ...], level: str, name: str, operator: str, value: str
+) -> bool:
+    entity = every[_LEVELS[level]]
+    actual = {
+        "id": entity.id,
+        "name": str(entity.data["name"]),
+        "effective_status": get_effective_status(request.world, entity),
+    }[name]
+    return actual == value if operator == "==" else value in actual
 
 
 def _split_range(start: datetime, end: datetime, zone: ZoneInfo, hourly: bool) -> Iterator[tuple[str, int, int]]:
@@ -148,6 +176,6 @@ def _split_range(start: datetime, end: datetime, zone: ZoneInfo, hourly: bool) -
 def _get_breakdown_value(name: str, every: tuple[StoredEntity, ...], account: Account, day: str, minute: int) -> str:
     if name in _ENTITY_BREAKDOWNS:
         return every[_ENTITY_BREAKDOWNS[name]].id
-    if name in _ACCOUNT_BREAKDOWNS:
+    if name == "AD_ACCOUNT_ID":
         return account.id
     return day if name == "DATE" else f"{day}T{minute // 60:02}:00:00"  # the form of an hour is chosen
