@@ -3,7 +3,7 @@
 from adsunify.adapter.oauth import AuthorizationCodeLogin
 from adsunify.adapter.protocols import Adapter
 
-from . import native, plans, reads, settings, tables
+from . import native, plans, reads, reports, settings, tables
 
 ADAPTER = Adapter(
     native,
@@ -11,5 +11,6 @@ ADAPTER = Adapter(
     tables,
     reads,
     plans,
+    reports,
     authorization=AuthorizationCodeLogin(tables.NETWORK, native.LOGIN),
 )

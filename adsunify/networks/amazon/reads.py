@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.error_rules import find_read_error
@@ -57,6 +57,7 @@ MIN_PAGE_SIZE = 10  # unverified: the smallest page; one client documents 10 to 
 KDP_AUTHOR = "KDP_AUTHOR"
 PAYMENT_PROBLEM = "payment problem"
 FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
+NO_REASON = "no reason given"
 RESTATED_DAYS = 28 + 14  # days of restatement, and the window of a conversion; traffic only changes for 3 days
 _ONE_DAY = timedelta(days=1)
 _find_duplicate = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
@@ -183,29 +184,42 @@ fetch_editable_entity = fetch_entity
 # -- insights -----------------------------------------------------------------------------------------------------
 
 
-def _build_report_request(account: Account, start: date, end: date) -> Request:
+@frozen
+class ReportType:
+    """A type of report: the texts of its name and of ``reportTypeId``, the groups of its rows, and their columns."""
+
+    name: str
+    id: str
+    groups: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+ACCOUNT_REPORT = ReportType("insights", "spCampaigns", ("campaign",), REPORT_COLUMNS)
+
+
+def _build_report_request(account: Account, report_type: ReportType, days: DateRange) -> Request:
     """Build the request that creates a report. A repeat creates none: Amazon returns the ID of the first report."""
     configuration = {
         "adProduct": "SPONSORED_PRODUCTS",
-        "reportTypeId": "spCampaigns",
-        "groupBy": ["campaign"],
+        "reportTypeId": report_type.id,
+        "groupBy": list(report_type.groups),
         "timeUnit": DAILY,
         "format": "GZIP_JSON",
-        "columns": list(REPORT_COLUMNS),
+        "columns": list(report_type.columns),
     }
     body = {
-        "name": f"insights {start}..{end}",
-        "startDate": start.isoformat(),
-        "endDate": end.isoformat(),
+        "name": f"{report_type.name} {days.start}..{days.end}",
+        "startDate": days.start.isoformat(),
+        "endDate": days.end.isoformat(),
         "configuration": configuration,
     }
     headers = {"Content-Type": REPORT_MEDIA_TYPE, SCOPE_HEADER: account.native_id}
     return Request("POST", get_base_url(account) + REPORTS_PATH, headers=headers, body=body, encoding="json")
 
 
-def _create_report(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
+def _create_report(account: Account, report_type: ReportType, days: DateRange) -> Flow[Mapping[str, Json]]:
     """Create a report. Returns its ``reportId`` and ``status``, or those of an identical earlier report."""
-    response = yield _build_report_request(account, days.start, days.end)
+    response = yield _build_report_request(account, report_type, days)
     if response.status == 425:  # "The Request is a duplicate of : <reportId>": the first report is used
         match = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
         if match is None:
@@ -223,9 +237,54 @@ def _fetch_report_state(account: Account, report: str) -> Flow[Mapping[str, Json
     return {**require_object(response.body, "", "report"), "reportId": report}
 
 
-def _has_failed(state: Mapping[str, Json]) -> bool:
+def create_reports(account: Account, report_type: ReportType, start: date, end: date) -> Flow[list[Mapping[str, Json]]]:
+    """Create the reports of a range, in order of their days. Returns the state of each."""
+    states: list[Mapping[str, Json]] = []
+    for days in split_report_days(start, end):
+        states += [(yield from _create_report(account, report_type, days))]
+    return states
+
+
+def fetch_report_states(account: Account, job: str) -> Flow[list[Mapping[str, Json]]]:
+    """Read the state of each report of a job, in order of their days. Raises ProviderError if all have failed."""
+    states: list[Mapping[str, Json]] = []
+    for report in split_job_id(job):
+        states += [(yield from _fetch_report_state(account, report))]
+    if all(has_failed(state) for state in states):
+        failure = get_text(states[0], "/failureReason") or NO_REASON
+        raise ProviderError(
+            f"Amazon Ads made no report: {failure}.", native=NativeErrorDetails(get_text(states[0], "/status"), failure)
+        )
+    return states
+
+
+def find_unfinished_report(states: Iterable[Mapping[str, Json]]) -> Mapping[str, Json] | None:
+    """Return the state of the first report that is neither finished nor has failed."""
+    return next(
+        (state for state in states if get_text(state, "/status") != "COMPLETED" and not has_failed(state)), None
+    )
+
+
+def make_pending_report(states: Sequence[Mapping[str, Json]], retry_after_ms: int) -> PendingReport:
+    """Return the job of the reports of a range."""
+    status = get_text(find_unfinished_report(states) or states[0], "/status") or "PENDING"
+    return PendingReport(join_job_ids([state["reportId"] for state in states]), status, retry_after_ms)
+
+
+def has_failed(state: Mapping[str, Json]) -> bool:
+    """Return whether Amazon will never finish the report."""
     # unverified: a failed report has the status FAILED; the documentation only has failureReason.
     return get_text(state, "/status") == "FAILED" or bool(get_text(state, "/failureReason"))
+
+
+def describe_failure(state: Mapping[str, Json], days: DateRange) -> str:
+    """Return a note about a report that has failed."""
+    return f"The report of {days.start} to {days.end} failed: {get_text(state, '/failureReason') or NO_REASON}."
+
+
+def fetch_report_rows(state: Mapping[str, Json]) -> Flow[list[Mapping[str, Json]]]:
+    """Download the rows of a finished report."""
+    return get_objects((yield from download_report(get_text(state, "/url"))), "", "report file")
 
 
 def _parse_day_or_none(value: Json, at: str) -> date | None:
@@ -235,7 +294,7 @@ def _parse_day_or_none(value: Json, at: str) -> date | None:
         return None
 
 
-def _split_report_days(start: date, end: date, count: int | None) -> list[DateRange]:
+def split_report_days(start: date, end: date, count: int | None = None) -> list[DateRange]:
     """Return the days of each report. ``count``: the number of reports, if it is known."""
     pieces = [DateRange(*piece) for piece in split_date_range(start, end, REPORT_DAYS)]
     if count is None:
@@ -243,54 +302,51 @@ def _split_report_days(start: date, end: date, count: int | None) -> list[DateRa
     return pieces[-count:] if count <= len(pieces) else [DateRange(start, end)] * count
 
 
-def _get_metrics(account: Account) -> tuple[Metric, ...]:
+def get_metrics(account: Account) -> tuple[Metric, ...]:
+    """Return the metrics, whose window of conversions depends on the kind of the account."""
     return VENDOR_METRICS if account.extras.get("accountType") == VENDOR else METRICS
+
+
+def list_metric_notes(account: Account) -> list[str]:
+    """Return the notes of the metrics, each once."""
+    return [note for note in {metric.note: None for metric in get_metrics(account)} if note]
+
+
+def find_restated_day(account: Account, now: datetime) -> date:
+    """Return the first day whose figures Amazon may still change."""
+    return (to_account_time(account, now) or now).date() - timedelta(days=RESTATED_DAYS)
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Return the day of each row of a report, and its figures."""
-    return parse_report_rows(_get_metrics(account), native, "/date")
+    return parse_report_rows(get_metrics(account), native, "/date")
 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days by reports of at most 31 days each, which are one job. A row is a day with activity."""
-    today = (to_account_time(account, now) or now).date()
-    states: list[Mapping[str, Json]] = []
-    for report in split_job_id(job) if job is not None else ():
-        states += [(yield from _fetch_report_state(account, report))]
-    parts = _split_report_days(start, end, len(states) if job is not None else None)
     if job is None:
-        for part in parts:
-            states += [(yield from _create_report(account, part))]
-    unfinished = [state for state in states if get_text(state, "/status") != "COMPLETED" and not _has_failed(state)]
-    if unfinished:
-        wait = FIRST_POLL_MS if job is None else LATER_POLL_MS
-        reports = [state["reportId"] for state in states]
-        pending = PendingReport(join_job_ids(reports), get_text(unfinished[0], "/status") or "PENDING", wait)
+        states = yield from create_reports(account, ACCOUNT_REPORT, start, end)
+    else:
+        states = yield from fetch_report_states(account, job)
+    if find_unfinished_report(states) is not None:
+        pending = make_pending_report(states, FIRST_POLL_MS if job is None else LATER_POLL_MS)
         return Insights.from_pending_report(start, end, account.timezone, pending)
     native: list[Mapping[str, Json]] = []
     covered: list[DateRange] = []
-    notes = [note for note in {metric.note: None for metric in _get_metrics(account)} if note]
-    if states and all(_has_failed(state) for state in states):
-        failure = get_text(states[0], "/failureReason") or "no reason given"
-        raise ProviderError(
-            f"Amazon Ads made no report: {failure}.", native=NativeErrorDetails(get_text(states[0], "/status"), failure)
-        )
-    for state, part in zip(states, parts, strict=True):
+    notes = list_metric_notes(account)
+    for state, part in zip(states, split_report_days(start, end, len(states)), strict=True):
         # The caller may resume a job without its dates, so the dates of the report are used.
         days = DateRange(
             _parse_day_or_none(state, "/startDate") or part.start, _parse_day_or_none(state, "/endDate") or part.end
         )
-        if _has_failed(state):
-            reason = get_text(state, "/failureReason") or "no reason given"
-            notes.append(f"The report of {days.start} to {days.end} failed: {reason}.")
+        if has_failed(state):
+            notes.append(describe_failure(state, days))
         else:
-            native.extend(get_objects((yield from download_report(get_text(state, "/url"))), "", "report file"))
+            native.extend((yield from fetch_report_rows(state)))
             covered.append(days)
     if covered and not start <= covered[0].start <= covered[-1].end <= end:
         start, end = covered[0].start, covered[-1].end
-    coverage = Coverage(start, end, account.timezone, notes=notes)
-    coverage = coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
+    coverage = Coverage(start, end, account.timezone, notes=notes).mark_provisional(find_restated_day(account, now))
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)
 
 

@@ -18,7 +18,7 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import History, Metric
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -372,6 +372,14 @@ def _build_metrics(days: int) -> tuple[Metric, ...]:
 METRICS = _build_metrics(7)
 VENDOR_METRICS = _build_metrics(14)
 
+# A product ad has no name. Rows exist for days with impressions.
+_report_level = partial(ReportLevel, source="Amazon Ads Reporting v3, report types (2025-09-16, read 2026-11-23)")
+REPORT_LEVELS = (
+    _report_level("campaign", "campaign", CAMPAIGN.id, "/campaignName"),
+    _report_level("adGroup", "adGroup", AD_GROUP.id, "/adGroupName", CAMPAIGN.id),
+    _report_level("ad", "advertiser", AD.id, None, AD_GROUP.id),
+)
+
 ERRORS = (
     ErrorRule("ambiguous", "network", "an internal error, whose item may have been written", (BROKEN_ITEM_CODE,)),
     ErrorRule("throttled", "limit", "too many writes for now", (THROTTLED_ITEM_CODE,)),
@@ -406,6 +414,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Reporting v3: only campaigns with activity on a day have a row. A day without rows had no activity, but its
     # figures are null (our choice).
