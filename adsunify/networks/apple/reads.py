@@ -123,20 +123,28 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
+def turn_page(request: Request, offset: int) -> Request:
+    """Return the query with the page that begins at ``offset``."""
+    return evolve(request, body={**request.body, "pagination": {**request.body["pagination"], "offset": offset}})
+
+
+def get_following_offset(request: Request, response: Response) -> int | None:
+    """Return the offset of the page after that of a query; None at the end."""
+    return apple.get_next_offset(response, request.body["pagination"]["offset"], len(parse_query_rows(response)))
+
+
 def _build_next_request(request: Request, response: Response) -> Request | None:
-    body = request.body
-    start = apple.get_next_offset(response, body["pagination"]["offset"], len(_parse_rows(response)))
-    return (
-        None if start is None else evolve(request, body={**body, "pagination": {**body["pagination"], "offset": start}})
-    )
+    start = get_following_offset(request, response)
+    return None if start is None else turn_page(request, start)
 
 
-def _parse_rows(response: Response) -> list[Mapping[str, Json]]:
+def parse_query_rows(response: Response) -> list[Mapping[str, Json]]:
+    """Return the rows of a list or of a report."""
     is_report = isinstance(get_value(response.body, "/result"), Mapping)
     return require_objects(response.body, "/result/rows" if is_report else "/result")
 
 
-_fetch_rows = partial(fetch_rows, NETWORK, following=_build_next_request, parse=_parse_rows)
+fetch_query_rows = partial(fetch_rows, NETWORK, following=_build_next_request, parse=parse_query_rows)
 
 
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
@@ -156,7 +164,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
             nodes += [
                 _parse_entity(level, native)
                 for native in (
-                    yield from _fetch_rows(apple.build_account_query_request(account, level.path, conditions))
+                    yield from fetch_query_rows(apple.build_account_query_request(account, level.path, conditions))
                 )
             ]
     return EntityTree(drop_orphans(nodes))
@@ -233,10 +241,17 @@ _ONE_DAY = timedelta(days=1)
 ORG_TIME_ZONE = "ORTZ"  # unverified: this is always the account's time zone
 
 
-def _build_campaigns_report_request(account: Account, start: date, end: date, condition: Json) -> Request:
-    request = apple.build_account_query_request(
-        account, "reports/apps/campaigns", [condition], size=apple.REPORT_PAGE_SIZE
-    )
+def build_campaigns_request(account: Account, offset: int = 0) -> Request:
+    """Build the query of all campaigns. Deleted ones are included, since their spend counts."""
+    conditions = [apple.build_filter("deleted", "IN", [True, False])]
+    return apple.build_account_query_request(account, CAMPAIGN.path, conditions, offset)
+
+
+def build_report_request(
+    account: Account, level: Level, start: date, end: date, condition: Json, size: int = apple.REPORT_PAGE_SIZE
+) -> Request:
+    """Build the report of the entities of a level in the campaigns of ``condition``."""
+    request = apple.build_account_query_request(account, f"reports/apps/{level.path}", [condition], size=size)
     days = {"start": start.isoformat(), "end": end.isoformat(), "timeZone": ORG_TIME_ZONE}
     if start != end:  # a daily report needs several days; of one day the totals are read
         days["granularity"] = "DAILY"
@@ -258,23 +273,21 @@ def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[s
     for first in range(0, len(ids), apple.MAX_CAMPAIGNS_PER_REQUEST):
         some = list(ids[first : first + apple.MAX_CAMPAIGNS_PER_REQUEST])
         if together:
-            request = _build_campaigns_report_request(account, start, end, apple.build_filter("campaignId", "IN", some))
+            condition = apple.build_filter("campaignId", "IN", some)
+            request = build_report_request(account, CAMPAIGN, start, end, condition)
             response = yield request
             together = response.status != 400
             if together:
                 problem = find_read_error(NETWORK, response)
                 if problem is not None:
                     raise problem
-                native += _parse_rows(response)
+                native += parse_query_rows(response)
                 more = _build_next_request(request, response)
-                native += (yield from _fetch_rows(more)) if more is not None else []
+                native += (yield from fetch_query_rows(more)) if more is not None else []
         if not together:
             for campaign in some:
-                native += yield from _fetch_rows(
-                    _build_campaigns_report_request(
-                        account, start, end, apple.build_filter("campaignId", "EQUALS", campaign)
-                    )
-                )
+                condition = apple.build_filter("campaignId", "EQUALS", campaign)
+                native += yield from fetch_query_rows(build_report_request(account, CAMPAIGN, start, end, condition))
     return native
 
 
@@ -295,10 +308,8 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     if start > until:  # all days are in the future
         coverage = Coverage(start, end, account.timezone).mark_provisional(today)
         return Insights.from_days((), coverage, NETWORK.missing_day)
-    everything = apple.build_account_query_request(
-        account, CAMPAIGN.path, [apple.build_filter("deleted", "IN", [True, False])]
-    )
-    ids = [require_id(row, CAMPAIGN.id, CAMPAIGN.native) for row in (yield from _fetch_rows(everything))]
+    campaigns = yield from fetch_query_rows(build_campaigns_request(account))
+    ids = [require_id(row, CAMPAIGN.id, CAMPAIGN.native) for row in campaigns]
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, account.timezone, notes=notes).mark_provisional(today)
     if not ids:  # a report needs a filter of campaigns

@@ -1,0 +1,173 @@
+"""Figures of Apple Ads below the account: a report of each level, for the campaigns of one page of their list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from attrs import evolve, frozen
+
+from adsunify.adapter.entity_reports import (
+    EntityReportPage,
+    ReportQuery,
+    cover_report,
+    fetch_part,
+    parse_entity_rows,
+    read_row_id,
+)
+from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE
+from adsunify.adapter.network import Account, get_level
+from adsunify.adapter.settings import to_account_time
+from adsunify.errors import ProviderError, invalid_input
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import get_objects, get_value, require_id
+
+from . import native as apple
+from .reads import (
+    build_campaigns_request,
+    build_report_request,
+    fetch_query_rows,
+    get_following_offset,
+    parse_query_rows,
+    turn_page,
+)
+from .tables import CAMPAIGN, METRICS, NETWORK, parse_offset_cursor
+
+MAX_PAGE_ROWS = 20_000
+"""The most rows of one page. Apple pages by entities, each with all its days."""
+
+
+@frozen
+class _Position:
+    """A position in a report.
+
+    Attributes:
+        offset: the first campaign of the page of the list of campaigns.
+        operator: IN, for one report about all campaigns of that page, or EQUALS, for one report about each of them.
+        cursor: that of the report, or of the reports.
+    """
+
+    offset: int = 0
+    operator: str = "IN"
+    cursor: str | None = None
+
+    @classmethod
+    def parse(cls, text: str | None) -> _Position:
+        if text is None:
+            return cls()
+        match = _match_position(text)
+        if match is None:
+            raise invalid_input("cursor", "malformed", "must be the nextCursor of the same report, or left out.")
+        return cls(int(match[1]), match[2], match[3] or None)
+
+    def __str__(self) -> str:
+        return f"{self.offset}.{self.operator}.{self.cursor or ''}"
+
+
+_match_position = re.compile(r"([0-9]{1,9})\.(IN|EQUALS)\.(.*)").fullmatch
+
+
+def fetch_report_page(
+    account: Account, query: ReportQuery, cursor: str | None, job: str | None, now: datetime
+) -> Flow[EntityReportPage]:
+    """Read a page of the report of a page of campaigns, or of one campaign; there are no report jobs."""
+    position, next_offset = _Position.parse(cursor), None
+    if query.entity_ids:
+        campaigns = yield from _fetch_campaigns_of(account, query)
+    else:
+        campaigns, next_offset = yield from _fetch_campaigns_page(account, position.offset)
+    today = (to_account_time(account, now) or now).date()
+    notes = [metric.note for metric in METRICS if metric.note]
+    if not campaigns and not query.entity_ids and position.offset == 0:
+        notes.append(NO_CAMPAIGNS_NOTE)
+    coverage = cover_report(NETWORK, query, account.timezone, notes).mark_provisional(today)
+    if not campaigns:  # a report needs a filter of campaigns
+        return EntityReportPage((), coverage)
+    position, response = yield from _fetch_reports_page(account, query, campaigns, position)
+    native = parse_query_rows(response)
+    if query.entity_ids:
+        native = [row for row in native if read_row_id(query.level, row) in query.entity_ids]
+    rows = parse_entity_rows(query.level, METRICS, list(_list_days(query, native)), "/date")
+    following: _Position | None = position
+    if position.cursor is None:
+        following = None if next_offset is None else evolve(position, offset=next_offset)
+    return EntityReportPage(rows, coverage, native, None if following is None else str(following))
+
+
+def _fetch_campaigns_page(account: Account, offset: int) -> Flow[tuple[list[str], int | None]]:
+    """Read the ids of a page of campaigns, and the offset of the next page."""
+    request = build_campaigns_request(account, offset)
+    response = yield from fetch_response(NETWORK, request)
+    ids = [require_id(row, CAMPAIGN.id, CAMPAIGN.native) for row in apple.parse_rows(response)]
+    return ids, get_following_offset(request, response)
+
+
+def _fetch_campaigns_of(account: Account, query: ReportQuery) -> Flow[list[str]]:
+    """Return the ids of the campaigns of the query's entities, in order. Foreign entities have none."""
+    if query.level.kind == CAMPAIGN.kind:
+        return list(query.entity_ids)
+    level = get_level(NETWORK, query.level.kind)
+    sought = apple.build_filter("id", "IN", [apple.parse_id_number(one, "entityIds") for one in query.entity_ids])
+    deleted = apple.build_filter("deleted", "EQUALS", True)
+    campaigns: set[str] = set()
+    for conditions in ([sought], [sought, deleted]):  # without a filter, the list has no deleted entities
+        rows = yield from fetch_query_rows(apple.build_account_query_request(account, level.path, conditions))
+        campaigns |= {require_id(row, "/campaignId", level.native) for row in rows}
+    return sorted(campaigns)
+
+
+def _fetch_reports_page(
+    account: Account, query: ReportQuery, campaigns: Sequence[str], position: _Position
+) -> Flow[tuple[_Position, Response]]:
+    """Read the page at a position. Returns its response, and the position of the next page of these campaigns.
+
+    The first page is that of one report about all campaigns or, if Apple refuses that, about the first campaign.
+    """
+    # unverified: a report takes a filter with IN; only EQUALS is documented.
+    if len(campaigns) == 1:
+        position = evolve(position, operator="EQUALS")
+    try:
+        parts = _build_parts(account, query, campaigns, position.operator)
+        page = yield from fetch_part(NETWORK, parts, position.cursor, _turn_page, _parse_next_cursor)
+    except ProviderError as problem:
+        if position.operator == "EQUALS" or position.cursor is not None or problem.native.status != 400:
+            raise
+        position = evolve(position, operator="EQUALS")
+        parts = _build_parts(account, query, campaigns, position.operator)
+        page = yield from fetch_part(NETWORK, parts, None, _turn_page, _parse_next_cursor)
+    response, following = page
+    return evolve(position, cursor=following), response
+
+
+def _build_parts(account: Account, query: ReportQuery, campaigns: Sequence[str], operator: str) -> list[Request]:
+    level, days = get_level(NETWORK, query.level.kind), (query.end - query.start).days + 1
+    size = min(apple.REPORT_PAGE_SIZE, MAX_PAGE_ROWS // days)
+    values: Sequence[Json] = [list(campaigns)] if operator == "IN" else campaigns
+    return [
+        build_report_request(
+            account, level, query.start, query.end, apple.build_filter("campaignId", operator, value), size
+        )
+        for value in values
+    ]
+
+
+def _turn_page(request: Request, native_cursor: str) -> Request:
+    return turn_page(request, parse_offset_cursor(native_cursor))
+
+
+def _parse_next_cursor(request: Request, response: Response) -> str | None:
+    offset = get_following_offset(request, response)
+    return None if offset is None else str(offset)
+
+
+def _list_days(query: ReportQuery, native: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
+    """Yield a row for each entity and day, with the entity's metadata. The figures of a single day are the totals."""
+    for row in native:
+        entity = {"metadata": row.get("metadata")}
+        if query.start != query.end:
+            yield from ({**entity, **day} for day in get_objects(row, "/granularMetrics", "report"))
+        elif isinstance(totals := get_value(row, "/totalMetrics"), Mapping):
+            yield {**entity, **totals, "date": query.start.isoformat()}
