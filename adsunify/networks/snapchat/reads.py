@@ -175,12 +175,17 @@ def _format_midnight(day: date, timezone: str) -> str:
     return datetime.combine(day, time(), get_timezone(timezone)).isoformat(timespec="milliseconds")
 
 
-def _build_stats_request(account: Account, first: date, last: date) -> Request:
-    # Ads API: statistics of an account have only the spend (else error E1008). Those by campaign have all fields.
+def build_stats_request(
+    account: Account, first: date, last: date, owner: str, owner_id: str, breakdown: str | None
+) -> Request:
+    """Build the request for statistics by days of an entity, or of each entity below it with a ``breakdown``.
+
+    Ads API: statistics of an account without a breakdown have only the spend (else error E1008).
+    """
     timezone = require_timezone(account)
     query = {
         "granularity": "DAY",
-        "breakdown": "campaign",
+        **({} if breakdown is None else {"breakdown": breakdown}),
         "fields": STATS_FIELDS,
         "start_time": _format_midnight(first, timezone),
         "end_time": _format_midnight(last + _ONE_DAY, timezone),
@@ -188,16 +193,31 @@ def _build_stats_request(account: Account, first: date, last: date) -> Request:
         "swipe_up_attribution_window": "28_DAY",
         "view_attribution_window": "1_DAY",
     }
-    return Request("GET", f"{snap.API_URL}/adaccounts/{{account}}/stats", {"account": account.native_id}, query)
+    return Request("GET", f"{snap.API_URL}/{owner}/{{owner}}/stats", {"owner": owner_id}, query)
 
 
 def _parse_series(body: Json) -> Iterator[Mapping[str, Json]]:
     """Yield the rows of statistics: one per campaign and day, or one per day without a breakdown."""
-    for statistics in get_objects(body, "/timeseries_stats", "statistics"):
-        yield from get_objects(statistics, "/timeseries_stat/timeseries", "statistics")
-        for campaign in get_objects(statistics, "/timeseries_stat/breakdown_stats/campaign", "statistics"):
-            for row in get_objects(campaign, "/timeseries", "statistics"):
-                yield {"id": campaign.get("id"), "type": campaign.get("type"), **row}
+    for statistics in parse_statistics(body):
+        yield from parse_own_series(statistics)
+        yield from parse_breakdown(statistics, "campaign")
+
+
+def parse_statistics(body: Json) -> list[Mapping[str, Json]]:
+    """Return the statistics in a response, one for each requested entity."""
+    return get_objects(body, "/timeseries_stats", "statistics")
+
+
+def parse_own_series(statistics: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    """Return the rows of the requested entity itself: one per day. They do not name it."""
+    return get_objects(statistics, "/timeseries_stat/timeseries", "statistics")
+
+
+def parse_breakdown(statistics: Mapping[str, Json], name: str) -> Iterator[Mapping[str, Json]]:
+    """Yield the rows of the entities below the requested one: one per entity and day, with the id of the entity."""
+    for entity in get_objects(statistics, f"/timeseries_stat/breakdown_stats/{name}", "statistics"):
+        for row in get_objects(entity, "/timeseries", "statistics"):
+            yield {"id": entity.get("id"), "type": entity.get("type"), **row}
 
 
 def _parse_local_time(value: Json, timezone: str) -> datetime | None:
@@ -205,7 +225,8 @@ def _parse_local_time(value: Json, timezone: str) -> datetime | None:
     return None if moment is None else moment.astimezone(get_timezone(timezone))
 
 
-def _parse_zoned_day(value: Json, timezone: str) -> date:
+def parse_zoned_day(value: Json, timezone: str) -> date:
+    """Return the local day of an instant. Raises ProviderUnreadable if the value is none."""
     day = _parse_local_date(value, timezone) if isinstance(value, str) and len(value) <= MAX_TIME_LENGTH else None
     if day is None:
         raise ProviderUnreadable("A row of the statistics has no day.")
@@ -222,7 +243,7 @@ def _parse_local_date(text: str, timezone: str) -> date | None:
     return None if moment is None else moment.date()
 
 
-def _get_restated_from(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
+def get_restated_from(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
     """Return the first day whose figures may still change."""
     ends = [_parse_local_time(at, timezone) for body in bodies for at in find_values(body, _FINALIZED_POINTER)]
     known = [end for end in ends if end is not None]
@@ -251,7 +272,7 @@ def _fetch_report(account: Account, job: str) -> Flow[Json | PendingReport]:
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Return the day of each row of a report, and its figures."""
     return parse_report_rows(
-        METRICS, native, "/start_time", partial(_parse_zoned_day, timezone=require_timezone(account))
+        METRICS, native, "/start_time", partial(parse_zoned_day, timezone=require_timezone(account))
     )
 
 
@@ -265,13 +286,14 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             return Insights.from_pending_report(start, end, timezone, body)
         bodies.append(body)
     for first, last in split_date_range(start, end, STATS_DAYS) if job is None else ():
-        answers = yield from fetch_pages(NETWORK, _build_stats_request(account, first, last), _build_next_request)
+        request = build_stats_request(account, first, last, "adaccounts", account.native_id, "campaign")
+        answers = yield from fetch_pages(NETWORK, request, _build_next_request)
         bodies += [answer.body for answer in answers]
     native = [row for body in bodies for row in _parse_series(body)]
     days = list(parse_daily_metrics(account, native, start, end))
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(*find_report_range(days, start, end), timezone, notes=notes)
-    coverage = coverage.mark_provisional(_get_restated_from(bodies, timezone, now))
+    coverage = coverage.mark_provisional(get_restated_from(bodies, timezone, now))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

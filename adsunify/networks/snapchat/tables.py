@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import Metric
+from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -341,6 +341,15 @@ METRICS = (
     Metric("videoViews", "/stats/video_views", "count", note="Views of 2 seconds."),
 )
 
+REPORT_SOURCE = "Ads API v1, measurement (read 2026-11-23)"
+# unverified: the statistics of an account or a campaign by entity have its deleted entities, too.
+REPORT_LEVELS = (
+    ReportLevel("campaign", "campaign", "/id", source=REPORT_SOURCE),
+    ReportLevel("adGroup", "adsquad", "/id", source=REPORT_SOURCE),
+    ReportLevel("ad", "ad", "/id", source=REPORT_SOURCE),
+)
+"""A row has no name and no parent. They are known where another request of the report has them."""
+
 ERRORS = (
     ErrorRule("throttled", "limit", "the creative or its media is not ready yet; nothing was made", (snap.NOT_READY,)),
     ErrorRule(
@@ -370,6 +379,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Ads API, stats: with omit_empty=false every day has a row. A day without a row means that Snap ignored that
     # parameter, so the day is unknown and not zero.
