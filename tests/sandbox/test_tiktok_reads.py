@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 import re
+from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,8 +14,10 @@ import pytest
 
 from tests.sandbox.tiktok_calls import (
     AD,
+    AD_GROUP,
     API,
     BERLIN,
+    CAMPAIGN,
     CREATIVE,
     NEW_YORK,
     TOKYO,
@@ -24,6 +28,7 @@ from tests.sandbox.tiktok_calls import (
     post,
     read,
     refused,
+    smart_example,
     switch,
     tell,
     writes,
@@ -98,22 +103,80 @@ async def test_other_dimensions(web: httpx.AsyncClient, clock: Clock) -> None:
     ordered = await report(web, order_field="clicks", order_type="ASC")
     clicks = [int(row["metrics"]["clicks"]) for row in ordered]
     assert clicks == sorted(clicks)
-    campaign, _, ad = await example(web)
-    for kind, entity in (("ad", ad), ("adgroup", "17900002"), ("campaign", campaign)):
-        await switch(web, kind, "ENABLE", entity)
-    clock.instant += timedelta(days=13)
-    level: dict[str, Any] = {
-        "data_level": "AUCTION_AD",
-        "dimensions": ["ad_id", "stat_time_day"],
-        "end_date": "2026-11-30",
-    }
-    assert await report(web, **level) == []  # nothing before the start
-    later: dict[str, Any] = {**level, "start_date": "2026-11-20", "end_date": "2026-12-05"}
-    assert [row["dimensions"] for row in await report(web, **later)] == [
-        {"ad_id": ad, "stat_time_day": f"2026-12-0{day} 00:00:00"} for day in (3, 2, 1)
+
+
+COUNTED = ("spend", "impressions", "clicks", "video_play_actions")
+LEVELS: dict[str, dict[str, Any]] = {
+    "campaign": {"data_level": "AUCTION_CAMPAIGN", "metrics": ["campaign_name", *REPORT["metrics"]]},
+    "adgroup": {"data_level": "AUCTION_ADGROUP", "metrics": ["adgroup_name", "campaign_id", *REPORT["metrics"]]},
+    "ad": {"data_level": "AUCTION_AD", "metrics": ["ad_name", "adgroup_id", *REPORT["metrics"]]},
+}
+IDS = {"campaign": "campaign_id", "adgroup": "adgroup_id", "ad": "ad_id_v2"}
+WEEK = {"start_date": "2026-11-09", "end_date": "2026-11-15"}
+
+
+def filtering(**values: list[str]) -> list[dict[str, str]]:
+    return [
+        {"field_name": name, "filter_type": "IN", "filter_value": json.dumps(value)} for name, value in values.items()
     ]
-    [campaign_row] = await report(web, **{**later, "data_level": "AUCTION_CAMPAIGN", "dimensions": ["campaign_id"]})
-    assert campaign_row["dimensions"] == {"campaign_id": campaign}
+
+
+async def level_report(web: httpx.AsyncClient, kind: str, **filters: list[str]) -> list[dict[str, Any]]:
+    chosen = filtering(**filters) if filters else None
+    return await report(web, **LEVELS[kind], dimensions=[IDS[kind], "stat_time_day"], **WEEK, filtering=chosen)
+
+
+def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
+    sums: Counter[str] = Counter()
+    for row in rows:
+        day = row["dimensions"]["stat_time_day"]
+        sums.update({f"{day} {name}": Decimal(row["metrics"][name]) for name in COUNTED})
+    return sums
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock, kind: str) -> None:
+    account = await report(web, **WEEK)
+    assert await level_report(web, kind) == []
+    first = dict(zip(LEVELS, await example(web), strict=True))
+    clock.instant += timedelta(minutes=1)
+    second = {}
+    for name, path, body in (
+        ("campaign", "/campaign/create/", {**CAMPAIGN, "request_id": "9", "campaign_name": "Deleted"}),
+        ("adgroup", "/adgroup/create/", {**AD_GROUP, "request_id": "10", "adgroup_name": "Deleted"}),
+        ("ad", "/ad/create/", {**AD, "creatives": [{**CREATIVE, "ad_name": "Deleted"}]}),
+    ):
+        above = {f"{parent}_id": native_id for parent, native_id in second.items() if f"{parent}_id" in body}
+        data = data_of(await post(web, path, {**body, **above}))
+        second[name] = data["ad_ids"][0] if name == "ad" else data[f"{name}_id"]
+    data_of(await switch(web, "campaign", "DELETE", second["campaign"]))
+    assert await report(web, **WEEK) == account
+    rows = await level_report(web, kind, **{f"{kind}_status": ["STATUS_ALL"]})
+    assert add_up(rows) == add_up(account)
+    by_id = {row["dimensions"][IDS[kind]]: row["metrics"] for row in rows}
+    names = {first[kind]: first, second[kind]: second}
+    assert by_id.keys() == names.keys()
+    for native_id, metrics in by_id.items():
+        assert metrics[f"{kind}_name"] == ("Deleted" if native_id == second[kind] else "Autumn shoes")
+        parent = {"adgroup": "campaign", "ad": "adgroup"}.get(kind)
+        assert parent is None or metrics[f"{parent}_id"] == names[native_id][parent]
+        assert int(metrics["reach"]) <= int(metrics["impressions"])
+    alive = [row for row in rows if row["dimensions"][IDS[kind]] == first[kind]]
+    assert await level_report(web, kind) == alive  # deleted entities only with their status
+    ids = IDS[kind].replace("_id", "_ids")
+    assert await level_report(web, kind, **{ids: [first[kind], "1"]}) == alive
+    deleted = await level_report(web, kind, **{ids: [second[kind]], f"{kind}_status": ["STATUS_DELETE"]})
+    assert add_up(alive + deleted) == add_up(account)
+    assert await level_report(web, kind, campaign_ids=[first["campaign"]]) == alive
+
+
+async def test_an_upgraded_smart_plus_ad_has_two_ids(web: httpx.AsyncClient) -> None:
+    _, _, smart_id = await smart_example(web)
+    level = {**LEVELS["ad"], **WEEK}
+    for dimension, same in (("ad_id_v2", True), ("ad_id", False)):
+        rows = await report(web, **level, dimensions=[dimension, "stat_time_day"])
+        assert {row["dimensions"][dimension] == smart_id for row in rows} == {same}
+        assert add_up(rows) == add_up(await report(web, **WEEK))
 
 
 @pytest.mark.parametrize(("change", "field"), [
@@ -128,6 +191,17 @@ async def test_other_dimensions(web: httpx.AsyncClient, clock: Clock) -> None:
     ({"dimensions": ["campaign_id"]}, "dimensions.0"),
     ({"dimensions": ["stat_time_day", "stat_time_hour"]}, "dimensions"),
     ({"metrics": ["cost"]}, "metrics.0"),
+    ({"metrics": ["clicks", "campaign_name"]}, "metrics.1"),
+    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "metrics": ["ad_name"]}, "metrics.0"),
+    ({**LEVELS["campaign"], "dimensions": ["stat_time_day"]}, "metrics"),
+    ({**LEVELS["ad"], "dimensions": ["ad_id", "ad_id_v2"]}, "dimensions.1"),
+    ({"filtering": filtering(campaign_ids=["1"])}, "filtering.0.field_name"),
+    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": filtering(ad_status=["STATUS_ALL"])},
+     "filtering.0.field_name"),
+    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": filtering(campaign_ids=["1"] * 101)},
+     "filtering.0.filter_value"),
+    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": filtering(campaign_status=["ENABLE"])},
+     "filtering.0.filter_value"),
     ({"data_level": None}, "data_level"),
     ({"report_type": None}, "report_type"),
     ({"page_size": 1001}, "page_size"),

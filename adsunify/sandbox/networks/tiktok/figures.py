@@ -1,27 +1,27 @@
-"""Plausible figures of any day, that depend only on the account, the subject and the day.
+"""Plausible figures of any day, that depend only on the account, its entities and the day.
 
-Every account has delivered on every day up to today, whatever it contains, so a report always has rows. Levels below
-show the ads that are delivering now, from the day of their creation. In an account with quiet days the 13th of a month
-has no delivery and no row.
+Every account has delivered on every day up to today, whatever it contains, so a report always has rows. The account's
+figures are divided over its ads, deleted ones included, and an ad group and a campaign have the sums of their ads. Only
+`reach` is invented for each row. In an account with quiet days the 13th of a month has no delivery and no row.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from adsunify.sandbox.figures import draw_bytes
+from adsunify.sandbox.figures import divide_figures, draw_bytes
 from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES
 from adsunify.sandbox.parsing import split_words
-from adsunify.sandbox.world import Account
+from adsunify.sandbox.world import Account, EntityKey, Lineage
 
 Counts = Mapping[str, int]  # of one or more days; `spend` in hundredths of the ratio of the currency
 _QUIET_DAY_OF_MONTH = 13
 
 
-def generate_daily_counts(account: Account, subject: str, day: date, share: int = 1) -> Counts:
-    """The counts of a subject (account or ad) on a day, or in one of `share` equal parts of it."""
-    seed = draw_bytes("tiktok", account.id, subject, day)
+def generate_daily_counts(account: Account, hour: str, day: date, share: int = 1) -> Counts:
+    """The counts of an account on a day (`hour` is empty), or in one hour, which is one of `share` parts of the day."""
+    seed = draw_bytes("tiktok", account.id, hour, day)
     impressions = (4000 + int.from_bytes(seed[:2], "big") % 6000) // share
     clicks = impressions * (8 + seed[2] % 12) // 1000
     return {
@@ -37,6 +37,20 @@ def generate_daily_counts(account: Account, subject: str, day: date, share: int 
         "shares": impressions // 1500,
         "follows": impressions // 3000,
         "weekend": int(day.weekday() >= 5),
+    }
+
+
+def divide_counts(whole: Counts, lineages: Sequence[Lineage], day: date) -> Mapping[EntityKey, Counts]:
+    """The counts of an account divided over its entities. Entities without delivery are left out."""
+    additive = {name: value for name, value in whole.items() if name not in ("reach", "weekend")}
+    return {
+        key: {
+            **part,
+            "reach": part["impressions"] * (70 + draw_bytes(*key, day)[4] % 20) // 100,
+            "weekend": whole["weekend"],
+        }
+        for key, part in divide_figures(additive, lineages, day).items()
+        if any(part.values())
     }
 
 

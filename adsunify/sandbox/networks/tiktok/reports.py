@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,19 +13,35 @@ from adsunify.sandbox.instants import date_check
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.tiktok import figures, shapes
 from adsunify.sandbox.networks.tiktok.answers import build_response, require_account_by_id
-from adsunify.sandbox.networks.tiktok.entities import get_secondary_status, list_ancestors
+from adsunify.sandbox.networks.tiktok.entities import KINDS, is_deleted, list_ancestors
 from adsunify.sandbox.parsing import InvalidRequest
-from adsunify.sandbox.world import Account, StoredEntity
+from adsunify.sandbox.world import Account, EntityKey, StoredEntity
 
 # TikTok API for Business does not name the host of report files; this one is chosen.
 DOWNLOAD_HOST = "ads-report-sg.tiktokcdn.example"
 LINK_SECONDS = 3600
-ID_DIMENSIONS: Mapping[str, str] = {  # data level: its id dimension
-    "AUCTION_ADVERTISER": "advertiser_id",
-    "AUCTION_CAMPAIGN": "campaign_id",
-    "AUCTION_ADGROUP": "adgroup_id",
-    "AUCTION_AD": "ad_id",
+KIND_BY_LEVEL: Mapping[str, str] = {  # data level: the kind of its rows
+    "AUCTION_ADVERTISER": "advertiser",
+    "AUCTION_CAMPAIGN": "campaign",
+    "AUCTION_ADGROUP": "adgroup",
+    "AUCTION_AD": "ad",
 }
+# The id dimensions of a kind. An Upgraded Smart+ ad has another ad_id than ad_id_v2.
+ID_DIMENSIONS: Mapping[str, tuple[str, ...]] = {
+    "advertiser": ("advertiser_id",),
+    "campaign": ("campaign_id",),
+    "adgroup": ("adgroup_id",),
+    "ad": ("ad_id", "ad_id_v2"),
+}
+# The metrics of a kind that name the subject of a row and its parents
+ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    "advertiser": (),
+    "campaign": ("campaign_name",),
+    "adgroup": ("adgroup_name", "campaign_id", "campaign_name"),
+    "ad": ("ad_name", "adgroup_id", "adgroup_name", "campaign_id", "campaign_name"),
+}
+_METRIC_NAMES = " ".join((*figures.METRICS, *ATTRIBUTES["ad"]))
+_STATUSES = "STATUS_ALL STATUS_NOT_DELETE STATUS_DELETE"
 DAY_DIMENSION, HOUR_DIMENSION = "stat_time_day", "stat_time_hour"
 MAX_DAYS = {DAY_DIMENSION: 30, HOUR_DIMENSION: 1, None: 365}
 _TASK_STATES = ("QUEUING", "PROCESSING", "SUCCESS")  # status at the first, second and every later look
@@ -40,13 +56,15 @@ def _parameter_checks(lists: bool) -> tuple[dict[str, Check], dict[str, Check]]:
     def of(inner: Check) -> Check:
         return inner if lists else json_text(inner)
 
+    filter_checks = {"field_name": text(), "filter_type": choice("IN"), "filter_value": text()}
     required = {"report_type": choice("BASIC"), "dimensions": of(array(text(), 1, 4))}
     optional = {
         "advertiser_id": shapes.ADVERTISER_CHECK,
         "advertiser_ids": of(array(shapes.ADVERTISER_CHECK, 1, 5)),
         "service_type": choice("AUCTION"),
-        "data_level": one_of(" ".join(ID_DIMENSIONS)),
-        "metrics": of(array(one_of(" ".join(figures.METRICS)), 1)),
+        "data_level": one_of(" ".join(KIND_BY_LEVEL)),
+        "metrics": of(array(one_of(_METRIC_NAMES), 1)),
+        "filtering": of(array(record(filter_checks), 1)),
         "start_date": _check_date,
         "end_date": _check_date,
         "order_field": one_of(" ".join(figures.METRICS)),
@@ -69,7 +87,7 @@ _TASK_ID_CHECKS: dict[str, Check] = {"advertiser_id": shapes.ADVERTISER_CHECK, "
 
 
 def get_integrated_report(request: Request) -> Response:
-    """GET /report/integrated/get/. Other report types, filters, lifetime and total metrics are not simulated."""
+    """GET /report/integrated/get/. Other report types, lifetime and total metrics are not simulated."""
     query = request.parse_query(_SYNC_CHECKS, {**_OPTIONAL_SYNC_CHECKS, **shapes.paging_checks(1000)})
     _check_request(request, query)
     return build_response(shapes.paginate(_build_rows(request, query), query))
@@ -148,9 +166,14 @@ def _check_request(request: Request, parameters: Mapping[str, Any]) -> list[Acco
     for name in ("data_level", "start_date", "end_date"):
         if name not in parameters:
             raise InvalidRequest("required", f"/{name}", "is required for a BASIC report")
-    subject, period = _check_dimensions(parameters)
-    if "currency" in parameters.get("metrics", ()) and subject != "advertiser_id":
-        raise InvalidRequest("value", "/metrics", "currency goes with advertiser_id")
+    kind = KIND_BY_LEVEL[parameters["data_level"]]
+    _, period = _check_dimensions(parameters)
+    related = {*figures.METRICS, *ATTRIBUTES[kind]} - ({"currency"} if kind != "advertiser" else set())
+    for position, metric in enumerate(parameters.get("metrics", ())):
+        if metric not in related:
+            message = "Conflict occurs. The input params including metrics and dimensions have no relation."
+            raise InvalidRequest("value", f"/metrics/{position}", message)
+    _parse_filters(parameters)
     first, last = parameters["start_date"], parameters["end_date"]
     if last < first:
         raise InvalidRequest("value", "/end_date", "must not be before start_date")
@@ -161,15 +184,35 @@ def _check_request(request: Request, parameters: Mapping[str, Any]) -> list[Acco
 
 def _check_dimensions(parameters: Mapping[str, Any]) -> tuple[str, str | None]:
     """The id dimension and the time dimension. Raises InvalidRequest."""
-    dimensions, subject = parameters["dimensions"], ID_DIMENSIONS[parameters["data_level"]]
+    dimensions, level = parameters["dimensions"], parameters["data_level"]
+    subjects = ID_DIMENSIONS[KIND_BY_LEVEL[level]]
     periods = [dimension for dimension in dimensions if dimension in (DAY_DIMENSION, HOUR_DIMENSION)]
+    named = [dimension for dimension in dimensions if dimension in subjects]
     for position, dimension in enumerate(dimensions):
-        if dimension in dimensions[:position] or (dimension not in periods and dimension != subject):
-            message = f"with {parameters['data_level']} there are {subject}, {DAY_DIMENSION} and {HOUR_DIMENSION}, once"
+        if dimension in dimensions[:position] or dimension not in (*periods, *named[:1]):
+            message = f"with {level} there are {' or '.join(subjects)}, {DAY_DIMENSION} and {HOUR_DIMENSION}, each once"
             raise InvalidRequest("value", f"/dimensions/{position}", message, dimension)
     if len(periods) > 1:
         raise InvalidRequest("value", "/dimensions", "only one time dimension")
-    return subject, periods[0] if periods else None
+    if not named and {*parameters.get("metrics", ())} & {*ATTRIBUTES["ad"]}:
+        raise InvalidRequest("value", "/metrics", "names and parents go with an id dimension")
+    return named[0] if named else subjects[0], periods[0] if periods else None
+
+
+def _parse_filters(parameters: Mapping[str, Any]) -> Mapping[str, list[str]]:
+    """The values by the name of the field. Raises InvalidRequest."""
+    kind = KIND_BY_LEVEL[parameters["data_level"]]
+    kinds = [*ID_DIMENSIONS][1 : [*ID_DIMENSIONS].index(kind) + 1]
+    id_fields = [dimension.replace("_id", "_ids") for name in kinds for dimension in ID_DIMENSIONS[name]]
+    status_fields = [f"{kind}_status"] if kinds else []
+    filters: dict[str, list[str]] = {}
+    for position, condition in enumerate(parameters.get("filtering", ())):
+        name, where = condition["field_name"], f"/filtering/{position}"
+        if name in filters or name not in (*id_fields, *status_fields):
+            raise InvalidRequest("value", f"{where}/field_name", "is no filter of this data level, or is there twice")
+        values = array(one_of(_STATUSES), 1, 1) if name in status_fields else array(shapes.ID_CHECK, 1, 100)
+        filters[name] = json_text(values)(condition["filter_value"], f"{where}/filter_value")
+    return filters
 
 
 def _build_rows(request: Request, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -178,25 +221,27 @@ def _build_rows(request: Request, parameters: Mapping[str, Any]) -> list[dict[st
     metrics = parameters.get("metrics", ["spend", "impressions"])
     rows = []
     for account in _check_request(request, parameters):
-        today = request.get_local_date(account)
-        last = min(parameters["end_date"], today)
-        for name, ads in _list_subjects(request, account, subject):
-            parts: dict[str, list[Mapping[str, int]]] = {}
-            for ad, first_day in ads:
-                for day in filter(
-                    request.world.delivers,
-                    figures.list_delivery_days(account, max(parameters["start_date"], first_day), last),
-                ):
-                    for label, share in _split_periods(day, period):
-                        key = f"{ad} {label}" if period == HOUR_DIMENSION else ad
-                        parts.setdefault(label, []).append(figures.generate_daily_counts(account, key, day, share))
-            for label, together in parts.items():
-                keys = {subject: name, **({period: label} if period else {})}
-                row = {dimension: keys[dimension] for dimension in parameters["dimensions"]}
+        last = min(parameters["end_date"], request.get_local_date(account))
+        subjects = _list_subjects(request, account, parameters)
+        lineages = request.world.list_lineages(account.id, KINDS)
+        parts: dict[EntityKey, dict[str, list[figures.Counts]]] = {key: {} for key in subjects}
+        for day in filter(request.world.delivers, figures.list_delivery_days(account, parameters["start_date"], last)):
+            for label, share in _split_periods(day, period):
+                hour = f" {label}" if period == HOUR_DIMENSION else ""
+                whole = figures.generate_daily_counts(account, hour, day, share)
+                key = ("advertiser", account.id)
+                for part_key, part in {key: whole, **figures.divide_counts(whole, lineages, day)}.items():
+                    if part_key in parts:
+                        parts[part_key].setdefault(label, []).append(part)
+        for key, attributes in subjects.items():
+            for label, together in parts[key].items():
+                keys = {subject: attributes[subject], **({period: label} if period else {})}
+                counted = [name for name in metrics if name in figures.METRICS]
+                values = {**attributes, **figures.render_metrics(account, figures.sum_counts(together), counted)}
                 rows.append(
                     {
-                        "dimensions": row,
-                        "metrics": figures.render_metrics(account, figures.sum_counts(together), metrics),
+                        "dimensions": {dimension: keys[dimension] for dimension in parameters["dimensions"]},
+                        "metrics": {name: values[name] for name in metrics},
                     }
                 )
     if (field := parameters.get("order_field")) in metrics:
@@ -215,22 +260,34 @@ def _split_periods(day: date, period: str | None) -> Iterator[tuple[str, int]]:
 
 
 def _list_subjects(
-    request: Request, account: Account, subject: str
-) -> Iterator[tuple[str, Sequence[tuple[str, date]]]]:
-    """Each row subject with its ads and the day of their creation; the account needs no ads."""
-    if subject == "advertiser_id":
-        yield account.id, [("", date.min)]
-        return
-    kind, zone = subject.removesuffix("_id"), account.zone
-    together: dict[str, list[tuple[str, date]]] = {}
-    for ad in request.world.list_entities("ad", account.id):
-        if get_secondary_status(request, ad) == "AD_STATUS_DELIVERY_OK":
-            chain = {ancestor.kind: ancestor.id for ancestor in (ad, *list_ancestors(request.world, ad))}
-            chain["ad"] = ad.data.get("_ad_id", ad.id)
-            start = shapes.parse_instant(list_ancestors(request.world, ad)[0].data["schedule_start_time"])
-            first_day = max(ad.created_at, start).astimezone(zone).date()
-            together.setdefault(chain[kind], []).append((ad.id, first_day))
-    yield from together.items()
+    request: Request, account: Account, parameters: Mapping[str, Any]
+) -> Mapping[EntityKey, Mapping[str, str]]:
+    """Everything that can have rows, with the values of its id dimensions and attributes.
+
+    Deleted entities are left out unless a filter names their status. The account has rows whatever it contains.
+    """
+    kind, filters = KIND_BY_LEVEL[parameters["data_level"]], _parse_filters(parameters)
+    if kind == "advertiser":
+        return {(kind, account.id): {"advertiser_id": account.id}}
+    [status] = filters.get(f"{kind}_status", ["STATUS_NOT_DELETE"])
+    subjects = {}
+    for entity in request.world.list_entities(kind, account.id):
+        deleted = is_deleted(request.world, entity)
+        if status != "STATUS_ALL" and deleted != (status == "STATUS_DELETE"):
+            continue
+        attributes: dict[str, str] = {}
+        for shown in (entity, *list_ancestors(request.world, entity)):
+            attributes[f"{shown.kind}_id"] = shown.data.get("_ad_id", shown.id)
+            attributes[f"{shown.kind}_name"] = shown.data.get(f"{shown.kind}_name", "")
+        if kind == "ad":
+            attributes["ad_id_v2"] = entity.id
+        if all(
+            attributes[name.replace("_ids", "_id")] in values
+            for name, values in filters.items()
+            if name != f"{kind}_status"
+        ):
+            subjects[kind, entity.id] = attributes
+    return subjects
 
 
 def _get_sort_key(value: str) -> Decimal:
