@@ -1,5 +1,6 @@
 """The simulated Snap Marketing API over real HTTP: statistics."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -8,7 +9,23 @@ import httpx
 import pytest
 
 from tests.sandbox.calls import writes
-from tests.sandbox.snapchat_calls import BERLIN, NEW_YORK, TOKYO, V1, Clock, campaign, read, refused, tell
+from tests.sandbox.snapchat_calls import (
+    AD,
+    BERLIN,
+    NEW_YORK,
+    TOKYO,
+    V1,
+    Clock,
+    ad_squad,
+    campaign,
+    example,
+    log_in,
+    made,
+    read,
+    refused,
+    tell,
+    write,
+)
 
 FIELDS = "impressions,swipes,spend,video_views,conversion_purchases,conversion_purchases_value"
 DAYS: dict[str, Any] = {
@@ -80,6 +97,7 @@ async def test_empty_days(web: httpx.AsyncClient) -> None:
         ({"granularity": "HOUR"}, None),
         ({"granularity": "WEEK"}, "E1001"),
         ({"breakdown": "adset"}, "E1001"),
+        ({"breakdown": "adsquad"}, "E1008"),
         ({"nonsense": "1"}, "E1001"),
     ],
 )
@@ -141,3 +159,79 @@ async def test_a_report(web: httpx.AsyncClient, clock: Clock) -> None:
         clock.instant = datetime(2026, 12, 1, tzinfo=UTC)
         assert (await stranger.get(link)).status_code == 404
     refused(await web.get(f"{V1}/adaccounts/{NEW_YORK}/stats_report", params={"report_run_id": "1"}), 401, "E1101")
+
+
+# Levels
+
+WEEK = {**DAYS, "start_time": "2026-11-14T00:00:00.000-05:00", "end_time": "2026-11-22T00:00:00.000-05:00"}
+NO_BREAKDOWN = {name: value for name, value in WEEK.items() if name != "breakdown"}
+
+
+def items_of(answer: Any, kind: str) -> dict[str, Counter[str]]:
+    """The figures of each item of a breakdown by day and metric."""
+    found = answer["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"][kind]
+    return {one["id"]: figures_of(one["timeseries"]) for one in found}
+
+
+def figures_of(timeseries: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(
+        {f"{row['start_time']} {name}": value for row in timeseries for name, value in row["stats"].items() if value}
+    )
+
+
+async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
+    clock.instant = datetime(2026, 11, 15, 12, tzinfo=UTC)
+    await log_in(web)
+    start = {"start_time": "2026-11-15T00:00:00.000Z"}
+    above = await campaign(web, status="ACTIVE", **start)
+    squads = [await ad_squad(web, above, status="ACTIVE", **start) for _ in range(2)]
+    for squad in (*squads, squads[0]):
+        clock.instant += timedelta(minutes=1)
+        made(await write(web, "POST", f"adsquads/{squad}", "ads", {**AD, "ad_squad_id": squad, "status": "ACTIVE"}))
+    clock.instant = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    await log_in(web)
+    alone = await read(web, f"adaccounts/{NEW_YORK}/stats", **{**NO_BREAKDOWN, "fields": "spend"})
+    account = figures_of(alone["timeseries_stats"][0]["timeseries_stat"]["timeseries"])
+    assert len(account) == 8
+    campaigns = items_of(await read(web, f"adaccounts/{NEW_YORK}/stats", **WEEK), "campaign")
+    ads = items_of(await read(web, f"adaccounts/{NEW_YORK}/stats", **{**WEEK, "breakdown": "ad"}), "ad")
+    for level in (campaigns, ads):
+        spend = {day: value for day, value in sum(level.values(), Counter()).items() if day.endswith(" spend")}
+        assert spend == account
+    assert campaigns[above]
+    parents = {
+        one["ad"]["id"]: one["ad"]["ad_squad_id"] for one in (await read(web, f"adaccounts/{NEW_YORK}/ads"))["ads"]
+    }
+    for native_id, figures in campaigns.items():
+        answer = await read(web, f"campaigns/{native_id}/stats", **{**WEEK, "breakdown": "adsquad"})
+        stat = answer["timeseries_stats"][0]["timeseries_stat"]
+        assert (stat["id"], stat["type"]) == (native_id, "CAMPAIGN")
+        assert {one["type"] for one in stat["breakdown_stats"]["adsquad"]} <= {"AD_SQUAD"}
+        groups = items_of(answer, "adsquad")
+        assert sum(groups.values(), Counter()) == figures
+        assert {*groups} == {*squads} or native_id != above
+        for squad, group in groups.items():
+            below = items_of(await read(web, f"adsquads/{squad}/stats", **{**WEEK, "breakdown": "ad"}), "ad")
+            assert sum(below.values(), Counter()) == group
+            assert below == {ad: ads[ad] for ad, parent in parents.items() if parent == squad}
+    for word, level in (("campaigns", campaigns), ("ads", ads)):
+        for native_id, figures in level.items():
+            own = await read(web, f"{word}/{native_id}/stats", **NO_BREAKDOWN)
+            stat = own["timeseries_stats"][0]["timeseries_stat"]
+            assert (stat["id"], stat["type"]) == (native_id, word[:-1].upper())
+            assert figures_of(stat["timeseries"]) == figures
+
+
+async def test_the_stats_of_an_entity_that_are_refused(web: httpx.AsyncClient) -> None:
+    entities = await example(web)
+    for word, change, status, code in (
+        ("campaigns", {"breakdown": "campaign"}, 400, "E1008"),
+        ("adsquads", {"breakdown": "adsquad"}, 400, "E1008"),
+        ("ads", {"breakdown": "ad"}, 400, "E1008"),
+        ("ads", {"fields": "uniques"}, 400, "E1008"),
+        ("ads", {"start_time": "2026-10-01T00:00:00.000-04:00"}, 400, "E3002"),
+        ("ads", {"async": "true", "async_format": "json"}, 400, "E1008"),
+    ):
+        query = {**NO_BREAKDOWN, **change}
+        refused(await web.get(f"{V1}/{word}/{entities[word]}/stats", params=query), status, code)
+    refused(await web.get(f"{V1}/ads/{entities['campaigns']}/stats", params=NO_BREAKDOWN), 404, "E1103")

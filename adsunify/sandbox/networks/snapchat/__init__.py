@@ -57,6 +57,7 @@ NETWORK = Network(
         Route("GET", API_HOSTS, "/v1/{above:campaigns}/{id}/{kind:adsquads|ads}", entities.list_entities),
         Route("GET", API_HOSTS, ADS_PATH, entities.list_entities),
         Route("GET", API_HOSTS, f"{ACCOUNT_PATH}/stats", stats.get_stats),
+        Route("GET", API_HOSTS, "/v1/{kind:campaigns|adsquads|ads}/{id}/stats", stats.get_entity_stats),
         # error_in_200: the report fails
         Route(
             "GET", API_HOSTS, f"{ACCOUNT_PATH}/stats_report", stats.get_stats_report, faults=frozenset({"error_in_200"})

@@ -14,6 +14,8 @@ from adsunify.sandbox.networks.snapchat.tables import MICROS, STORAGE_HOST
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.sandbox.world import Account, StoredEntity
 
+_TYPES = {"campaign": "CAMPAIGN", "adsquad": "AD_SQUAD", "ad": "AD"}
+_BREAKDOWNS = {"adaccount": ("campaign", "ad"), "campaign": ("adsquad", "ad"), "adsquad": ("ad",), "ad": ()}
 _MAX_RANGES = {"DAY": timedelta(days=31), "HOUR": timedelta(days=7)}
 _FINALIZATION_TIME = timedelta(hours=48)
 _REPORT_RUN_TIME = timedelta(seconds=1)  # duration of a report (chosen)
@@ -44,6 +46,20 @@ def get_stats(request: Request) -> Response:
         report = request.world.create("report", account.id, {"wanted": whole}, logged=False)
         return _build_report_response(request, report)
     return answers.build_response(request, _build_stats(request, account, query, bounds))
+
+
+def get_entity_stats(request: Request) -> Response:
+    """GET /campaigns/{id}/stats, /adsquads/{id}/stats and /ads/{id}/stats, of any account that the member may see."""
+    kind = KIND_BY_COLLECTION[request.path_parameters["kind"]]
+    entity = request.world.find(kind, request.path_parameters["id"])
+    if entity is None:
+        raise answers.not_found_error(request, kind)
+    account = answers.require_permitted_account(request, entity.account)
+    query = request.parse_query(_REQUIRED_CHECKS, _OPTIONAL_CHECKS)
+    if query.get("async"):
+        raise InvalidRequest("stats", "/async", "is for ad accounts")
+    bounds = _parse_stats_query(query, account, kind)
+    return answers.build_response(request, _build_stats(request, account, query, bounds, entity))
 
 
 def get_stats_report(request: Request) -> Response:
@@ -82,7 +98,9 @@ def _is_completed(request: Request, report: StoredEntity) -> bool:
     return request.now - report.created_at >= _REPORT_RUN_TIME
 
 
-def _parse_stats_query(query: Mapping[str, Any], account: Account) -> tuple[datetime, datetime, list[str]]:
+def _parse_stats_query(
+    query: Mapping[str, Any], account: Account, kind: str = "adaccount"
+) -> tuple[datetime, datetime, list[str]]:
     """First and last instant and the fields. Raises InvalidRequest `stats` or `window`."""
     granularity, zone = query["granularity"], account.zone
     fields = query.get("fields", "spend").split(",")
@@ -90,8 +108,10 @@ def _parse_stats_query(query: Mapping[str, Any], account: Account) -> tuple[date
     for name in fields:
         if name not in metrics:
             raise InvalidRequest("stats", "/fields", f"{name!r} is not supported with granularity {granularity}")
-        if name != "spend" and "breakdown" not in query:
+        if name != "spend" and kind == "adaccount" and "breakdown" not in query:
             raise InvalidRequest("stats", "/fields", "an ad account without breakdown has only spend")
+    if "breakdown" in query and query["breakdown"] not in _BREAKDOWNS[kind]:
+        raise InvalidRequest("stats", "/breakdown", f"does not go with the stats of an entity of kind {kind}")
     if query.get("async") and query.get("async_format") != "json":
         raise InvalidRequest("stats", "/async_format", "json is required")  # csv: not needed by the documentation
     if granularity == "LIFETIME":
@@ -121,13 +141,22 @@ def _check_bound(value: str, where: str, granularity: str, zone: ZoneInfo) -> da
 
 
 def _build_stats(
-    request: Request, account: Account, query: Mapping[str, Any], bounds: tuple[datetime, datetime, list[str]]
+    request: Request,
+    account: Account,
+    query: Mapping[str, Any],
+    bounds: tuple[datetime, datetime, list[str]],
+    subject: StoredEntity | None = None,
 ) -> dict[str, Any]:
+    """The stats of an account, or of an entity below it (`subject`)."""
     start, end, _ = bounds
     delivering = figures.list_delivering_ads(request.world, account)
+    delivering_by_id: dict[str, list[tuple[StoredEntity, datetime, datetime]]] = {}
+    for item in delivering:
+        for native_id in _get_ancestor_ids(request, item[0]):
+            delivering_by_id.setdefault(native_id, []).append(item)
     head: dict[str, Any] = {
-        "id": account.id,
-        "type": "AD_ACCOUNT",
+        "id": subject.id if subject else account.id,
+        "type": _TYPES[subject.kind] if subject else "AD_ACCOUNT",
         "granularity": query["granularity"],
         "swipe_up_attribution_window": query.get("swipe_up_attribution_window", "28_DAY"),
         "view_attribution_window": query.get("view_attribution_window", "1_DAY"),
@@ -145,39 +174,35 @@ def _build_stats(
         kind = query["breakdown"]
         rows = [
             {"id": entity.id, "kind": entity.kind}
-            for entity in request.world.list_entities(KIND_BY_COLLECTION[f"{kind}s"], account.id)
+            for entity in request.world.list_entities(kind, account.id)
+            if subject is None or subject.id in _get_ancestor_ids(request, entity)
         ]
         page, paging = answers.paginate(request, rows, query)
         head["breakdown_stats"] = {
             kind: [
                 {
                     "id": row["id"],
-                    "type": kind.upper(),
-                    **_build_series(
-                        request,
-                        account,
-                        query,
-                        bounds,
-                        [entity for entity in delivering if row["id"] in _get_ancestor_ids(request, entity[0])],
-                    ),
+                    "type": _TYPES[kind],
+                    **_build_series(request, account, query, bounds, delivering_by_id.get(row["id"], [])),
                 }
                 for row in page
             ]
         }
     else:
-        head |= _build_series(request, account, query, bounds, delivering)
+        ads = delivering_by_id.get(subject.id, []) if subject else delivering
+        head |= _build_series(request, account, query, bounds, ads)
     members = {words[0]: [{"sub_request_status": "success", words[1]: head}]}
     return {**members, "paging": paging} if paging else members
 
 
-def _get_ancestor_ids(request: Request, ad: StoredEntity) -> tuple[str, ...]:
-    """The ids of an ad and of its ancestors."""
-    line, kind, parent = [ad.id], PARENT_KINDS.get(ad.kind), ad.parent
+def _get_ancestor_ids(request: Request, entity: StoredEntity) -> tuple[str, ...]:
+    """The ids of an entity and of its ancestors."""
+    line, kind, parent = [entity.id], PARENT_KINDS.get(entity.kind), entity.parent
     while kind is not None and parent is not None:
         line.append(parent)
-        entity = request.world.find(kind, parent)
-        assert entity is not None
-        kind, parent = PARENT_KINDS.get(kind), entity.parent
+        ancestor = request.world.find(kind, parent)
+        assert ancestor is not None
+        kind, parent = PARENT_KINDS.get(kind), ancestor.parent
     return tuple(line)
 
 
