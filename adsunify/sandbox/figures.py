@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TypeVar
 
 from adsunify.sandbox.world import EntityKey, Lineage
@@ -36,12 +37,19 @@ def sum_figures(
     return total
 
 
-def get_share(whole: Figures, first: int, last: int, parts: int) -> dict[str, int]:
+def get_share(
+    whole: Mapping[str, _Number], first: int, last: int, parts: int, smallest: Figures = MappingProxyType({})
+) -> dict[str, _Number]:
     """Return the part of the whole between the divisions `first` and `last`, if it has `parts` equal divisions.
 
-    The parts of adjacent divisions add up to the part of both.
+    The parts of adjacent divisions add up to the part of both. `smallest` has the smallest amount of a figure that is
+    not 1: the figure is a multiple of it, and so is each part.
     """
-    return {name: value * last // parts - value * first // parts for name, value in whole.items()}
+    return {
+        name: (value // unit * last // parts - value // unit * first // parts) * unit
+        for name, value in whole.items()
+        for unit in (smallest.get(name, 1),)
+    }
 
 
 def divide_figures(whole: Figures, lineages: Sequence[Lineage], day: date) -> dict[EntityKey, dict[str, int]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.x_calls import DOLLARS, FILES, YEN, Clock, X, unpacked
+from tests.sandbox.x_calls import DOLLARS, FILES, POST, YEN, Clock, X, unpacked
 
 PATH = f"stats/accounts/{DOLLARS}"
 JOBS = f"stats/jobs/accounts/{DOLLARS}"
@@ -58,6 +58,93 @@ async def test_conversions_are_objects(x: X) -> None:
     assert metrics["conversion_purchases"]["sale_amount"] is None
 
 
+COUNTS = ("impressions", "clicks", "billed_charge_local_micro")
+REPOST = "1880000000000000002"
+
+
+async def tree(x: X, account: str) -> dict[str, list[str]]:
+    """A campaign that runs, with two line items, of which the first has two posts; the third of them has no post."""
+    amounts = {"daily_budget_amount_local_micro": "5000000000", "total_budget_amount_local_micro": "9000000000"}
+    campaign = await x.campaign(account, **amounts)
+    items = [
+        await x.line_item(account, campaign_id=campaign, bid_amount_local_micro="2000000", name=f"Skiers {number}")
+        for number in range(3)
+    ]
+    posts = []
+    for item, tweets in ((items[0], f"{POST},{REPOST}"), (items[1], POST)):
+        made = await x.data("POST", f"accounts/{account}/promoted_tweets", line_item_id=item, tweet_ids=tweets)
+        posts += [one["id"] for one in made]
+    for path in (*(f"line_items/{item}" for item in items), f"campaigns/{campaign}"):
+        await x.data("PUT", f"accounts/{account}/{path}", entity_status="ACTIVE")
+    return {"CAMPAIGN": [campaign], "LINE_ITEM": items, "PROMOTED_TWEET": posts}
+
+
+@pytest.mark.parametrize(("account", "start", "smallest"), [(DOLLARS, "22T05", 10_000), (YEN, "21T15", 1_000_000)])
+async def test_each_level_adds_up_to_the_account(x: X, clock: Clock, account: str, start: str, smallest: int) -> None:
+    """Also with a post and a line item that were deleted within the week."""
+    made = await tree(x, account)
+    clock.instant += timedelta(days=5)
+    await x.connect()
+    await x.data("DELETE", f"accounts/{account}/promoted_tweets/{made['PROMOTED_TWEET'][1]}")
+    await x.data("DELETE", f"accounts/{account}/line_items/{made['LINE_ITEM'][1]}")
+    clock.instant += timedelta(days=10)
+    await x.connect()
+    first_day = datetime.fromisoformat(f"2026-11-{start}:00:00Z")
+    bounds = (first_day, first_day + timedelta(days=7))
+    week = {**WEEK, **dict(zip(("start_time", "end_time"), (f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in bounds), strict=True))}
+    entities = {"CAMPAIGN": "campaigns", "LINE_ITEM": "line_items", "PROMOTED_TWEET": "promoted_tweets"}
+    sums, series = {}, {}
+    for entity, path in entities.items():
+        ids = [one["id"] for one in await x.data("GET", f"accounts/{account}/{path}", with_deleted="true")]
+        days: dict[str, list[int]] = {}
+        for groups, names in (("ENGAGEMENT,BILLING,VIDEO", COUNTS), ("WEB_CONVERSION", ("conversion_site_visits",))):
+            asked = {**week, "entity": entity, "entity_ids": ",".join(ids), "metric_groups": groups}
+            for row in await x.data("GET", f"stats/accounts/{account}", **asked):
+                metrics = row["id_data"][0]["metrics"]
+                for name in names:
+                    values = metrics[name]["metric"] if name.startswith("conversion") else metrics[name]
+                    series[row["id"], name] = values
+                    days[name] = [
+                        one + other for one, other in zip(days.get(name, [0] * 7), values or [0] * 7, strict=True)
+                    ]
+        sums[entity] = days
+    assert all(min(values) > 0 for values in sums["CAMPAIGN"].values())
+    assert sums["CAMPAIGN"] == sums["LINE_ITEM"] == sums["PROMOTED_TWEET"]
+    charged = "billed_charge_local_micro"
+    assert all(value % smallest == 0 for post in made["PROMOTED_TWEET"] for value in series[post, charged])
+    first, second, bare = (series[item, "impressions"] for item in made["LINE_ITEM"])
+    assert [value > 0 for value in second] == [True] * 4 + [False] * 3
+    assert [value > 0 for value in series[made["PROMOTED_TWEET"][1], "impressions"]] == [True] * 4 + [False] * 3
+    assert bare is None
+    assert all(first)
+    whole = {**week, "entity": "ACCOUNT", "entity_ids": account}
+    [row] = await x.data("GET", f"stats/accounts/{account}", **whole)
+    metrics = row["id_data"][0]["metrics"]
+    assert metrics["impressions"] == sums["CAMPAIGN"]["impressions"]
+    assert (metrics["clicks"], metrics[charged], metrics["video_total_views"]) == (None, None, None)
+
+
+async def test_active_entities_of_each_level(x: X, clock: Clock) -> None:
+    made = await tree(x, DOLLARS)
+    clock.instant += timedelta(days=5)
+    await x.connect()
+    window = {"start_time": "2026-11-22T05:00:00Z", "end_time": "2026-11-25T05:00:00Z"}
+
+    async def active(entity: str, **filters: str) -> list[str]:
+        found = await x.data("GET", f"{PATH}/active_entities", entity=entity, **window, **filters)
+        return [one["entity_id"] for one in found]
+
+    [campaign], [first, second, _], posts = made.values()
+    assert await active("LINE_ITEM", campaign_ids=campaign) == [first, second]
+    assert await active("PROMOTED_TWEET", campaign_ids=campaign) == posts
+    assert await active("PROMOTED_TWEET", line_item_ids=first) == posts[:2]
+    assert await active("CAMPAIGN", line_item_ids=second) == [campaign]
+    assert await active("LINE_ITEM", funding_instrument_ids="zz9") == []
+    both = {"campaign_ids": campaign, "line_item_ids": first}
+    refused = await x.refused("GET", f"{PATH}/active_entities", entity="LINE_ITEM", **window, **both)
+    assert refused == (400, "INVALID_PARAMETER", "line_item_ids")
+
+
 REFUSED: list[tuple[dict[str, str], str, str]] = [
     ({"end_time": "2026-11-17T05:00:00Z"}, "INVALID_TIME_WINDOW", "end_time"),
     ({"end_time": "2026-11-09T05:00:00Z"}, "INVALID_TIME_WINDOW", "end_time"),
@@ -69,6 +156,9 @@ REFUSED: list[tuple[dict[str, str], str, str]] = [
     ({"metric_groups": "CLICKS"}, "INVALID_PARAMETER", "metric_groups"),
     ({"entity": "AD"}, "INVALID_PARAMETER", "entity"),
     ({"entity_ids": "zzz9"}, "CAMPAIGN_NOT_FOUND", "entity_ids"),
+    ({"entity": "LINE_ITEM"}, "LINE_ITEM_NOT_FOUND", "entity_ids"),
+    ({"entity": "PROMOTED_TWEET"}, "PROMOTED_TWEET_NOT_FOUND", "entity_ids"),
+    ({"entity": "ACCOUNT"}, "INVALID_PARAMETER", "entity_ids"),
     ({"entity_ids": ",".join(["a"] * 21)}, "REQUEST_TOO_COMPLEX", "entity_ids"),
     ({"segmentation_type": "PLATFORMS"}, "INVALID_PARAMETER", "segmentation_type"),
 ]

@@ -1,13 +1,16 @@
-"""What a campaign did on a day: plausible, and the same on every request.
+"""What campaigns, line items and promoted posts did on a day: plausible, and the same on every request.
 
-Drawn from a digest of campaign and day; money in micros, a multiple of the smallest amount of the currency.
+The figures of a campaign are drawn from a digest of campaign and day; what is below it shares them. Money is in
+micros, a multiple of the smallest amount of the currency.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, tzinfo
 from typing import Any
 
-from adsunify.sandbox.figures import draw_numbers
+from attrs import frozen
+
+from adsunify.sandbox.figures import draw_numbers, get_share
 from adsunify.sandbox.networks.x.answers import Data, parse_instant
 from adsunify.sandbox.networks.x.tables import CONVERSION_PARTS, METRICS, MICROS, get_smallest_amount
 from adsunify.sandbox.world import StoredEntity
@@ -15,9 +18,9 @@ from adsunify.sandbox.world import StoredEntity
 Figures = dict[str, int]
 
 
-def has_run(campaign: StoredEntity, day: date, zone: tzinfo, today: date) -> bool:
-    """Whether the campaign ran on a day: campaigns that are paused or deleted now keep their metrics."""
-    begun, ended = campaign.data.get("ran_from"), campaign.data.get("ran_until")
+def has_run(entity: StoredEntity, day: date, zone: tzinfo, today: date) -> bool:
+    """Whether a campaign or a line item ran on a day: those that are paused or deleted now keep their metrics."""
+    begun, ended = entity.data.get("ran_from"), entity.data.get("ran_until")
     if begun is None or day > today or day < _get_local_date(begun, zone):
         return False
     return ended is None or day <= _get_local_date(ended, zone)
@@ -54,6 +57,47 @@ def generate_daily_figures(campaign: StoredEntity, day: date) -> Figures:
         "conversion_sign_ups": links * (1 + numbers[6] % 3) // 100,
         "conversion_site_visits": links * 6 // 10,
     }
+
+
+@frozen
+class Share:
+    """A share of a campaign's figures: the divisions `first` to `last` of `parts`."""
+
+    first: int
+    last: int
+    parts: int
+
+    def get_figures(self, campaign: StoredEntity, whole: Figures) -> Figures:
+        """Return the share of the campaign's figures of a day. Its charge is a multiple of the smallest amount."""
+        smallest = {"billed_charge_local_micro": get_smallest_amount(campaign.data["currency"])}
+        return get_share(whole, self.first, self.last, self.parts, smallest)
+
+
+def divide_campaign(
+    items: Sequence[StoredEntity], posts: Mapping[str, Sequence[StoredEntity]], day: date, zone: tzinfo, today: date
+) -> dict[str, Share]:
+    """Divide the figures that a campaign has on a day over its line items and their promoted posts.
+
+    Line items with posts that ran on the day share the figures, and so do posts that were not yet deleted. If there are
+    none, all share them, so that each level adds up to the campaign. A line item is the sum of its posts.
+
+    Returns:
+        the shares by the ids of line items and posts, only of those that have one.
+    """
+    with_posts = [item for item in items if posts.get(item.id)] or items
+    spans: dict[str, tuple[int, int]] = {}
+    parts = 0
+    for item in [item for item in with_posts if has_run(item, day, zone, today)] or with_posts:
+        every = posts.get(item.id, ())
+        shown = [post for post in every if _is_before_deletion(post, day, zone)] or every
+        spans |= {post.id: (parts + position, parts + position + 1) for position, post in enumerate(shown)}
+        spans[item.id] = (parts, parts + max(len(shown), 1))
+        parts = spans[item.id][1]
+    return {native_id: Share(first, last, parts) for native_id, (first, last) in spans.items()}
+
+
+def _is_before_deletion(post: StoredEntity, day: date, zone: tzinfo) -> bool:
+    return not post.data["deleted"] or day <= post.updated_at.astimezone(zone).date()
 
 
 def compute_metrics(groups: Sequence[str], days: Sequence[Sequence[Figures]]) -> Data:

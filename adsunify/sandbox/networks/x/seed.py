@@ -68,7 +68,7 @@ def _seed_campaign(
     line = world.create(
         "line_item",
         account.id,
-        LINE_ITEM_RESOURCE.settle_data(world, account, item, None),
+        LINE_ITEM_RESOURCE.settle_data(world, account, item | past, None),
         parent=entity.id,
         id=allocate_native_id(world),
     )

@@ -2,7 +2,8 @@
 
 import gzip
 import hashlib
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from adsunify.sandbox.networks.x import answers
 from adsunify.sandbox.networks.x.figures import (
     Figures,
     compute_metrics,
+    divide_campaign,
     generate_daily_figures,
     has_run,
     list_local_days,
@@ -21,6 +23,7 @@ from adsunify.sandbox.networks.x.tables import DOWNLOAD_HOST, MAX_FILTER_IDS, MA
 from adsunify.sandbox.parsing import InvalidRequest, serialize_json
 from adsunify.sandbox.world import Account, StoredEntity
 
+Children = Mapping[str, Sequence[StoredEntity]]
 _MAX_ENTITY_IDS = 20
 _KIND_BY_ENTITY: Mapping[str, str] = {
     "CAMPAIGN": "campaign",
@@ -28,6 +31,8 @@ _KIND_BY_ENTITY: Mapping[str, str] = {
     "PROMOTED_TWEET": "promoted_tweet",
 }
 _ACCOUNT_WIDE_ENTITIES = ("ACCOUNT", "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT")
+# entity=ACCOUNT has neither clicks, spend, video views nor conversions
+_ACCOUNT_METRICS = ("impressions", "engagements", "retweets", "replies", "likes", "follows")
 _ID_CHECK: Check = text(pattern="[0-9a-z]+")
 _RANGE_CHECKS: dict[str, Check] = {"start_time": answers.check_instant, "end_time": answers.check_instant}
 _STATS_CHECKS: dict[str, Check] = {
@@ -115,16 +120,19 @@ def list_active_entities(request: Request) -> Response:
     query = answers.parse_parameters(
         request, {"entity": choice(*_KIND_BY_ENTITY, "FUNDING_INSTRUMENT", "PROMOTED_ACCOUNT"), **_RANGE_CHECKS}, ids
     )
+    given = [name for name in ids if name in query]
+    if len(given) > 1:
+        raise InvalidRequest("value", given[1], "only one filter is allowed", ",".join(query[given[1]]))
     start, end = _parse_time_range(query, _MAX_JOB_DAYS)
     zone = account.zone
     days = list_local_days(start, _get_utc_offset(request, account), max((end - start).days, 1) + 1)
+    children = _list_children(request, account)
     rows = []
     for entity in request.world.list_entities(_KIND_BY_ENTITY.get(query["entity"], "none"), account.id):
         campaign = _require_campaign(request, entity)
-        if not {entity.id, campaign.id} & set(query.get("campaign_ids", [campaign.id])):
+        if not all(_matches_filter(entity, campaign, children, name, query[name]) for name in given):
             continue
-        today = request.get_local_date(account)
-        active_days = [day for day in days if request.world.delivers(day) and has_run(campaign, day, zone, today)]
+        active_days = [day for day in days if _list_figures(request, account, entity, campaign, children, day)]
         if active_days:
             first, last = (
                 datetime(day.year, day.month, day.day, tzinfo=zone) for day in (active_days[0], active_days[-1])
@@ -138,6 +146,18 @@ def list_active_entities(request: Request) -> Response:
                 }
             )
     return answers.build_response(request, rows)
+
+
+def _matches_filter(
+    entity: StoredEntity, campaign: StoredEntity, children: Children, name: str, ids: list[str]
+) -> bool:
+    """Whether the entity is one of the filter's, or below one. A campaign matches its line items, too (chosen)."""
+    if name == "funding_instrument_ids":
+        return campaign.data["funding_instrument_id"] in ids
+    if name == "campaign_ids":
+        return campaign.id in ids
+    of_campaign = [item.id for item in children.get(campaign.id, ())] if entity.kind == "campaign" else []
+    return not {entity.id, entity.parent, *of_campaign}.isdisjoint(ids)
 
 
 def get_reach(request: Request) -> Response:
@@ -188,6 +208,8 @@ def _check_request(request: Request, account: Account, query: answers.Data, most
     for entity_id in query["entity_ids"]:
         if query["entity"] in _KIND_BY_ENTITY:
             _require_entity(request, account, _KIND_BY_ENTITY[query["entity"]], entity_id, "entity_ids")
+        elif query["entity"] == "ACCOUNT" and entity_id != account.id:
+            raise InvalidRequest("value", "entity_ids", "is not the account of the path", entity_id)
 
 
 def _get_utc_offset(request: Request, account: Account) -> timedelta:
@@ -213,9 +235,10 @@ def _build_report(request: Request, account: Account, query: answers.Data) -> an
     days = list_local_days(start, _get_utc_offset(request, account), max(-(-(end - start) // timedelta(days=1)), 1))
     hours = int((end - start) / timedelta(hours=1))
     length = {"DAY": len(days), "TOTAL": 1, "HOUR": hours}[query["granularity"]]
+    children = _list_children(request, account)
     rows = []
     for entity_id in query["entity_ids"]:
-        series = [_list_entity_figures(request, account, query, entity_id, day) for day in days]
+        series = [_list_entity_figures(request, account, query, entity_id, children, day) for day in days]
         if query["granularity"] == "TOTAL":
             series = [[slot_figures for slot in series for slot_figures in slot]]
         elif query["granularity"] == "HOUR":  # the first hour has all figures of a day (our choice)
@@ -231,18 +254,47 @@ def _build_report(request: Request, account: Account, query: answers.Data) -> an
 
 
 def _list_entity_figures(
-    request: Request, account: Account, query: answers.Data, entity_id: str, day: date
+    request: Request, account: Account, query: answers.Data, entity_id: str, children: Children, day: date
 ) -> list[Figures]:
     """The figures of an entity. Placements other than X itself do not serve these posts."""
     if query["placement"] != "ALL_ON_TWITTER":
         return []
-    kind = _KIND_BY_ENTITY.get(query["entity"])
-    if kind is None:
-        every = request.world.list_entities("campaign", account.id)
-        return [figures for campaign in every for figures in _list_campaign_figures(request, account, campaign, [day])]
-    entity = request.world.find(kind, entity_id, account.id)
-    assert entity is not None  # checked when the job was created
-    return _list_campaign_figures(request, account, _require_campaign(request, entity), [day])
+    if query["entity"] in _KIND_BY_ENTITY:
+        entity = request.world.find(_KIND_BY_ENTITY[query["entity"]], entity_id, account.id)
+        assert entity is not None  # checked when the job was created
+        return _list_figures(request, account, entity, _require_campaign(request, entity), children, day)
+    every = [
+        (campaign, figures)
+        for campaign in request.world.list_entities("campaign", account.id)
+        for figures in _list_campaign_figures(request, account, campaign, [day])
+    ]
+    match query["entity"]:
+        case "ACCOUNT":
+            return [{name: figures[name] for name in _ACCOUNT_METRICS} for _, figures in every]
+        case "FUNDING_INSTRUMENT":
+            return [figures for campaign, figures in every if campaign.data["funding_instrument_id"] == entity_id]
+    return []  # there are no promoted accounts here
+
+
+def _list_figures(
+    request: Request, account: Account, entity: StoredEntity, campaign: StoredEntity, children: Children, day: date
+) -> list[Figures]:
+    """The figures of a campaign, a line item or a promoted post on a day; empty if it did not serve."""
+    every = _list_campaign_figures(request, account, campaign, [day])
+    if entity.kind == "campaign":
+        return every
+    items, today = children.get(campaign.id, ()), request.get_local_date(account)
+    share = divide_campaign(items, children, day, account.zone, today).get(entity.id)
+    return [] if share is None else [share.get_figures(campaign, whole) for whole in every]
+
+
+def _list_children(request: Request, account: Account) -> Children:
+    """The line items by the id of their campaign, and the promoted posts by the id of their line item."""
+    children: dict[str, list[StoredEntity]] = defaultdict(list)
+    for kind in ("line_item", "promoted_tweet"):
+        for entity in request.world.list_entities(kind, account.id):
+            children[str(entity.parent)].append(entity)
+    return children
 
 
 def _list_campaign_figures(
@@ -254,7 +306,7 @@ def _list_campaign_figures(
 
 
 def _require_campaign(request: Request, entity: StoredEntity) -> StoredEntity:
-    """The campaign of an entity; each campaign has one line item and one post."""
+    """The campaign of an entity."""
     while entity.kind != "campaign":
         kind = "line_item" if entity.kind == "promoted_tweet" else "campaign"
         above = request.world.find(kind, entity.parent or "", entity.account)
