@@ -186,9 +186,9 @@ def build_owner_list_request(level: Level, owner: str, limit: int, offset: int, 
     return build_get_request(path, {**build_offset_query(limit, offset), **query}, id=owner)
 
 
-def parse_total(response: Response, at: str) -> int | None:
-    """Return the number of rows on all pages; None if the response has no total."""
-    total = get_value(response.body, at)
+def parse_total(body: Json, at: str) -> int | None:
+    """Return the number of rows on all pages; None if there is no total."""
+    total = get_value(body, at)
     return int(total) if is_number(total) and total == int(total) else None
 
 

@@ -131,7 +131,7 @@ def _is_last_page(level: Level, response: Response, offset: int, limit: int) -> 
     """Return whether this is the last page: the total is reached or, without a total, the page is not full."""
     count, total = (
         len(get_objects(response.body, f"/{level.path}", "list")),
-        outbrain.parse_total(response, "/totalCount"),
+        outbrain.parse_total(response.body, "/totalCount"),
     )
     return count == 0 or (count < limit if total is None else offset + count >= total)
 
@@ -169,15 +169,19 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
 _match_cursor = re.compile(r"(?:([^.]+)\.)?([0-9]{1,9})").fullmatch
 
 
+def fetch_campaign_ids(account: Account, *, archived: bool) -> Flow[list[str]]:
+    """Return the ids of the marketer's campaigns, with archived ones or without."""
+    response = yield from fetch_response(NETWORK, outbrain.build_campaign_names_request(account, archived=archived))
+    return [require_id(row, "/id", "campaign") for row in get_objects(response.body, "/campaigns", "list of campaigns")]
+
+
 def _fetch_owner_ids(account: Account, level: Level, query: ListQuery) -> Flow[list[str]]:
     """Return the owners whose lists are read: the marketer, the parent, or every campaign."""
     if level is CAMPAIGN:
         return [account.native_id]
     if query.parent_id is not None:
         return [query.parent_id]
-    archived = query.status == outbrain.ARCHIVED
-    response = yield from fetch_response(NETWORK, outbrain.build_campaign_names_request(account, archived=archived))
-    return [require_id(row, "/id", "campaign") for row in get_objects(response.body, "/campaigns", "list of campaigns")]
+    return (yield from fetch_campaign_ids(account, archived=query.status == outbrain.ARCHIVED))
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
@@ -246,24 +250,25 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 _ONE_DAY = timedelta(days=1)
 
 
+def build_days_query(start: date, end: date) -> dict[str, str]:
+    """Build the query of a daily report, of its first page."""
+    days = {"from": start.isoformat(), "to": end.isoformat(), "breakdown": "daily"}
+    return {**days, **outbrain.build_offset_query(outbrain.REPORT_PAGE_SIZE, 0)}
+
+
+# Amplify reference: since January 2025 the default hides campaigns that are paused.
+ALL_CAMPAIGNS_QUERY = {"includeArchivedCampaigns": "true", "enabledCampaignsOnly": "false"}
+VIDEO_QUERY = {"includeVideoStats": "true"}
+
+
 def _build_report_request(account: Account, start: date, end: date) -> Request:
-    query = {
-        "from": start.isoformat(),
-        "to": end.isoformat(),
-        "breakdown": "daily",
-        **outbrain.build_offset_query(outbrain.REPORT_PAGE_SIZE, 0),
-        "sort": "+fromDate",
-        "includeArchivedCampaigns": "true",
-        # Amplify reference: since January 2025 the default hides campaigns that are paused.
-        "enabledCampaignsOnly": "false",
-        "includeVideoStats": "true",
-    }
+    query = {**build_days_query(start, end), "sort": "+fromDate", **ALL_CAMPAIGNS_QUERY, **VIDEO_QUERY}
     return outbrain.build_get_request("reports/marketers/{marketer}/periodic", query, marketer=account.native_id)
 
 
 def _build_next_request(request: Request, response: Response) -> Request | None:
     offset = int(request.query["offset"]) + len(get_objects(response.body, "/results", "report"))
-    total = outbrain.parse_total(response, "/totalResults")
+    total = outbrain.parse_total(response.body, "/totalResults")
     if total is None or offset >= total or not get_objects(response.body, "/results"):
         return None
     return evolve(request, query={**request.query, "offset": str(offset)})
@@ -274,17 +279,20 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
     return parse_report_rows(METRICS, native, "/metadata/fromDate")
 
 
+def fetch_incomplete_day(now: datetime) -> Flow[date]:
+    """Return the first day whose figures are not complete: today if Outbrain does not name the last complete day."""
+    fresh = yield from fetch_if_possible(NETWORK, outbrain.build_get_request("reports/fullDay"))
+    full_day = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
+    return outbrain.get_eastern_date(now) if full_day is None else parse_date(full_day[:10]) + _ONE_DAY
+
+
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days of US Eastern time; there are no report jobs."""
     answers: list[Response] = []
     for first, last in split_date_range(start, end, outbrain.REPORT_DAYS):
         answers += yield from fetch_pages(NETWORK, _build_report_request(account, first, last), _build_next_request)
     native = [row for answer in answers for row in get_objects(answer.body, "/results", "report")]
-    fresh = yield from fetch_if_possible(NETWORK, outbrain.build_get_request("reports/fullDay"))
-    incomplete = outbrain.get_eastern_date(now)  # used if Outbrain does not name the last complete day
-    full_day = get_text(fresh.body, "/fullDayDate") if fresh is not None else None
-    if full_day is not None:
-        incomplete = parse_date(full_day[:10]) + _ONE_DAY
+    incomplete = yield from fetch_incomplete_day(now)
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, outbrain.TIMEZONE, notes=notes).mark_provisional(incomplete)
     return Insights.from_days(parse_daily_metrics(account, native, start, end), coverage, NETWORK.missing_day, native)

@@ -18,7 +18,7 @@ from functools import partial
 
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import Metric
+from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import (
     Account,
@@ -316,6 +316,16 @@ METRICS = (
     Metric("conversionValue", "/metrics/totalSumValue", "major"),
     Metric("videoViews", "/metrics/videoPlays", "whole"),
 )
+# unverified: the figures of the campaigns, and those of their links, add up to those of the marketer.
+REPORT_SOURCE = "Amplify reference, Performance Reporting (2026-08-13), read 2026-11-23"
+REPORT_LEVELS = (
+    ReportLevel("campaign", "campaigns/periodic", "/campaignId", source=REPORT_SOURCE),
+    ReportLevel(
+        *("ad", "campaigns/{campaign}/periodicContent", "/promotedLinkId", None, "/campaignId"),
+        note="Outbrain does not document whether carousels, which are sequences of links, are part of this report.",
+        source=REPORT_SOURCE,
+    ),
+)
 
 ERRORS = (
     ErrorRule("rejected", "input", "the item was refused inside a success", (outbrain.FAILURE,)),
@@ -348,6 +358,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Amplify reference, "Performance Reporting": rows have explicit zeros. A day without a row has no data, so its
     # figures are null.
