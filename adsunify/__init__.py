@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .answers import Account, Operation
-    from .client import Ads, AsyncAds, AsyncPages, Pages
+    from .client import Ads, AsyncAds, AsyncPages, AsyncReport, Pages, Report
     from .contract.requests import KeyScope, Status
     from .errors import (
         AdsunifyError,
@@ -64,6 +64,7 @@ _MODULE_BY_NAME = {
     "AdsunifyError": "errors",
     "AsyncAds": "client",
     "AsyncPages": "client",
+    "AsyncReport": "client",
     "Budget": "models.brief",
     "CampaignBrief": "models.brief",
     "Conflict": "errors",
@@ -98,6 +99,7 @@ _MODULE_BY_NAME = {
     "ProviderThrottled": "errors",
     "ProviderUnreadable": "errors",
     "RateLimited": "errors",
+    "Report": "client",
     "RuleBreach": "errors",
     "RuleClient": "models.guardrail",
     "RuleScope": "models.guardrail",
@@ -121,6 +123,7 @@ __all__ = [
     "AdsunifyError",
     "AsyncAds",
     "AsyncPages",
+    "AsyncReport",
     "Budget",
     "CampaignBrief",
     "Conflict",
@@ -155,6 +158,7 @@ __all__ = [
     "ProviderThrottled",
     "ProviderUnreadable",
     "RateLimited",
+    "Report",
     "RuleBreach",
     "RuleClient",
     "RuleScope",

@@ -437,6 +437,9 @@ EXTRA_BY_PACKAGE: Mapping[str, str] = {
     "prometheus_client": "server",
     "click": "cli",
     "rich": "cli",
+    "pyarrow": "arrow",
+    "pandas": "pandas",
+    "polars": "polars",
 }
 """The packages that ``pip install adsunify`` does not install, by their import name, and the extra that does."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from .operations import Failure
 from .shape import Amount, Date, Milliseconds, Shape, Text, Uuid
+from .tables import DAILY_COLUMNS, ENTITY_COLUMNS, ColumnKind, FiguresTable
 
 
 class Figures(Shape):
@@ -51,8 +53,10 @@ class Pending(Shape):
     retry_after_ms: Milliseconds | None
 
 
-class Insights(Shape):
+class Insights(FiguresTable, Shape):
     """Normalized daily metrics."""
+
+    table_columns: ClassVar[Mapping[str, ColumnKind]] = DAILY_COLUMNS
 
     account_id: Uuid
     currency: Text
@@ -72,8 +76,10 @@ class EntityDay(Day):
     parent_id: Text
 
 
-class EntityInsights(Shape):
+class EntityInsights(FiguresTable, Shape):
     """Normalized daily metrics of the entities of a level: a page of rows. A page has no totals."""
+
+    table_columns: ClassVar[Mapping[str, ColumnKind]] = ENTITY_COLUMNS
 
     account_id: Uuid
     currency: Text

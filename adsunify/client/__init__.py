@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from .asynchronous import AsyncAds
 from .pages import AsyncPages, Pages
+from .reports import AsyncReport, Report
 from .synchronous import Ads
 
-__all__ = ["Ads", "AsyncAds", "AsyncPages", "Pages"]
+__all__ = ["Ads", "AsyncAds", "AsyncPages", "AsyncReport", "Pages", "Report"]

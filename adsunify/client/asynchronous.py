@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Self, Unpack
 
-from adsunify.answers import Insights, parse_answer
+from adsunify.answers import parse_answer
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
 from adsunify.errors import WriteOutcome, invalid_input
 from adsunify.values.exact_json import Json
@@ -16,7 +16,7 @@ from .async_resources import AsyncNamespaces
 from .backends import Backend, open_backend, read_target
 from .inputs import check_parameters, encode_body, make_request
 from .options import RemoteOptions
-from .resource import REPORT_PAUSE_SECONDS, Page, ShapeT
+from .resource import REPORT_PAUSE_SECONDS, Page, ReportPage, ReportT, ShapeT
 from .retries import is_read
 
 NOT_OPEN_MESSAGE = "open the client first: with Ads(...) as client"
@@ -151,21 +151,29 @@ class AsyncAds(AsyncNamespaces):
     ) -> Page[ShapeT]:
         request = make_request(operation_id, arguments, cursor)
         envelope = await self.backend.call(ENDPOINTS_BY_ID[operation_id], request)
-        rows, page = envelope["data"], envelope.get("page")
+        rows = envelope["data"]
         if not isinstance(rows, list):
             if "resource" in arguments:
                 raise invalid_input("resource", "not_supported", REPORT_MESSAGE)
             rows = [rows]  # which is refused below
-        next_cursor = page.get("nextCursor") if isinstance(page, Mapping) else None
-        return Page([parse_answer(model, row) for row in rows], next_cursor)
+        return Page([parse_answer(model, row) for row in rows], _get_next_cursor(envelope))
 
-    async def _read_report(self, operation_id: str, arguments: Mapping[str, object]) -> Insights:
+    async def _read_report(
+        self, model: type[ReportT], operation_id: str, arguments: Mapping[str, object], cursor: str | None = None
+    ) -> ReportPage[ReportT]:
+        request = make_request(operation_id, arguments, cursor)
         while True:
-            report = await self._request(Insights, operation_id, arguments)
+            envelope = await self.backend.call(ENDPOINTS_BY_ID[operation_id], request)
+            report = parse_answer(model, envelope["data"])
             if report.pending is None:
-                return report
+                return ReportPage(report, _get_next_cursor(envelope))
             milliseconds = report.pending.retry_after_ms
             await self._wait(REPORT_PAUSE_SECONDS if not milliseconds else milliseconds / 1000)
+
+
+def _get_next_cursor(envelope: Mapping[str, Json]) -> str | None:
+    page = envelope.get("page")
+    return page.get("nextCursor") if isinstance(page, Mapping) else None
 
 
 def _get_outcome(endpoint: Endpoint) -> WriteOutcome:

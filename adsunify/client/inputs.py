@@ -134,6 +134,9 @@ def _read_id(name: str, value: Any, path: str = "") -> str:
 
 
 def _to_text(value: Any) -> Any:
+    """Return the text of a parameter of a query; lists are separated by commas."""
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return ",".join(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

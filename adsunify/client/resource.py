@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
-from adsunify.answers import Insights, Operation, Shape
+from adsunify.answers import EntityInsights, Insights, Operation, Shape
 
 ShapeT = TypeVar("ShapeT", bound=Shape)
 RowT_co = TypeVar("RowT_co", bound=Shape, covariant=True)
+ReportT = TypeVar("ReportT", Insights, EntityInsights)
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
 """An operation can be continued for 30 minutes; no wait is longer."""
 REPORT_PAUSE_SECONDS = 5.0
@@ -20,6 +21,13 @@ class Page(NamedTuple, Generic[RowT_co]):
     """The rows of one response to a list, and the cursor of the next page; None at the end."""
 
     rows: list[RowT_co]
+    next_cursor: str | None
+
+
+class ReportPage(NamedTuple, Generic[ReportT]):
+    """A finished page of a report, and the cursor of the next page; None at the end."""
+
+    report: ReportT
     next_cursor: str | None
 
 
@@ -44,7 +52,9 @@ class Requests(ABC):
     ) -> Page[ShapeT]: ...
 
     @abstractmethod
-    def _read_report(self, operation_id: str, arguments: Mapping[str, object]) -> Insights: ...
+    def _read_report(
+        self, model: type[ReportT], operation_id: str, arguments: Mapping[str, object], cursor: str | None = None
+    ) -> ReportPage[ReportT]: ...
 
     @abstractmethod
     def _wait(self, seconds: float) -> None: ...
@@ -68,7 +78,9 @@ class AsyncRequests(ABC):
     ) -> Page[ShapeT]: ...
 
     @abstractmethod
-    async def _read_report(self, operation_id: str, arguments: Mapping[str, object]) -> Insights: ...
+    async def _read_report(
+        self, model: type[ReportT], operation_id: str, arguments: Mapping[str, object], cursor: str | None = None
+    ) -> ReportPage[ReportT]: ...
 
     @abstractmethod
     async def _wait(self, seconds: float) -> None: ...

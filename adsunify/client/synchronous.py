@@ -8,13 +8,12 @@ import threading
 from collections.abc import Coroutine, Mapping
 from typing import Any, Self, TypeVar, Unpack
 
-from adsunify.answers import Insights
 from adsunify.values.exact_json import Json
 
 from .asynchronous import NOT_OPEN_MESSAGE, AsyncAds
 from .backends import read_target
 from .options import RemoteOptions
-from .resource import Page, ShapeT
+from .resource import Page, ReportPage, ReportT, ShapeT
 from .resources import Namespaces
 
 T = TypeVar("T")
@@ -126,8 +125,10 @@ class Ads(Namespaces):
     ) -> Page[ShapeT]:
         return self._run_on_loop(self._ads._read_page(model, operation_id, arguments, cursor))
 
-    def _read_report(self, operation_id: str, arguments: Mapping[str, object]) -> Insights:
-        return self._run_on_loop(self._ads._read_report(operation_id, arguments))
+    def _read_report(
+        self, model: type[ReportT], operation_id: str, arguments: Mapping[str, object], cursor: str | None = None
+    ) -> ReportPage[ReportT]:
+        return self._run_on_loop(self._ads._read_report(model, operation_id, arguments, cursor))
 
     def _wait(self, seconds: float) -> None:
         self._run_on_loop(self._ads._wait(seconds))

@@ -17,7 +17,7 @@ from .generate import to_python_words, write_files
 from .generate.parameters import CURSOR, NAMES, OMITTED_MEMBERS
 
 CLIENTS = (Ads, AsyncAds)
-BESIDE_THE_TABLE = {("operations", "run"), ("operations", "run_many")}
+BESIDE_THE_TABLE = {("insights", "report"), ("operations", "run"), ("operations", "run_many")}
 """Methods that are written by hand."""
 
 
@@ -101,7 +101,10 @@ def test_methods_take_the_members_of_the_contract(kind: type) -> None:
 def test_both_clients_have_the_same_methods() -> None:
     def describe(kind: type) -> dict[tuple[str, str], tuple[str, str | None]]:
         return {
-            (resource, name): (str(inspect.signature(method)).replace("AsyncPages", "Pages"), inspect.getdoc(method))
+            (resource, name): (
+                str(inspect.signature(method)).replace("AsyncPages", "Pages").replace("AsyncReport", "Report"),
+                inspect.getdoc(method),
+            )
             for resource, name, method in list_methods(kind)
         }
 

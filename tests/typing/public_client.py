@@ -29,6 +29,7 @@ from adsunify import (
     Pages,
     Platform,
     ProviderError,
+    Report,
     Schedule,
     Targeting,
     plan,
@@ -41,6 +42,7 @@ from adsunify.answers import (
     Connection,
     Entity,
     Failure,
+    Figures,
     Insights,
     Node,
     Prepared,
@@ -118,6 +120,10 @@ def use_client(brief: CampaignBrief, code: NetworkCode) -> Operation:
         assert_type(report, Insights)
         assert_type(report.rows[0].spend, Decimal | None)
         assert_type(report.rows[0].date, date)
+        ads = client.insights.report(account, date(2030, 3, 1), date(2030, 3, 31), level="ad", entity_ids=nodes)
+        assert_type(ads, Report)
+        assert_type(next(ads.rows).entity_name, str | None)
+        assert_type(ads.sum_totals().spend, Decimal | None)
         assert_type(client.operations.execute_many([operation, "operation-id"], confirmed=True), Batch)
         for result in client.operations.run_many([operation], confirmed=True, progress=print).results:
             assert_type(result.error if isinstance(result, BatchFailed) else result.operation, Failure | Operation)
@@ -132,6 +138,10 @@ async def use_async_client(brief: CampaignBrief) -> Operation:
         assert_type(accounts, AsyncPages[Account])
         async for account in accounts:
             assert_type(account, Account)
+        report = client.insights.report(account, date(2030, 3, 1), date(2030, 3, 31), level="campaign")
+        async for row in report:
+            assert_type(row.spend, Decimal | None)
+        assert_type(await report.sum_totals(), Figures)
         operation = await client.campaigns.create(await accounts.first(), brief)
         return assert_type(await client.operations.run(operation, confirmed=True), Operation)
 

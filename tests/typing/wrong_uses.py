@@ -68,6 +68,8 @@ def use_wrong_arguments(client: Ads, brief: CampaignBrief, account: Account, sta
     client.bulk.edit(account, kind="ad", entities=["1"], field="bid", mode="add", value=1)  # wrong
     client.insights.daily(account, "2030-03-01", start)  # wrong
     client.insights.daily(None, start, start)  # wrong
+    client.insights.report(account, start, start, level="keyword")  # wrong
+    client.insights.report(account, start, start)  # wrong
     client.webhooks.create(url="https://shop.example/hook", events=["operation.done"])  # wrong
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
-from adsunify.answers import Account, Insights, InsightsOverview
+from adsunify.answers import Account, Insights, InsightsOverview, Node
+from adsunify.client.reports import AsyncReport
 from adsunify.client.resource import AsyncResource
+from adsunify.contract.requests import ReportedLevel
 from adsunify.values.network_codes import NetworkCode
 
 
@@ -24,7 +26,7 @@ class AsyncInsightsResource(AsyncResource):
         the network's own, and have no totals; ``entity_ids`` asks for up to 50 entities. ``GET /networks/{network}``
         lists the levels that a network reports.
 
-        This method calls again until the report is ready, which may take minutes.
+        This method calls again until the report is ready, which may take minutes. :meth:`report` reads a level.
 
         Access: Any valid credential of the workspace.
 
@@ -41,9 +43,11 @@ class AsyncInsightsResource(AsyncResource):
             NotFound: the workspace does not contain it.
             ProviderError: the network refuses, or gives no usable answer.
         """
-        return await self._client._read_report(
-            "get_account_insights", {"accountId": account, "startDate": start_date, "endDate": end_date}
-        )
+        return (
+            await self._client._read_report(
+                Insights, "get_account_insights", {"accountId": account, "startDate": start_date, "endDate": end_date}
+            )
+        ).report
 
     async def overview(
         self,
@@ -91,3 +95,35 @@ class AsyncInsightsResource(AsyncResource):
                 "level": level,
             },
         )
+
+    def report(
+        self,
+        account: Account | str,
+        start_date: date,
+        end_date: date,
+        *,
+        level: ReportedLevel,
+        entity_ids: Sequence[Node | str] | None = None,
+    ) -> AsyncReport:
+        """Read daily figures of the entities of a level: a row for each day and entity.
+
+        The report is read page by page while its rows are iterated over. It waits until the network has prepared the
+        report, which may take minutes. ``client.networks.get`` lists the levels that a network reports.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            account: the ad account, or its id.
+            start_date: the first day, in the account's time zone.
+            end_date: the last day, in the account's time zone. The range has at most 1100 days.
+            level: what the rows are about. Each network reports ``account``.
+            entity_ids: 1 to 50 entities of the level, or their ids as the network gives them; all by default.
+
+        Returns:
+            A report that sends its first request when its first page is read.
+
+        Raises:
+            InvalidInput: an argument has a wrong type. The errors of :meth:`daily` are raised while pages are read.
+        """
+        arguments = {"accountId": account, "startDate": start_date, "endDate": end_date}
+        return AsyncReport(self._client, {**arguments, "level": level, "entityIds": entity_ids})

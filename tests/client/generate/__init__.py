@@ -53,6 +53,9 @@ IMPORTS: Mapping[str, str] = {
     "AsyncPages": "adsunify.client.pages",
     "Pages": "adsunify.client.pages",
     "Status": "adsunify.contract.requests",
+    "AsyncReport": "adsunify.client.reports",
+    "Report": "adsunify.client.reports",
+    "ReportedLevel": "adsunify.contract.requests",
     "get_pause": "adsunify.client.resource",
     "AdsunifyError": "adsunify.errors",
     "BatchRun": "adsunify.client.batches",
@@ -135,6 +138,39 @@ RUN = '''
                 {wait}self._client._wait(pause)
         return batch.make_batch()
 '''
+REPORT = '''
+    def report(
+        self,
+        account: Account | str,
+        start_date: date,
+        end_date: date,
+        *,
+        level: ReportedLevel,
+        entity_ids: Sequence[Node | str] | None = None,
+    ) -> {report}:
+        """Read daily figures of the entities of a level: a row for each day and entity.
+
+        The report is read page by page while its rows are iterated over. It waits until the network has prepared the
+        report, which may take minutes. ``client.networks.get`` lists the levels that a network reports.
+
+        Access: {access}
+
+        Args:
+            account: {account}
+            start_date: {start_date}
+            end_date: {end_date} The range has at most 1100 days.
+            level: what the rows are about. Each network reports ``account``.
+            entity_ids: 1 to 50 entities of the level, or their ids as the network gives them; all by default.
+
+        Returns:
+            A report that sends its first request when its first page is read.
+
+        Raises:
+            InvalidInput: an argument has a wrong type. The errors of :meth:`daily` are raised while pages are read.
+        """
+        arguments = {{"accountId": account, "startDate": start_date, "endDate": end_date}}
+        return {report}(self._client, {{**arguments, "level": level, "entityIds": entity_ids}})
+'''
 """The methods that are no rows of the table."""
 
 
@@ -210,6 +246,10 @@ def write_resource(resource: str, is_async: bool) -> str:
         words = {"operation": PARAMETERS["operation"], "confirmed": PARAMETERS["confirmed"]}
         words["error"] = ERRORS["OperationError"]
         methods.append(RUN.format(define=_define(is_async), wait="await " if is_async else "", **words))
+    if resource == "insights":
+        words = {name: PARAMETERS[name] for name in ("account", "start_date", "end_date")}
+        words["access"] = next(one for one in ENDPOINTS if one.resource == resource).access_description
+        methods.append(REPORT.format(report="AsyncReport" if is_async else "Report", **words))
     prefix = "Async" if is_async else ""
     body = "\n".join(methods)
     names = [name for name in IMPORTS if re.search(rf"\b{name}\b", re.sub(r'"""[^"]*"""', "", body))]
@@ -280,7 +320,7 @@ def write_call(
     key = ", idempotency_key" if endpoint.takes_idempotency_key else ""
     wait = "await " if is_async else ""
     if model is Insights:
-        return f"{wait}self._client._read_report({arguments})"
+        return f"({wait}self._client._read_report(Insights, {arguments})).report"
     return f"{wait}self._client._request({model.__name__}, {arguments}{key})"
 
 
@@ -315,7 +355,9 @@ def describe_parameter(endpoint: Endpoint, name: str) -> str:
 def describe_special(endpoint: Endpoint) -> str:
     """What the method does beyond its endpoint."""
     if get_answer_model(endpoint)[0] is Insights:
-        return "This method calls again until the report is ready, which may take minutes."
+        return (
+            "This method calls again until the report is ready, which may take minutes. :meth:`report` reads a level."
+        )
     if endpoint.operation_id == "get_account_catalog":
         return "This method refuses ``report:<job>``: ``client.insights.daily`` reads reports."
     return ""
