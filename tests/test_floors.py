@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parent.parent
 LINTER: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
@@ -28,12 +29,21 @@ def product() -> set[str]:
     return inside - OUTSIDE | {"adsunify_server", "adsunify_mcp"}
 
 
-def test_no_module_imports_upwards_and_the_sandbox_shares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0
+def lint_imports(folder: Path, config: str) -> subprocess.CompletedProcess[str]:
+    """Run the linter in a process of its own: it configures logging, which would disable the loggers of other tests."""
+    program = (
+        "import sys; from importlinter.cli import lint_imports_command; sys.path.insert(0, ''); lint_imports_command()"
+    )
+    command = [sys.executable, "-c", program, "--config", config, "--no-cache"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_an_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_module_imports_upwards_and_the_sandbox_shares_nothing() -> None:
+    done = lint_imports(ROOT, "pyproject.toml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_upward_import_is_found(tmp_path: Path) -> None:
     (tmp_path / "tower").mkdir()
     (tmp_path / "tower" / "__init__.py").touch()
     (tmp_path / "tower" / "roof.py").touch()
@@ -42,9 +52,8 @@ def test_an_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         '[tool.importlinter]\nroot_package = "tower"\n[[tool.importlinter.contracts]]\nname = "floors"\n'
         'type = "layers"\nlayers = ["tower.roof", "tower.cellar"]\n'
     )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert lint_imports(config_filename="setup.toml", no_cache=True) == 1
+    done = lint_imports(tmp_path, "setup.toml")
+    assert done.returncode == 1 and "floors BROKEN" in done.stdout, done.stdout + done.stderr
 
 
 def test_every_module_stands_on_a_floor() -> None:

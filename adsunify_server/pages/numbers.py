@@ -14,14 +14,22 @@ def format_money(amount: str, currency: str | None) -> str:
 
 
 def format_column(values: Sequence[str | int | None], currency: str | None) -> list[str]:
-    """Format the figures of a column with the same number of decimals; None becomes empty text.
+    """Format the figures of a column with the same number of decimals, in groups of thousands; None is empty text.
 
     ``currency``: of a column of amounts; its digits are the least.
     """
     texts = [None if value is None else str(value) for value in values]
     digits = max([_count_decimals(value) for value in texts if value is not None], default=0)
     minimum = max(digits, EXPONENTS.get(currency or "") or 0)
-    return ["" if value is None else _format_decimals(value, minimum) for value in texts]
+    return ["" if value is None else f"{Decimal(value):,.{minimum}f}" for value in texts]
+
+
+def format_change(now: str | int | None, before: str | int | None) -> str:
+    """Format the change from one total to another in percent; empty where it has none."""
+    if now is None or before is None or Decimal(before) == 0:
+        return ""
+    percent = (Decimal(now) / Decimal(before) - 1) * 100
+    return f"{percent:+.0f} %" if abs(percent) >= 10 else f"{percent:+.1f} %"
 
 
 def _count_decimals(value: str) -> int:

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -18,7 +18,7 @@ from aiohttp import web
 from attrs import define
 
 from adsunify.actor import Actor
-from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest
+from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, ApiResponse
 from adsunify.errors import AdsunifyError, Forbidden, invalid_input
 from adsunify.problem_details import to_problem_details
 from adsunify.service import sessions
@@ -138,11 +138,26 @@ class PageRequest:
 
     async def call_endpoint(self, operation_id: str, body: Json = None, *, query: Any = None, **path: str) -> Any:
         """Call an endpoint of the contract as the person, under its access rule; returns the data of the response."""
+        return (await self._call(operation_id, body, query or {}, path)).data
+
+    async def read_pages(
+        self, operation_id: str, most: int, *, query: Mapping[str, str], **path: str
+    ) -> AsyncIterator[ApiResponse]:
+        """Call an endpoint again for each following page of its response, for at most so many pages."""
+        cursor: dict[str, str] = {}
+        for _ in range(most):
+            page = await self._call(operation_id, None, {**query, **cursor}, path)
+            yield page
+            if page.next_cursor is None:
+                return
+            cursor = {"cursor": page.next_cursor}
+
+    async def _call(
+        self, operation_id: str, body: Json, query: Mapping[str, str], path: Mapping[str, str]
+    ) -> ApiResponse:
         raw_body = b"" if body is None else dumps_bytes(body)
-        answer = await call_endpoint(
-            self.service, self.actor, ENDPOINTS_BY_ID[operation_id], ApiRequest(path, query or {}, raw_body)
-        )
-        return answer.data
+        endpoint = ENDPOINTS_BY_ID[operation_id]
+        return await call_endpoint(self.service, self.actor, endpoint, ApiRequest(path, query, raw_body))
 
     def render_page(self, template: str, status: int = 200, **values: Any) -> web.Response:
         """Render a page, with the cookie that its forms need."""

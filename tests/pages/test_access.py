@@ -18,6 +18,7 @@ CLOSED = (
     "/accounts",
     f"/accounts/{NEVER}",
     f"/accounts/{NEVER}/insights",
+    "/insights",
     "/connections",
     "/connections/credentials/apple",
     "/guardrails",

@@ -153,7 +153,7 @@ async def test_a_whole_life(site: Served) -> None:
         assert shown and all(shown)  # each account says whose it is
         await one.open(f"{site.base_url}/accounts/{body['accountId']}")
         await seen(one, "account")
-        await one.press("Insights")
+        await one.go("main a[href$='/insights']")
         assert await one.count("svg.plot") == 2 and await one.count("svg rect.mark") >= 20
         assert await one.run("return document.querySelector('svg rect.mark').getBoundingClientRect().height") > 0
         await seen(one, "insights")

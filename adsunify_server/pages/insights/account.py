@@ -1,0 +1,97 @@
+"""The page of an account: its days, or the entities of one of its levels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any
+
+from aiohttp import web
+
+from adsunify.errors import AdsunifyError
+from adsunify.networks.registry import get_adapter
+from adsunify.problem_details import to_problem_details
+from adsunify_server.pages.chart import Panel, make_panel
+from adsunify_server.pages.numbers import format_money
+from adsunify_server.pages.request import PageRequest
+
+from .figures import METRICS, format_columns, list_changes
+from .levels import read_level
+from .periods import Period
+
+MAX_DAYS = 400
+"""The most days of a plot."""
+
+
+async def show_account(visit: PageRequest) -> web.Response:
+    """Show the figures of each day, or those of each entity of a level."""
+    account = await visit.call_endpoint("get_account", accountId=visit.path_parameter("accountId"))
+    level = visit.request.query.get("level") or "account"
+    period = Period.read(visit.request.query, visit.service.now(), account["timezone"])
+    shown = {
+        "account": account,
+        "period": period,
+        "level": level,
+        "levels": ["account", *(one.kind for one in get_adapter(account["network"]).network.report_levels)],
+        "metrics": METRICS,
+    }
+    try:
+        if level != "account":
+            return visit.render_page(
+                "levels.html", **shown, **await read_level(visit, account, level, period), problem=None
+            )
+        return visit.render_page("insights.html", **shown, **await _read_days(visit, account, period), problem=None)
+    except AdsunifyError as error:
+        template = "insights.html" if level == "account" else "levels.html"
+        return visit.render_problem(error, template, **shown, insights=None, problem=to_problem_details(error))
+
+
+async def _read_days(visit: PageRequest, account: Mapping[str, Any], period: Period) -> dict[str, Any]:
+    """Read the days of an account, and the totals of the period before them.
+
+    Raises AdsunifyError if the figures of the period cannot be read; those of the period before may be missing.
+    """
+    before = period.find_before()
+    insights, totals = await asyncio.gather(
+        visit.call_endpoint("get_account_insights", query=period.query, accountId=account["accountId"]),
+        _read_totals(visit, account, period),
+    )
+    earlier = None if before is None else await _read_totals(visit, account, before)
+    nothing = dict.fromkeys(METRICS)
+    rows = [*insights["rows"], totals or nothing, earlier or nothing]
+    return {
+        "insights": insights,
+        "columns": format_columns(rows, insights["currency"]),
+        "changes": list_changes(totals, earlier),
+        "before": before,
+        "has_earlier": earlier is not None,
+        "panels": _make_panels(insights),
+    }
+
+
+async def _read_totals(visit: PageRequest, account: Mapping[str, Any], period: Period) -> Mapping[str, Any] | None:
+    """Return the totals of the days that are there; None without any, or if they cannot be read."""
+    query = {**period.query, "accountIds": account["accountId"]}
+    try:
+        (found,) = (await visit.call_endpoint("get_insights", query=query))["accounts"]
+    except AdsunifyError:
+        return None
+    totals: Mapping[str, Any] | None = found["totals"]
+    return totals
+
+
+def _make_panels(insights: Mapping[str, Any]) -> list[Panel]:
+    """Make the plots; empty where there are no rows or too many days."""
+    rows = {row["date"]: row for row in insights["rows"]}
+    first, last = (date.fromisoformat(insights["coverage"][name]) for name in ("startDate", "endDate"))
+    count = (last - first).days + 1
+    if not rows or count > MAX_DAYS:
+        return []
+    days = [(first + timedelta(days=number)).isoformat() for number in range(count)]
+    currency = insights["currency"]
+    spend = {day: format_money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
+    return [
+        make_panel("Spend", currency or "account currency", [(day, spend.get(day)) for day in days], "bars"),
+        make_panel("Clicks", "clicks", [(day, rows[day]["clicks"] if day in rows else None) for day in days], "line"),
+    ]

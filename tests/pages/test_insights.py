@@ -1,0 +1,124 @@
+"""Pages of figures: all accounts, one account, its campaigns, ad groups and ads; and each of them in a real browser."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from adsunify_server.pages.numbers import format_column
+from tests.server.served import Served, brief, connect
+
+from .browsing import browser, email
+from .driver import chromium
+from .test_browser import seen, sign_in
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def account(site: Served) -> str:
+    """An account at Google with two campaigns that have been active for some days, beside one of Meta."""
+    await connect(site, "meta")
+    account = await connect(site, "google")
+    for name in ("Autumn sale", "Winter sale"):
+        body = {"accountId": account, "campaign": {**brief("google"), "name": name}}
+        created = await site.admin.post("/create", body, 201)
+        await site.admin.execute(created["id"])
+        source = {"accountId": account, "sourceOperationId": created["id"]}
+        activation = await site.admin.post("/activate", source, 201)
+        assert (await site.admin.execute(activation["id"]))["status"] == "succeeded"
+    site.hands.pass_(days=40)
+    return account
+
+
+async def read_rows(site: Served, account: str, level: str, start: str, end: str) -> Any:
+    return (await site.admin.get(f"/accounts/{account}/insights", level=level, startDate=start, endDate=end))["rows"]
+
+
+async def test_a_page_ends_yesterday_and_has_a_total(site: Served, account: str) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        page = await person.open(f"/accounts/{account}/insights")
+        fields = next(form.fields for form in page.forms if form.action.endswith("/insights"))
+        assert fields["endDate"] < str(site.hands.now().date())
+        found = await site.admin.get(
+            f"/accounts/{account}/insights", startDate=fields["startDate"], endDate=fields["endDate"]
+        )
+        assert found["totals"]["spend"] is not None
+        assert f"{Decimal(found['totals']['spend']):,.2f}" in page.text
+        assert "Change" in page.text and "%" in page.text
+        assert "provisional" in page.text
+
+
+async def test_days_that_are_missing_are_named_and_the_rest_is_added_up(site: Served, account: str) -> None:
+    today = site.hands.now().date()
+    end = today.replace(year=today.year + 1)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        page = await person.open(f"/accounts/{account}/insights?startDate={today.replace(day=1)}&endDate={end}")
+        assert "The total adds up the days that are there" in page.text
+        assert str(end) in page.text
+
+
+async def test_campaigns_are_sorted_searched_and_lead_to_their_ad_groups(site: Served, account: str) -> None:
+    today = site.hands.now().date()
+    start, end = str(today.replace(day=1)), str(today)
+    days = f"startDate={start}&endDate={end}"
+    rows = await read_rows(site, account, "campaign", start, end)
+    spend: dict[str, Decimal] = {}
+    for row in rows:
+        spend[row["entityName"]] = spend.get(row["entityName"], Decimal(0)) + Decimal(row["spend"])
+    assert {"Autumn sale", "Winter sale"} <= {*spend}
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open(f"/accounts/{account}/insights?level=campaign&{days}")).text
+        amounts = [*spend.values(), sum(spend.values(), Decimal(0))]
+        assert all(shown in text for shown in format_column([f"{amount:f}" for amount in amounts], "USD"))
+        order = sorted(spend, key=lambda name: -spend[name])
+        assert order == sorted(order, key=text.index)
+        text = (await person.open(f"/accounts/{account}/insights?level=campaign&sort=name&{days}")).text
+        assert text.index("Autumn sale") < text.index("Winter sale")
+        text = (await person.open(f"/accounts/{account}/insights?level=campaign&search=WINTER&{days}")).text
+        assert "Winter sale" in text and "Autumn sale" not in text
+        await person.follow("Winter sale")
+        assert "Only those below" in person.text and "Total of 1" in person.text
+
+
+async def test_all_accounts_and_the_sums_of_their_currencies(site: Served, account: str) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        page = await person.open("/insights")
+        fields = next(form.fields for form in page.forms if form.action.endswith("/insights"))
+        found = await site.admin.get("/insights", startDate=fields["startDate"], endDate=fields["endDate"])
+        assert found["totals"]
+        for total in found["totals"]:
+            assert format_column([total["spend"]], total["currency"])[0] in page.text
+        for one in found["accounts"]:
+            assert one["name"] in page.text
+        await person.open("/insights?startDate=2026-02-02&endDate=2026-02-01", 422)
+        assert "cannot be before startDate" in person.text
+
+
+async def test_a_level_that_a_network_does_not_report_is_refused_with_those_it_does(site: Served, account: str) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open(f"/accounts/{account}/insights?level=keyword", 422)).text
+        assert "campaign" in text
+
+
+@pytest.mark.exhaustive
+async def test_every_page_of_figures_in_a_browser(site: Served, account: str) -> None:
+    async with chromium() as one:
+        await sign_in(one, site)
+        for name, path in (
+            ("insights-overview", "/insights"),
+            ("insights-account", f"/accounts/{account}/insights"),
+            ("insights-campaigns", f"/accounts/{account}/insights?level=campaign"),
+            ("insights-ads", f"/accounts/{account}/insights?level=ad"),
+        ):
+            await one.open(site.base_url + path)
+            assert await one.count("table.figures tfoot tr, table.figures tbody tr") > 0, name
+            await seen(one, name)
