@@ -2,7 +2,7 @@
 
 from adsunify.adapter.protocols import Adapter
 
-from . import native, plans, reads, settings, tables, targeting
+from . import native, plans, reads, reports, settings, tables, targeting
 
 ADAPTER = Adapter(
     native,
@@ -10,6 +10,7 @@ ADAPTER = Adapter(
     tables,
     reads,
     plans,
+    reports,
     native_targeting=targeting,
     request_tokens=reads,
 )

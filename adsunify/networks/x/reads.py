@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from functools import partial
-from operator import itemgetter
 from urllib.parse import parse_qsl, urlsplit
 
 from attrs import evolve, frozen
@@ -209,6 +208,7 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 
 PLACEMENTS = (x.ALL_PLACEMENTS, "SPOTLIGHT", "TREND")  # a campaign's figures are the sums over all three
 METRIC_GROUPS = ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")  # conversions need a separate request
+CAMPAIGN_ENTITY = "CAMPAIGN"
 MAX_IDS_PER_REQUEST = 20
 SYNC_DAYS, JOB_DAYS, ACTIVITY_DAYS = 7, 90, 90
 SYNC_REQUESTS = 120  # of 250 in 15 minutes
@@ -217,31 +217,18 @@ POLL_INTERVAL_MS = 30_000  # milliseconds
 SUCCESS_STATE, UNFINISHED_STATES = "SUCCESS", ("PROCESSING", "QUEUED")  # unverified: all other states are failures
 RESTATED_DAYS = 14  # spend may change for 14 days, other figures for one
 _COUNT_METRICS = tuple(evolve(metric, unit="count") for metric in METRICS)
-_SUM_METRICS = tuple(evolve(metric, native=f"/{metric.name}", read=None) for metric in METRICS)
+SUM_METRICS = tuple(evolve(metric, native=f"/{metric.name}", read=None) for metric in METRICS)
 _ONE_DAY = timedelta(days=1)
 
 
-def _fetch_active_campaigns(
-    account: Account, start: date, offset: timedelta, now: datetime
-) -> Flow[dict[str, list[str]] | None]:
-    """Return the IDs of the campaigns to report on, by placement; None if the account never had a campaign.
-
-    They include deleted campaigns and exclude campaigns in another currency than the account's.
-    """
-    list_request = x.build_account_get_request(account, "campaigns", with_deleted="true", count=x.PAGE_SIZE)
-    campaigns = yield from fetch_rows(NETWORK, list_request)
-    if not campaigns:
-        return None
-    own = [
-        item
-        for item in campaigns
-        if account.currency is None or get_text(item, "/currency") in (None, account.currency)
-    ]
-    ids = [require_id(item, "/id", "campaign") for item in own]
+def fetch_active_ids(
+    account: Account, entity: str, ids: Sequence[str], start: date, offset: timedelta, now: datetime
+) -> Flow[dict[str, list[str]]]:
+    """Return the IDs to report on, by placement: all of them, or those with activity if one request is not enough."""
     if len(ids) <= MAX_IDS_PER_REQUEST:
-        return {placement: ids for placement in PLACEMENTS if ids}
+        return {placement: list(ids) for placement in PLACEMENTS if ids}
     active: dict[str, set[str]] = {placement: set() for placement in PLACEMENTS}
-    for window in _build_activity_queries(start, offset, now):
+    for window in _build_activity_queries(entity, start, offset, now):
         request = x.build_request("GET", "/stats/accounts/{account}/active_entities", window, account=account.native_id)
         answer = yield from fetch_response(NETWORK, request)
         for item in get_objects(answer.body, "/data"):
@@ -253,27 +240,27 @@ def _fetch_active_campaigns(
     return {placement: chosen for placement, chosen in narrowed.items() if chosen}
 
 
-def _build_activity_queries(start: date, offset: timedelta, now: datetime) -> Iterator[dict[str, str]]:
+def _build_activity_queries(entity: str, start: date, offset: timedelta, now: datetime) -> Iterator[dict[str, str]]:
     """Yield the queries up to now, since X lists a late change of a billed amount under the hour of its recording."""
     last = (now.astimezone(timezone(offset))).date()
     hour = format_utc(now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1))
     for first, until in split_date_range(min(start, last), last, ACTIVITY_DAYS):
         end = hour if until == last else x.format_midnight(until + _ONE_DAY, offset)
-        yield {"entity": "CAMPAIGN", "start_time": x.format_midnight(first, offset), "end_time": end}
+        yield {"entity": entity, "start_time": x.format_midnight(first, offset), "end_time": end}
 
 
-def _build_stats_queries(
-    campaigns: Mapping[str, Sequence[str]], start: date, end: date, days: int, offset: timedelta
+def build_stats_queries(
+    entity: str, ids_by_placement: Mapping[str, Sequence[str]], start: date, end: date, days: int, offset: timedelta
 ) -> Iterator[tuple[date, dict[str, str]]]:
-    """Yield the parameters of each request, with its first day."""
+    """Yield the parameters of each request, with its first day. A request has so many days at most."""
     for first, last in split_date_range(start, end, days):
-        for placement, ids in campaigns.items():
+        for placement, ids in ids_by_placement.items():
             for at in range(0, len(ids), MAX_IDS_PER_REQUEST):
                 for groups in METRIC_GROUPS:
                     yield (
                         first,
                         {
-                            "entity": "CAMPAIGN",
+                            "entity": entity,
                             "entity_ids": ",".join(ids[at : at + MAX_IDS_PER_REQUEST]),
                             "start_time": x.format_midnight(first, offset),
                             "end_time": x.format_midnight(last + _ONE_DAY, offset),
@@ -302,11 +289,13 @@ def _count_days(metrics: Mapping[str, Json]) -> int:
     return max((len(item) for item in series if isinstance(item, list)), default=0)
 
 
-def _collect_days(rows: dict[MetricsKey, dict[str, Json]], body: Json, first: date, placement: str) -> None:
+def _collect_days(
+    rows: dict[MetricsKey, dict[str, Json]], body: Json, entity: str, first: date, placement: str
+) -> None:
     """Add the days of one response; a metric without a value is left out."""
-    for campaign in get_objects(body, "/data", "report"):
-        id_ = require_id(campaign, "/id", "report")
-        for part in get_objects(campaign, "/id_data", "report"):
+    for series_of_entity in get_objects(body, "/data", "report"):
+        id_ = require_id(series_of_entity, "/id", "report")
+        for part in get_objects(series_of_entity, "/id_data", "report"):
             metrics = require_value(part, "/metrics", "report")
             if not isinstance(metrics, Mapping) or _count_days(metrics) > JOB_DAYS:
                 raise ProviderUnreadable("X: the metrics of the report are no days.")
@@ -315,32 +304,62 @@ def _collect_days(rows: dict[MetricsKey, dict[str, Json]], body: Json, first: da
                 known = {name: value for name, value in figures.items() if value is not None}
                 if known:
                     day = (first + index * _ONE_DAY).isoformat()
-                    row = {"date": day, "campaign_id": id_, "placement": placement}
+                    row = {"date": day, get_id_member(entity): id_, "placement": placement}
                     rows.setdefault((day, id_, placement), row).update(known)
+
+
+def get_id_member(entity: str) -> str:
+    """Return the member of a native row that has the ID of such an entity, such as ``line_item_id``."""
+    return f"{entity.lower()}_id"
+
+
+def fetch_stats_rows(
+    account: Account, entity: str, queries: Iterable[tuple[date, Mapping[str, str]]]
+) -> Flow[list[Mapping[str, Json]]]:
+    """Read figures at once: a row for each day, entity and placement, in this order."""
+    rows: dict[MetricsKey, dict[str, Json]] = {}
+    for first, query in queries:
+        request = x.build_request("GET", "/stats/accounts/{account}", query, account=account.native_id)
+        answer = yield from fetch_response(NETWORK, request)
+        _collect_days(rows, answer.body, entity, first, query["placement"])
+    return _sort_rows(rows)
+
+
+def _sort_rows(rows: Mapping[MetricsKey, Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    return [rows[key] for key in sorted(rows)]
+
+
+def sum_figures(native: Iterable[Mapping[str, Json]], members: Sequence[str]) -> list[dict[str, Json]]:
+    """Return a row for the native rows with the same members, with the sums of their figures for SUM_METRICS.
+
+    A figure that none of the rows has is left out, and not 0.
+    """
+    rows = list(native)
+    sums: dict[tuple[Json, ...], dict[str, Json]] = {}
+    for row, (_, figures) in zip(rows, parse_report_rows(_COUNT_METRICS, rows, "/date"), strict=True):
+        key = tuple(map(row.get, members))
+        if key not in sums:
+            sums[key] = dict(zip(members, key, strict=True))
+        known = sums[key]
+        for name, count in figures.items():
+            if count is not None:
+                known[name] = known.get(name, 0) + count
+    return list(sums.values())
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Return each day, and its figures. The sum of a metric that no row has is None and not 0."""
-    sums: dict[date, dict[str, Json]] = {}
-    for day, figures in parse_report_rows(_COUNT_METRICS, native, "/date"):
-        if day not in sums:
-            sums[day] = {**figures, "date": day}
-            continue
-        known = sums[day]
-        for name, count in figures.items():
-            if count is not None:
-                had = known[name]
-                known[name] = count if had is None else had + count
-    return parse_report_rows(_SUM_METRICS, sums.values(), "", itemgetter("date"))
+    return parse_report_rows(SUM_METRICS, sum_figures(native, ("date",)), "/date")
 
 
-def _build_coverage(
+def build_coverage(
     account: Account,
     days: DateRange,
     now: datetime,
     missing: Sequence[DateRange] = (),
     notes: Sequence[str] = (),
 ) -> Coverage:
+    """Return the coverage of a report. Figures may change for 14 days."""
     today = now.astimezone(get_timezone(require_timezone(account))).date()
     texts = [*(metric.note for metric in METRICS if metric.note), *notes]
     switched = account.extras.get("timezoneSwitchAt", "")[:10]
@@ -350,8 +369,7 @@ def _build_coverage(
     return coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
 
 
-def _build_insights(account: Account, rows: Mapping[MetricsKey, Mapping[str, Json]], coverage: Coverage) -> Insights:
-    native = [rows[key] for key in sorted(rows)]
+def _build_insights(account: Account, native: Sequence[Mapping[str, Json]], coverage: Coverage) -> Insights:
     days = parse_daily_metrics(account, native, coverage.start, coverage.end)
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
@@ -412,13 +430,13 @@ def _resume_insights(account: Account, start: date, end: date, job: str, now: da
     failed_days = {item.days: None for item in failed}  # a sum of some days would be wrong
     for item in jobs:
         if item.days not in failed_days:
-            _collect_days(rows, (yield from _download_job(item)), item.days.start, item.placement)
+            _collect_days(rows, (yield from _download_job(item)), CAMPAIGN_ENTITY, item.days.start, item.placement)
     first, last = min(item.days.start for item in jobs), max(item.days.end for item in jobs)
     if not start <= first <= last <= end:  # the caller resumed a job without its dates
         start, end = first, last
     notes = [f"The report of {days.start} to {days.end} failed." for days in failed_days]
     return _build_insights(
-        account, rows, _build_coverage(account, DateRange(start, end), now, tuple(failed_days), notes)
+        account, _sort_rows(rows), build_coverage(account, DateRange(start, end), now, tuple(failed_days), notes)
     )
 
 
@@ -431,18 +449,22 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     if job is not None:
         return (yield from _resume_insights(account, start, end, job, now))
     offset = x.get_utc_offset(account, now)
-    campaigns = yield from _fetch_active_campaigns(account, start, offset, now)
-    if campaigns is None:
-        return Insights.without_campaigns(_build_coverage(account, DateRange(start, end), now))
-    at_once = list(_build_stats_queries(campaigns, start, end, SYNC_DAYS, offset))
+    list_request = x.build_account_get_request(account, "campaigns", with_deleted="true", count=x.PAGE_SIZE)
+    campaigns = yield from fetch_rows(NETWORK, list_request)
+    if not campaigns:
+        return Insights.without_campaigns(build_coverage(account, DateRange(start, end), now))
+    # Campaigns in another currency than the account's are left out.
+    ids = [
+        require_id(item, "/id", "campaign")
+        for item in campaigns
+        if account.currency is None or get_text(item, "/currency") in (None, account.currency)
+    ]
+    ids_by_placement = yield from fetch_active_ids(account, CAMPAIGN_ENTITY, ids, start, offset, now)
+    at_once = list(build_stats_queries(CAMPAIGN_ENTITY, ids_by_placement, start, end, SYNC_DAYS, offset))
     if not at_once or ((end - start).days < SYNC_DAYS and len(at_once) <= SYNC_REQUESTS):
-        rows: dict[MetricsKey, dict[str, Json]] = {}
-        for first, query in at_once:
-            request = x.build_request("GET", "/stats/accounts/{account}", query, account=account.native_id)
-            answer = yield from fetch_response(NETWORK, request)
-            _collect_days(rows, answer.body, first, query["placement"])
-        return _build_insights(account, rows, _build_coverage(account, DateRange(start, end), now))
-    reports = list(_build_stats_queries(campaigns, start, end, JOB_DAYS, offset))
+        native = yield from fetch_stats_rows(account, CAMPAIGN_ENTITY, at_once)
+        return _build_insights(account, native, build_coverage(account, DateRange(start, end), now))
+    reports = list(build_stats_queries(CAMPAIGN_ENTITY, ids_by_placement, start, end, JOB_DAYS, offset))
     if len(reports) > MAX_OPEN_JOBS:
         message = (
             f"X makes at most {MAX_OPEN_JOBS} reports at a time, and these days need {len(reports)}; ask for fewer."

@@ -21,7 +21,7 @@ from typing import Literal
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import Metric
+from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -405,6 +405,18 @@ METRICS = (
     ),
     Metric("videoViews", "/video_total_views", "count"),
 )
+_report_level = partial(ReportLevel, source="X Ads API 12, Analytics (2026-08-22, read 2026-11-23)")
+# Names and parents come from the list of the level, which has deleted entities, too.
+REPORT_LEVELS = (
+    _report_level("campaign", "CAMPAIGN", "/campaign_id", "/name"),
+    _report_level("adGroup", "LINE_ITEM", "/line_item_id", "/name", LINE_ITEM.parent),
+    _report_level(
+        *("ad", "PROMOTED_TWEET", "/promoted_tweet_id", None, PROMOTED_POST.parent),
+        adds_up=False,
+        # unverified: the figures of media creatives and promoted accounts are in no promoted post.
+        note="A line item may have media creatives and promoted accounts, whose figures belong to no promoted post.",
+    ),
+)
 ERRORS = (
     ErrorRule(
         "rejected",
@@ -457,6 +469,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # Ads API, "Analytics": a null series is a period without data. Its figures are null, though X's pages show 0. An
     # account without campaigns has no series: reads.fetch_insights reports that nothing was delivered.
