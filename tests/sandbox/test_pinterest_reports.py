@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from collections import Counter
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -129,24 +130,63 @@ async def test_other_granularities_add_up(web: httpx.AsyncClient) -> None:
     assert sum(row["SPEND_IN_MICRO_DOLLAR"] for row in weeks) == whole
 
 
-async def test_levels_add_up(web: httpx.AsyncClient, clock: Clock) -> None:
+ADDITIVE = (
+    "TOTAL_IMPRESSION,TOTAL_CLICKTHROUGH,SPEND_IN_MICRO_DOLLAR,TOTAL_CONVERSIONS,"
+    "TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR,TOTAL_VIDEO_MRC_VIEWS"
+)
+LEVELS = {  # kind: path, level of a job, columns of id, name and parent, kind of the parent
+    "campaign": ("campaigns/", "CAMPAIGN", "CAMPAIGN_ID", "CAMPAIGN_NAME", "AD_ACCOUNT_ID", None),
+    "ad_group": ("ad_groups/", "AD_GROUP", "AD_GROUP_ID", "AD_GROUP_NAME", "CAMPAIGN_ID", "campaign"),
+    "ad": ("ads/", "PIN_PROMOTION", "AD_ID", "AD_NAME", "AD_GROUP_ID", "ad_group"),
+}
+WEEK = {"start_date": "2026-10-30", "end_date": "2026-11-05"}
+
+
+def add_up(found: list[dict[str, Any]]) -> Counter[str]:
+    return sum(
+        (Counter({f"{row['DATE']} {name}": row.get(name, 0) for name in ADDITIVE.split(",")}) for row in found),
+        Counter(),
+    )
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock, kind: str) -> None:
+    of, level, id_column, name_column, parent_column, parent = LEVELS[kind]
+    made = await example(web)
+    for what in ("ads", "ad_groups", "campaigns"):
+        more = {"ad_account_id": NEW_YORK} if what == "campaigns" else {}
+        data(await patch(web, what, [{"id": made[what.removesuffix("s")], "status": "ACTIVE", **more}]))
+    clock.instant += timedelta(days=5)
+    account = await rows(web, columns=ADDITIVE, **WEEK)
+    assert len(account) == 7
+    every = {"entity_statuses": ["ACTIVE", "PAUSED", "ARCHIVED"]}
+    ids = [one["id"] for one in (await read(web, f"ad_accounts/{NEW_YORK}/{of.strip('/')}", **every))["items"]]
+    assert len(ids) == 4
+    columns = f"{ADDITIVE},TOTAL_IMPRESSION_USER,{id_column},{name_column},{parent_column}"
+    found = await rows(web, of=of, columns=columns, **{f"{kind}_ids": [*ids, "1"]}, **WEEK)
+    assert add_up(found) == add_up(account)
+    assert {row[id_column] for row in found} == {*ids}
+    own = [row for row in found if row[id_column] == made[kind]]
+    assert {row[name_column] for row in own} == {"Autumn kit"}
+    assert {row[parent_column] for row in own} == {made[parent] if parent else NEW_YORK}
+    assert [row["DATE"] for row in own if row["TOTAL_IMPRESSION"] > 1800][:1] == ["2026-11-01"]  # delivers by itself
+    assert await rows(web, of=of, columns=columns, **{f"{kind}_ids": made[kind]}, **WEEK) == own
+    assert all(row.get("TOTAL_IMPRESSION_USER", 0) <= row["TOTAL_IMPRESSION"] for row in found)
+    job = {"level": level, "columns": columns.split(","), **WEEK}
+    grouped = (await finished(web, **job)).json()
+    assert {native_id: many for native_id, many in grouped.items() if native_id == made[kind]} == {made[kind]: own}
+    assert add_up([row for many in grouped.values() for row in many]) == add_up(account)
+    assert (await finished(web, **job, **{f"{kind}_ids": [made[kind], "1"]})).json() == {made[kind]: own}
+    too_many = [("columns", ADDITIVE), *WEEK.items(), ("granularity", "DAY"), *[(f"{kind}_ids", "1")] * 251]
+    refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=too_many), 400, 400)
+
+
+async def test_ads_are_named_by_id_or_by_campaign_and_pin(web: httpx.AsyncClient) -> None:
     made = await example(web)
     campaign = {"campaign_ids": made["campaign"]}
-    assert await rows(web, of="campaigns/", **campaign) == []  # paused
-    for what, kind in (("ads", "ad"), ("ad_groups", "ad_group"), ("campaigns", "campaign")):
-        more = {"ad_account_id": NEW_YORK} if kind == "campaign" else {}
-        data(await patch(web, what, [{"id": made[kind], "status": "ACTIVE", **more}]))
-    clock.instant += timedelta(days=5)
-    span = {"start_date": "2026-10-30", "end_date": "2026-11-05"}
-    found = await rows(web, of="campaigns/", columns=f"CAMPAIGN_NAME,{COLUMNS}", **span, **campaign)
-    assert [row["DATE"] for row in found] == [f"2026-11-0{day}" for day in (1, 2, 3, 4, 5)]  # since its start
-    assert (found[0]["CAMPAIGN_ID"], found[0]["CAMPAIGN_NAME"]) == (made["campaign"], "Autumn kit")
-    groups = await rows(web, of="ad_groups/", ad_group_ids=[made["ad_group"], "1"], **span)
-    ads = await rows(web, of="ads/", ad_ids=made["ad"], **span)
-    by_pin = await rows(web, of="ads/", pin_ids=made["pin"], **campaign, **span)
-    spends = [[row["SPEND_IN_MICRO_DOLLAR"] for row in some] for some in (found, groups, ads, by_pin)]
-    assert spends[0] == spends[1] == spends[2] == spends[3]
-    assert {row["AD_ID"] for row in ads} == {made["ad"]}
+    by_id = await rows(web, of="ads/", ad_ids=made["ad"])
+    assert by_id == await rows(web, of="ads/", pin_ids=made["pin"], **campaign)
+    assert len(by_id) < 31  # a day without delivery has no row
     for of, query in (("campaigns/", {}), ("ads/", campaign), ("ads/", {"pin_ids": "1"})):
         asked = {**OCTOBER, "columns": COLUMNS, **query}
         refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=asked), 400, 400)
@@ -174,8 +214,8 @@ async def test_a_job_tells_what_a_call_tells(web: httpx.AsyncClient) -> None:
     file = await finished(web, TOKYO, columns=COLUMNS.split(","), **span, **zone)
     assert file.json()[TOKYO] == await rows(web, TOKYO, **zone)
     campaigns = (await finished(web, TOKYO, level="CAMPAIGN", **span)).json()
-    assert len(campaigns) == 1
-    assert next(iter(campaigns.values()))[0]["CAMPAIGN_ID"] == next(iter(campaigns))
+    assert len(campaigns) == 3
+    assert all(row["CAMPAIGN_ID"] == native_id for native_id, many in campaigns.items() for row in many)
 
 
 async def test_csv_fills_in_zeros(web: httpx.AsyncClient) -> None:

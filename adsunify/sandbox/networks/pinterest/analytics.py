@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 
 from adsunify.sandbox.checks import Check, array, choice, nullable, record, text
-from adsunify.sandbox.figures import sum_figures
+from adsunify.sandbox.figures import divide_figures, sum_figures
 from adsunify.sandbox.instants import date_check, iterate_days
 from adsunify.sandbox.links import build_signed_query, check_signed_link
 from adsunify.sandbox.network import Request, Response
@@ -19,6 +19,7 @@ from adsunify.sandbox.networks.pinterest.answers import DIGITS_CHECK, parse_quer
 from adsunify.sandbox.networks.pinterest.columns import SYNC_COLUMNS, is_job_column
 from adsunify.sandbox.networks.pinterest.figures import (
     add_derived_metrics,
+    estimate_reach,
     generate_daily_figures,
     get_local_date,
     list_delivering_ads,
@@ -230,28 +231,35 @@ def _check_date_range(request: Request, parameters: Mapping[str, Any], back: int
 def _build_rows(world: World, account: Account, report: ReportRequest) -> Iterator[tuple[str, dict[str, Any]]]:
     """Id of the subject and row. There is no row if every requested column is 0 or missing."""
     last = min(report.end, get_local_date(world.now.timestamp(), report.zone))
-    ads = [
-        ad_span
-        for ad_span in list_delivering_ads(world, account, report.zone)
-        if all(_get_member(ad_span[0], name) in ids for name, ids in report.only)
-    ]
+    ads = {
+        ad.id: ad
+        for ad in world.list_entities("ad", account.id)
+        if all(_get_member(ad, name) in ids for name, ids in report.only)
+    }
+    spans = {ad.id: (first, final) for ad, first, final in list_delivering_ads(world, account, report.zone)}
+    lineages = world.list_lineages(account.id, [*LEVEL_COLUMNS][1:])
     for start, period in _split_periods(report, last):
-        days = [day for day in period if world.delivers(day)]
-        subjects: dict[str, list[dict[str, int]]] = {}
-        if report.level == "account" and not report.only:
-            subjects[account.id] = [generate_daily_figures(account, account.id, day, report.zone) for day in days]
+        subjects: dict[str, list[Mapping[str, int]]] = {}
         examples: dict[str, StoredEntity] = {}
-        for ad, first, final in ads:
-            subject = account.id if report.level == "account" else _get_member(ad, _PARENT_ID_MEMBERS[report.level])
-            examples[subject] = ad
-            many = [generate_daily_figures(account, ad.id, day, report.zone) for day in days if first <= day <= final]
-            subjects.setdefault(subject, []).extend(many)
-        for subject, many in subjects.items():
-            figures = add_derived_metrics(sum_figures(many)) if many else {}
+        for day in filter(world.delivers, period):
+            earlier = generate_daily_figures(account, account.id, day, report.zone)
+            parts = divide_figures(earlier, lineages, day)
+            for ad in ads.values():
+                many = [parts["ad", ad.id]] if ("ad", ad.id) in parts else []
+                if ad.id in spans and spans[ad.id][0] <= day <= spans[ad.id][1]:
+                    many.append(generate_daily_figures(account, ad.id, day, report.zone))
+                subject = account.id if report.level == "account" else _get_member(ad, _PARENT_ID_MEMBERS[report.level])
+                examples[subject] = ad
+                subjects.setdefault(subject, []).extend(many)
+        for subject, days in subjects.items():
+            total = sum_figures(days)
+            if report.level != "account" and "TOTAL_IMPRESSION_USER" in total:
+                total["TOTAL_IMPRESSION_USER"] = estimate_reach(total["IMPRESSION_1"], subject, start)
+            figures = add_derived_metrics(total) if days else {}
             measured = {name: figures[name] for name in report.columns if name in figures}
             if not any(measured.values()):
                 continue
-            naming = _build_name_columns(world, account, report.level, examples.get(subject))
+            naming = _build_name_columns(world, account, report.level, examples[subject])
             row: dict[str, Any] = {} if start is None else {"DATE": start.isoformat()}
             row |= {LEVEL_COLUMNS[report.level][0]: subject}
             yield subject, row | {name: naming[name] for name in report.columns if name in naming} | measured
@@ -274,12 +282,11 @@ def _get_member(ad: StoredEntity, name: str) -> str:
     return ad.id if name == "id" else str(ad.data[name])
 
 
-def _build_name_columns(world: World, account: Account, level: str, ad: StoredEntity | None) -> dict[str, Any]:
+def _build_name_columns(world: World, account: Account, level: str, ad: StoredEntity) -> dict[str, Any]:
     """The columns that name the subject of a row."""
     columns: dict[str, Any] = {"AD_ACCOUNT_ID": account.id, "ADVERTISER_ID": account.id}
     levels = [*LEVEL_COLUMNS]
-    for kind in levels[1 : levels.index(level) + 1] if ad is not None else ():
-        assert ad is not None
+    for kind in levels[1 : levels.index(level) + 1]:
         entity = world.find(kind, _get_member(ad, _PARENT_ID_MEMBERS[kind]))
         assert entity is not None
         identity, name = LEVEL_COLUMNS[kind]

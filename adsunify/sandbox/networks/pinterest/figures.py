@@ -1,9 +1,10 @@
 """What ads did on a day: plausible, and the same on every request.
 
 The figures of an ad are integers drawn from a digest of its id, the day, and the time zone (the same date in another
-zone has other figures). Every account also has older, archived ads, so it has delivered on every day. Figures of ad
-groups, campaigns and accounts are sums. Statuses have no history: an ad that delivers now counts as delivering since
-its creation.
+zone has other figures). Every account has also delivered on every day, and these figures are divided over all its ads,
+archived ones included. Figures of ad groups, campaigns and accounts are sums. Only the reach of ads, ad groups and
+campaigns is invented for each row. Statuses have no history: an ad that delivers now counts as delivering since its
+creation.
 """
 
 from datetime import UTC, date, datetime
@@ -17,7 +18,7 @@ from adsunify.sandbox.world import Account, StoredEntity, World
 
 
 def generate_daily_figures(account: Account, subject: str, day: date, zone: str) -> dict[str, int]:
-    """The figures of one ad, or of the earlier ads of an account (`subject` its id), on one day."""
+    """The figures of one ad, or those that are divided over the ads of an account (`subject` its id), on one day."""
     dice = draw_bytes(account.id, subject, day, zone)
     paid_impressions = 1800 + 8 * dice[0] + dice[1]
     earned = paid_impressions * (dice[2] % 20) // 100
@@ -45,6 +46,11 @@ def generate_daily_figures(account: Account, subject: str, day: date, zone: str)
             "TOTAL_IMPRESSION_USER": paid_impressions * (55 + dice[8] % 40) // 100,
         }
     return figures
+
+
+def estimate_reach(impressions: int, subject: str, start: date | None) -> int:
+    """The people whom an ad, ad group or campaign (`subject` its id) reached in a period."""
+    return impressions * (55 + draw_bytes(subject, start)[8] % 40) // 100
 
 
 def add_derived_metrics(plain: Figures) -> dict[str, int | Decimal]:
