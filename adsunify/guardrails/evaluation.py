@@ -76,6 +76,12 @@ class Subject:
         return "unknown" if self.exposure is None else self.exposure.highest_bid
 
     @property
+    def actions(self) -> frozenset[GuardedAction]:
+        """The action of the operation, and ``activate`` if it sets an entity to active by another action."""
+        activates = self.exposure is not None and self.exposure.activates
+        return frozenset((self.action, "activate") if activates else (self.action,))
+
+    @property
     def has_money(self) -> bool:
         """Whether the operation may spend, or sets up a budget or a bid."""
         return self.exposed != NO_SPEND or self.planned != NO_SPEND or self.highest_bid is not None
@@ -146,7 +152,8 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
     if not matching:
         return Evaluation()
     amounts = _Amounts.of(subject)
-    breaches = [Breach(rule, "blockedActions") for rule in matching if subject.action in rule.blocked_actions]
+    actions = subject.actions
+    breaches = [Breach(rule, "blockedActions") for rule in matching if not actions.isdisjoint(rule.blocked_actions)]
     needs_person: list[Breach] = []
     for rule in matching:
         if rule.max_increase_percent is not None:
@@ -254,14 +261,18 @@ def _list_raises(budgets: Sequence[BudgetChange], lowest: Mapping[BudgetKey, int
 
 
 def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> Iterator[Breach]:
-    """Yield the rules that refuse the account's currency.
+    """Yield the rules that refuse the account's currency: those with a limit that no rule in that currency has.
 
-    They count only if no matching rule has amounts in that currency, and if the operation has amounts.
+    An operation without an amount is not refused.
     """
-    with_amounts = [rule for rule in matching if rule.has_amounts]
-    if not subject.has_money or any(rule.currency == subject.currency for rule in with_amounts):
-        return
-    yield from (Breach(rule, "currency") for rule in with_amounts if rule.other_currencies == "refuse")
+    refusing = [
+        rule
+        for rule in matching
+        if rule.currency != subject.currency and rule.other_currencies == "refuse" and rule.has_amounts
+    ]
+    if refusing and subject.has_money:
+        covered = frozenset[str]().union(*(rule.limit_names for rule in matching if rule.currency == subject.currency))
+        yield from (Breach(rule, "currency") for rule in refusing if not rule.limit_names <= covered)
 
 
 def _find_exceeded(rule: Guardrail, member: str, limits: Limits, asked: tuple[int, int]) -> Sequence[Breach]:

@@ -6,7 +6,7 @@ plan can spend", has the rules. What cannot be computed is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity, fetch_listed_parent
 from adsunify.adapter.lifecycle import find_parent_id, get_status_members
-from adsunify.adapter.network import Account, Level, NativeEntity, Network, get_level, read_native_status, unify_status
+from adsunify.adapter.network import Account, Level, NativeEntity, Network, get_level
 from adsunify.adapter.protocols import Adapter
 from adsunify.adapter.settings import BID_FIELDS, get_setting_pointer, list_settings
 from adsunify.adapter.spend import (
@@ -50,20 +50,24 @@ from adsunify.guardrails.bids import (
     list_bid_settings,
     read_bids,
 )
+from adsunify.guardrails.guards import list_budget_changes, list_named_guards
 from adsunify.guardrails.payloads import (
+    find_edited_status,
+    find_payload_status,
+    find_status,
     get_path,
     is_neutral,
     lay_over,
     list_leaves,
     list_status_pointers,
+    may_activate,
     place_payload,
 )
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, BudgetChange, Exposure, Guard, Spend
+from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, Exposure, Guard, Spend
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
-from adsunify.values.money import MAX_NATIVE_UNITS
 
 MAX_DESCENDANTS = 200
 """The exposure of an activation whose budgets are on more entities is unknown."""
@@ -90,7 +94,8 @@ def finish_exposure(exposure: Exposure) -> Exposure:
     spend, planned = (
         NO_SPEND if amount == NO_SPEND else UNKNOWN_SPEND for amount in (exposure.exposure, exposure.planned)
     )
-    return Exposure(None, spend, planned, None if exposure.highest_bid is None else "unknown")
+    bid: Amount | None = None if exposure.highest_bid is None else "unknown"
+    return Exposure(None, spend, planned, bid, activates=exposure.activates)
 
 
 # -- plans --------------------------------------------------------------------------------------------------------
@@ -128,25 +133,30 @@ class ExposureReader:
 
         That is its own budget, else that of its nearest ancestor with one, else the budgets of all its descendants.
         """
-        unknown = Exposure(self.account.currency, UNKNOWN_SPEND)
+        unknown = Exposure(self.account.currency, UNKNOWN_SPEND, activates=True)
         return (yield from self._catch_failed_reads(lambda: self._fetch_activation(kind, entity_id), unknown))
 
     def fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
         """Compute the exposure of an edit: what its budgets and its end allow after it and not before."""
-        unknown = Exposure(self.account.currency, UNKNOWN_SPEND, highest_bid="unknown")
-        return (yield from self._catch_failed_reads(lambda: self._fetch_edit(kind, entity_id, edit, plan), unknown))
+        level, settings = get_level(self.network, kind), list_settings(self.network, kind)
+        status = find_edited_status(level, settings, edit.fields)
+        unknown = self._make_unknown(status)
+        compute = partial(self._fetch_edit, kind, entity_id, edit, plan, status)
+        return (yield from self._catch_failed_reads(compute, unknown))
 
     def fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
         """Compute the exposure of a native update, as that of an edit. An active status counts as an activation."""
-        unknown = Exposure(self.account.currency, UNKNOWN_SPEND, highest_bid="unknown")
-        return (yield from self._catch_failed_reads(lambda: self._fetch_update(kind, entity_id, payload), unknown))
+        unknown = self._make_unknown(find_payload_status(get_level(self.network, kind), payload))
+        return (yield from self._catch_failed_reads(partial(self._fetch_update, kind, entity_id, payload), unknown))
 
     def fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
         """Compute the exposure of a native create: 0 for a paused entity, else as that of an activation."""
-        unknown = Exposure(self.account.currency, UNKNOWN_SPEND, UNKNOWN_SPEND, "unknown")
-        return (
-            yield from self._catch_failed_reads(lambda: self._fetch_native_create(kind, payload, parent_id), unknown)
-        )
+        level = get_level(self.network, kind)
+        members = {**(get_status_members(level, level.initial_status) if level.initial_status else {}), **payload}
+        native = place_payload(level, members, True)
+        unknown = evolve(self._make_unknown(find_status(level, native)), planned=UNKNOWN_SPEND)
+        compute = partial(self._fetch_native_create, kind, payload, native, parent_id)
+        return (yield from self._catch_failed_reads(compute, unknown))
 
     def fetch_guarded_values(self, guards: Sequence[Guard]) -> Flow[dict[tuple[str, str, str], str | int | None]]:
         """Read the present values of guards, by kind, entity and field. An entity that is gone has none."""
@@ -166,10 +176,15 @@ class ExposureReader:
 
     # -- actions --------------------------------------------------------------------------------------------------
 
+    def _make_unknown(self, status: str | None) -> Exposure:
+        """Make the exposure of a change to this unified status whose amounts cannot be computed."""
+        return Exposure(self.account.currency, UNKNOWN_SPEND, highest_bid="unknown", activates=may_activate(status))
+
     def _catch_failed_reads(self, compute: Callable[[], Flow[Exposure]], unknown: Exposure) -> Flow[Exposure]:
-        """Return ``unknown`` if a read fails."""
+        """Return the computed exposure, or ``unknown`` if a read fails. Whether it activates is as in ``unknown``."""
         try:
-            return finish_exposure((yield from compute()))
+            exposure = yield from compute()
+            return finish_exposure(evolve(exposure, activates=unknown.activates))
         except (ProviderThrottled, TokenRefused):
             raise
         except (ProviderError, LookupNeeded, InvalidInput):
@@ -180,12 +195,12 @@ class ExposureReader:
         holders = yield from self._fetch_holders(entity, self._read(entity))
         return Exposure(self.account.currency, self._add_up(holders), guards=self._list_guards())
 
-    def _fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
+    def _fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan, status: str | None) -> Flow[Exposure]:
         entity = yield from self._fetch_entity(kind, entity_id)
         level = get_level(self.network, kind)
         before = self._read(entity)
         changes = [change for step in plan.steps for change in step.changes]
-        is_known, is_active = True, False
+        is_known = status != "unknown"
         choices: dict[str, Json] = {}
         named: list[str] = []
         for setting in list_settings(self.network, kind):
@@ -194,17 +209,15 @@ class ExposureReader:
             named.append(setting.field)
             pointer = get_setting_pointer(setting, entity.native)
             if pointer in list_status_pointers(level):
-                status = edit.fields[setting.field]
-                unified = status if status in ("active", "paused") else unify_status(level, status)
-                is_active, is_known = is_active or unified == "active", is_known and unified is not None
-            elif get_path(level, pointer) in level.payload.bidding:
+                continue
+            if get_path(level, pointer) in level.payload.bidding:
                 choices[get_path(level, pointer)] = edit.fields[setting.field]
             elif setting.field not in (*BUDGET_FIELDS, *CAP_FIELDS, *DATE_FIELDS, *BID_FIELDS):
                 is_known = is_known and is_neutral(level, pointer)
         after = apply_changes(before, changes)
         present = read_bids(self.network, self.account, kind, entity.native)
         bids = compare_edited_bids(level, present, changes, choices)
-        return (yield from self._compare(entity, before, after, named, bids, is_known, is_active))
+        return (yield from self._compare(entity, before, after, named, bids, is_known, status == "active"))
 
     def _fetch_update(self, kind: Kind, entity_id: str, payload: Mapping[str, Json]) -> Flow[Exposure]:
         level = get_level(self.network, kind)
@@ -219,22 +232,19 @@ class ExposureReader:
         before, after = self._read(entity), read_spend_settings(self.network, self.account, kind, native)
         pointers = {pointer for pointer, _ in leaves}
         bids = compare_native_bids(self.network, self.account, level, entity.native, native, pointers)
-        is_known = self._is_covered(level, native, after, leaves)
-        is_active = False
-        if not pointers.isdisjoint(list_status_pointers(level)):
-            unified = unify_status(level, read_native_status(level, native))
-            is_active, is_known = unified == "active", is_known and unified is not None
+        status = find_status(level, native) if find_payload_status(level, payload) else None
+        is_known = status != "unknown" and self._is_covered(level, native, after, leaves)
         named = [
             setting.field
             for setting in list_settings(self.network, kind)
             if get_setting_pointer(setting, native) in pointers
         ]
-        return (yield from self._compare(entity, before, after, named, bids, is_known, is_active))
+        return (yield from self._compare(entity, before, after, named, bids, is_known, status == "active"))
 
-    def _fetch_native_create(self, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Exposure]:
+    def _fetch_native_create(
+        self, kind: Kind, payload: Mapping[str, Json], native: NativeEntity, parent_id: str | None
+    ) -> Flow[Exposure]:
         level = get_level(self.network, kind)
-        members = {**(get_status_members(level, level.initial_status) if level.initial_status else {}), **payload}
-        native = place_payload(level, members, True)
         leaves = list(list_leaves(place_payload(level, payload, True)))
         after = read_spend_settings(self.network, self.account, kind, native)
         bids = tuple(
@@ -242,11 +252,10 @@ class ExposureReader:
             for name, amount in read_bids(self.network, self.account, kind, native).items()
             if amount is not None
         )
-        status = unify_status(level, read_native_status(level, native))
         parent = find_parent_id(level, payload, parent_id)
         parent = None if parent is None else parent.rpartition("/")[2].rpartition(":")[2]
         entity = ParsedEntity(kind, "", parent, None, None, None, native)
-        is_active = status not in ("paused", "archived", "deleted")
+        is_active = may_activate(find_status(level, native))
         names = {get_path(level, pointer) for pointer, _ in leaves} & set(level.payload.budget_names)
         others = [(pointer, value) for pointer, value in leaves if get_path(level, pointer) not in names]
         if not self._is_covered(level, native, after, others, self._list_parent_pointers(kind)):
@@ -277,7 +286,7 @@ class ExposureReader:
         exposure = Exposure(
             self.account.currency,
             highest_bid=bids.highest,
-            budgets=tuple(_list_changes(entity, before, after)),
+            budgets=tuple(list_budget_changes(entity, before, after)),
         )
         values = dict(after.list_values())
         if not is_known:
@@ -286,7 +295,7 @@ class ExposureReader:
             exposure = evolve(exposure, exposure=UNKNOWN_SPEND)
         else:
             exposure = evolve(exposure, exposure=(yield from self._fetch_added(entity, before, after, is_active)))
-        own = (*_list_named_guards(entity, before, after, named), *bids.list_guards(entity.kind, entity.id))
+        own = (*list_named_guards(entity, before, after, named), *bids.list_guards(entity.kind, entity.id))
         if exposure.exposure == NO_SPEND:  # a decrease rests on what it lowers, and must not turn into a raise
             return evolve(exposure, guards=own)
         places = {(guard.kind, guard.entity_id, guard.field) for guard in own}
@@ -465,29 +474,3 @@ def _to_kind(kind: str) -> Kind:
     if kind == "campaign":
         return "campaign"
     return "adGroup" if kind == "adGroup" else "ad"
-
-
-def _list_named_guards(
-    entity: ParsedEntity, before: SpendSettings, after: SpendSettings, named: Iterable[str]
-) -> tuple[Guard, ...]:
-    """Return a guard for each value of an entity that a change names."""
-    old, new = dict(before.list_values()), dict(after.list_values())
-    return tuple(
-        Guard(entity.kind, entity.id, name, old.get(name), planned if isinstance(planned, int) else None)
-        for name in named
-        if (planned := new.get(name)) is not None or name in old
-    )
-
-
-def _list_changes(entity: ParsedEntity, before: SpendSettings, after: SpendSettings) -> Iterator[BudgetChange]:
-    """Yield the budgets that differ. An amount that cannot be read is left out: it makes the exposure unknown.
-
-    An amount that does not fit into 64 bits counts as the largest that does.
-    """
-    for field in dict.fromkeys((*before.budgets, *after.budgets)):
-        old, new = (
-            None if field not in settings.budgets else settings.budgets[field].amount for settings in (before, after)
-        )
-        new = MAX_NATIVE_UNITS if new == "unbounded" else new
-        if old != new and not isinstance(old, str) and not isinstance(new, str):
-            yield BudgetChange(entity.kind, entity.id, field, old, new)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from adsunify.adapter.lifecycle import get_status_member
-from adsunify.adapter.network import Level, NativeEntity
+from adsunify.adapter.network import Level, NativeEntity, Setting, read_native_status, unify_status
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
@@ -70,3 +70,33 @@ def list_status_pointers(level: Level) -> tuple[str, ...]:
     member = get_status_member(level)
     names = [member] if member else [name for members in level.status_members.values() for name in members]
     return tuple(dict.fromkeys(f"/{name}" for name in names))
+
+
+def find_status(level: Level, members: NativeEntity) -> str:
+    """Return the unified status of an entity with these members; ``unknown`` if the tables do not know it."""
+    return unify_status(level, read_native_status(level, members)) or "unknown"
+
+
+def find_payload_status(level: Level, payload: Mapping[str, Json]) -> str | None:
+    """Return the unified status that a native update sets, as :func:`find_status`; None if it sets none."""
+    placed = place_payload(level, payload, False)
+    pointers = list_status_pointers(level)
+    has_status = any(
+        pointer == place or pointer.startswith(f"{place}/") for pointer, _ in list_leaves(placed) for place in pointers
+    )
+    return find_status(level, placed) if has_status else None
+
+
+def find_edited_status(level: Level, settings: Iterable[Setting], fields: Mapping[str, Json]) -> str | None:
+    """Return the unified status that the fields of an edit set, as :func:`find_status`; None if they set none."""
+    pointers = list_status_pointers(level)
+    for setting in settings:
+        if setting.field in fields and setting.native in pointers:
+            status = fields[setting.field]
+            return status if status in ("active", "paused") else unify_status(level, status) or "unknown"
+    return None
+
+
+def may_activate(status: str | None) -> bool:
+    """Whether a change to this unified status may set an entity to active; None: the change sets no status."""
+    return status not in (None, "paused", "archived", "deleted")

@@ -61,7 +61,7 @@ def describe_breach(breach: Breach) -> str:
         return (
             f"{start} has amounts in {currency} only, which is not the currency of the account; nothing is converted."
         )
-    return f"{start} blocks this action."
+    return f"{start} blocks this action: it refuses {', '.join(rule.blocked_actions)}."
 
 
 def _describe_room(breach: Breach, period: str) -> str:

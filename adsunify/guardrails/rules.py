@@ -128,8 +128,21 @@ class Guardrail:
     @property
     def has_amounts(self) -> bool:
         """Whether the rule limits money, so that unknown exposure needs a person."""
-        window = self.per_window is not None and self.per_window.limits.has_limit
-        return window or self.per_operation.has_limit or self.approval_above.has_limit or self.max_bid is not None
+        return any(has_limit for _, has_limit in self._list_limits())
+
+    @property
+    def limit_names(self) -> frozenset[str]:
+        """The members of the rule that have an amount."""
+        return frozenset(name for name, has_limit in self._list_limits() if has_limit)
+
+    def _list_limits(self) -> tuple[tuple[str, bool], ...]:
+        """Return each member with amounts, and whether it has one."""
+        return (
+            ("perOperation", self.per_operation.has_limit),
+            ("perWindow", self.per_window is not None and self.per_window.limits.has_limit),
+            ("approvalAbove", self.approval_above.has_limit),
+            ("maxBid", self.max_bid is not None),
+        )
 
     def to_json(self) -> dict[str, Json]:
         """Return the stored form. The id, the workspace and the version are stored beside it."""

@@ -176,6 +176,7 @@ class Exposure:
         highest_bid: the highest bid that the plan sets; None if it sets none; ``unknown`` if no table can compute it.
         budgets: the budgets of existing entities that the plan changes.
         guards: the values on which ``exposure`` rests. They are read again before the first write.
+        activates: whether the plan sets an entity to active, or to a status that no table knows.
     """
 
     currency: str | None
@@ -184,9 +185,10 @@ class Exposure:
     highest_bid: Amount | None = None
     budgets: tuple[BudgetChange, ...] = ()
     guards: tuple[Guard, ...] = ()
+    activates: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """Return the stored form. It has no member for a bid, budgets or guards that the plan does not have."""
+        """Return the stored form. It has no member for a bid, budgets, guards or an activation without one."""
         value: dict[str, Json] = {
             "exposure": self.exposure.to_json(self.currency),
             "planned": self.planned.to_json(self.currency),
@@ -197,6 +199,8 @@ class Exposure:
             value["budgets"] = [change.to_json() for change in self.budgets]
         if self.guards:
             value["guards"] = [guard.to_json() for guard in self.guards]
+        if self.activates:
+            value["activates"] = True
         return value
 
     @classmethod
@@ -210,4 +214,5 @@ class Exposure:
             None if bid is None else parse_amount(bid),
             tuple(map(BudgetChange.from_json, value.get("budgets", ()))),
             tuple(map(Guard.from_json, value.get("guards", ()))),
+            value.get("activates", False),
         )

@@ -143,6 +143,14 @@ def test_an_action_is_blocked_whatever_it_exposes() -> None:
     assert evaluate_rules(blocking, subject(exposing(), action="status")).breaches == ()
 
 
+@pytest.mark.parametrize("action", ["activate", "status", "edit", "update", "create"])
+def test_an_activation_is_blocked_whatever_its_action_is(action: Any) -> None:
+    blocking = [rule(currency=None, blocked_actions=("activate",))]
+    assert broken(evaluate_rules(blocking, subject(exposing(activates=True), action=action))) == ["blockedActions"]
+    is_blocked = action == "activate"
+    assert bool(evaluate_rules(blocking, subject(exposing(), action=action)).breaches) == is_blocked
+
+
 # -- a person -----------------------------------------------------------------------------------------------------
 
 
@@ -202,6 +210,26 @@ def test_a_rule_with_amounts_in_the_currency_is_enough() -> None:
     rules = [rule(per_operation=TEN), rule(id="r2", currency="JPY", per_operation=TEN)]
     found = evaluate_rules(rules, subject(exposing(11 * UNIT, currency="JPY")))
     assert [(breach.rule.id, breach.member) for breach in found.breaches] == [("r2", "perOperation.daily")]
+
+
+PER_KIND: dict[str, Any] = {
+    "perOperation": {"per_operation": Limits(daily=10**12)},
+    "perWindow": {"per_window": Window(24, Limits(daily=10**12))},
+    "approvalAbove": {"approval_above": Limits(daily=10**12)},
+    "maxBid": {"max_bid": 10**12},
+}
+
+
+@pytest.mark.parametrize("own", PER_KIND)
+@pytest.mark.parametrize("foreign", PER_KIND)
+def test_a_rule_in_another_currency_refuses_unless_one_in_the_currency_has_that_limit(foreign: str, own: str) -> None:
+    rules = [rule(**PER_KIND[foreign]), rule(id="r2", currency="JPY", **PER_KIND[own])]
+    found = evaluate_rules(rules, subject(exposing(1, 1, currency="JPY", highest_bid=1)))
+    assert [breach.rule.id for breach in found.breaches] == ([] if foreign == own else ["r1"])
+    both = [*rules, rule(id="r3", currency="JPY", **PER_KIND[foreign])]
+    assert not evaluate_rules(both, subject(exposing(1, 1, currency="JPY", highest_bid=1))).breaches
+    empty = rule(id="r3", currency="JPY", per_window=Window(24, Limits()))
+    assert broken(evaluate_rules([rules[0], empty], subject(exposing(1, 1, currency="JPY")))) == ["currency"]
 
 
 def test_what_has_no_amount_is_not_refused_for_its_currency() -> None:

@@ -48,8 +48,9 @@ def test_a_removed_end_is_an_unbounded_raise() -> None:
 def test_stored_and_read_again(exposure: Spend, planned: Spend, bid: Amount | None, currency: str | None) -> None:
     changes = (BudgetChange("campaign", "7", "budget", None, 5), BudgetChange("adGroup", "8", "dailyBudget", 5, None))
     guards = (Guard("campaign", "7", "budget", 5, 3), Guard("adGroup", "8", "endAt", None))
-    whole = Exposure(currency, exposure, planned, bid, changes, guards)
-    assert Exposure.from_json(whole.to_json()) == whole
+    for activates in (True, False):
+        whole = Exposure(currency, exposure, planned, bid, changes, guards, activates)
+        assert Exposure.from_json(whole.to_json()) == whole
 
 
 @given(st.one_of(st.none(), KNOWN, st.just("unknown")), st.one_of(st.none(), KNOWN), st.one_of(st.none(), KNOWN))

@@ -1,0 +1,36 @@
+"""The values of one entity on which a change rests, and the budgets that it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.spend import SpendSettings
+from adsunify.plans.exposure import BudgetChange, Guard
+from adsunify.values.money import MAX_NATIVE_UNITS
+
+
+def list_named_guards(
+    entity: ParsedEntity, before: SpendSettings, after: SpendSettings, named: Iterable[str]
+) -> tuple[Guard, ...]:
+    """Return a guard for each value of an entity that a change names."""
+    old, new = dict(before.list_values()), dict(after.list_values())
+    return tuple(
+        Guard(entity.kind, entity.id, name, old.get(name), planned if isinstance(planned, int) else None)
+        for name in named
+        if (planned := new.get(name)) is not None or name in old
+    )
+
+
+def list_budget_changes(entity: ParsedEntity, before: SpendSettings, after: SpendSettings) -> Iterator[BudgetChange]:
+    """Yield the budgets that differ. An amount that cannot be read is left out: it makes the exposure unknown.
+
+    An amount that does not fit into 64 bits counts as the largest that does.
+    """
+    for field in dict.fromkeys((*before.budgets, *after.budgets)):
+        old, new = (
+            None if field not in settings.budgets else settings.budgets[field].amount for settings in (before, after)
+        )
+        new = MAX_NATIVE_UNITS if new == "unbounded" else new
+        if old != new and not isinstance(old, str) and not isinstance(new, str):
+            yield BudgetChange(entity.kind, entity.id, field, old, new)
