@@ -17,6 +17,7 @@ from adsunify.sandbox.networks.outbrain.tables import ACCOUNTS, API_HOSTS, BASE_
 _MARKETER_PATH = f"{BASE_PATH}/marketers/{{marketer}}"
 _CAMPAIGN_PATH = f"{BASE_PATH}/campaigns/{{id}}"
 _REPORTS_PATH = f"{BASE_PATH}/reports"
+_MARKETER_REPORTS_PATH = f"{_REPORTS_PATH}/marketers/{{marketer}}"
 _BULK_FAULTS = frozenset({"partial", "error_in_200"})  # every item of these calls has its own status
 
 NETWORK = Network(
@@ -61,10 +62,10 @@ NETWORK = Network(
         Route("GET", API_HOSTS, f"{BASE_PATH}/currencies", catalogs.list_currencies),
         Route("GET", API_HOSTS, f"{_REPORTS_PATH}/fullDay", reports.get_full_day),
         Route("GET", API_HOSTS, f"{_REPORTS_PATH}/dataFreshness", reports.get_data_freshness),
-        Route("GET", API_HOSTS, f"{_REPORTS_PATH}/marketers/{{marketer}}/periodic", reports.get_periodic_report),
-        Route(
-            "GET", API_HOSTS, f"{_REPORTS_PATH}/marketers/{{marketer}}/campaigns/periodic", reports.get_campaigns_report
-        ),
+        Route("GET", API_HOSTS, f"{_MARKETER_REPORTS_PATH}/periodic", reports.get_periodic_report),
+        Route("GET", API_HOSTS, f"{_MARKETER_REPORTS_PATH}/campaigns/periodic", reports.get_campaigns_report),
+        Route("GET", API_HOSTS, f"{_MARKETER_REPORTS_PATH}/campaigns/{{id}}/periodicContent", reports.get_links_report),
+        Route("GET", API_HOSTS, f"{_MARKETER_REPORTS_PATH}/promotedContent", reports.get_content_report),
     ),
     format_error=format_error,
     format_status_error=format_status_error,
