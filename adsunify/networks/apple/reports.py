@@ -126,7 +126,6 @@ def _fetch_reports_page(
 
     The first page is that of one report about all campaigns or, if Apple refuses that, about the first campaign.
     """
-    # unverified: a report takes a filter with IN; only EQUALS is documented.
     if len(campaigns) == 1:
         position = evolve(position, operator="EQUALS")
     try:

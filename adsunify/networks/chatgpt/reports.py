@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from adsunify.adapter.entity_reports import (
@@ -52,8 +52,8 @@ def fetch_report_page(
 ) -> Flow[EntityReportPage]:
     """Read a page of rows with impressions and the conversions of their entities; there are no report jobs.
 
-    Conversions of a day without impressions have a row if the page is the only one of its part. On several pages, it is
-    not known whether another page has a row of that entity and day.
+    Conversions of a day without impressions have a row if the page is the only one of its part and has another row of
+    the entity. Of several pages, another one could have the row of that entity and day.
     """
     timezone = require_timezone(account)
     ranges = split_date_range(query.start, query.end, PART_DAYS)
@@ -71,12 +71,13 @@ def fetch_report_page(
     notes = [CONVERSION_NOTE]
     converted: list[Mapping[str, Json]] = []
     try:
-        converted = yield from _fetch_conversions(account, level, delivered, first, min(last, yesterday))
+        converted = yield from _fetch_conversions(level, delivered, first, min(last, yesterday), timezone)
     except (PermissionRefused, ProviderNotFound):
         notes.append(NO_CONVERSIONS_NOTE)
     if query.end > yesterday:
         notes.append(TODAY_NOTE)
-    merged = list(_merge_rows(level, delivered, converted, adds_days=is_only_page))
+    converted_in_currency = drop_foreign_sales(account, converted)
+    merged = list(_merge_rows(level, delivered, converted_in_currency, adds_days=is_only_page))
     rows = parse_entity_rows(query.level, query.level.metrics or NETWORK.metrics, merged, "/readable_time")
     coverage = cover_report(NETWORK, query, timezone, notes).mark_provisional(yesterday)
     return EntityReportPage(rows, coverage, [*delivered.values(), *converted], following)
@@ -93,7 +94,7 @@ def _get_range(rows: _Rows, default: tuple[date, date]) -> tuple[date, date]:
 
 
 def _fetch_conversions(
-    account: Account, level: str, delivered: _Rows, first: date, last: date
+    level: str, delivered: _Rows, first: date, last: date, timezone: str
 ) -> Flow[list[Mapping[str, Json]]]:
     """Read the conversions of the entities of a page, of so many at once as one report can have."""
     ids = list(dict.fromkeys(entity_id for entity_id, _ in delivered))
@@ -101,12 +102,12 @@ def _fetch_conversions(
     rows: list[Mapping[str, Json]] = []
     for position in range(0, len(ids) if first <= last else 0, size):
         some = ids[position : position + size]
-        rows += yield from fetch_conversion_rows(level, first, last, require_timezone(account), some)
-    return list(drop_foreign_sales(account, rows))
+        rows += yield from fetch_conversion_rows(level, first, last, timezone, some)
+    return rows
 
 
 def _merge_rows(
-    level: str, delivered: _Rows, converted: Sequence[Mapping[str, Json]], *, adds_days: bool
+    level: str, delivered: _Rows, converted: Iterable[Mapping[str, Json]], *, adds_days: bool
 ) -> Iterator[Mapping[str, Json]]:
     """Yield the rows of delivery with their conversions.
 

@@ -340,7 +340,7 @@ CONVERSION_METRICS = (
 # unverified: the figures of the entities of a level add up to those of the account. In an example of the reference they
 # do; no text states it.
 REPORT_SOURCE = "OpenAI, api-reference/insights (2026-07) and Reporting (2026-09), read 2026-11-23"
-_CONVERSIONS_NOTE = "A report of many rows leaves out the conversions of a day on which their entity had no impression."
+_CONVERSIONS_NOTE = "Conversions of a day on which their entity had no impression may have no row."
 REPORT_LEVELS = tuple(
     ReportLevel(
         *(level.kind, level.native, f"/{level.native}_id", f"/{level.native}_name"),

@@ -140,6 +140,7 @@ def _build_report_request(account: Account, query: ReportQuery, owner: str, firs
             marketer=account.native_id,
             campaign=owner,
         )
+    # unverified: campaignId takes several ids. The page of the report says so; the common table of parameters says one.
     chosen = {"campaignId": ",".join(query.entity_ids)} if query.entity_ids else {}
     return outbrain.build_get_request(
         "reports/marketers/{marketer}/campaigns/periodic",

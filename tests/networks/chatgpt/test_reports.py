@@ -78,6 +78,7 @@ def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None
         {**same, "date": "2026-11-18", "impressions": None, "clicks": None, "spend": None}
         | {"conversions": "3", "conversionValue": None},  # conversions of a day without impressions
     ]
+    assert [row.get("order_created_attributed_sales") for row in page.native_rows] == [None, None, "120.50", "9", None]
     sent = parse_qsl(asked.query_raw or "")
     assert [loads(value) for name, value in sent if name == "filters[]"] == [
         {"field": f"{native}.id", "operator": "IN", "value": ["x_1", "x_2"]}
