@@ -168,13 +168,15 @@ class World:
         """Return the entities of an account that figures are divided over, each after its parents.
 
         These are the entities of the lowest kind that the account has. `kinds` are the kinds of the levels, the
-        highest first.
+        highest first. An entity whose parent was removed is left out.
         """
         lineages: list[Lineage] = []
         lineage_by_id: dict[str | None, Lineage] = {None: ()}
         for kind in kinds:
             level: dict[str | None, Lineage] = {
-                entity.id: (*lineage_by_id[entity.parent], entity) for entity in self.list_entities(kind, account)
+                entity.id: (*lineage_by_id[entity.parent], entity)
+                for entity in self.list_entities(kind, account)
+                if entity.parent in lineage_by_id
             }
             if not level:
                 break

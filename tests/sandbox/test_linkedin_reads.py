@@ -1,10 +1,12 @@
 """The simulated LinkedIn API: Rest.li queries, cursors, figures and catalogs."""
 
+from collections import Counter
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
 import httpx
+import pytest
 
 from tests.sandbox.calls import body
 from tests.sandbox.linkedin_calls import (
@@ -162,19 +164,72 @@ async def test_the_future_has_no_figures(web: httpx.AsyncClient) -> None:
     assert (await read(web, november))["elements"] == []
 
 
-async def test_figures_of_other_pivots(web: httpx.AsyncClient) -> None:
-    made = await example(web)
-    campaign = DAILY.replace("ACCOUNT&", "CAMPAIGN&")
-    assert (await read(web, campaign))["elements"] == []
-    await activated(web, made)
-    rows: Any = (await read(web, campaign))["elements"]
-    assert [row["pivotValues"] for row in rows] == [["urn:li:sponsoredCampaign:7022"]]
-    creative = DAILY.replace("ACCOUNT&", "CREATIVE&").replace(
-        ACCOUNTS, "campaigns=List(urn%3Ali%3AsponsoredCampaign%3A7022)"
+LEVELS = {  # pivot: filter, its prefix, pivot of the parent, where the example is
+    "CAMPAIGN_GROUP": ("campaignGroups", "urn:li:sponsoredCampaignGroup:", "ACCOUNT", "group"),
+    "CAMPAIGN": ("campaigns", "urn:li:sponsoredCampaign:", "CAMPAIGN_GROUP", "campaign"),
+    "CREATIVE": ("creatives", "urn:li:sponsoredCreative:", "CAMPAIGN", "creative"),
+}
+WEEK = "dateRange=(start:(year:2026,month:10,day:25),end:(year:2026,month:10,day:31))"
+
+
+def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
+    sums: Counter[str] = Counter()
+    for row in rows:
+        for name, value in row.items():
+            if name not in ("dateRange", "pivotValues", "approximateMemberReach"):
+                sums[f"{row['dateRange']['start']['day']} {name}"] += Decimal(value).quantize(Decimal("0.000001"))
+    return sums
+
+
+def plain(row: dict[str, Any], urns: list[str]) -> dict[str, Any]:
+    """A row with other URNs, without the reach, which depends on the pivots."""
+    return {name: value for name, value in row.items() if name != "approximateMemberReach"} | {"pivotValues": urns}
+
+
+def listed(*urns: str) -> str:
+    return f"List({','.join(quote(urn, safe='') for urn in urns)})"
+
+
+@pytest.mark.parametrize("pivot", LEVELS)
+async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, pivot: str) -> None:
+    name, prefix, parent, kind = LEVELS[pivot]
+    daily = DAILY.replace(OCTOBER, WEEK)
+    level = daily.replace("ACCOUNT&", f"{pivot}&")
+    before = (await read(web, daily))["elements"]
+    default = [row["pivotValues"] for row in (await read(web, level))["elements"]]
+    assert {urn for values in default for urn in values} == (
+        {f"{prefix}60{US_ACCOUNT}"} if pivot == "CAMPAIGN_GROUP" else set()
     )
-    again = (await read(web, creative))["elements"]
-    assert again[0]["pivotValues"] == ["urn:li:sponsoredCreative:7023"]
-    assert again[0]["impressions"] == rows[0]["impressions"]
+    trees = [await example(web, name=f"Tree {number}") for number in range(3)]
+    assert (await read(web, daily))["elements"] == before
+    await activated(web, trees[0])
+    account = (await read(web, daily))["elements"]
+    rows = (await read(web, level))["elements"]
+    assert add_up(rows) == add_up(account)
+    urns = [prefix + tree[kind].partition("/")[2].rpartition(":")[2] for tree in trees]
+    assert {row["pivotValues"][0] for row in rows} == {*urns}
+    assert len(rows) < 7 * len(urns)  # an entity without delivery has no element
+    assert all(row["approximateMemberReach"] <= row["impressions"] for row in rows)
+    two = level.replace(ACCOUNTS, f"{ACCOUNTS}&{name}={listed(*urns[:2], prefix + '5')}")
+    assert (await read(web, two))["elements"] == [row for row in rows if row["pivotValues"][0] in urns[:2]]
+    assert (await read(web, two.replace(US_ACCOUNT, TOKYO)))["elements"] == []
+    both = level.replace("q=analytics", "q=statistics").replace(f"pivot={pivot}", f"pivots=List({pivot},{parent})")
+    pairs = (await read(web, both))["elements"]
+    assert [plain(row, row["pivotValues"][:1]) for row in pairs] == [plain(row, row["pivotValues"]) for row in rows]
+    above = {"ACCOUNT": f"urn:li:sponsoredAccount:{US_ACCOUNT}"}
+    for tree in trees:
+        above |= {of: start + tree[what].partition("/")[2] for of, (_, start, _, what) in LEVELS.items()}
+        urn = above[pivot] if pivot != "CREATIVE" else tree["creative"].partition("/")[2]
+        assert {row["pivotValues"][1] for row in pairs if row["pivotValues"][0] == urn} <= {above[parent]}
+
+
+async def test_a_draft_that_is_deleted_leaves_its_figures_to_the_others(web: httpx.AsyncClient) -> None:
+    trees = [await example(web, name=f"Tree {number}") for number in range(2)]
+    account = (await read(web, DAILY))["elements"]
+    creative = trees[0]["creative"].partition("/")[2]
+    assert (await web.delete(address(f"creatives/{quote(creative, safe='')}"))).status_code == 204
+    for pivot in LEVELS:
+        assert add_up((await read(web, DAILY.replace("ACCOUNT&", f"{pivot}&")))["elements"]) == add_up(account)
 
 
 ANALYTICS_REFUSED = [
@@ -184,6 +239,11 @@ ANALYTICS_REFUSED = [
     ("start:(year:2026,month:10", "start:(year:2026,month:7"),  # 123 days with reach
     ("pivot=ACCOUNT&", ""),
     ("pivot=ACCOUNT&", "pivot=ACCOUNTS&"),
+    ("q=analytics&pivot=ACCOUNT&", "q=statistics&pivot=ACCOUNT&"),
+    ("q=analytics&pivot=ACCOUNT&", "q=analytics&pivots=List(ACCOUNT)&"),
+    ("q=analytics&pivot=ACCOUNT&", "q=statistics&pivots=List(CAMPAIGN,MEMBER_COUNTRY_V2)&"),
+    ("q=analytics&pivot=ACCOUNT&", "q=statistics&pivots=List(CAMPAIGN,CAMPAIGN)&"),
+    ("q=analytics&pivot=ACCOUNT&", "q=statistics&pivots=List(CREATIVE,CAMPAIGN,CAMPAIGN_GROUP,ACCOUNT)&"),
     (f"&{ACCOUNTS}", ""),
     (ACCOUNTS, "accounts=List(518121035)"),
     (ACCOUNTS, "accounts[0]=urn:li:sponsoredAccount:518121035"),

@@ -1,17 +1,18 @@
 """adAnalytics: figures of whole days of UTC, synchronous.
 
-The figures of a creative are drawn from a digest of its id and the day. Every account also has older creatives, so it
-has delivered on every day. Figures of campaigns, groups and accounts are sums. Statuses have no history: an entity that
-is ACTIVE now counts as active since its creation.
+The figures of a creative are drawn from a digest of its id and the day. Every account has also delivered on every day,
+and these figures are divided over all its creatives. Figures of campaigns, groups and accounts are sums. Only the reach
+of creatives, campaigns and groups is invented for each row. Statuses have no history: an entity that is ACTIVE now
+counts as active since its creation.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from adsunify.sandbox.checks import Check, array, choice, record, text
-from adsunify.sandbox.figures import draw_bytes, sum_figures
+from adsunify.sandbox.figures import Figures, divide_figures, draw_bytes, sum_figures
 from adsunify.sandbox.instants import iterate_days
 from adsunify.sandbox.network import Request, Response
 from adsunify.sandbox.networks.linkedin import tables
@@ -24,11 +25,11 @@ from adsunify.sandbox.networks.linkedin.fields import (
     get_urn_number,
     urn,
 )
-from adsunify.sandbox.networks.linkedin.restli import parse_query
+from adsunify.sandbox.networks.linkedin.restli import is_finder, parse_query
 from adsunify.sandbox.parsing import InvalidRequest, split_words
-from adsunify.sandbox.world import Account, StoredEntity
+from adsunify.sandbox.world import Account, Lineage, StoredEntity
 
-Figures = dict[str, Any]
+_KINDS = ("campaignGroup", "campaign", "creative")
 _PIVOTS: Mapping[str, tuple[str, str, str]] = {  # pivot: its filter, its kind, its prefix
     "ACCOUNT": ("accounts", "account", ACCOUNT_PREFIX),
     "CAMPAIGN_GROUP": ("campaignGroups", "campaignGroup", GROUP_PREFIX),
@@ -62,12 +63,17 @@ _DATE_RANGE_CHECK = record({"start": _check_date}, {"end": _check_date})
 
 
 def get_analytics(request: Request) -> Response:
-    """GET /adAnalytics?q=analytics. There are no pages: elements after the 15,000th are dropped silently."""
+    """GET /adAnalytics?q=analytics with one pivot, and q=statistics with up to three.
+
+    There are no pages: elements after the 15,000th are dropped silently.
+    """
+    has_pivots = is_finder(request, "statistics")
+    pivot = choice(*_PIVOTS)
     query = parse_query(
         request,
         {
-            "q": choice("analytics"),
-            "pivot": choice(*_PIVOTS),
+            "q": choice("analytics", "statistics"),
+            **({"pivots": array(pivot, 1, tables.MAX_PIVOTS)} if has_pivots else {"pivot": pivot}),
             "timeGranularity": choice("ALL", "DAILY", "MONTHLY", "YEARLY"),
             "dateRange": _DATE_RANGE_CHECK,
         },
@@ -75,6 +81,9 @@ def get_analytics(request: Request) -> Response:
         **_FILTER_CHECKS,
     )
     fields = query.get("fields", _DEFAULT_FIELDS)
+    pivots = query["pivots"] if has_pivots else [query["pivot"]]
+    if len({*pivots}) < len(pivots):
+        raise InvalidRequest("value", "/pivots", "names a pivot twice")
     today = request.now.astimezone(UTC).date()
     first, last = query["dateRange"]["start"], query["dateRange"].get("end", today)
     if first > last:
@@ -85,43 +94,72 @@ def get_analytics(request: Request) -> Response:
         raise InvalidRequest(
             "required", "/accounts", "one of accounts, campaignGroups, campaigns, creatives is required"
         )
+    periods = list(_split_periods(query["timeGranularity"], first, min(last, today)))
+    if query["timeGranularity"] == "DAILY":  # daily figures are kept for about six months
+        oldest = today - timedelta(days=tables.MAX_DAILY_DAYS)
+        periods = [(start, end) for start, end in periods if start >= oldest]
     rows = []
-    for subject, creatives, account in _list_subjects(request, query):
-        for start, end in _split_periods(query["timeGranularity"], first, min(last, today)):
-            if query["timeGranularity"] == "DAILY" and start < today - timedelta(days=tables.MAX_DAILY_DAYS):
-                continue  # daily figures are kept for about six months
-            days = iterate_days(start, end)
-            delivering = [day for day in days if request.world.delivers(day)]  # days without delivery have no element
-            figures = _sum_figures(creatives, account if subject.startswith(ACCOUNT_PREFIX) else None, delivering)
-            if figures:
-                rows.append(_build_row(subject, start, end, account, figures, fields))
+    for account in request.world.accounts.values():
+        rows += _build_account_rows(request, account, query, pivots, periods, fields)
     paging = {"start": 0, "count": 10, "links": []}
     return build_list_response(rows[: tables.MAX_ROWS], paging=paging)
 
 
-def _list_subjects(request: Request, query: dict[str, Any]) -> Iterable[tuple[str, list[StoredEntity], Account]]:
-    """Each value of the pivot with its creatives that pass every filter; invisible ones are left out."""
-    world = request.world
-    allowed = {name: {*map(get_urn_number, query[name])} for name in _FILTER_CHECKS if name in query}
-    kind = _PIVOTS[query["pivot"]][1]
-    for account in world.accounts.values():
-        if account.id not in allowed.get("accounts", {account.id}):
+def _build_account_rows(
+    request: Request,
+    account: Account,
+    query: Mapping[str, Any],
+    pivots: Sequence[str],
+    periods: Sequence[tuple[date, date]],
+    fields: Sequence[str],
+) -> list[dict[str, Any]]:
+    """The rows of an account, by subject and then by period. A subject without delivery in a period has none."""
+    lineages = request.world.list_lineages(account.id, _KINDS)
+    subjects = _list_subjects(account, lineages, query, pivots)
+    if not subjects:
+        return []
+    rows: dict[tuple[str, ...], list[dict[str, Any]]] = {subject: [] for subject in subjects}
+    for start, end in periods:
+        totals: dict[tuple[str, ...], list[Figures]] = {}
+        for day in filter(request.world.delivers, iterate_days(start, end)):
+            parts = divide_figures(_generate_daily_figures(account.id, day), lineages, day)
+            for subject, members in subjects.items():
+                for lineage in members:
+                    entity = lineage[-1]
+                    if (entity.kind, entity.id) in parts:
+                        totals.setdefault(subject, []).append(parts[entity.kind, entity.id])
+                    if _is_active(lineage) and _get_first_day(entity) <= day:
+                        totals.setdefault(subject, []).append(_generate_daily_figures(entity.id, day))
+        for subject, days in totals.items():
+            figures = sum_figures(days)
+            if [*pivots] != ["ACCOUNT"]:
+                share = 60 + draw_bytes(*subject, start)[5] % 30
+                figures["approximateMemberReach"] = figures["impressions"] * share // 100
+            rows[subject].append(_build_row(subject, start, end, account, figures, fields))
+    return [row for subject_rows in rows.values() for row in subject_rows]
+
+
+def _list_subjects(
+    account: Account, lineages: Iterable[Lineage], query: Mapping[str, Any], pivots: Sequence[str]
+) -> dict[tuple[str, ...], list[Lineage]]:
+    """The URNs of each row, with the entities whose figures it sums: those that pass every filter."""
+    allowed = {kind: {*map(get_urn_number, query[name])} for name, kind, _ in _PIVOTS.values() if name in query}
+    subjects: dict[tuple[str, ...], list[Lineage]] = {}
+    for lineage in lineages:
+        ids = {"account": account.id, **{entity.kind: entity.id for entity in lineage}}
+        if any(ids.get(kind) not in values for kind, values in allowed.items()):
             continue
-        below: dict[str, list[StoredEntity]] = (
-            {account.id: []} if kind == "account" and {*allowed} == {"accounts"} else {}
-        )
-        for creative in world.list_entities("creative", account.id):
-            campaign = world.find("campaign", str(creative.parent))
-            group = campaign and world.find("campaignGroup", str(campaign.parent))
-            if campaign is None or group is None:
-                continue
-            ids = {"account": account.id, "campaignGroup": group.id, "campaign": campaign.id, "creative": creative.id}
-            if any(ids[_kind] not in allowed.get(name, ids[_kind]) for name, _kind, _ in _PIVOTS.values()):
-                continue
-            states = {group.data["status"], campaign.data["status"], creative.data["intendedStatus"]}
-            below.setdefault(ids[kind], []).extend([creative] if states == {"ACTIVE"} else [])
-        for native_id, creatives in below.items():
-            yield _PIVOTS[query["pivot"]][2] + native_id, creatives, account
+        if all(_PIVOTS[pivot][1] in ids for pivot in pivots):
+            urns = tuple(_PIVOTS[pivot][2] + ids[_PIVOTS[pivot][1]] for pivot in pivots)
+            subjects.setdefault(urns, []).append(lineage)
+    return subjects
+
+
+def _is_active(lineage: Lineage) -> bool:
+    """Whether this is a creative that delivers now."""
+    *above, entity = lineage
+    states = {*(parent.data["status"] for parent in above), entity.data.get("intendedStatus")}
+    return states == {"ACTIVE"}
 
 
 def _split_periods(granularity: str, first: date, last: date) -> Iterable[tuple[date, date]]:
@@ -140,20 +178,12 @@ def _split_periods(granularity: str, first: date, last: date) -> Iterable[tuple[
         start = end + timedelta(days=1)
 
 
-def _sum_figures(creatives: list[StoredEntity], account: Account | None, days: Iterable[date]) -> Figures:
-    rows: list[Figures] = []
-    for day in days:
-        rows += [_generate_daily_figures(creative.id, day) for creative in creatives if _get_first_day(creative) <= day]
-        if account is not None:
-            rows.append(_generate_daily_figures(account.id, day))
-    return sum_figures(rows)
-
-
 def _get_first_day(creative: StoredEntity) -> date:
     return datetime.fromtimestamp(creative.data.get("_reviewed_from", 0), UTC).date()
 
 
 def _generate_daily_figures(subject: str, day: date) -> Figures:
+    """The figures of a creative, or those that are divided over an account, on one day; amounts in hundredths."""
     dice = draw_bytes(subject, day)
     impressions = 900 + 6 * dice[0] + dice[1]
     clicks = impressions * (6 + dice[2] % 9) // 1000
@@ -167,27 +197,26 @@ def _generate_daily_figures(subject: str, day: date) -> Figures:
         "shares": dice[4] % 4,
         "totalEngagements": clicks + clicks // 3 + dice[4] % 4,
         "approximateMemberReach": impressions * (60 + dice[5] % 30) // 100,
-        "costInLocalCurrency": Decimal(clicks * (310 + dice[6])) / 100,
+        "costInLocalCurrency": clicks * (310 + dice[6]),
     }
     if dice[7] % 3:  # on other days the member is absent
-        figures["conversionValueInLocalCurrency"] = Decimal(clicks // 6 * (900 + dice[8])) / 100
+        figures["conversionValueInLocalCurrency"] = clicks // 6 * (900 + dice[8])
         figures["videoViews"] = impressions // 9
     return figures
 
 
 def _build_row(
-    subject: str, start: date, end: date, account: Account, figures: Figures, fields: list[str]
+    subject: Sequence[str], start: date, end: date, account: Account, figures: Figures, fields: Sequence[str]
 ) -> dict[str, Any]:
     ends = {"start": start, "end": end}
     dates = {name: {"year": day.year, "month": day.month, "day": day.day} for name, day in ends.items()}
-    row: dict[str, Any] = {"dateRange": dates, "pivotValues": [subject]}
+    row: dict[str, Any] = {"dateRange": dates, "pivotValues": [*subject]}
     row |= {name: figures[name] for name in _COUNT_METRICS if name in figures}
     for name in ("costInLocalCurrency", "conversionValueInLocalCurrency"):
         if name in figures:
-            row[name] = _format_noisy_decimal(
-                figures[name] * 100 if account.currency in tables.ZERO_DECIMAL_CURRENCIES else figures[name]
-            )
-    row["costInUsd"] = _format_noisy_decimal(figures["costInLocalCurrency"])
+            units = 1 if account.currency in tables.ZERO_DECIMAL_CURRENCIES else 100
+            row[name] = _format_noisy_decimal(Decimal(figures[name]) / units)
+    row["costInUsd"] = _format_noisy_decimal(Decimal(figures["costInLocalCurrency"]) / 100)
     return {name: row[name] for name in fields if name in row}
 
 
