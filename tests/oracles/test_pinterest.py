@@ -11,9 +11,13 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
+from adsunify.adapter.metrics import ReportLevel
+from adsunify.adapter.network import get_level
 from adsunify.http.messages import build_request_url
 from adsunify.networks.pinterest.native import CURRENCIES, PROMOTABLE_PIN_TYPES, STATUSES
 from adsunify.networks.pinterest.reads import REPORT_COLUMNS
+from adsunify.networks.pinterest.reports import ENTITY_COLUMNS, ID_PARAMETERS
+from adsunify.networks.pinterest.tables import NETWORK, REPORT_LEVELS
 from adsunify.networks.pinterest.targeting import AGE_CHOICES, LIST_CHOICES, TARGETING_MEMBERS
 from adsunify.values.exact_json import Json
 
@@ -242,8 +246,18 @@ def values(document: Json, name: str) -> set[str]:
 
 def test_the_columns_exist(document: Json) -> None:
     at_once = resolved(document, document["components"]["parameters"]["query_columns"])["schema"]["items"]
-    assert set(REPORT_COLUMNS) <= set(resolved(document, at_once)["enum"])
-    assert set(REPORT_COLUMNS) <= values(document, "ReportingColumnAsync")
+    columns = {*REPORT_COLUMNS, *(column for columns in ENTITY_COLUMNS.values() for column in columns)}
+    assert columns <= set(resolved(document, at_once)["enum"])
+    assert columns <= values(document, "ReportingColumnAsync")
+
+
+@pytest.mark.parametrize("level", REPORT_LEVELS, ids=lambda level: str(level.kind))
+def test_the_levels_of_reports_exist(level: ReportLevel, document: Json) -> None:
+    path = get_level(NETWORK, level.kind).path
+    url = f"{HOST}/ad_accounts/1/{path}/analytics?{ID_PARAMETERS[level.kind]}=6&columns=SPEND_IN_MICRO_DOLLAR"
+    days = "&start_date=2026-11-01&end_date=2026-11-03&granularity=DAY"
+    assert request_problems(document, "GET", url + days, None) == []
+    assert level.native in values(document, "MetricsReportingLevel")
 
 
 def test_the_targeting_has_these_members(document: Json) -> None:

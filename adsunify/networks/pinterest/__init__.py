@@ -3,7 +3,7 @@
 from adsunify.adapter.oauth import AuthorizationCodeLogin
 from adsunify.adapter.protocols import Adapter
 
-from . import native, plans, reads, settings, tables, targeting
+from . import native, plans, reads, reports, settings, tables, targeting
 
 ADAPTER = Adapter(
     native,
@@ -11,6 +11,7 @@ ADAPTER = Adapter(
     tables,
     reads,
     plans,
+    reports,
     native_targeting=targeting,
     editable_targeting=targeting,
     authorization=AuthorizationCodeLogin(tables.NETWORK, native.LOGIN),

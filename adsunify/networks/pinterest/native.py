@@ -109,7 +109,12 @@ IN_PROGRESS, FINISHED = "IN_PROGRESS", "FINISHED"
 ITEM_ERROR = "refused_item"
 """Added to the codes of an error that a response gives for one item."""
 
+RETRY_LATER = "retry_later"
+"""Added to the codes of an error whose message names the seconds to wait; its status may be 400."""
+PASSING_FAULT_CODE = "12"  # unverified: with the status 400, a fault of Pinterest's that passes
+
 match_digits = re.compile(r"[0-9]+").fullmatch
+_find_wait = re.compile(r"[Rr]etry after ([0-9]{1,6}) second").search
 _find_fraction = re.compile(r"\.0*[1-9]").search
 
 
@@ -205,8 +210,11 @@ def parse_next_cursor(response: Response) -> str | None:
 def build_next_request(request: Request, response: Response) -> Request | None:
     """Build the request of the next page; None at the end."""
     cursor = parse_next_cursor(response)
-    if cursor is None:
-        return None
+    return None if cursor is None else add_bookmark(request, cursor)
+
+
+def add_bookmark(request: Request, cursor: str) -> Request:
+    """Build the request of the page to which a cursor leads."""
     query = [pair for pair in parse_qsl(request.query_raw or "", keep_blank_values=True) if pair[0] != "bookmark"]
     return evolve(request, query_raw=urlencode([*query, ("bookmark", cursor)], quote_via=quote))
 
@@ -222,7 +230,15 @@ def parse_error(response: Response) -> ParsedError | None:
     code = get_text(body, "/code")
     if code is None and response.status < 400:
         return None
-    return ParsedError((code,) if code else (), get_text(body, "/message"), parse_request_id(response))
+    message = get_text(body, "/message")
+    codes = ((code,) if code else ()) + ((RETRY_LATER,) if _find_wait(message or "") else ())
+    return ParsedError(codes, message, parse_request_id(response))
+
+
+def is_transient(response: Response) -> bool:
+    """Return whether a later repeat of a refused request may succeed."""
+    error = parse_error(response)
+    return error is not None and not {RETRY_LATER, PASSING_FAULT_CODE}.isdisjoint(error.codes)
 
 
 def parse_request_id(response: Response) -> str | None:
@@ -231,7 +247,11 @@ def parse_request_id(response: Response) -> str | None:
 
 
 def parse_retry_delay(response: Response) -> float | None:
-    """Return the seconds until the limit is reset. A value that is an instant is ignored."""
+    """Return the seconds that the message names, or until the limit is reset. An instant of a reset is ignored."""
+    error = parse_error(response)
+    wait = None if error is None else _find_wait(error.message or "")
+    if wait is not None:
+        return float(wait[1])
     # unverified: the header x-ratelimit-reset counts seconds.
     reset = response.headers.get("x-ratelimit-reset", "").strip()
     if reset.isascii() and reset.isdigit() and len(reset) < 7:

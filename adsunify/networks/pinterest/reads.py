@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
@@ -62,7 +62,7 @@ def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """Read the ad accounts that the user owns, and those that others share."""
     request = pinterest.build_pairs_request(
-        "/ad_accounts", None, ("include_shared_accounts", "true"), *_build_full_page_query()
+        "/ad_accounts", None, ("include_shared_accounts", "true"), *build_full_page_query()
     )
     return [_parse_account(row) for row in (yield from _fetch_rows(request))]
 
@@ -70,7 +70,8 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _build_full_page_query() -> list[tuple[str, str]]:
+def build_full_page_query() -> list[tuple[str, str]]:
+    """Build the query of the first page of a whole list."""
     return pinterest.build_page_pairs(pinterest.PAGE_SIZE, None)
 
 
@@ -79,13 +80,13 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
     nodes: list[ParsedEntity] = []
     for level in (CAMPAIGN, AD_GROUP, AD):
         request = pinterest.build_account_pairs_request(
-            account, level.path, *pinterest.build_status_filter(*pinterest.LIVE_STATUSES), *_build_full_page_query()
+            account, level.path, *pinterest.build_status_filter(*pinterest.LIVE_STATUSES), *build_full_page_query()
         )
         nodes.extend(hierarchy.parse_entity(level, row) for row in (yield from _fetch_rows(request)))
     groups = [node.id for node in nodes if node.kind == AD_GROUP.kind]
     for first in range(0, len(groups), pinterest.PAGE_SIZE):
         some = [("ad_group_ids", group) for group in groups[first : first + pinterest.PAGE_SIZE]]
-        request = pinterest.build_account_pairs_request(account, KEYWORD.path, *some, *_build_full_page_query())
+        request = pinterest.build_account_pairs_request(account, KEYWORD.path, *some, *build_full_page_query())
         nodes.extend(hierarchy.parse_entity(KEYWORD, row) for row in (yield from _fetch_rows(request)))
     return EntityTree(drop_orphans(nodes))
 
@@ -138,29 +139,76 @@ TIMEZONE_FIELD, ACCOUNT_TIMEZONE = "reporting_timezone", "AD_ACCOUNT_TIME_ZONE"
 UTC_TIMEZONES = (None, pinterest.UTC_TIMEZONE, "Etc/UTC")
 
 
-def _fetch_in_account_zone(account: Account, request: Request, plain: Request) -> Flow[tuple[Response, str | None]]:
-    """Read days in the account's time zone, or in UTC (``plain``) if Pinterest refuses it. Also returns the zone."""
-    response = yield request
-    zone = account.timezone
-    if response.status == 400 and request != plain:
-        response, zone = (yield plain), pinterest.UTC_TIMEZONE
+def _fetch_days(account: Account, build: Callable[[bool], Request], in_utc: bool | None) -> Flow[tuple[Response, bool]]:
+    """Read days in the account's time zone, or in UTC if Pinterest refuses it.
+
+    Args:
+        account: the account.
+        build: builds the request, for days in the account's time zone if its argument is true.
+        in_utc: whether an earlier request of the same report has decided for UTC; None if there is none.
+
+    Returns:
+        The response, and whether its days are days in UTC although the account has another time zone.
+    """
+    own = account.timezone not in UTC_TIMEZONES and in_utc is not True
+    response = yield build(own)
+    if own and in_utc is None and response.status == 400 and not pinterest.is_transient(response):
+        response, in_utc = (yield build(False)), True
     problem = find_read_error(NETWORK, response)
     if problem is not None:
         raise problem
-    return response, zone
+    return response, bool(in_utc)
 
 
-def _fetch_sync_rows(account: Account, start: date, end: date) -> Flow[tuple[list[Mapping[str, Json]], str | None]]:
+def get_report_timezone(account: Account, in_utc: bool) -> str | None:
+    """Return the time zone of the days of a report."""
+    return pinterest.UTC_TIMEZONE if in_utc else account.timezone
+
+
+def list_zone_notes(in_utc: bool) -> list[str]:
+    """Return the note about the days of a report."""
+    return ["Days are those of UTC: the account's own are not to be had."] if in_utc else []
+
+
+def get_restated_from(now: datetime) -> date:
+    """Return the first day whose figures may still change."""
+    return now.astimezone(UTC).date() - timedelta(days=RESTATED_DAYS)
+
+
+def is_synchronous(start: date, now: datetime) -> bool:
+    """Return whether the range begins late enough for a report that Pinterest returns at once."""
+    return start >= now.astimezone(UTC).date() - timedelta(days=pinterest.SYNC_DAYS)
+
+
+def fetch_sync_rows(
+    account: Account,
+    start: date,
+    end: date,
+    edge: str = "analytics",
+    ids: Sequence[tuple[str, str]] = (),
+    columns: Sequence[str] = REPORT_COLUMNS,
+    in_utc: bool | None = None,
+) -> Flow[tuple[list[Mapping[str, Json]], bool]]:
+    """Read the rows of a report at once. ``ids`` are the ids of entities as pairs of the query.
+
+    Returns:
+        The rows, and whether their days are days in UTC, as :func:`_fetch_days` does.
+    """
     days = (("start_date", start.isoformat()), ("end_date", end.isoformat()))
-    query = (*days, ("granularity", "DAY"), ("columns", ",".join(REPORT_COLUMNS)))
-    own = () if account.timezone in UTC_TIMEZONES else ((TIMEZONE_FIELD, ACCOUNT_TIMEZONE),)
-    request, plain = (pinterest.build_account_pairs_request(account, "analytics", *query, *more) for more in (own, ()))
-    response, zone = yield from _fetch_in_account_zone(account, request, plain)
+    query = (*ids, *days, ("granularity", "DAY"), ("columns", ",".join(columns)))
+
+    def build(own: bool) -> Request:
+        zone = ((TIMEZONE_FIELD, ACCOUNT_TIMEZONE),) if own else ()
+        return pinterest.build_account_pairs_request(account, edge, *query, *zone)
+
+    response, in_utc = yield from _fetch_days(account, build, in_utc)
     require_value(response.body, "", "report")
-    return get_objects(response.body, "", "report"), zone
+    return get_objects(response.body, "", "report"), in_utc
 
 
-def _build_zoned_report_request(account: Account, start: date, end: date, own: bool) -> Request:
+def _build_report_request(
+    own: bool, *, account: Account, start: date, end: date, members: Mapping[str, Json]
+) -> Request:
     """Build the request that creates a report. It changes nothing in the account; a repeat creates another report."""
     body: dict[str, Json] = {
         "start_date": start.isoformat(),
@@ -169,25 +217,25 @@ def _build_zoned_report_request(account: Account, start: date, end: date, own: b
         "level": "ADVERTISER",
         "columns": list(REPORT_COLUMNS),
         "report_format": "JSON",
+        **members,
         **({TIMEZONE_FIELD: ACCOUNT_TIMEZONE} if own else {}),
     }
     return evolve(pinterest.build_account_write_request(account, "POST", "reports", body), kind="read")
 
 
-def _start_reports(account: Account, start: date, end: date) -> Flow[tuple[list[str], str | None]]:
-    """Start the reports of a range, each of at most 186 days. Returns their tokens and the time zone of their days."""
+def start_reports(account: Account, start: date, end: date, **members: Json) -> Flow[tuple[str, bool]]:
+    """Start the reports of a range, each of at most 186 days. ``members`` are added to the body, or replace its own.
+
+    Returns:
+        The job of all reports, and whether their days are days in UTC, as :func:`_fetch_days` does.
+    """
     tokens: list[str] = []
-    zone = account.timezone
+    in_utc: bool | None = None
     for first, last in split_date_range(start, end, pinterest.REPORT_DAYS):
-        own = zone not in UTC_TIMEZONES
-        request, plain = (
-            _build_zoned_report_request(account, first, last, in_account_zone)
-            for in_account_zone in (own, own and bool(tokens))
-        )
-        response, here = yield from _fetch_in_account_zone(account, request, plain)
-        zone = here
+        build = partial(_build_report_request, account=account, start=first, end=last, members=members)
+        response, in_utc = yield from _fetch_days(account, build, in_utc)
         tokens.append(require_id(response.body, "/token", "report"))
-    return tokens, zone
+    return encode_job(tokens, bool(in_utc)), bool(in_utc)
 
 
 def encode_job(tokens: Sequence[str], utc: bool) -> str:
@@ -232,7 +280,7 @@ def _fetch_report_url(account: Account, token: str) -> Flow[tuple[str, str | Non
     return status, get_text(state, "/url")
 
 
-def _download_rows(url: str | None) -> Flow[list[Mapping[str, Json]]]:
+def download_rows(url: str | None) -> Flow[list[Mapping[str, Json]]]:
     """Read the rows of a finished report."""
     groups = yield from download_report(url)
     if not isinstance(groups, Mapping):
@@ -245,18 +293,15 @@ def _download_rows(url: str | None) -> Flow[list[Mapping[str, Json]]]:
     ]
 
 
-def _fetch_job_rows(account: Account, tokens: Sequence[str]) -> Flow[list[Mapping[str, Json]] | str]:
-    """Return the rows of all reports, or the state of a report that is not finished."""
+def fetch_report_urls(account: Account, tokens: Sequence[str]) -> Flow[list[str | None] | str]:
+    """Return the URLs of the files of all reports, or the state of a report that is not finished."""
     urls: list[str | None] = []
     for token in tokens:
         status, url = yield from _fetch_report_url(account, token)
         if status == pinterest.IN_PROGRESS:
             return status
         urls.append(url)
-    native: list[Mapping[str, Json]] = []
-    for url in urls:
-        native.extend((yield from _download_rows(url)))
-    return native
+    return urls
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
@@ -266,26 +311,26 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days of the account: the last 90 days in one request, earlier ones by reports that a later call resumes."""
-    today = now.astimezone(UTC).date()
     last_day = max(start, min(end, (to_account_time(account, now) or now).date()))
-    if job is None and start >= today - timedelta(days=pinterest.SYNC_DAYS):
-        native, zone = yield from _fetch_sync_rows(account, start, last_day)
+    native: list[Mapping[str, Json]] = []
+    if job is None and is_synchronous(start, now):
+        native, in_utc = yield from fetch_sync_rows(account, start, last_day)
+    elif job is None:
+        job, in_utc = yield from start_reports(account, start, last_day)
+        pending = PendingReport(job, pinterest.IN_PROGRESS, POLL_INTERVAL_MS)
+        return Insights.from_pending_report(start, end, get_report_timezone(account, in_utc), pending)
     else:
-        if job is None:
-            tokens, zone = yield from _start_reports(account, start, last_day)
-            utc = zone != account.timezone
-            pending = PendingReport(encode_job(tokens, utc), pinterest.IN_PROGRESS, POLL_INTERVAL_MS)
-            return Insights.from_pending_report(start, end, zone, pending)
-        tokens, utc = decode_job(job)
-        zone = pinterest.UTC_TIMEZONE if utc else account.timezone
-        rows = yield from _fetch_job_rows(account, tokens)
-        if isinstance(rows, str):
-            return Insights.from_pending_report(start, end, zone, PendingReport(job, rows, POLL_INTERVAL_MS))
-        native = rows
+        tokens, in_utc = decode_job(job)
+        urls = yield from fetch_report_urls(account, tokens)
+        if isinstance(urls, str):
+            pending = PendingReport(job, urls, POLL_INTERVAL_MS)
+            return Insights.from_pending_report(start, end, get_report_timezone(account, in_utc), pending)
+        for url in urls:
+            native.extend((yield from download_rows(url)))
     days = list(parse_daily_metrics(account, native, start, end))
-    notes = [] if zone == account.timezone else ["Days are those of UTC: the account's own are not to be had."]
+    zone, notes = get_report_timezone(account, in_utc), list_zone_notes(in_utc)
     coverage = Coverage(*find_report_range(days, start, end), zone, notes=notes)
-    coverage = coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
+    coverage = coverage.mark_provisional(get_restated_from(now))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

@@ -20,7 +20,7 @@ from attrs import frozen
 
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
-from adsunify.adapter.metrics import History, Metric
+from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Account,
     Catalog,
@@ -433,10 +433,24 @@ METRICS = (
     Metric("reach", "/TOTAL_IMPRESSION_USER", "count", note="Of one day; days do not add up."),
 )
 
+REPORT_SOURCE = "API v5, analytics of campaigns, ad groups and ads, and reports (read 2026-11-23)"
+# unverified: the figures of all campaigns or ad groups add up to those of the account.
+REPORT_LEVELS = (
+    ReportLevel("campaign", "CAMPAIGN", "/CAMPAIGN_ID", "/CAMPAIGN_NAME", source=REPORT_SOURCE),
+    ReportLevel("adGroup", "AD_GROUP", "/AD_GROUP_ID", "/AD_GROUP_NAME", "/CAMPAIGN_ID", source=REPORT_SOURCE),
+    ReportLevel(
+        *("ad", "PIN_PROMOTION", "/AD_ID", "/AD_NAME", "/AD_GROUP_ID"),
+        adds_up=False,
+        note="Ads may add up to less than their ad group, because some have figures as part of the ad group only.",
+        source=f"{REPORT_SOURCE}; github.com/fivetran/dbt_pinterest, DECISIONLOG",
+    ),
+)
+
 ERRORS = (
     ErrorRule(
         "rejected", "input", "an item that has an exception and no data was not written", (pinterest.ITEM_ERROR,)
     ),
+    ErrorRule("throttled", "limit", "the message names the seconds to wait", (pinterest.RETRY_LATER,), 400),
     ErrorRule("rejected", "input", "the request is not valid", status=400),
     ErrorRule("rejected", "token", "the token is expired, revoked or invalid", status=401),
     ErrorRule("rejected", "permission", "the token, its scope or the role in the account do not permit it", status=403),
@@ -460,6 +474,7 @@ NETWORK = Network(
     edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
+    report_levels=REPORT_LEVELS,
     errors=ERRORS,
     # API v5, "Ads reporting": a day without a row had no delivery, and is still null or a gap in
     # the coverage, not 0.

@@ -315,6 +315,14 @@ def test_a_report_in_days_of_utc_stays_one() -> None:
     assert done.coverage.timezone == "UTC"
 
 
+def test_reports_of_a_long_range_have_days_of_one_zone() -> None:
+    start, end = date(2025, 3, 1), date(2026, 10, 31)
+    tokens = [answer_of({"report_status": "IN_PROGRESS", "token": f"t{number}"}) for number in range(4)]
+    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), failing(1, 400), *tokens)
+    assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", *[None] * 4]
+    assert (reads.decode_job(found.pending.job)[1], found.coverage.timezone) == (True, "UTC")
+
+
 @pytest.mark.parametrize("status", ["FAILED", "EXPIRED", "CANCELLED", "DOES_NOT_EXIST", "?"])
 def test_a_report_that_failed(status: str) -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.encode_job(["t"], False), TODAY)
