@@ -14,6 +14,7 @@ from adsunify.adapter.flows import run_flow
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.linkedin import reports
+from adsunify.networks.linkedin.reads import NO_ROWS_NOTE
 from adsunify.networks.linkedin.tables import REPORT_LEVELS
 from tests.networks.calls import answer_of, run
 
@@ -122,10 +123,15 @@ def test_days_with_too_many_rows_are_read_in_smaller_ranges(monkeypatch: pytest.
 
 def test_a_long_range_is_read_in_parts_that_have_a_reach() -> None:
     asked: list[tuple[date, date]] = []
-    pages = read_all("campaign", 100, lambda first, last: asked.append((first, last)) or [])
+
+    def answer(first: date, last: date) -> list[Any]:
+        asked.append((first, last))
+        return []
+
+    pages = read_all("campaign", 100, answer)
     assert [(last - first).days + 1 for first, last in asked] == [92, 8]
     assert asked[1][1] == FIRST + timedelta(days=99)
-    assert reports.NO_ROWS_NOTE in pages[-1].coverage.notes
+    assert NO_ROWS_NOTE in pages[-1].coverage.notes
 
 
 @pytest.mark.parametrize("values", [[], ["urn:li:sponsoredCampaign:1"], [None]])

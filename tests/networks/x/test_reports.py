@@ -36,7 +36,7 @@ ACCOUNT_LISTS: Mapping[str, list[dict[str, Any]]] = {
         {"id": "p3", "line_item_id": "l3", "tweet_id": "93"},
     ],
 }
-MAIN = {
+MAIN: Mapping[str, Mapping[str, Any]] = {
     "ALL_ON_TWITTER": {"impressions": [5210, 0, None], "billed_charge_local_micro": [18_340_000, 0, None]},
     "SPOTLIGHT": {"impressions": [5, None, None], "billed_charge_local_micro": None},
     "TREND": {"impressions": None},
@@ -78,9 +78,9 @@ class Network:
 
     def make_series(self, id_: str, query: Mapping[str, str]) -> dict[str, Any]:
         if query["metric_groups"] == "WEB_CONVERSION":
-            metrics: dict[str, Any] = WEB if query["placement"] == "ALL_ON_TWITTER" else {"conversion_purchases": None}
+            metrics: Mapping[str, Any] = WEB if query["placement"] == "ALL_ON_TWITTER" else {}
         else:
-            metrics = dict(MAIN[query["placement"]])
+            metrics = MAIN[query["placement"]]
         return {"id": self.answered_id or id_, "id_data": [{"segment": None, "metrics": metrics}]}
 
 
@@ -122,7 +122,7 @@ def test_a_page_has_the_entities_of_a_list_in_the_currency_of_the_account(
         for placement in ("ALL_ON_TWITTER", "SPOTLIGHT", "TREND")
         for groups in ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")
     }
-    figures = [
+    figures: list[tuple[str, dict[str, Any]]] = [
         ("2026-11-16", {"impressions": 5215, "spend": "18.34", "conversions": "2"}),
         ("2026-11-17", {"impressions": 0, "spend": "0", "conversions": "0"}),
         ("2026-11-18", {"impressions": None, "spend": None, "conversions": "0"}),
