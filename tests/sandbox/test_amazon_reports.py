@@ -178,6 +178,7 @@ def configured(**change: Any) -> dict[str, Any]:
         {name: value for name, value in REPORT.items() if name != "configuration"},
         configured(adProduct="SPONSORED_BRANDS"),
         configured(reportTypeId="spSearchTerm"),
+        configured(reportTypeId=["spCampaigns"]),
         configured(groupBy=["targeting"]),
         configured(groupBy=[]),
         configured(timeUnit="HOURLY"),

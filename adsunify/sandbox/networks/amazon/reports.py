@@ -24,9 +24,9 @@ _REPORT_STATUSES = ("PENDING", "PROCESSING", "COMPLETED")
 
 
 def _check_report_type(value: Any, where: str) -> str:
-    if value not in REPORT_TYPES:
+    if not isinstance(value, str) or value not in REPORT_TYPES:
         raise InvalidRequest("value", where, "configuration reportTypeId is unknown or invalid", value)
-    return str(value)
+    return value
 
 
 _CONFIGURATION_CHECK = record(

@@ -63,7 +63,7 @@ def _check_filter(value: Any, where: str) -> list[re.Match[str]]:
 
 
 def _check_timezone(value: Any, where: str) -> ZoneInfo:
-    if value not in available_timezones():
+    if not isinstance(value, str) or value not in available_timezones():
         raise InvalidRequest("value", where, "is not a time zone", value)
     return ZoneInfo(value)
 
