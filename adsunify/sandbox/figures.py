@@ -52,11 +52,14 @@ def get_share(
     }
 
 
-def divide_figures(whole: Figures, lineages: Sequence[Lineage], day: date) -> dict[EntityKey, dict[str, int]]:
+def divide_figures(
+    whole: Figures, lineages: Sequence[Lineage], day: date, smallest: Figures = MappingProxyType({})
+) -> dict[EntityKey, dict[str, int]]:
     """Divide an account's figures of a day over its entities.
 
-    `lineages` are those of `World.list_lineages`. Their last entities get parts of different sizes, and on some days
-    an entity gets none. Every entity above is the sum of its children, so each level adds up to the whole exactly.
+    `lineages` are those of `World.list_lineages`, `smallest` is that of `get_share`. The last entities of the lineages
+    get parts of different sizes, and on some days an entity gets none. Every entity above is the sum of its children,
+    so each level adds up to the whole exactly.
 
     Returns:
         the figures by kind and id, only of entities that have a part.
@@ -68,7 +71,7 @@ def divide_figures(whole: Figures, lineages: Sequence[Lineage], day: date) -> di
     figures: dict[EntityKey, dict[str, int]] = {}
     for lineage, weight in zip(lineages, weights, strict=True):
         if weight:
-            part = get_share(whole, first, first + weight, parts)
+            part = get_share(whole, first, first + weight, parts, smallest)
             for entity in lineage:
                 key = entity.kind, entity.id
                 figures[key] = sum_figures([part], figures.get(key))

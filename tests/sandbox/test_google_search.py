@@ -307,6 +307,7 @@ async def test_each_level_adds_up_to_the_customer(web: httpx.AsyncClient, source
     found = await rows(web, query)
     assert len(whole) == 7
     assert add_up(found) == add_up(whole)
+    assert all(int(row["metrics"].get("costMicros", 0)) % 10_000 == 0 for row in found)  # the billable unit
     position = {"campaign": CAMPAIGN, "ad_group": GROUP, "ad_group_ad": AD}[source]
     numbers = [name.rpartition("/")[2].rpartition("~")[2] for name in (tree[position] for tree in trees)]
     name = messages.to_camel_case(source)
@@ -316,6 +317,9 @@ async def test_each_level_adds_up_to_the_customer(web: httpx.AsyncClient, source
     number, condition = numbers[1], f" AND {LEVELS[source].partition(',')[0]} IN ({numbers[1]}, 1)"
     one = await rows(web, DAILY.format(fields=LEVELS[source], source=source, more=condition))
     assert one == [row for row in found if row[name].get("ad", row[name])["id"] == number]
+    if source == "ad_group_ad":
+        exact = f" AND ad_group_ad.resource_name IN ('{trees[1][AD]}')"
+        assert await rows(web, DAILY.format(fields=LEVELS[source], source=source, more=exact)) == one
     parent = {"ad_group": ("campaign", CAMPAIGN), "ad_group_ad": ("adGroup", GROUP)}.get(source)
     if parent:
         assert {row[parent[0]]["id"] for row in one} == {trees[1][parent[1]].rpartition("/")[2]}

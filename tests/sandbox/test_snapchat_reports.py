@@ -166,6 +166,8 @@ async def test_a_report(web: httpx.AsyncClient, clock: Clock) -> None:
 WEEK = {**DAYS, "start_time": "2026-11-14T00:00:00.000-05:00", "end_time": "2026-11-22T00:00:00.000-05:00"}
 NO_BREAKDOWN = {name: value for name, value in WEEK.items() if name != "breakdown"}
 
+DELETED = {"read_deleted_entities": "true"}
+
 
 def items_of(answer: Any, kind: str) -> dict[str, Counter[str]]:
     """The figures of each item of a breakdown by day and metric."""
@@ -188,6 +190,10 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     for squad in (*squads, squads[0]):
         clock.instant += timedelta(minutes=1)
         made(await write(web, "POST", f"adsquads/{squad}", "ads", {**AD, "ad_squad_id": squad, "status": "ACTIVE"}))
+    clock.instant = datetime(2026, 11, 18, 12, tzinfo=UTC)
+    await log_in(web)
+    deleted = (await read(web, f"adsquads/{squads[1]}/ads"))["ads"][0]["ad"]["id"]
+    assert (await web.delete(f"{V1}/adsquads/{squads[1]}")).status_code == 200
     clock.instant = datetime(2026, 11, 21, 12, tzinfo=UTC)
     await log_in(web)
     alone = await read(web, f"adaccounts/{NEW_YORK}/stats", **{**NO_BREAKDOWN, "fields": "spend"})
@@ -199,9 +205,13 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
         spend = {day: value for day, value in sum(level.values(), Counter()).items() if day.endswith(" spend")}
         assert spend == account
     assert campaigns[above]
+    days = {name[:10] for name in ads[deleted]}
+    assert days == {"2026-11-15", "2026-11-16", "2026-11-17", "2026-11-18"}
     parents = {
-        one["ad"]["id"]: one["ad"]["ad_squad_id"] for one in (await read(web, f"adaccounts/{NEW_YORK}/ads"))["ads"]
+        one["ad"]["id"]: one["ad"]["ad_squad_id"]
+        for one in (await read(web, f"adaccounts/{NEW_YORK}/ads", **DELETED))["ads"]
     }
+    ad_squads: dict[str, Counter[str]] = {}
     for native_id, figures in campaigns.items():
         answer = await read(web, f"campaigns/{native_id}/stats", **{**WEEK, "breakdown": "adsquad"})
         stat = answer["timeseries_stats"][0]["timeseries_stat"]
@@ -210,15 +220,20 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
         groups = items_of(answer, "adsquad")
         assert sum(groups.values(), Counter()) == figures
         assert {*groups} == {*squads} or native_id != above
+        ad_squads |= groups
         for squad, group in groups.items():
             below = items_of(await read(web, f"adsquads/{squad}/stats", **{**WEEK, "breakdown": "ad"}), "ad")
             assert sum(below.values(), Counter()) == group
             assert below == {ad: ads[ad] for ad, parent in parents.items() if parent == squad}
-    for word, level in (("campaigns", campaigns), ("ads", ads)):
+    for word, type_name, level in (
+        ("campaigns", "CAMPAIGN", campaigns),
+        ("adsquads", "AD_SQUAD", ad_squads),
+        ("ads", "AD", ads),
+    ):
         for native_id, figures in level.items():
             own = await read(web, f"{word}/{native_id}/stats", **NO_BREAKDOWN)
             stat = own["timeseries_stats"][0]["timeseries_stat"]
-            assert (stat["id"], stat["type"]) == (native_id, word[:-1].upper())
+            assert (stat["id"], stat["type"]) == (native_id, type_name)
             assert figures_of(stat["timeseries"]) == figures
 
 

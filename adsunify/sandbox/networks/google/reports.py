@@ -102,12 +102,13 @@ def _generate_metrics_by_id(
     whole = generate_daily_metrics(account, day)
     if kind == "customer":
         return {account.id: whole}
+    smallest = {"costMicros": catalogs.get_billable_unit(account)}
     units = {name: int(value * _FRACTION_UNITS) if name in _FRACTIONS else value for name, value in whole.items()}
     return {
         entity_id: {
             name: Decimal(value) / _FRACTION_UNITS if name in _FRACTIONS else value for name, value in part.items()
         }
-        for (entity_kind, entity_id), part in divide_figures(units, lineages, day).items()
+        for (entity_kind, entity_id), part in divide_figures(units, lineages, day, smallest).items()
         if entity_kind == kind
     }
 

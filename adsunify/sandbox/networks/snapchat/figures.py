@@ -2,7 +2,7 @@
 
 The figures of an ad are integers drawn from a digest of its id and the day; the figures of a day of the account's time
 zone are spread over its hours. Statuses have no history: an ad that is active now counts as delivering since its
-creation.
+creation. A deleted ad keeps its figures up to the deletion.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def generate_daily_figures(ad: str, day: str, unit: int) -> Mapping[str, int]:
 
 
 def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEntity, datetime, datetime]]:
-    """Every ad that delivers now, with the first and the last instant at which it does."""
+    """Every ad that delivers now or did until it was deleted, with the first and the last instant of its delivery."""
     delivering = []
     for ad in world.list_entities("ad", account.id):
         squad = world.find("adsquad", str(ad.parent))
@@ -55,7 +55,7 @@ def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEnti
         assert squad is not None
         assert campaign is not None
         line = (ad, squad, campaign)
-        if any(entity.data["status"] != "ACTIVE" or "_deleted" in entity.data for entity in line):
+        if any(entity.data["status"] != "ACTIVE" for entity in line):
             continue
         since = [
             INSTANT.check_datetime(entity.data["start_time"], "") for entity in line if "start_time" in entity.data
@@ -63,5 +63,6 @@ def list_delivering_ads(world: World, account: Account) -> list[tuple[StoredEnti
         if "_evergreen" not in campaign.data:
             since.append(ad.created_at)
         until = [INSTANT.check_datetime(entity.data["end_time"], "") for entity in line if "end_time" in entity.data]
+        until += [entity.updated_at for entity in line if "_deleted" in entity.data]
         delivering.append((ad, max(since), min(until, default=datetime.max.replace(tzinfo=UTC))))
     return delivering

@@ -229,10 +229,13 @@ def _build_rows(request: Request, parameters: Mapping[str, Any]) -> list[dict[st
             for label, share in _split_periods(day, period):
                 hour = f" {label}" if period == HOUR_DIMENSION else ""
                 whole = figures.generate_daily_counts(account, hour, day, share)
-                key = ("advertiser", account.id)
-                for part_key, part in {key: whole, **figures.divide_counts(whole, lineages, day)}.items():
-                    if part_key in parts:
-                        parts[part_key].setdefault(label, []).append(part)
+                by_key = (
+                    {("advertiser", account.id): whole}
+                    if parameters["data_level"] == "AUCTION_ADVERTISER"
+                    else figures.divide_counts(whole, lineages, day)
+                )
+                for key in by_key.keys() & parts.keys():
+                    parts[key].setdefault(label, []).append(by_key[key])
         for key, attributes in subjects.items():
             for label, together in parts[key].items():
                 keys = {subject: attributes[subject], **({period: label} if period else {})}
