@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from enum import Enum
+from typing import Any, Final
 from uuid import UUID
 
 from pydantic.alias_generators import to_camel
@@ -15,7 +16,7 @@ from adsunify import answers
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
 from adsunify.contract.requests import KeyScope
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
-from adsunify.models.base import ApiModel
+from adsunify.models.base import ApiModel, is_nullable
 from adsunify.models.brief import CampaignBrief, Creative
 from adsunify.models.edit import EditBody, EditTargeting
 from adsunify.models.guardrail import RuleScope, SpendLimits, SpendWindow
@@ -57,10 +58,21 @@ NOT_JSON_MESSAGE = (
 )
 
 
+class Omitted(Enum):
+    """The default of parameters for which None has a meaning, such as to remove a limit."""
+
+    OMITTED = "omitted"
+
+
+OMITTED: Final = Omitted.OMITTED
+
+
 def make_request(
     operation_id: str, arguments: Mapping[str, object], cursor: str | None = None, idempotency_key: str | None = None
 ) -> ApiRequest:
-    """Make the request of a method. ``arguments`` are named as in the request; those that are None are left out.
+    """Make the request of a method. ``arguments`` are named as in the request.
+
+    Those that are :data:`OMITTED` are left out, and so are those that are None, unless :func:`can_remove` them.
 
     Raises:
         InvalidInput: an argument has a wrong type; the error names each.
@@ -69,7 +81,10 @@ def make_request(
     issues: list[Issue] = []
     members: dict[str, Any] = {}
     for name, value in (*arguments.items(), ("cursor", cursor)):
-        if value is None and not _is_required(endpoint, name):
+        if value is None and can_remove(endpoint, name):
+            members[to_camel(name)] = None
+            continue
+        if value is OMITTED or (value is None and not _is_required(endpoint, name)):
             continue
         try:
             members[to_camel(name)] = _read_member(to_camel(name), value)
@@ -80,6 +95,12 @@ def make_request(
     query = {} if endpoint.query is None else {name: _to_text(value) for name, value in members.items()}
     check_parameters(endpoint, path, query, idempotency_key)
     return ApiRequest(path, query, b"" if endpoint.body is None else encode_body(members), idempotency_key)
+
+
+def can_remove(endpoint: Endpoint, name: str) -> bool:
+    """Whether null removes this member in the body of a change."""
+    fields = {} if endpoint.method != "PATCH" or endpoint.body is None else endpoint.body.model_fields
+    return any(to_camel(attribute) == name and is_nullable(field) for attribute, field in fields.items())
 
 
 def _is_required(endpoint: Endpoint, name: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_args
 from unicodedata import category
 
 from pydantic import (
@@ -30,6 +30,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from adsunify.errors import MAX_ISSUES, MORE_ISSUES_CODE, InvalidInput
@@ -64,6 +65,12 @@ class _NotNull:
 
 Omittable = Annotated[ItemT | None, _NotNull()]
 """A member that may be left out."""
+
+
+def is_nullable(field: FieldInfo) -> bool:
+    """Whether a member of a model may be ``null``."""
+    return NoneType in get_args(field.annotation) and not any(isinstance(one, _NotNull) for one in field.metadata)
+
 
 if TYPE_CHECKING:
     Items = Sequence

@@ -40,6 +40,11 @@ async def test_a_rule_is_made_changed_and_met(server: Served, clients: dict[str,
         assert (breach.guardrail_id, breach.member, breach.fits) == (rule.id, "perOperation.daily", "10.50")
         changed = await client.guardrails.update(rule, per_operation=SpendLimits(daily="20", lifetime=None))
         assert (changed.version, changed.per_window) == (2, rule.per_window)
+        changed = await client.guardrails.update(rule, per_window=None, max_increase_percent=None, name="Smaller")
+        assert (changed.per_window, changed.max_increase_percent, changed.name) == (None, None, "Smaller")
+        assert (changed.per_operation.daily, changed.currency) == (Decimal(20), "USD")
+        with pytest.raises(InvalidInput, match="currency"):
+            await client.guardrails.update(rule, currency=None)
         assert (await client.campaigns.create(account, make_brief("meta"))).status == "prepared"
     finally:
         await client.guardrails.delete(rule)

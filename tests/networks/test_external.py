@@ -21,6 +21,13 @@ from adsunify.sandbox.networks import load_networks
 print(get_adapter("{TOY}").network.title, load_networks()["{TOY}"].code)
 """
 
+SCOPE = f"""
+from adsunify import Ads, RuleScope
+with Ads("sqlite:///rules.db") as client:
+    rule = client.guardrails.create(name="Toy", scope=RuleScope(networks=["{TOY}"]), blocked_actions=["delete"])
+    print(*rule.scope.networks)
+"""
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
@@ -57,6 +64,13 @@ def test_a_named_adapter_and_its_simulated_network_are_loaded(site: Path) -> Non
     assert run_python(site, TOY, "-c", LIST_NETWORKS).stdout.split() == [*ADAPTER_PACKAGES, TOY]
     loaded = run_python(site, TOY, "-c", LOAD)
     assert loaded.stdout.split() == [TOY.capitalize(), TOY], loaded.stderr
+
+
+def test_a_guardrail_applies_to_a_network_of_another_distribution(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(site)
+    made = run_python(site, TOY, "-c", SCOPE)
+    assert made.stdout.split() == [TOY], made.stderr
+    assert "scope.networks.0: must be one of" in run_python(site, "", "-c", SCOPE).stderr
 
 
 def test_an_installed_adapter_that_is_not_named_is_not_loaded(site: Path) -> None:

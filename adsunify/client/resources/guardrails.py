@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Literal
 
 from adsunify.answers import FrozenCredential, Guardrail, GuardrailUsage
+from adsunify.client.inputs import OMITTED, Omitted
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource
 from adsunify.models.guardrail import GuardedAction, RuleScope, SpendLimits, SpendWindow
@@ -150,12 +151,12 @@ class GuardrailsResource(Resource):
         *,
         name: str | None = None,
         scope: RuleScope | None = None,
-        currency: str | None = None,
-        per_operation: SpendLimits | None = None,
-        per_window: SpendWindow | None = None,
-        approval_above: SpendLimits | None = None,
-        max_increase_percent: Decimal | int | None = None,
-        max_bid: str | None = None,
+        currency: str | Omitted | None = OMITTED,
+        per_operation: SpendLimits | Omitted | None = OMITTED,
+        per_window: SpendWindow | Omitted | None = OMITTED,
+        approval_above: SpendLimits | Omitted | None = OMITTED,
+        max_increase_percent: Decimal | int | Omitted | None = OMITTED,
+        max_bid: str | Omitted | None = OMITTED,
         blocked_actions: Sequence[GuardedAction] | None = None,
         on_breach: Literal["refuse", "freeze"] | None = None,
         other_currencies: Literal["refuse", "allow"] | None = None,

@@ -52,6 +52,8 @@ IMPORTS: Mapping[str, str] = {
     "NetworkCode": "adsunify.values.network_codes",
     "AsyncPages": "adsunify.client.pages",
     "Pages": "adsunify.client.pages",
+    "OMITTED": "adsunify.client.inputs",
+    "Omitted": "adsunify.client.inputs",
     "Status": "adsunify.contract.requests",
     "AsyncReport": "adsunify.client.reports",
     "Report": "adsunify.client.reports",

@@ -12,6 +12,7 @@ from attrs import frozen
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
+from adsunify.client.inputs import can_remove
 from adsunify.contract import Endpoint
 from adsunify.contract.requests import Nothing, Status
 from adsunify.events import EventName
@@ -73,7 +74,7 @@ def read_parameters(endpoint: Endpoint) -> list[Parameter]:
     for model in (endpoint.query, endpoint.body):
         if model is not None and model is not Nothing:
             found += [
-                read_member(model, name)
+                read_member(model, name, can_remove(endpoint, to_camel(name)))
                 for name in model.model_fields
                 if name not in OMITTED_MEMBERS.get(endpoint.operation_id, (CURSOR,))
             ]
@@ -87,8 +88,8 @@ def takes_any_member(endpoint: Endpoint) -> bool:
     return endpoint.body is not None and endpoint.body.model_config.get("extra") == "allow"
 
 
-def read_member(model: type[BaseModel], name: str) -> Parameter:
-    """A member of a query or a body as a parameter."""
+def read_member(model: type[BaseModel], name: str, is_removable: bool) -> Parameter:
+    """A member of a query or a body as a parameter. ``is_removable``: None removes it, so None is not the default."""
     field, wire = model.model_fields[name], to_camel(name)
     schema = model.model_json_schema()["properties"][wire] if "properties" in model.model_json_schema() else {}
     parameter, kind = NAMES.get(wire, (to_snake(name), ""))
@@ -96,6 +97,8 @@ def read_member(model: type[BaseModel], name: str) -> Parameter:
         kind = describe_schema(schema) or describe_type(field.annotation)
     if field.is_required():
         return Parameter(wire, parameter, kind, is_positional=kind in POSITIONAL)
+    if is_removable:
+        return Parameter(wire, parameter, f"{kind} | Omitted | None", "OMITTED")
     default = repr(field.default)
     if field.default is None or field.default == {} or isinstance(field.default, BaseModel):
         kind, default = f"{kind} | None", "None"
