@@ -22,7 +22,7 @@ COMMANDS = {
     "operations": "workflow",
     "execute": "executing",
     "cancel": "workflow",
-    "insights": "workflow",
+    "insights": "insights",
     "guardrails": "guardrails",
     "webhooks": "webhooks",
     "networks": "networks",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import Timer
 from typing import Literal
 
 import click
 from attrs import frozen
 from rich.cells import cell_len
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -29,6 +31,7 @@ MIN_PROSE_WIDTH = 12
 """The minimum width of a column of prose, even if all its words are shorter."""
 PIPE_WIDTH = 250
 """The width if the output is not a terminal. Lines that programs read are not wrapped."""
+PROGRESS_DELAY_SECONDS = 2.0
 RISK_WORDS = {
     "low": "nothing starts to run",
     "spend": "IT MAY SPEND MONEY",
@@ -369,35 +372,6 @@ def _error_message(step: Mapping[str, Json]) -> Json:
     return None if step["error"] is None else step["error"].get("message")
 
 
-METRIC_COLUMNS = {
-    "impressions": Column("impressions", number=True),
-    "clicks": Column("clicks", number=True),
-    "spend": Column("spend", number=True),
-    "conversions": Column("conversions", number=True, rank=1),
-    "conversionValue": Column("conversion value", number=True, rank=2),
-    "videoViews": Column("video views", number=True, rank=4),
-    "reach": Column("reach", number=True, rank=3),
-}
-
-
-def insights_parts(insights: Mapping[str, Json]) -> Iterator[str | TextTable]:
-    """Yield daily metrics with their totals, and missing days."""
-    rows = [(row["date"], *(row[name] for name in METRIC_COLUMNS)) for row in insights["rows"]]
-    rows.append(("total", *(insights["totals"][name] for name in METRIC_COLUMNS)))
-    title = f"spend in {insights['currency']}, days of {insights['timezone']}"
-    yield make_table((Column("date"), *METRIC_COLUMNS.values()), rows, title)
-    coverage = insights["coverage"]
-    if not coverage["complete"]:
-        yield "The figures are not complete."
-    for gap in coverage["missing"]:
-        first, last = gap["startDate"], gap["endDate"]
-        yield f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
-    if coverage["provisionalFrom"] is not None:
-        yield f"provisional from {coverage['provisionalFrom']}: the network may still change the figures"
-    for note in coverage["notes"]:
-        yield to_plain_text(note)
-
-
 def print_result(data: Json, as_json: bool, parts: Iterable[str | TextTable]) -> None:
     """Print a result: the data as one JSON document, or parts for people."""
     if as_json:
@@ -411,3 +385,26 @@ def status_line(words: str) -> Iterator[Callable[[str], None]]:
     """Show a text on stderr while work is in progress; yields a function that replaces the text."""
     with make_console(stderr=True).status(Text(words)) as status:
         yield lambda more: status.update(Text(more))
+
+
+@contextmanager
+def delayed_progress(words: str) -> Iterator[Callable[[str], None]]:
+    """Show a text with the elapsed time on stderr, if it is a terminal and the work takes longer than 2 seconds.
+
+    Yields a function that replaces the text.
+    """
+    console = make_console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    progress = Progress(*columns, console=console, transient=True)
+    task = progress.add_task(words, total=None)
+    timer = Timer(PROGRESS_DELAY_SECONDS, progress.start)
+    if console.is_terminal:
+        timer.start()
+    try:
+        yield lambda more: progress.update(task, description=more)
+    finally:
+        timer.cancel()
+        if timer.is_alive():
+            timer.join()
+        if progress.live.is_started:
+            progress.stop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -13,8 +12,6 @@ from adsunify.cli.options import Target, data_option, idempotency_option, target
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.values.network_codes import ExternalNetwork
 
-DEFAULT_DAYS = 7
-EARLIEST_END = date.min + timedelta(days=DEFAULT_DAYS)
 network_choice = click.Choice(list(ADAPTER_PACKAGES))
 
 
@@ -115,24 +112,3 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
     with where.make_client() as client:
         cancelled = client.operations.cancel(operation).to_dict()
     output.print_result(cancelled, as_json, [output.operations_table([cancelled]), *output.outcome_parts(cancelled)])
-
-
-@click.command()
-@click.argument("account")
-@click.option(
-    "--start", type=click.DateTime(["%Y-%m-%d"]), help=f"The first day.  [default: {DEFAULT_DAYS} days before the end]"
-)
-@click.option("--end", type=click.DateTime(["%Y-%m-%d"]), help="The last day.  [default: yesterday]")
-@data_option
-@target_options
-def insights(where: Target, account: str, start: datetime | None, end: datetime | None, as_json: bool) -> None:
-    """Print an account's daily metrics.
-
-    Both days are included. Days are of ACCOUNT's time zone, and amounts are in its currency. Some networks prepare a
-    report first; the command waits for it.
-    """
-    last: date = datetime.now(UTC).date() - timedelta(days=1) if end is None else end.date()
-    first = max(last, EARLIEST_END) - timedelta(days=DEFAULT_DAYS - 1) if start is None else start.date()
-    with output.status_line(f"Reading {first} to {last}"), where.make_client() as client:
-        report = client.insights.daily(account, first, last).to_dict()
-    output.print_result(report, as_json, output.insights_parts(report))

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from adsunify.cli import output
+from adsunify.cli.insights import insights_parts
 
 from .conftest import Networks, Place
 from .running import BRIEF, BRIEFS
@@ -119,7 +120,7 @@ def test_days_without_figures_are_named_in_words(both: Place, account: str) -> N
     assert re.search(rf"^\d{{4}}-\d\d-\d\d to {end}: no figures$", shown.out, re.MULTILINE), shown.out
     figures = both.ads("insights", account, "--start", start, "--end", end, "--json").data
     figures["coverage"]["missing"] = [{"startDate": start, "endDate": start}]
-    assert f"{start}: no figures" in list(output.insights_parts(figures))
+    assert f"{start}: no figures" in list(insights_parts(figures))
 
 
 def test_nobody_is_asked_and_nothing_is_written_without_the_word(both: Place, account: str, networks: Networks) -> None:

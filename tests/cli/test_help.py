@@ -24,15 +24,15 @@ DOCUMENTED = {
         "admin keys rotate",
     ),
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
-    *("keys list", "keys create", "insights", "webhooks listen", "webhooks verify"),
+    *("keys list", "keys create", "insights", "insights export", "webhooks listen", "webhooks verify"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
 }
 """The fixed list: nobody's script breaks."""
-WITHOUT_JSON = {"worker", "mcp", "db upgrade"}
+WITHOUT_JSON = {"worker", "mcp", "db upgrade", "insights export"}
 """Commands that have nothing to tell, or speak another protocol."""
 ANYWHERE = {
     *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
-    *("keys list", "keys create"),
+    *("insights export", "keys list", "keys create"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
 }
 
@@ -40,6 +40,8 @@ ANYWHERE = {
 def every(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
     if not isinstance(command, click.Group):
         yield name, command
+        for child, one in getattr(command, "subcommands", {}).items():
+            yield f"{name} {child}", one
         return
     context = click.Context(command)
     for one in command.list_commands(context):

@@ -45,6 +45,8 @@ def read_commands() -> Any:
 def walk_commands(command: click.Command, name: str) -> list[tuple[str, Any]]:
     """The command and all commands below it, each with its parameters."""
     found = [(name, {parameter.name: describe_parameter(parameter) for parameter in command.params})]
+    for child, inner in getattr(command, "subcommands", {}).items():
+        found += walk_commands(inner, f"{name} {child}")
     if isinstance(command, click.Group):
         for child in command.list_commands(click.Context(command)):
             inner = command.get_command(click.Context(command), child)
