@@ -137,7 +137,7 @@ async def test_what_is_refused(server: Served, live: dict[str, str]) -> None:
     assert await issue("google", "level=campaign&entityIds=1%20OR%201") == ("entityIds.0", "malformed")
     assert await issue("google", f"level=campaign&entityIds={','.join(map(str, range(1, 52)))}") == (
         "entityIds",
-        "too_long",
+        "too_many",
     )
     assert await issue("google", "level=campaign&cursor=x") == ("cursor", "malformed")
     path = f"/accounts/{live['outbrain']}/insights?{days}&level=adGroup"

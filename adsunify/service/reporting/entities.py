@@ -56,7 +56,10 @@ async def read_entity_insights(
     entity_ids: list[Json] = list(query.entity_ids)
     signed: Json = ["insights", query.level.kind, query.start.isoformat(), end.isoformat(), entity_ids]
     position = cursors.decode_cursor(service.ring, session.account.id, signed, cursor)
-    job, native_cursor = (None, None) if position.native_cursor is None else loads(position.native_cursor)
+    job, native_cursor = None, None
+    if position.native_cursor is not None:  # later pages end where the first one did, also after midnight
+        job, native_cursor, last = loads(position.native_cursor)
+        query = evolve(query, end=date.fromisoformat(last))
 
     async def read(job: str | None) -> EntityReportPage:
         return await _read_page(service, session, query, native_cursor, job)
@@ -76,7 +79,7 @@ async def read_entity_insights(
         page = EntityReportPage.from_pending_report(query, session.native_account.timezone, STARTING_REPORT)
     following = None
     if page.cursor is not None:
-        following = cursors.Position(dumps_canonical([page.job, page.cursor]).decode())
+        following = cursors.Position(dumps_canonical([page.job, page.cursor, query.end.isoformat()]).decode())
     next_cursor = cursors.encode_cursor(service.ring, session.account.id, signed, following)
     return UseCaseResult(_page_to_json(session, query, page.extend_to(end)), next_cursor, is_page=True)
 
