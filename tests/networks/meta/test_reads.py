@@ -13,6 +13,7 @@ import pytest
 from attrs import evolve
 
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.entity_reports import ReportQuery
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.oauth import Credentials, OAuthClient
@@ -25,7 +26,8 @@ from adsunify.errors import (
 )
 from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.models.brief import read_brief
-from adsunify.networks.meta import plans, reads
+from adsunify.networks.meta import plans, reads, reports
+from adsunify.networks.meta.tables import REPORT_LEVELS
 from adsunify.values.exact_json import loads
 from tests.networks.calls import answer_of, run
 
@@ -311,6 +313,7 @@ def test_places_are_searched_and_told_apart_by_type() -> None:
 
 # -- hostile answers --------------------------------------------------------------------------------------------------
 
+AD_REPORT = ReportQuery(REPORT_LEVELS[-1], date(2026, 10, 1), date(2026, 10, 2))
 READERS: list[Callable[[], Flow[Any]]] = [
     lambda: reads.discover_accounts(),
     lambda: reads.fetch_tree(ACCOUNT),
@@ -318,6 +321,8 @@ READERS: list[Callable[[], Flow[Any]]] = [
     lambda: reads.fetch_entity(ACCOUNT, "ad", "1"),
     lambda: reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), None, NOW),
     lambda: reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 2), "R1", NOW),
+    lambda: reports.fetch_report_page(ACCOUNT, AD_REPORT, None, None, NOW),
+    lambda: reports.fetch_report_page(ACCOUNT, AD_REPORT, None, "R1", NOW),
     lambda: reads.fetch_catalog_page(ACCOUNT, "pages", ListQuery()),
     lambda: reads.fetch_catalog_page(ACCOUNT, "locations:x", ListQuery()),
     lambda: reads.fetch_catalog_page(ACCOUNT, "dsa_recommendations", ListQuery()),

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.entity_reports import ReportQuery
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials
@@ -28,7 +29,7 @@ from adsunify.errors import (
     TokenRefused,
 )
 from adsunify.http.messages import Request, build_request_url
-from adsunify.networks.pinterest import native, plans, reads, tables
+from adsunify.networks.pinterest import native, plans, reads, reports, tables
 from tests.networks.calls import answer_of, run
 
 from .calls import ACCOUNT, API, APP, BELOW, NOW, failing, listed
@@ -404,7 +405,7 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["items", "id", "bookmark", "DATE", "report_status", "url", "token", "code", "access_token"]
+                ["items", "id", "AD_ID", "bookmark", "DATE", "report_status", "url", "token", "code", "access_token"]
             ),
             inner,
             max_size=3,
@@ -412,6 +413,7 @@ JSON = st.recursive(
     ),
     max_leaves=8,
 )
+AD_REPORT = ReportQuery(tables.REPORT_LEVELS[-1], date(2026, 11, 1), date(2026, 11, 2))
 READERS = (
     lambda: reads.discover_accounts(),
     lambda: reads.fetch_tree(ACCOUNT),
@@ -421,6 +423,8 @@ READERS = (
     lambda: reads.fetch_insights(NEW_YORK, date(2026, 11, 1), date(2026, 11, 2), None, TODAY),
     lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), None, TODAY),
     lambda: reads.fetch_insights(NEW_YORK, date(2026, 3, 1), date(2026, 4, 2), "dA", TODAY),
+    lambda: reports.fetch_report_page(NEW_YORK, AD_REPORT, None, None, TODAY),
+    lambda: reports.fetch_report_page(NEW_YORK, evolve(AD_REPORT, entity_ids=("6",)), None, "dA", TODAY),
     lambda: reads.fetch_catalog_page(ACCOUNT, "boards", ListQuery()),
     lambda: reads.fetch_catalog_page(ACCOUNT, "interests", ListQuery(search="x")),
     lambda: plans.plan_edit(ACCOUNT, "adGroup", "6", Edit({"bid": "1"}, {"ageMin": 20, "ageMax": 30}), NOW),
