@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
 from decimal import Decimal, localcontext
-from typing import Any, Literal
-from unittest.mock import AsyncMock
+from typing import Any
 
 import httpx
 import pytest
@@ -19,16 +18,14 @@ from pydantic.alias_generators import to_camel
 from adsunify import Ads, AsyncAds
 from adsunify.answers.tables import DECIMAL_DIGITS, DECIMAL_SCALE, ENTITY_COLUMNS, FIGURE_COLUMNS
 from adsunify.errors import InvalidInput, MissingExtra, ServerUnreachable
-from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from tests.server.served import Served
 
-from .conftest import DOORS, make_brief
+from .conftest import DOORS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ACCOUNT = "8d7a1f0e-6d7f-4b8e-9a55-0f6f8a4c1f11"
 FIRST, LAST = date(2027, 3, 1), date(2027, 3, 7)
 DECIMALS = [name for name, kind in FIGURE_COLUMNS.items() if kind == "decimal"]
-KINDS: Sequence[Literal["campaign", "adGroup", "ad"]] = ("campaign", "adGroup", "ad")
 COUNTS = [name for name, kind in FIGURE_COLUMNS.items() if kind == "count"]
 
 
@@ -104,32 +101,6 @@ async def test_a_report_of_the_account_has_the_days_of_the_account(
     ]
     totals = await report.sum_totals()
     assert totals.spend == (sum((row.spend or Decimal(0) for row in rows), Decimal(0)) if rows else None)
-
-
-@pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_adapter(code).network.report_levels])
-async def test_the_figures_of_a_level_add_up_to_those_of_the_account(
-    server: Served, clients: dict[str, AsyncAds], network: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The adapter and the simulated network agree on every level. An id gives the same rows as all entities do."""
-    client = clients["local"]
-    monkeypatch.setattr(client, "_wait", AsyncMock())
-    account = await client.accounts.get(server.accounts[network])
-    if not (await client.accounts.tree(account)).nodes:
-        operation = await client.campaigns.create(account, make_brief(network))
-        assert (await client.operations.run(operation, confirmed=True)).status == "succeeded"
-    end = server.hands.now().date() - timedelta(days=4)
-    start = end - timedelta(days=2)
-    days = (await client.insights.daily(account, start, end)).rows
-    levels = {level.kind: level for level in get_adapter(network).network.report_levels}
-    for kind in (kind for kind in KINDS if kind in levels):
-        rows = [row async for row in client.insights.report(account, start, end, level=kind)]
-        assert len({(row.date, row.entity_id) for row in rows}) == len(rows)
-        for name in ("impressions", "spend") if levels[kind].adds_up else ():
-            sums = [sum(getattr(row, name) or 0 for row in group) for group in (rows, days)]
-            assert sums[0] == sums[1] > 0, f"{kind} {name}"
-        for one in {row.entity_id for row in rows[:1]}:
-            named = client.insights.report(account, start, end, level=kind, entity_ids=[one])
-            assert [row.spend async for row in named] == [row.spend for row in rows if row.entity_id == one]
 
 
 @pytest.mark.parametrize("door", DOORS)
