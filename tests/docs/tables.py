@@ -13,6 +13,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from adsunify.answers.tables import DAILY_COLUMNS, DECIMAL_DIGITS, DECIMAL_SCALE, ENTITY_COLUMNS, ColumnKind
 from adsunify.contract.access import render_access_matrix
 from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.models.brief import CampaignBrief
@@ -41,6 +42,13 @@ FORMS = {
 """An example of each form that a text may have: the first that fits says which form it is."""
 ALWAYS = ("name", "goal", "budget.amount", "budget.currency", "budget.period", "schedule.startAt")
 """Members that no format has a row for, since every brief has them."""
+COLUMN_TYPES: Mapping[ColumnKind, tuple[str, str]] = {
+    "day": ("`date32`", "`2027-03-01`"),
+    "text": ("`utf8`", "text"),
+    "count": ("`int64`", "a number"),
+    "decimal": (f"`decimal128({DECIMAL_DIGITS}, {DECIMAL_SCALE})`", "text, such as `20.5`"),
+}
+"""What a column is in Arrow, and in CSV and JSON lines."""
 SCHEMA: Mapping[str, Any] = CampaignBrief.model_json_schema()
 
 
@@ -103,6 +111,16 @@ def write_testing(text: str) -> str:
         for name, fault in FAULTS.items()
     ]
     return replace_block(text, "faults", "\n" + "\n".join(render_markdown_table(heads, rows)) + "\n")
+
+
+def write_insights(text: str) -> str:
+    """The columns of tables of figures."""
+    heads = ("column", "tables of", "Arrow and Parquet", "CSV and JSON lines")
+    rows = [
+        (f"`{name}`", "`daily`, `report`" if name in DAILY_COLUMNS else "`report`", *COLUMN_TYPES[kind])
+        for name, kind in ENTITY_COLUMNS.items()
+    ]
+    return replace_block(text, "columns", "\n" + "\n".join(render_markdown_table(heads, rows)) + "\n")
 
 
 def join_alternatives(sets: Sequence[Sequence[str]]) -> str:
@@ -191,6 +209,7 @@ DOCUMENTS: Mapping[str, Callable[[str], str]] = {
     "docs/connecting.md": write_connecting,
     "docs/errors.md": write_errors,
     "docs/guardrails.md": write_guardrails,
+    "docs/insights.md": write_insights,
     "docs/networks.md": write_networks,
     **get_guide_writers(),
     "docs/testing.md": write_testing,

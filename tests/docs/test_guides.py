@@ -80,8 +80,11 @@ def test_an_edit_runs(page: str, client: Ads, networks: SimulatedNetworks) -> No
 
 
 def test_insights_are_read(client: Ads) -> None:
+    create_first_campaign(client)
     names = run(blocks("docs/insights.md", "python"), "insights.md", {"client": client})
     assert [day.date for day in names["insights"].rows][-1] == names["today"] - timedelta(days=1)
+    frames = names["table"].to_pylist(), names["pandas_frame"].to_dict("records"), names["polars_frame"].to_dicts()
+    assert [len(rows) for rows in frames] == [len(names["rows"])] * 3 != [0] * 3
 
 
 def test_an_error_has_a_code(capsys: Any) -> None:
