@@ -104,10 +104,15 @@ def make_arrow_table(report: Any) -> pyarrow.Table:
     rows = list(make_dicts(report))
     fields, arrays = [], []
     for name, kind in report.table_columns.items():
-        values = [row[name] for row in rows]
+        values = [_to_utf8(row[name]) if kind == "text" else row[name] for row in rows]
         fields.append(pyarrow.field(name, _choose_type(pyarrow, name, kind, values)))
         arrays.append(pyarrow.array(values, fields[-1].type))
     return pyarrow.table(arrays, schema=pyarrow.schema(fields))
+
+
+def _to_utf8(text: Any) -> str | None:
+    """Return a text with a question mark for each half of a surrogate pair, which UTF-8 cannot hold."""
+    return None if text is None else text.encode("utf-8", "replace").decode()
 
 
 def _choose_type(pyarrow: Any, name: str, kind: ColumnKind, values: Sequence[Any]) -> pyarrow.DataType:

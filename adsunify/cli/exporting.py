@@ -54,7 +54,7 @@ class CsvWriter:
     def _write_rows(self, rows: list[dict[str, Cell]]) -> None:
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator="\n").writerows(map(_to_json, row.values()) for row in rows)
-        self._file.write(text.getvalue().encode())
+        self._file.write(text.getvalue().encode("utf-8", "replace"))  # half a surrogate pair is no UTF-8
 
     def close(self) -> None:
         """CSV has no end."""

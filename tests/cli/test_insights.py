@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -40,7 +41,7 @@ FORMATS = ("csv", "jsonl", "parquet")
 def read_export(path: Path, format_: str) -> list[dict[str, Any]]:
     """The rows of a file, with text for dates and amounts; empty cells of CSV are None."""
     if format_ == "csv":
-        rows: list[dict[str, Any]] = list(csv.DictReader(path.read_text().splitlines()))
+        rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(path.read_text(), newline="")))
     elif format_ == "jsonl":
         rows = [json.loads(line) for line in path.read_text().splitlines()]
     else:
@@ -129,6 +130,19 @@ def test_a_report_without_rows(format_: str, tmp_path: Path) -> None:
     with serve(make_page([])) as pages:
         assert pages.ads(*COMMAND, "--format", format_, "--output", str(file)).code == 0
     assert read_export(file, format_) == []
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_any_name_can_be_written(format_: str, tmp_path: Path) -> None:
+    """Half a surrogate pair, which UTF-8 cannot hold, is an escape in JSON lines and a question mark elsewhere."""
+    names = ['Chairs, "red"\nand blue', "\u6905\u5b50 \U0001fa91", "cut \ud83e"]
+    file = tmp_path / "names"
+    with serve(
+        make_page([{**make_row(str(number)), "entityName": name} for number, name in enumerate(names)])
+    ) as pages:
+        assert pages.ads(*COMMAND, "--format", format_, "--output", str(file)).code == 0
+    written = [row["entity_name"] for row in read_export(file, format_)]
+    assert written == [*names[:2], "cut \ud83e" if format_ == "jsonl" else "cut ?"]
 
 
 @pytest.mark.parametrize("format_", FORMATS)
