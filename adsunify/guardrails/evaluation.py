@@ -263,7 +263,7 @@ def _list_raises(budgets: Sequence[BudgetChange], lowest: Mapping[BudgetKey, int
 def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> Iterator[Breach]:
     """Yield the rules that refuse the account's currency: those with a limit that no rule in that currency has.
 
-    An operation without an amount is not refused.
+    An operation without an amount is not refused, and ``maxBid`` refuses none without a bid.
     """
     refusing = [
         rule
@@ -271,7 +271,9 @@ def _find_foreign_currency(matching: Sequence[Guardrail], subject: Subject) -> I
         if rule.currency != subject.currency and rule.other_currencies == "refuse" and rule.has_amounts
     ]
     if refusing and subject.has_money:
-        covered = frozenset[str]().union(*(rule.limit_names for rule in matching if rule.currency == subject.currency))
+        covered = {name for rule in matching if rule.currency == subject.currency for name in rule.limit_names}
+        if subject.highest_bid is None:
+            covered.add("maxBid")
         yield from (Breach(rule, "currency") for rule in refusing if not rule.limit_names <= covered)
 
 

@@ -229,7 +229,15 @@ def test_a_rule_in_another_currency_refuses_unless_one_in_the_currency_has_that_
     both = [*rules, rule(id="r3", currency="JPY", **PER_KIND[foreign])]
     assert not evaluate_rules(both, subject(exposing(1, 1, currency="JPY", highest_bid=1))).breaches
     empty = rule(id="r3", currency="JPY", per_window=Window(24, Limits()))
-    assert broken(evaluate_rules([rules[0], empty], subject(exposing(1, 1, currency="JPY")))) == ["currency"]
+    assert broken(evaluate_rules([rules[0], empty], subject(exposing(1, 1, currency="JPY", highest_bid=1)))) == [
+        "currency"
+    ]
+
+
+def test_a_highest_bid_in_another_currency_refuses_only_bids() -> None:
+    bid_rule = rule(**PER_KIND["maxBid"])
+    assert broken(evaluate_rules([bid_rule], subject(exposing(1, 1, currency="JPY")))) == []
+    assert broken(evaluate_rules([bid_rule], subject(exposing(currency="JPY", highest_bid=1)))) == ["currency"]
 
 
 def test_what_has_no_amount_is_not_refused_for_its_currency() -> None:
