@@ -97,6 +97,21 @@ class MicroUnits(TypeDecorator[int]):
     cache_ok = True
 
 
+class CountText(TypeDecorator[int]):
+    """A count as text. A network may report one that exceeds 64 bits, and the type tells counts from times."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> str | None:
+        """Write a count."""
+        return None if value is None else str(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> int | None:
+        """Parse a stored count."""
+        return None if value is None else int(value)
+
+
 def decompress_text(value: bytes) -> str:
     """Decompress a text.
 
@@ -438,6 +453,66 @@ reports = Table(
     _time_column("created_at"),
     _time_column("updated_at"),
     UniqueConstraint("account_id", "start_date", "end_date", "level", "entities"),
+)
+
+# -- daily figures ------------------------------------------------------------------------------------------------
+
+
+def _figure_columns() -> tuple[Column[Any], ...]:
+    """Make the columns of the entity and the figures of a row. NULL: the network does not report it."""
+    return (
+        Column("entity_name", Text),
+        Column("parent_id", Text),
+        Column("impressions", CountText),
+        Column("clicks", CountText),
+        Column("spend", Text),
+        Column("conversions", Text),
+        Column("conversion_value", Text),
+        Column("video_views", CountText),
+        Column("reach", CountText),
+    )
+
+
+figure_reads = Table(
+    "figure_reads",
+    metadata,
+    _reference_column("account_id", "accounts"),
+    Column("level", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("start_date", Text, nullable=False),
+    Column("end_date", Text, nullable=False),
+    Column("provisional_from", Text),
+    Column("missing", ExactJson, nullable=False),
+    Column("notes", ExactJson, nullable=False),
+    _time_column("started_at"),
+    _time_column("read_at"),
+    _time_column("known_from"),
+    PrimaryKeyConstraint("account_id", "level", "number"),
+)
+
+figures = Table(
+    "figures",
+    metadata,
+    _reference_column("account_id", "accounts"),
+    Column("level", Text, nullable=False),
+    Column("date", Text, nullable=False),
+    Column("entity_id", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("present", Boolean, nullable=False),
+    *_figure_columns(),
+    PrimaryKeyConstraint("account_id", "level", "date", "entity_id", "number"),
+)
+
+staged_figures = Table(
+    "staged_figures",
+    metadata,
+    Column("read_id", Text, nullable=False),
+    Column("date", Text, nullable=False),
+    Column("entity_id", Text, nullable=False),
+    _time_column("started_at"),
+    *_figure_columns(),
+    PrimaryKeyConstraint("read_id", "date", "entity_id"),
+    Index(None, "started_at"),
 )
 
 # -- webhooks -----------------------------------------------------------------------------------------------------

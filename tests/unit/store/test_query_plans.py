@@ -16,7 +16,7 @@ from adsunify.store.statement import Statement
 from .world import World
 
 OF_EXECUTIONS = "operations|steps|events|idempotency_keys|entities|deliveries|delivery_attempts"
-GROWING = f"{OF_EXECUTIONS}|guardrail_uses|guardrail_hours|budgets"
+GROWING = f"{OF_EXECUTIONS}|guardrail_uses|guardrail_hours|budgets|figure_reads|figures|staged_figures"
 WALK = re.compile(rf"SCAN ({GROWING})\b")
 LISTED = re.compile(r"\(__\[POSTCOMPILE_\w+\]\)")
 WALKS = {
