@@ -15,6 +15,7 @@ from adsunify.cli import output
 from adsunify.cli.exporting import STDOUT, WRITERS, open_export
 from adsunify.cli.options import Target, data_option, target_options
 from adsunify.cli.output import Column, TextTable, make_table, to_plain_text
+from adsunify.cli.syncing import sync
 from adsunify.client.reports import FigureSums, Report
 from adsunify.contract.requests import ReportedLevel
 from adsunify.errors import invalid_input
@@ -216,4 +217,4 @@ def export(
         click.echo(to_plain_text(line), err=True)
 
 
-insights.subcommands = {"export": export}
+insights.subcommands = {"export": export, "sync": sync}

@@ -20,6 +20,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import api_keys
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.reporting.scheduled_sync import ScheduledSync
 from adsunify.service.sandbox_workspace import (
     SANDBOX_EMAIL,
     SANDBOX_WORKSPACE,
@@ -249,7 +250,10 @@ def make_stop_event() -> asyncio.Event:
 def worker(
     database: str, targets: tuple[str, ...], log_level: str, log_format: logs.LogFormat, metrics_at: str | None
 ) -> None:
-    """Deliver webhooks until SIGINT or SIGTERM, in addition to servers; any number of workers may run."""
+    """Deliver webhooks until SIGINT or SIGTERM, in addition to servers; any number of workers may run.
+
+    With ADSUNIFY_INSIGHTS_SYNC_HOURS, the worker also reads daily metrics of all accounts and keeps them.
+    """
     logs.configure_logging(log_level, log_format)
     _check_targets(targets)
     asyncio.run(_run_worker(database, targets, metrics_at))
@@ -257,13 +261,15 @@ def worker(
 
 async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str | None) -> None:
     stop_event = make_stop_event()
-    opened = await open_service(database, os.environ, webhook_dev_targets=targets)
+    sandbox_url = os.environ.get(SANDBOX_URL_VARIABLE) or None
+    opened = await open_service(database, os.environ, sandbox_url=sandbox_url, webhook_dev_targets=targets)
     webhook_worker = WebhookWorker(opened.service)
     try:
         async with metrics_endpoint(opened.service, None, metrics_at) as metrics_url:
             if metrics_url is not None:
                 click.echo(f"Metrics at {metrics_url}", err=True)
             running = asyncio.create_task(webhook_worker.run())
+            opened.service.background_tasks.add(asyncio.create_task(ScheduledSync(opened.service).run()))
             click.echo("Delivering webhooks.")
             await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
             webhook_worker.stop()

@@ -253,7 +253,7 @@ ReportedLevel = Literal["account", "campaign", "adGroup", "ad"]
 class InsightsQuery(CrossFieldModel):
     """The days to report. Both dates are included and are in the account's time zone.
 
-    ``entityIds`` has native ids of the level, separated by commas.
+    ``entityIds`` has native ids of the level, separated by commas. ``asOf`` is a time whose knowledge is asked for.
     """
 
     start_date: Day
@@ -261,6 +261,7 @@ class InsightsQuery(CrossFieldModel):
     level: Omittable[ReportedLevel] = None
     entity_ids: Omittable[EntityIds] = None
     cursor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
+    as_of: Omittable[Instant] = None
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:
@@ -288,6 +289,7 @@ class OverviewQuery(CrossFieldModel):
     account_ids: Omittable[AccountIds] = None
     network: Omittable[NetworkCode] = None
     level: Omittable[ReportedLevel] = None
+    as_of: Omittable[Instant] = None
 
     @classmethod
     def check_rules(cls, members: Any) -> list[Violation]:

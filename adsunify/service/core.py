@@ -43,6 +43,8 @@ class Settings:
     ``base_url``: without a path. ``apps``: the deployment's OAuth client at each network. ``lease``: milliseconds.
     ``webhook_dev_targets``: addresses that may be webhook destinations although they are not public https. ``proxies``:
     how many of the deployment's proxies forward requests to the server.
+    ``insights_sync_hours``: how often a worker syncs daily figures; 0 is never. ``insights_retention_days``: how long
+    replaced versions of daily figures are kept; 0 is for ever.
     """
 
     base_url: str
@@ -53,6 +55,8 @@ class Settings:
     webhook_dev_targets: frozenset[str] = frozenset()
     rate_limits: RateLimits = RateLimits()
     proxies: int = 0
+    insights_sync_hours: int = 0
+    insights_retention_days: int = 0
 
     def browser_url(self, url: str) -> str:
         """Return the address of a network's page for a browser: with a sandbox, the simulated page."""

@@ -35,6 +35,8 @@ WRITES_VARIABLE = "ADSUNIFY_WRITES_PER_MINUTE"
 BAD_TOKENS_VARIABLE = "ADSUNIFY_BAD_TOKENS_PER_MINUTE"
 REGISTRATIONS_VARIABLE = "ADSUNIFY_REGISTRATIONS_PER_HOUR"
 PROXIES_VARIABLE = "ADSUNIFY_PROXIES"
+SYNC_HOURS_VARIABLE = "ADSUNIFY_INSIGHTS_SYNC_HOURS"
+RETENTION_VARIABLE = "ADSUNIFY_INSIGHTS_RETENTION_DAYS"
 SANDBOX_SECRET = "sandbox-secret"
 FIRST_KEY_HINT = "`adsunify admin keys new` creates a first key."
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
@@ -71,6 +73,8 @@ async def open_service(
         webhook_dev_targets=frozenset(webhook_dev_targets),
         rate_limits=_read_rate_limits(environment),
         proxies=_read_number(environment, PROXIES_VARIABLE, 0, 0, 10),
+        insights_sync_hours=_read_number(environment, SYNC_HOURS_VARIABLE, 0, 0, 8_760),
+        insights_retention_days=_read_number(environment, RETENTION_VARIABLE, 0, 0, 36_500),
     )
     file = find_ring_file(database, environment)
     transport = HttpTransport(sandbox_url)

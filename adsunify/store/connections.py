@@ -158,6 +158,7 @@ _ACCOUNTS_OF_CONNECTION = Statement(_of_workspace.where(accounts.c.connection_id
 _ACCOUNT = Statement(
     select(accounts).where(accounts.c.id == bindparam("the_id"), accounts.c.workspace_id == bindparam("of_workspace"))
 )
+_ALL_ACCOUNTS = Statement(select(accounts).order_by(accounts.c.id))
 _ANY_ACCOUNT = Statement(select(accounts).where(accounts.c.id == bindparam("the_id")))
 _ANY_ACCOUNT_FOR_UPDATE = Statement(select(accounts).where(accounts.c.id == bindparam("the_id")).with_for_update())
 
@@ -404,6 +405,11 @@ def list_accounts(connection: Connection, actor: Actor, network: str | None = No
     return _select_reached(
         actor, (_ACCOUNTS if network is None else _ACCOUNTS_OF_NETWORK).fetch_all(connection, values)
     )
+
+
+def list_all_accounts(connection: Connection) -> list[AccountRecord]:
+    """Return the accounts of all workspaces, also disconnected ones."""
+    return [_account_from_row(row) for row in _ALL_ACCOUNTS.fetch_all(connection, {})]
 
 
 def list_accounts_of_connection(connection: Connection, actor: Actor, connection_id: str) -> list[AccountRecord]:

@@ -459,10 +459,13 @@ reports = Table(
 
 
 def _figure_columns() -> tuple[Column[Any], ...]:
-    """Make the columns of the entity and the figures of a row. NULL: the network does not report it."""
+    """Make the columns of the entity and the figures of a row. NULL: the network does not report it.
+
+    Names are JSON, because they may have characters that a database does not store as text.
+    """
     return (
-        Column("entity_name", Text),
-        Column("parent_id", Text),
+        Column("entity_name", ExactJson),
+        Column("parent_id", ExactJson),
         Column("impressions", CountText),
         Column("clicks", CountText),
         Column("spend", Text),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Literal
 
 from adsunify.answers import Account, Insights, InsightsOverview, Node
@@ -16,7 +16,9 @@ from adsunify.values.network_codes import NetworkCode
 class AsyncInsightsResource(AsyncResource):
     """Daily metrics."""
 
-    async def daily(self, account: Account | str, start_date: date, end_date: date) -> Insights:
+    async def daily(
+        self, account: Account | str, start_date: date, end_date: date, *, as_of: datetime | None = None
+    ) -> Insights:
         """Read normalized daily metrics in the account's currency and time zone.
 
         The range includes both dates and has at most 1100 days. Where ``pending`` is not None, the network is still
@@ -26,6 +28,9 @@ class AsyncInsightsResource(AsyncResource):
         the network's own, and have no totals; ``entity_ids`` asks for up to 50 entities. ``GET /networks/{network}``
         lists the levels that a network reports.
 
+        With ``as_of``, the answer is what a sync had kept at that time: 404 if one of the days was never synced before.
+        Native rows are not kept. Without it, the network is asked.
+
         This method calls again until the report is ready, which may take minutes. :meth:`report` reads a level.
 
         Access: Any valid credential of the workspace.
@@ -34,6 +39,7 @@ class AsyncInsightsResource(AsyncResource):
             account: the ad account, or its id.
             start_date: the first day, in the account's time zone.
             end_date: the last day, in the account's time zone.
+            as_of: answer what a sync had kept at this time, instead of asking the network; an instant with a time zone.
 
         Returns:
             Normalized daily metrics.
@@ -45,7 +51,9 @@ class AsyncInsightsResource(AsyncResource):
         """
         return (
             await self._client._read_report(
-                Insights, "get_account_insights", {"accountId": account, "startDate": start_date, "endDate": end_date}
+                Insights,
+                "get_account_insights",
+                {"accountId": account, "startDate": start_date, "endDate": end_date, "asOf": as_of},
             )
         ).report
 
@@ -57,6 +65,7 @@ class AsyncInsightsResource(AsyncResource):
         account_ids: Sequence[str] | None = None,
         network: NetworkCode | None = None,
         level: Literal["account", "campaign", "adGroup", "ad"] | None = None,
+        as_of: datetime | None = None,
     ) -> InsightsOverview:
         """Read normalized daily metrics of many accounts, each in its own currency and time zone.
 
@@ -69,6 +78,9 @@ class AsyncInsightsResource(AsyncResource):
         With ``level``, ``rows`` is the first page of the account's report, which has no totals. ``next_cursor`` leads
         to the next page in ``GET /accounts/{account_id}/insights``.
 
+        With ``as_of``, the answer is what syncs had kept at that time. An account of which a day was never synced
+        before has ``failed``.
+
         Access: Any valid credential of the workspace.
 
         Args:
@@ -77,6 +89,7 @@ class AsyncInsightsResource(AsyncResource):
             account_ids: the ids of the accounts; all connected ones by default.
             network: only accounts on this network.
             level: what the rows are about: ``account`` by default.
+            as_of: answer what a sync had kept at this time, instead of asking the network; an instant with a time zone.
 
         Returns:
             Normalized daily metrics of many accounts.
@@ -93,6 +106,7 @@ class AsyncInsightsResource(AsyncResource):
                 "accountIds": account_ids,
                 "network": network,
                 "level": level,
+                "asOf": as_of,
             },
         )
 
@@ -104,6 +118,7 @@ class AsyncInsightsResource(AsyncResource):
         *,
         level: ReportedLevel,
         entity_ids: Sequence[Node | str] | None = None,
+        as_of: datetime | None = None,
     ) -> AsyncReport:
         """Read daily figures of the entities of a level: a row for each day and entity.
 
@@ -118,6 +133,7 @@ class AsyncInsightsResource(AsyncResource):
             end_date: the last day, in the account's time zone. The range has at most 1100 days.
             level: what the rows are about. Each network reports ``account``.
             entity_ids: 1 to 50 entities of the level, or their ids as the network gives them; all by default.
+            as_of: answer what a sync had kept at this time, instead of asking the network; an instant with a time zone.
 
         Returns:
             A report that sends its first request when its first page is read.
@@ -126,4 +142,4 @@ class AsyncInsightsResource(AsyncResource):
             InvalidInput: an argument has a wrong type. The errors of :meth:`daily` are raised while pages are read.
         """
         arguments = {"accountId": account, "startDate": start_date, "endDate": end_date}
-        return AsyncReport(self._client, {**arguments, "level": level, "entityIds": entity_ids})
+        return AsyncReport(self._client, {**arguments, "level": level, "entityIds": entity_ids, "asOf": as_of})

@@ -20,6 +20,7 @@ from adsunify.values.exact_json import Json
 
 from .entities import make_entity_ids, read_entity_insights, require_level
 from .jobs import STARTING_REPORT, advance_report, read_report
+from .known import read_known_insights
 
 FIRST_DAY = date(2000, 1, 1)
 """The first day of insights: no network has older figures."""
@@ -37,6 +38,7 @@ async def read_account_insights(
     level: ReportedLevel | None = None,
     entity_ids: Sequence[str] | None = None,
     cursor: str | None = None,
+    as_of: str | None = None,
 ) -> Json | UseCaseResult:
     """Read normalized daily metrics in the account's currency and time zone.
 
@@ -46,19 +48,30 @@ async def read_account_insights(
     With ``level``, there is a row for each day and entity of that level. Its rows come in pages, each as large as the
     network's own, and have no totals; ``entityIds`` asks for up to 50 entities. ``GET /networks/{network}`` lists the
     levels that a network reports.
+
+    With ``asOf``, the answer is what a sync had kept at that time: 404 if one of the days was never synced before.
+    Native rows are not kept. Without it, the network is asked.
     """
     session = await NetworkSession.load(service, actor, account_id)
     if level in ("campaign", "adGroup", "ad"):
-        return await read_level(service, session, start_date, end_date, level, entity_ids or (), cursor)
-    insights = await read_insights(service, session, start_date, end_date)
+        return await read_level(service, session, start_date, end_date, level, entity_ids or (), cursor, as_of)
+    insights = await read_insights(service, session, start_date, end_date, as_of)
     answer = _insights_to_json(session, insights)
     if level is None:
         return answer
     return UseCaseResult({**answer, "level": level, "rows": list_account_rows(session, insights)}, is_page=True)
 
 
-async def read_insights(service: Service, session: NetworkSession, start: date, end: date) -> Insights:
-    """Read the figures of an account. Days that have not begun are missing."""
+async def read_insights(
+    service: Service, session: NetworkSession, start: date, end: date, as_of: str | None = None
+) -> Insights:
+    """Read the figures of an account: from the network, or as they were known at a time.
+
+    Days that have not begun are missing.
+    """
+    if as_of is not None:
+        check_days(start, end)
+        return await read_known_insights(service, session, start, end, as_of)
     last = _get_last_day(service, session, start, end)
     subject = ReportSubject(session.account.id, start.isoformat(), last.isoformat())
     insights = await read_report(service, session, subject, lambda job: _read(service, session, start, last, job))
@@ -75,12 +88,13 @@ async def read_level(
     kind: str,
     entity_ids: Sequence[str] = (),
     cursor: str | None = None,
+    as_of: str | None = None,
 ) -> UseCaseResult:
-    """Read a page of the figures of a level."""
+    """Read a page of the figures of a level: from the network, or as they were known at a time."""
     last = _get_last_day(service, session, start, end)
     level = require_level(session, kind)
-    query = ReportQuery(level, start, last, make_entity_ids(session, level, entity_ids))
-    return await read_entity_insights(service, session, query, end, cursor)
+    query = ReportQuery(level, start, last if as_of is None else end, make_entity_ids(session, level, entity_ids))
+    return await read_entity_insights(service, session, query, end, cursor, as_of)
 
 
 def get_account_today(service: Service, session: NetworkSession) -> date:

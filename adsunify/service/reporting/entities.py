@@ -20,6 +20,7 @@ from adsunify.store.reports import ReportSubject
 from adsunify.values.exact_json import Json, dumps_canonical, loads
 
 from .jobs import STARTING_REPORT, read_report, read_untracked_report
+from .known import read_known_page
 
 
 def require_level(session: NetworkSession, kind: str) -> ReportLevel:
@@ -50,21 +51,40 @@ def make_entity_ids(session: NetworkSession, level: ReportLevel, entity_ids: Seq
 
 
 async def read_entity_insights(
-    service: Service, session: NetworkSession, query: ReportQuery, end: date, cursor: str | None
+    service: Service, session: NetworkSession, query: ReportQuery, end: date, cursor: str | None, as_of: str | None
 ) -> UseCaseResult:
-    """Read one page of a report. ``end`` may be after the report's end, for days that have not begun."""
+    """Read one page of a report: from the network, or as it was known at a time.
+
+    ``end`` may be after the report's end, for days that have not begun.
+    """
     entity_ids: list[Json] = list(query.entity_ids)
-    signed: Json = ["insights", query.level.kind, query.start.isoformat(), end.isoformat(), entity_ids]
+    signed: list[Json] = ["insights", query.level.kind, query.start.isoformat(), end.isoformat(), entity_ids]
+    signed += [] if as_of is None else [as_of]
     position = cursors.decode_cursor(service.ring, session.account.id, signed, cursor)
     job, native_cursor = None, None
     if position.native_cursor is not None:  # later pages end where the first one did, also after midnight
         job, native_cursor, last = loads(position.native_cursor)
         query = evolve(query, end=date.fromisoformat(last))
+    if as_of is None:
+        page = await read_report_page(service, session, query, job, native_cursor)
+    else:
+        page = await read_known_page(service, session, query, native_cursor, as_of)
+    following = None
+    if page.cursor is not None:
+        following = cursors.Position(dumps_canonical([page.job, page.cursor, query.end.isoformat()]).decode())
+    next_cursor = cursors.encode_cursor(service.ring, session.account.id, signed, following)
+    return UseCaseResult(_page_to_json(session, query, page.extend_to(end)), next_cursor, is_page=True)
+
+
+async def read_report_page(
+    service: Service, session: NetworkSession, query: ReportQuery, job: str | None, cursor: str | None
+) -> EntityReportPage:
+    """Read one page of a report from the network. ``job`` and ``cursor`` are those of the page before."""
 
     async def read(job: str | None) -> EntityReportPage:
-        return await _read_page(service, session, query, native_cursor, job)
+        return await _read_page(service, session, query, cursor, job)
 
-    if native_cursor is None:
+    if cursor is None:
         subject = ReportSubject(
             session.account.id,
             query.start.isoformat(),
@@ -75,13 +95,7 @@ async def read_entity_insights(
         page = await read_report(service, session, subject, read)
     else:  # the cursor names the job of its first page
         page = await read_untracked_report(service, session, job, read)
-    if page is None:
-        page = EntityReportPage.from_pending_report(query, session.native_account.timezone, STARTING_REPORT)
-    following = None
-    if page.cursor is not None:
-        following = cursors.Position(dumps_canonical([page.job, page.cursor, query.end.isoformat()]).decode())
-    next_cursor = cursors.encode_cursor(service.ring, session.account.id, signed, following)
-    return UseCaseResult(_page_to_json(session, query, page.extend_to(end)), next_cursor, is_page=True)
+    return page or EntityReportPage.from_pending_report(query, session.native_account.timezone, STARTING_REPORT)
 
 
 async def _read_page(

@@ -24,6 +24,7 @@ from adsunify.values.json_pointer import get_value
 
 from .accounts import check_days, get_account_today, list_account_rows, read_insights, read_level
 from .jobs import STARTING_REPORT
+from .known import parse_as_of
 
 READS_PER_NETWORK = 4
 """How many accounts of one network are read at the same time."""
@@ -82,6 +83,7 @@ async def read_overview(
     account_ids: Sequence[str] | None = None,
     network: str | None = None,
     level: ReportedLevel | None = None,
+    as_of: str | None = None,
 ) -> Json:
     """Read normalized daily metrics of many accounts, each in its own currency and time zone.
 
@@ -93,8 +95,13 @@ async def read_overview(
 
     With ``level``, ``rows`` is the first page of the account's report, which has no totals. ``nextCursor`` leads to the
     next page in ``GET /accounts/{accountId}/insights``.
+
+    With ``asOf``, the answer is what syncs had kept at that time. An account of which a day was never synced before has
+    ``failed``.
     """
     check_days(start_date, end_date)
+    if as_of is not None:
+        parse_as_of(service, as_of)
     accounts = await _list_accounts(service, actor, account_ids, network)
     slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
     deadline = asyncio.get_running_loop().time() + READ_SECONDS
@@ -102,7 +109,7 @@ async def read_overview(
     async def read(account: AccountRecord) -> AccountFigures:
         try:
             async with asyncio.timeout_at(deadline), slots[account.network]:
-                return await _read_account(service, account, start_date, end_date, level)
+                return await _read_account(service, account, start_date, end_date, level, as_of)
         except TimeoutError:
             return AccountFigures(account)
         except AdsunifyError as error:
@@ -139,13 +146,13 @@ async def _list_accounts(
 
 
 async def _read_account(
-    service: Service, account: AccountRecord, start: date, end: date, level: ReportedLevel | None
+    service: Service, account: AccountRecord, start: date, end: date, level: ReportedLevel | None, as_of: str | None
 ) -> AccountFigures:
     session = NetworkSession(service, account)
     if level in ("campaign", "adGroup", "ad"):
-        page = await read_level(service, session, start, end, level)
+        page = await read_level(service, session, start, end, level, as_of=as_of)
         return AccountFigures(account, {**page.data, "nextCursor": page.next_cursor})
-    insights = await read_insights(service, session, start, end)
+    insights = await read_insights(service, session, start, end, as_of)
     insights = evolve(insights, coverage=insights.coverage.limit_final_days(get_account_today(service, session)))
     answer = insights.to_json()
     if level is not None:

@@ -149,6 +149,7 @@ REPORT = '''
         *,
         level: ReportedLevel,
         entity_ids: Sequence[Node | str] | None = None,
+        as_of: datetime | None = None,
     ) -> {report}:
         """Read daily figures of the entities of a level: a row for each day and entity.
 
@@ -163,6 +164,7 @@ REPORT = '''
             end_date: {end_date} The range has at most 1100 days.
             level: what the rows are about. Each network reports ``account``.
             entity_ids: 1 to 50 entities of the level, or their ids as the network gives them; all by default.
+            as_of: {as_of}
 
         Returns:
             A report that sends its first request when its first page is read.
@@ -171,7 +173,7 @@ REPORT = '''
             InvalidInput: an argument has a wrong type. The errors of :meth:`daily` are raised while pages are read.
         """
         arguments = {{"accountId": account, "startDate": start_date, "endDate": end_date}}
-        return {report}(self._client, {{**arguments, "level": level, "entityIds": entity_ids}})
+        return {report}(self._client, {{**arguments, "level": level, "entityIds": entity_ids, "asOf": as_of}})
 '''
 """The methods that are no rows of the table."""
 
@@ -249,7 +251,7 @@ def write_resource(resource: str, is_async: bool) -> str:
         words["error"] = ERRORS["OperationError"]
         methods.append(RUN.format(define=_define(is_async), wait="await " if is_async else "", **words))
     if resource == "insights":
-        words = {name: PARAMETERS[name] for name in ("account", "start_date", "end_date")}
+        words = {name: PARAMETERS[name] for name in ("account", "start_date", "end_date", "as_of")}
         words["access"] = next(one for one in ENDPOINTS if one.resource == resource).access_description
         methods.append(REPORT.format(report="AsyncReport" if is_async else "Report", **words))
     prefix = "Async" if is_async else ""

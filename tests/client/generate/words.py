@@ -41,6 +41,7 @@ PARAMETERS: Mapping[str, str] = {
     "action": "what the change does.",
     "active": "False pauses the deliveries.",
     "agent": "the grant of the agent, or its id.",
+    "as_of": "answer what a sync had kept at this time, instead of asking the network; an instant with a time zone.",
     "approval_above": "a signed-in person must execute an operation that exposes or plans more.",
     "blocked_actions": "actions that the rule refuses.",
     "brief": "the campaign. Amounts are in major units of the account's currency.",

@@ -1,0 +1,245 @@
+"""Daily figures that a sync keeps: ``asOf`` answers what was known then, and re-syncs add what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from attrs import evolve
+
+from adsunify.errors import ProviderUnreadable
+from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.service.core import format_timestamp
+from adsunify.service.reporting import keeping, known
+from adsunify.service.reporting.keeping import SyncResult
+from adsunify.service.reporting.scheduled_sync import ScheduledSync
+from adsunify.store.connections import AccountRecord
+from tests.server.test_levels import read_pages
+
+from .served import Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+META_LEVELS = ("account", "campaign", "adGroup", "ad")
+
+
+@pytest.fixture(autouse=True)
+def _clear_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "MAX_PAUSE_SECONDS", 0.05)
+
+
+async def sync(one: Served, account_ids: Sequence[str], levels: Sequence[str] = (), days: int = 9) -> list[SyncResult]:
+    """Sync a minute later than whatever was synced before, around noon, so that no day ends between two syncs."""
+    one.hands.pass_(minutes=1)
+    if (hour := one.hands.now().hour) not in range(10, 16):
+        one.hands.pass_(hours=(36 - hour) % 24)
+    accounts = await keeping.list_accounts(one.service, account_ids)
+    subjects = [(account, levels or keeping.list_levels(account)) for account in accounts]
+    return [result async for result in keeping.sync_accounts(one.service, subjects, days)]
+
+
+def now(one: Served) -> str:
+    return format_timestamp(one.hands.milliseconds())
+
+
+def days_of(one: Served) -> dict[str, str]:
+    """A week that has ended in each time zone."""
+    end = one.hands.now().date() - timedelta(days=2)
+    return {"startDate": str(end - timedelta(days=5)), "endDate": str(end)}
+
+
+async def read(one: Served, account: str, **query: str) -> dict[str, Any]:
+    """All pages of an answer as one; without what a sync does not keep."""
+    pages = [page async for page in read_pages(one.admin, account, **days_of(one), **query)]
+    rows = [row for page in pages for row in page["rows"]]
+    order = sorted(rows, key=lambda row: (row["date"], row.get("entityId", "")))
+    return {**pages[-1], "rows": order, "nativeRows": []}
+
+
+async def count_figures(one: Served) -> dict[str, int]:
+    return {name: count for name, count in (await one.rows()).items() if "figure" in name}
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_what_is_kept_is_what_the_network_reports(server: Served, live: dict[str, str], network: str) -> None:
+    account = live[network]
+    results = await sync(server, [account])
+    assert {(result.state, result.error) for result in results} == {("synced", None)}
+    assert all(result.rows == result.versions for result in results)
+    for result in results:
+        reported = await read(server, account, level=result.level)
+        kept = await read(server, account, level=result.level, asOf=now(server))
+        assert kept == {**reported, "coverage": kept["coverage"]}
+        assert kept["coverage"]["missing"] == reported["coverage"]["missing"]
+    assert [result.versions for result in await sync(server, [account])] == [0] * len(results)
+
+
+# -- on both engines ----------------------------------------------------------------------------------------------
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def active(both: Served) -> Served:
+    """A server on each engine, whose account has had active ads for some days."""
+    account = both.accounts["meta"]
+    created = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await both.admin.execute(created["id"])
+    body = {"accountId": account, "sourceOperationId": created["id"]}
+    activation = await both.admin.post("/activate", body, 201)
+    assert (await both.admin.execute(activation["id"]))["status"] == "succeeded"
+    both.hands.pass_(days=8)
+    return both
+
+
+async def test_never_synced_is_not_found(active: Served) -> None:
+    account = active.accounts["meta"]
+    before = now(active)
+    await sync(active, [account], ["campaign"], days=4)
+    path, days = f"/accounts/{account}/insights", days_of(active)
+    end = days["endDate"]
+    for query in (
+        {**days, "level": "campaign", "asOf": now(active)},
+        {"startDate": end, "endDate": end, "level": "campaign", "asOf": before},
+        {"startDate": end, "endDate": end, "level": "ad", "asOf": now(active)},
+        {"startDate": end, "endDate": end, "asOf": now(active)},
+    ):
+        problem = await active.admin.problem(404, "GET", path, query=query)
+        assert "not synced" in problem["detail"]
+    shown = await active.admin.get(path, startDate=end, endDate=end, level="campaign", asOf=now(active))
+    assert shown["rows"] and shown["nativeRows"] == []
+    later = format_timestamp(active.hands.milliseconds() + 3_600_000)
+    assert await active.admin.refused("GET", path, query={**days, "asOf": later}) == {("asOf", "future")}
+    assert await active.admin.refused("GET", path, query={**days, "asOf": "yesterday"}) == {("asOf", "malformed")}
+    stranger = active.person("stranger")
+    await stranger.problem(404, "GET", path, query={"startDate": end, "endDate": end, "asOf": now(active)})
+
+
+async def test_what_vanishes_and_returns(active: Served) -> None:
+    account = active.accounts["meta"]
+    await sync(active, [account])
+    first = now(active)
+    before = {level: await read(active, account, level=level, asOf=first) for level in META_LEVELS}
+    quiet = days_of(active)["endDate"]
+    await active.networks.quiet("meta", quiet)
+    vanished = {result.level: result.versions for result in await sync(active, [account])}
+    second = now(active)
+    for level in META_LEVELS:
+        rows = before[level]["rows"]
+        lost = [row for row in rows if row["date"] == quiet]
+        assert vanished[level] == len(lost) > 0
+        assert (await read(active, account, level=level, asOf=second))["rows"] == [
+            one for one in rows if one not in lost
+        ]
+    await active.networks.quiet("meta")
+    assert {result.level: result.versions for result in await sync(active, [account])} == vanished
+    for level in META_LEVELS:
+        assert (await read(active, account, level=level, asOf=now(active)))["rows"] == before[level]["rows"]
+        assert (await read(active, account, level=level, asOf=first)) == before[level]
+
+
+async def test_provisional_days_are_those_of_that_time(active: Served) -> None:
+    account = active.accounts["meta"]
+    await sync(active, [account], ["account"])
+    today = str(active.hands.now().date())
+    then = now(active)
+    query = {"startDate": str(date.fromisoformat(today) - timedelta(days=3)), "endDate": today}
+    path = f"/accounts/{account}/insights"
+    shown = await active.admin.get(path, **query, asOf=then)
+    assert shown["coverage"]["provisionalFrom"] is not None
+    assert shown["coverage"]["provisionalFrom"] <= today
+    active.hands.pass_(days=40)
+    assert await active.admin.get(path, **query, asOf=then) == shown
+
+
+async def test_pages_and_entities(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = active.accounts["meta"]
+    await sync(active, [account], ["ad"])
+    whole = await read(active, account, level="ad", asOf=now(active))
+    monkeypatch.setattr(known, "PAGE_ROWS", 2)
+    as_of = now(active)
+    pages = [page async for page in read_pages(active.admin, account, **days_of(active), level="ad", asOf=as_of)]
+    assert [len(page["rows"]) for page in pages[:-1]] == [2] * (len(pages) - 1) and len(pages) > 1
+    assert [row for page in pages for row in page["rows"]] == whole["rows"]
+    chosen = whole["rows"][0]["entityId"]
+    some = await read(active, account, level="ad", asOf=as_of, entityIds=chosen)
+    assert some["rows"] == [row for row in whole["rows"] if row["entityId"] == chosen]
+    query = {**days_of(active), "level": "ad"}
+    answer = await active.admin.send("GET", f"/accounts/{account}/insights", query={**query, "asOf": as_of})
+    cursor = answer.json()["page"]["nextCursor"]
+    for wrong in ({}, {"asOf": format_timestamp(active.hands.milliseconds() - 1)}):
+        refused = await active.admin.refused(
+            "GET", f"/accounts/{account}/insights", query={**query, **wrong, "cursor": cursor}
+        )
+        assert refused == {("cursor", "malformed")}
+
+
+async def test_the_overview_of_a_time(active: Served) -> None:
+    account = active.accounts["meta"]
+    others = {one["accountId"] for one in await active.admin.get("/accounts")} - {account}
+    await sync(active, [account], ["account"])
+    as_of = now(active)
+    found = await active.admin.get("/insights", **days_of(active), asOf=as_of)
+    states = {one["accountId"]: one["state"] for one in found["accounts"]}
+    assert states == {account: "complete", **dict.fromkeys(others, "failed")}
+    shown = next(one for one in found["accounts"] if one["accountId"] == account)
+    alone = await active.admin.get(f"/accounts/{account}/insights", **days_of(active), asOf=as_of)
+    assert (shown["rows"], shown["totals"]) == (alone["rows"], alone["totals"])
+    later = format_timestamp(active.hands.milliseconds() + 3_600_000)
+    assert await active.admin.refused("GET", "/insights", query={**days_of(active), "asOf": later}) == {
+        ("asOf", "future")
+    }
+
+
+async def test_a_report_that_ends_half_way_keeps_nothing(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is staged, then the network fails: nothing is synced, no row vanishes, and nothing stays staged."""
+    account = active.accounts["meta"]
+    await sync(active, [account], ["ad"])
+    before, counts = await read(active, account, level="ad", asOf=now(active)), await count_figures(active)
+    await active.networks.quiet("meta", days_of(active)["endDate"])
+    real = keeping.read_report_page
+    pages = 0
+
+    async def fail_later(*arguments: Any) -> Any:
+        nonlocal pages
+        pages += 1
+        if pages > 1:
+            raise ProviderUnreadable("The second page is not there.")
+        return evolve(await real(*arguments), cursor="more")
+
+    monkeypatch.setattr(keeping, "read_report_page", fail_later)
+    (result,) = await sync(active, [account], ["ad"])
+    await active.networks.quiet("meta")
+    assert (result.state, pages) == ("failed", 2)
+    assert await count_figures(active) == counts
+    assert await read(active, account, level="ad", asOf=now(active)) == before
+
+
+async def test_a_worker_syncs_what_is_due(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    active.service.settings = evolve(active.service.settings, insights_sync_hours=24, insights_retention_days=1)
+    synced: list[AccountRecord] = []
+    real = keeping.sync_level
+
+    async def count(service: Any, account: AccountRecord, *more: Any) -> SyncResult:
+        synced.append(account)
+        return await real(service, account, *more)
+
+    monkeypatch.setattr(keeping, "sync_level", count)
+    active.hands.pass_(days=1)
+    job = ScheduledSync(active.service)
+    await job.sync_due()
+    accounts = await keeping.list_accounts(active.service)
+    assert len(synced) == 4 * len(accounts) > 4
+    await job.sync_due()
+    assert len(synced) == 4 * len(accounts)
+    as_of, account = now(active), active.accounts["meta"]
+    shown = await read(active, account, level="campaign", asOf=as_of)
+    active.hands.pass_(days=1)
+    await job.sync_due()
+    assert len(synced) == 8 * len(accounts)
+    active.hands.pass_(hours=20)
+    await job.delete_old_versions()
+    path, query = f"/accounts/{account}/insights", days_of(active)
+    await active.admin.problem(404, "GET", path, query={**query, "level": "campaign", "asOf": as_of})
+    assert shown["rows"]
+    await active.admin.get(path, **query, level="campaign", asOf=now(active))
