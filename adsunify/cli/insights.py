@@ -128,7 +128,10 @@ class CommandWithSubcommands(click.Command):
 # -- commands -----------------------------------------------------------------------------------------------------
 
 
-@click.command(cls=CommandWithSubcommands, epilog="`adsunify insights export` writes a file. Its --help describes it.")
+@click.command(
+    cls=CommandWithSubcommands,
+    epilog="`adsunify insights export` writes a file, `adsunify insights sync` keeps figures. See --help of each.",
+)
 @click.option("--level", type=click.Choice(LEVELS), help="A row for each day and entity.  [default: one for each day]")
 @report_options
 @data_option

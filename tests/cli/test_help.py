@@ -24,7 +24,7 @@ DOCUMENTED = {
         "admin keys rotate",
     ),
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
-    *("keys list", "keys create", "insights", "insights export", "webhooks listen", "webhooks verify"),
+    *("keys list", "keys create", "insights", "insights export", "insights sync", "webhooks listen", "webhooks verify"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
 }
 """The fixed list: nobody's script breaks."""

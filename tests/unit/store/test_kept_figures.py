@@ -105,7 +105,7 @@ def make_row(date_: str, entity: str, source: random.Random) -> FigureRow:
     amount = source.choice([None, "0", "0.10", "12345678901234567890.123456789"])
     count = source.choice([None, 0, 7, 2**70])
     return FigureRow(
-        date=date_, entity_id=entity, entity_name=source.choice([None, "", "a"]), clicks=count, spend=amount
+        date=date_, entity_id=entity, entity_name=source.choice([None, "", "a", "\0\ud800"]), clicks=count, spend=amount
     )
 
 
