@@ -59,10 +59,10 @@ async def read_known_page(
 
 def parse_as_of(service: Service, as_of: str) -> int:
     """Return the time in milliseconds since 1970. Raises InvalidInput for a time in the future."""
-    moment = parse_instant(as_of, "asOf")
-    if moment > service.now():
+    at = (parse_instant(as_of, "asOf") - EPOCH) // timedelta(milliseconds=1)
+    if at > service.store.clock.now():
         raise invalid_input("asOf", "future", "lies in the future. Leave it out to ask the network.")
-    return (moment - EPOCH) // timedelta(milliseconds=1)
+    return at
 
 
 async def _find_days(service: Service, subject: FigureSubject, start: date, end: date, as_of: str) -> KnownDays:
