@@ -269,7 +269,7 @@ async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str |
             if metrics_url is not None:
                 click.echo(f"Metrics at {metrics_url}", err=True)
             running = asyncio.create_task(webhook_worker.run())
-            opened.service.background_tasks.add(asyncio.create_task(ScheduledSync(opened.service).run()))
+            opened.service.run_in_background(ScheduledSync(opened.service).run())
             click.echo("Delivering webhooks.")
             await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
             webhook_worker.stop()

@@ -15,8 +15,8 @@ from adsunify.service.reporting.accounts import MAX_DAYS
 from adsunify.service.reporting.keeping import (
     DEFAULT_DAYS,
     SyncResult,
+    choose_levels,
     list_accounts,
-    list_levels,
     sync_accounts,
 )
 from adsunify.values.exact_json import Json, dumps
@@ -69,10 +69,7 @@ async def _sync(
     results = []
     try:
         accounts = await list_accounts(opened.service, account_ids)
-        subjects = [
-            (account, [level for level in list_levels(account) if not levels or level in levels])
-            for account in accounts
-        ]
+        subjects = [(account, choose_levels(account, levels, is_named=bool(account_ids))) for account in accounts]
         async for result in sync_accounts(opened.service, subjects, days):
             results.append(result)
             if not as_json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -243,9 +242,7 @@ async def save_connection(
         service.store.clock,
     )
     for account in saved:
-        task = asyncio.create_task(accounts.sync_first_tree(service, account))
-        service.background_tasks.add(task)
-        task.add_done_callback(service.background_tasks.discard)
+        service.run_in_background(accounts.sync_first_tree(service, account))
     record = await service.store.read(connections.get_connection, actor, connection_id)
     return connection_to_json(record, saved)
 

@@ -152,6 +152,12 @@ class Service:
         task.add_done_callback(self.shielded_tasks.discard)
         return await asyncio.shield(task)
 
+    def run_in_background(self, work: Coroutine[Any, Any, object]) -> None:
+        """Run work until it ends or the service is closed."""
+        task = asyncio.create_task(work)
+        self.background_tasks.add(task)
+        task.add_done_callback(self.background_tasks.discard)
+
     async def close(self) -> None:
         """Let the step in flight of every execution finish, hand the operations back, and close the store."""
         self.is_stopping = True

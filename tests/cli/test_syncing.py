@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -17,7 +18,7 @@ import pytest
 from adsunify.client import Ads
 
 from .conftest import Place
-from .running import ROOT
+from .running import ROOT, process
 from .test_daily import KEY
 
 DIES = """
@@ -78,6 +79,19 @@ def test_failures(shop: tuple[Place, str], networks: Any) -> None:
     failed = own.ads("insights", "sync", account, "--days", "2", "--level", "account")
     assert failed.code == 1 and "account: " in failed.err and "Traceback" not in failed.err
     assert rows_of(own, "figure_reads") == []
+
+
+def test_a_worker_syncs(shop: tuple[Place, str]) -> None:
+    own, _ = shop
+    settings = {**own.environment, "ADSUNIFY_INSIGHTS_SYNC_HOURS": "1", "ADSUNIFY_INSIGHTS_RETENTION_DAYS": "30"}
+    with process("worker", **settings) as worker:
+        assert worker.stdout is not None and worker.stdout.readline() == "Delivering webhooks.\n"
+        while len(rows_of(own, "figure_reads")) < 4:
+            assert worker.poll() is None
+            time.sleep(0.1)
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(30) == 0
+    assert rows_of(own, "figures")
 
 
 @pytest.mark.parametrize("commits", [0, 2])

@@ -73,6 +73,17 @@ def list_levels(account: AccountRecord) -> list[str]:
     return ["account", *(level.kind for level in get_adapter(account.network).network.report_levels)]
 
 
+def choose_levels(account: AccountRecord, levels: Sequence[str], is_named: bool) -> Sequence[str]:
+    """Return the levels to sync; without ``levels``, all that the network reports.
+
+    A level that it does not report is left out. If the caller has named the account, it stays, and its sync fails.
+    """
+    reported = list_levels(account)
+    if not levels:
+        return reported
+    return levels if is_named else [level for level in reported if level in levels]
+
+
 async def sync_accounts(
     service: Service,
     subjects: Iterable[tuple[AccountRecord, Sequence[str]]],
