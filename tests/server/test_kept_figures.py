@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from attrs import evolve
+from sqlalchemy import select
 
 from adsunify.errors import ProviderUnreadable
 from adsunify.networks.registry import ADAPTER_PACKAGES
@@ -17,9 +18,11 @@ from adsunify.service.reporting import keeping, known
 from adsunify.service.reporting.keeping import SyncResult
 from adsunify.service.reporting.scheduled_sync import ScheduledSync
 from adsunify.store.connections import AccountRecord
-from tests.server.test_levels import read_pages
+from adsunify.store.schema import figures
 
 from .served import Served, brief
+from .test_insights import today
+from .test_levels import read_pages
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 META_LEVELS = ("account", "campaign", "adGroup", "ad")
@@ -70,10 +73,26 @@ async def test_what_is_kept_is_what_the_network_reports(server: Served, live: di
     assert all(result.rows == result.versions for result in results)
     for result in results:
         reported = await read(server, account, level=result.level)
+        asked = len(server.networks.asked)
         kept = await read(server, account, level=result.level, asOf=now(server))
+        assert len(server.networks.asked) == asked, "the network is not asked"
         assert kept == {**reported, "coverage": kept["coverage"]}
         assert kept["coverage"]["missing"] == reported["coverage"]["missing"]
-    assert [result.versions for result in await sync(server, [account])] == [0] * len(results)
+    await sync(server, [account])
+    changed = select(figures.c.date).where(figures.c.account_id == account, figures.c.number > 1)
+    days = await server.service.store.read(lambda connection: connection.execute(changed).scalars().all())
+    assert set(days) <= {str(await today(server, account))}, "only the day that has not ended has other figures"
+
+
+async def test_a_report_that_is_not_ready_is_resumed(server: Served, live: dict[str, str]) -> None:
+    (account,) = await keeping.list_accounts(server.service, [live["amazon"]])
+    server.hands.pass_(hours=2)
+    asked = server.networks.count("POST", "advertising-api.amazon.com", "/reporting/reports")
+    result = await keeping.sync_level(server.service, account, "campaign", days=5, patience=0)
+    assert (result.state, result.rows, result.versions) == ("pending", 0, 0)
+    result = await keeping.sync_level(server.service, account, "campaign", days=5)
+    assert result.state == "synced"
+    assert server.networks.count("POST", "advertising-api.amazon.com", "/reporting/reports") == asked + 1
 
 
 # -- on both engines ----------------------------------------------------------------------------------------------
@@ -141,13 +160,13 @@ async def test_what_vanishes_and_returns(active: Served) -> None:
 async def test_provisional_days_are_those_of_that_time(active: Served) -> None:
     account = active.accounts["meta"]
     await sync(active, [account], ["account"])
-    today = str(active.hands.now().date())
+    last = await today(active, account)
     then = now(active)
-    query = {"startDate": str(date.fromisoformat(today) - timedelta(days=3)), "endDate": today}
+    query = {"startDate": str(last - timedelta(days=3)), "endDate": str(last)}
     path = f"/accounts/{account}/insights"
     shown = await active.admin.get(path, **query, asOf=then)
     assert shown["coverage"]["provisionalFrom"] is not None
-    assert shown["coverage"]["provisionalFrom"] <= today
+    assert shown["coverage"]["provisionalFrom"] <= str(last)
     active.hands.pass_(days=40)
     assert await active.admin.get(path, **query, asOf=then) == shown
 
@@ -216,7 +235,8 @@ async def test_a_report_that_ends_half_way_keeps_nothing(active: Served, monkeyp
 
 
 async def test_a_worker_syncs_what_is_due(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    active.service.settings = evolve(active.service.settings, insights_sync_hours=24, insights_retention_days=1)
+    settings = evolve(active.service.settings, insights_sync_hours=24, insights_retention_days=1)
+    monkeypatch.setattr(active.service, "settings", settings)
     synced: list[AccountRecord] = []
     real = keeping.sync_level
 
