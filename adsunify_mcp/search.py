@@ -37,6 +37,7 @@ SEARCH_WORDS: Mapping[str, str] = {
     "nested",
     "get_account_insights": "insights report performance spend spent cost clicks impressions conversions metrics "
     "results statistics stats how much did yesterday last week month roas ctr numbers daily performing best worst",
+    "get_insights": "overview totals of all accounts across networks together sum by currency compare every account",
     "get_account_catalog": "catalog catalogue look up find ids interests locations cities countries languages pages "
     "pixels pixel id audiences apps creatives search targeting options resume report job",
     "get_workflows": "formats goals required inputs what do i need to create which fields workflow brief support",

@@ -21,6 +21,7 @@ from adsunify.sandbox import sandbox
 from adsunify.service import accounts, campaigns, connections, operations
 from adsunify.service.core import Service
 from adsunify.service.factory import open_service
+from adsunify.service.reporting.accounts import read_account_insights
 from adsunify.store import Clock, people
 from adsunify.testing.connecting import get_sandbox_credentials, submit_consent_page
 from tests.networks.samples import find_case_folder, get_samples
@@ -159,7 +160,7 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
     activated = await operations.execute_operation(service, actor, operation_id=live["id"], confirmed=True)
     while True:
         start, end = DAYS
-        insights = await accounts.read_account_insights(
+        insights = await read_account_insights(
             service, actor, account_id=account["accountId"], start_date=start, end_date=end
         )
         if insights["pending"] is None:

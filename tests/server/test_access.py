@@ -51,7 +51,8 @@ BODIES: dict[str, Any] = {
     },
     **{f"post_account_{one}_edit": {"fields": {"name": "Chairs"}} for one in ("campaign", "ad_group", "ad")},
 }
-QUERIES: dict[str, dict[str, str]] = {"get_account_insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"}}
+DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-02"}
+QUERIES: dict[str, dict[str, str]] = {"get_account_insights": DAYS, "get_insights": DAYS}
 ACCESS: dict[str, Access] = {
     "post_keys": "admin",
     "post_keys_scoped": "admin",

@@ -261,6 +261,8 @@ REQUESTS = {
     "performance report": "get_account_insights",
     "how many conversions did we get yesterday": "get_account_insights",
     "cost per day": "get_account_insights",
+    "total spend of all accounts together": "get_insights",
+    "overview across all networks": "get_insights",
     "which ad accounts do I have": "get_accounts",
     "list my ad accounts": "get_accounts",
     "what is the currency of this ad account": "get_account",

@@ -44,6 +44,7 @@ FROZEN = {
     "get_account": "GET /accounts/{accountId}",
     "get_account_tree": "GET /accounts/{accountId}/tree",
     "get_account_insights": "GET /accounts/{accountId}/insights",
+    "get_insights": "GET /insights",
     "get_account_catalog": "GET /accounts/{accountId}/catalogs/{resource}",
     "get_workflows": "GET /workflows",
     "post_validate_campaign": "POST /validate-campaign",

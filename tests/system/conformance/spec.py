@@ -369,7 +369,12 @@ WEBHOOK_CHANGE = Fields({"url": may(URL), "active": may(flag), "events": may(NAM
 
 WORDS = Form((), ())
 OF_NETWORK = Fields({"network": may(evolve(choice(*NETWORKS), bad=(("", ""), ("myspace", ""), ("Meta", ""))))})
-DAYS = Fields({"startDate": must(day), "endDate": must(day)}, {"startDate": "2026-01-01", "endDate": "2026-01-01"})
+REPORTED = evolve(choice("account", "campaign", "adGroup", "ad"), bad=(("", ""), ("keyword", ""), ("Ad", "")))
+LAST_DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-01"}
+DAYS = {"startDate": must(day), "endDate": must(day), "level": may(REPORTED), "asOf": may(WORDS)}
+INSIGHTS = Fields({**DAYS, **dict.fromkeys(("entityIds", "cursor"), may(WORDS))}, LAST_DAYS)
+OVERVIEW = Fields({**DAYS, **OF_NETWORK.members, "accountIds": may(WORDS)}, LAST_DAYS)
+"""Of ids, cursors and instants: tests/server/test_levels.py, test_overview.py and those of kept figures."""
 LIST = Fields(
     {"limit": may(page(1, 100), "50"), **dict.fromkeys(("cursor", "parentId", "status", "search"), may(WORDS))}
 )
@@ -411,7 +416,8 @@ ROWS: tuple[Row, ...] = (
     Row("GET", "/accounts", query=OF_NETWORK),
     Row("GET", "/accounts/{accountId}"),
     Row("GET", "/accounts/{accountId}/tree"),
-    Row("GET", "/accounts/{accountId}/insights", query=DAYS),
+    Row("GET", "/accounts/{accountId}/insights", query=INSIGHTS),
+    Row("GET", "/insights", query=OVERVIEW),
     Row("GET", "/accounts/{accountId}/catalogs/{resource}", query=CATALOG, pages=True),
     # Unified campaign workflow
     Row("GET", "/workflows"),

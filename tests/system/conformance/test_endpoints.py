@@ -28,7 +28,7 @@ def each(rows: Iterator[Row] | tuple[Row, ...]) -> pytest.MarkDecorator:
 
 async def test_no_route_that_the_table_does_not_know(own: Things) -> None:
     names = {row.name for row in ROWS}
-    assert len(names) == len(ROWS) == 67
+    assert len(names) == len(ROWS) == 68
     assert names == set(FROZEN.values())
     router = make_application(own.server.service, delivers=False).router
     routes = {(route.method, route.resource.canonical) for route in router.routes() if route.resource is not None}
@@ -55,6 +55,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "POST /connections/credentials": given("chatgpt"),
     "POST /keys": {"name": "reporting", "canWrite": True, "expiresAt": "2030-01-15T09:00:00+05:30"},
     "GET /accounts/{accountId}/insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"},
+    "GET /insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"},
     "POST /webhooks": {"url": "https://hooks.example.com/ads"},
 }
 LISTS = {
