@@ -234,6 +234,25 @@ async def test_a_report_that_ends_half_way_keeps_nothing(active: Served, monkeyp
     assert await read(active, account, level="ad", asOf=now(active)) == before
 
 
+async def test_rows_of_a_report_that_was_cut_have_not_vanished(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = active.accounts["meta"]
+    await sync(active, [account], ["ad"])
+    before = await read(active, account, level="ad", asOf=now(active))
+    real = keeping.read_report_page
+
+    async def cut(*arguments: Any) -> Any:
+        page = await real(*arguments)
+        return evolve(page, rows=(), coverage=evolve(page.coverage, is_complete=False))
+
+    monkeypatch.setattr(keeping, "read_report_page", cut)
+    (result,) = await sync(active, [account], ["ad"])
+    assert (result.state, result.versions) == ("synced", 0)
+    after = await read(active, account, level="ad", asOf=now(active))
+    days = days_of(active)
+    assert after["rows"] == before["rows"] != []
+    assert (after["coverage"]["complete"], after["coverage"]["missing"]) == (False, [days])
+
+
 async def test_a_worker_syncs_what_is_due(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = evolve(active.service.settings, insights_sync_hours=24, insights_retention_days=1)
     monkeypatch.setattr(active.service, "settings", settings)

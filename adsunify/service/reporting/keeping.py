@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from attrs import asdict, frozen
 
 from adsunify.adapter.entity_reports import EntityMetrics, EntityReportPage, ReportQuery
-from adsunify.adapter.insights import Coverage, Insights
+from adsunify.adapter.insights import Coverage, DateRange, Insights
 from adsunify.adapter.reports import find_earliest_day
 from adsunify.errors import AdsunifyError, NotFound, ProviderUnreadable
 from adsunify.networks.registry import get_adapter
@@ -35,7 +35,10 @@ MAX_PAUSE_SECONDS = 30.0
 READS_PER_NETWORK = 4
 """How many accounts of one network are read at the same time."""
 ROWS_PER_COMMIT = 5_000
-"""How many rows one transaction compares; a day is never divided. Other writers of an SQLite file wait for it."""
+"""How many rows one transaction stages, or compares; there a day is never divided.
+
+Other writers of an SQLite file wait for it.
+"""
 PageT = TypeVar("PageT", Insights, EntityReportPage)
 
 
@@ -150,17 +153,22 @@ async def _sync_level(
     try:
         async for rows, page_coverage in _read_pages(service, session, level, start, today, deadline):
             coverage = page_coverage.limit_final_days(today)
-            await store.write(kept_figures.stage_rows, read, [_make_row(row) for row in rows])
+            for first in range(0, len(rows), ROWS_PER_COMMIT):  # a page may be a whole report
+                some_rows = [_make_row(row) for row in rows[first : first + ROWS_PER_COMMIT]]
+                await store.write(kept_figures.stage_rows, read, some_rows)
             count += len(rows)
         row_counts = await store.read(kept_figures.count_staged_rows, read)
         if sum(row_counts.values()) != count:
             raise ProviderUnreadable("The report has two rows of one entity and day.")
+        missing = coverage.missing_ranges
+        if not coverage.is_complete and not missing:  # the network does not tell where rows are absent
+            missing = [DateRange(start, today)]
         versions = 0
         for some_days in split_days(start, today, row_counts):
             facts = DaysRead(
                 some_days,
                 None if coverage.provisional_from is None else coverage.provisional_from.isoformat(),
-                [(one.start.isoformat(), one.end.isoformat()) for one in coverage.missing_ranges],
+                [(one.start.isoformat(), one.end.isoformat()) for one in missing],
                 coverage.notes,
             )
             versions += await store.write(kept_figures.keep_days, read, facts, store.clock)
