@@ -2,7 +2,7 @@
 
 Ids are UUIDv7 as text. Times are integer milliseconds since 1970 (UTC). JSON is text from
 :mod:`adsunify.values.exact_json` (exact decimals) and does not use the dialects' JSON types. Operations, steps,
-idempotency keys and events are never deleted.
+idempotency keys, verdicts and events are never deleted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from adsunify.store.schema.columns import (
 from adsunify.store.schema.connections import accounts, connections, consents, secrets
 from adsunify.store.schema.figures import figure_reads, figures, staged_figures
 from adsunify.store.schema.guardrails import budgets, frozen_credentials, guardrail_hours, guardrail_uses, guardrails
-from adsunify.store.schema.operations import events, idempotency_keys, operations, steps
+from adsunify.store.schema.operations import events, idempotency_keys, operations, steps, verdicts
 from adsunify.store.schema.people import api_keys, memberships, users, workspaces
 from adsunify.store.schema.results import created_entities, entities, reports
 from adsunify.store.schema.webhooks import deliveries, delivery_attempts, webhooks
@@ -64,6 +64,7 @@ __all__ = [
     "staged_figures",
     "steps",
     "users",
+    "verdicts",
     "webhooks",
     "workspaces",
 ]

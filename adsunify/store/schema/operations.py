@@ -1,4 +1,4 @@
-"""The tables of operations, their steps and events."""
+"""The tables of operations, their steps, verdicts and events."""
 
 from __future__ import annotations
 
@@ -69,6 +69,23 @@ steps = Table(
     Column("late", Boolean, nullable=False),
     Column("executed_by", ExactJson),
     PrimaryKeyConstraint("operation_id", "n", "attempt"),
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    make_id_column(),
+    make_reference_column("operation_id", "operations"),
+    Column("key", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("outputs", ExactJson, nullable=False),
+    Column("items", ExactJson, nullable=False),
+    Column("evidence", ExactJson, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("settled_by", ExactJson),
+    make_time_column("at"),
+    Index(None, "operation_id"),
 )
 
 events = Table(

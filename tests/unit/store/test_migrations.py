@@ -136,7 +136,7 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
-BEFORE_FIGURES = tuple(f"DROP TABLE {name}" for name in ("figure_reads", "figures", "staged_figures"))
+BEFORE_FIGURES = tuple(f"DROP TABLE {name}" for name in ("verdicts", "figure_reads", "figures", "staged_figures"))
 BEFORE_LEVELS = (
     *BEFORE_FIGURES,
     "DROP TABLE reports",

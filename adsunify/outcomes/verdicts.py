@@ -1,0 +1,83 @@
+"""Verdicts: the outcome of a step in doubt, decided from reads of the network or by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import field, frozen
+
+from adsunify.plans.records import Outputs
+from adsunify.values.exact_json import Json
+
+VerdictName = Literal["applied", "not_applied", "undecided"]
+
+
+@frozen
+class Evidence:
+    """One read of the network.
+
+    Attributes:
+        read: what was read, in words.
+        at: the time of the read, in milliseconds since 1970.
+        found: what the read contained, in words.
+        is_absence: the read was complete (all statuses, to the last page) and did not contain the write. Two such reads
+            decide that a step was not applied; the second may be part of a later inspection.
+    """
+
+    read: str
+    at: int
+    found: str
+    is_absence: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
+        return {"read": self.read, "at": self.at, "found": self.found, "isAbsence": self.is_absence}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Evidence:
+        """Read what :meth:`to_json` wrote."""
+        return cls(value["read"], value["at"], value["found"], value["isAbsence"])
+
+
+@frozen
+class ItemVerdict:
+    """The verdict of one item of a step with items; ``index`` is its position in the planned array."""
+
+    index: int
+    verdict: VerdictName
+    id: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
+        return {"index": self.index, "verdict": self.verdict, "id": self.id}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> ItemVerdict:
+        """Read what :meth:`to_json` wrote."""
+        return cls(value["index"], value["verdict"], value["id"])
+
+
+@frozen
+class StepVerdict:
+    """The verdict of one attempt at a step. It changes no status and is no receipt; a later receipt replaces it.
+
+    Attributes:
+        step_key: the key of the step.
+        attempt: the attempt in doubt.
+        verdict: whether the write was applied.
+        outputs: the outputs of an applied step, as a receipt has them.
+        items: the verdict of each item that the attempt sent; empty if the step has no items.
+        evidence: the reads, in the order in which they were made.
+        reason: one sentence that says why.
+        settled_by: the record of the person who settled the step (``build_actor_record``); None if reads decided.
+    """
+
+    step_key: str
+    attempt: int
+    verdict: VerdictName
+    reason: str
+    outputs: Outputs = field(factory=dict)
+    items: tuple[ItemVerdict, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    settled_by: Mapping[str, Json] | None = None
