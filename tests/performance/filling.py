@@ -151,8 +151,8 @@ async def _life(world: World, hook: str) -> Rows:
     while taken := await store.write(deliveries.claim_deliveries, store.clock, 10):
         told = [AttemptOutcome(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in taken]
         await store.write(deliveries.record_results, told)
-    days = ("2030-01-01", "2030-01-31")
-    report, _ = await store.write(reports.begin_report, actor.workspace_id, account.id, *days, store.clock)
+    subject = reports.ReportSubject(account.id, "2030-01-01", "2030-01-31")
+    report, _ = await store.write(reports.begin_report, actor.workspace_id, subject, store.clock)
     await store.write(reports.mark_started, report.id, "6012345678901", store.clock)
     return await store.read(_rows, id_, hook)
 

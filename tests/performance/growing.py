@@ -252,10 +252,10 @@ class Stored:
     async def report(self) -> float:
         """What insights keep of a report: begun, made by the network, looked for by its job, read to its end."""
         store, account = self.world.service.store, self.world.account
-        days = ("2029-01-01", "2029-01-31")
+        subject = reports.ReportSubject(account.id, "2029-01-01", "2029-01-31")
 
         async def one(n: int) -> None:
-            begun, mine = await store.write(reports.begin_report, account.workspace_id, account.id, *days, store.clock)
+            begun, mine = await store.write(reports.begin_report, account.workspace_id, subject, store.clock)
             assert mine
             await store.write(reports.mark_started, begun.id, f"job {n}", store.clock)
             assert await store.read(reports.find_report_by_job, account.id, f"job {n}") is not None
