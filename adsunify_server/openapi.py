@@ -205,7 +205,7 @@ def _make_success_response(endpoint: Endpoint, components: dict[str, Any]) -> di
             "additionalProperties": False,
         }
         envelope["properties"]["page"] = cursor
-        if get_origin(endpoint.answer_type) is list:  # a resumed report is not paged
+        if get_origin(endpoint.answer_type) is list and not endpoint.is_page_optional:  # a resumed report is no page
             envelope["required"].append("page")
     headers = {**_make_headers("X-Request-Id"), **_make_headers(*LIMIT_HEADERS)}
     if endpoint.takes_idempotency_key:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import Any, get_args
 
 import click
 
 from adsunify.cli import output
 from adsunify.cli.files import brief_argument, load_brief, report_brief_errors
 from adsunify.cli.options import Target, data_option, idempotency_option, target_options
+from adsunify.execution.state import OperationStatus
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.plans.records import Action
 from adsunify.values.network_codes import ExternalNetwork
 
+MAX_PAGE_SIZE = 100
+"""The most operations that one page has."""
 network_choice = click.Choice(list(ADAPTER_PACKAGES))
 
 
@@ -81,18 +90,64 @@ def activate(where: Target, operation: str, idempotency_key: str | None, as_json
     output.print_result(activation, as_json, output.operation_parts(activation, account.to_dict(), source.to_dict()))
 
 
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the filters of a list of operations to a command, which gets them as ``filters``."""
+    instant = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"])
+
+    @functools.wraps(command)
+    def wrapper(
+        account: str | None,
+        action: Action | None,
+        created_by: str | None,
+        network: str | None,
+        since: datetime | None,
+        status: OperationStatus | None,
+        until: datetime | None,
+        **more: Any,
+    ) -> Any:
+        filters = {
+            "account": account,
+            "action": action,
+            "created_by": created_by,
+            "network": None if network is None else ExternalNetwork(network),
+            "since": _add_timezone(since),
+            "status": status,
+            "until": _add_timezone(until),
+        }
+        return command(filters={name: value for name, value in filters.items() if value is not None}, **more)
+
+    for option in (
+        click.option("--until", type=instant, help="Only those prepared before this time (UTC)."),
+        click.option("--since", type=instant, help="Only those prepared at this time (UTC) or later."),
+        click.option("--created-by", metavar="ID", help="Only those that this user or this credential prepared."),
+        click.option("--action", type=click.Choice(get_args(Action)), help="Only those with this action."),
+        click.option("--network", type=network_choice, metavar="NETWORK", help="Only those on this network."),
+        click.option("--account", metavar="ACCOUNT", help="Only those of this ad account."),
+        click.option("--status", type=click.Choice(get_args(OperationStatus)), help="Only those with this status."),
+    ):
+        wrapper = option(wrapper)
+    return wrapper
+
+
+def _add_timezone(moment: datetime | None) -> datetime | None:
+    return moment if moment is None or moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
 @click.command()
 @click.argument("operation", required=False)
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many to list at most.")
+@filter_options
 @data_option
 @target_options
-def operations(where: Target, operation: str | None, as_json: bool) -> None:
-    """List the latest 50 operations, or show one.
+def operations(where: Target, operation: str | None, limit: int, filters: dict[str, Any], as_json: bool) -> None:
+    """List the latest operations, or show one.
 
     OPERATION is shown with its plan and its receipt.
     """
     with where.make_client() as client:
         if operation is None:
-            rows = [listed.to_dict() for listed in client.operations.list()]
+            listed = client.operations.list(limit=min(limit, MAX_PAGE_SIZE), **filters)
+            rows = [one.to_dict() for one in islice(listed, limit)]
             output.print_result(rows, as_json, [output.operations_table(rows)])
             return
         shown = client.operations.get(operation)

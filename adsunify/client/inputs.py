@@ -128,7 +128,7 @@ def _read_member(name: str, value: Any) -> Json:
         if not isinstance(value, date) or isinstance(value, datetime):
             raise invalid_input(name, "type", "must be a date, such as datetime.date(2027, 3, 1).")
         return value.isoformat()
-    if name in ("expiresAt", "asOf"):
+    if name in ("asOf", "expiresAt", "since", "until"):
         if not isinstance(value, datetime) or value.tzinfo is None:
             raise invalid_input(name, "type", "must be a datetime with a time zone.")
         return value.isoformat()

@@ -61,6 +61,7 @@ class Endpoint:
         allows_frozen: a credential that a guardrail has frozen may call it with all its authority. The others that are
             no GET treat such a credential as read-only, or refuse it.
         is_paged: the response is a list with a cursor.
+        is_page_optional: without a query the response is a list without a cursor.
         kind: the level of an endpoint that exists for each level; the use case gets it as an argument.
     """
 
@@ -80,6 +81,7 @@ class Endpoint:
     allows_agents: bool = True
     allows_frozen: bool = False
     is_paged: bool = False
+    is_page_optional: bool = False
     kind: Kind | None = None
     operation_id: str = field(init=False)
     parameters: tuple[str, ...] = field(init=False)

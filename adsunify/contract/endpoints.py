@@ -188,7 +188,18 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         takes_idempotency_key=True,
     ),
     # -- Operations ------------------------------------------------------------------------------------------------
-    Endpoint("GET", "/operations", "Operations", "operations", "list", "Latest operations", list[answers.Operation]),
+    Endpoint(
+        "GET",
+        "/operations",
+        "Operations",
+        "operations",
+        "list",
+        "Latest operations",
+        list[answers.Operation],
+        query=requests.OperationsQuery,
+        is_paged=True,
+        is_page_optional=True,
+    ),
     Endpoint("GET", "/operations/{operationId}", "Operations", "operations", "get", "One operation", answers.Operation),
     Endpoint(
         "POST",

@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from adsunify.adapter.entity_reports import MAX_ENTITY_IDS
 from adsunify.adapter.network import Credential
 from adsunify.events import DEFAULT_EVENTS, EventName
+from adsunify.execution.state import OperationStatus
 from adsunify.models.base import (
     VISIBLE,
     ApiModel,
@@ -42,7 +43,7 @@ from adsunify.models.base import (
 from adsunify.models.brief import CampaignBrief, Instant, Uuid
 from adsunify.models.error_messages import Violation
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from adsunify.plans.records import Kind
+from adsunify.plans.records import Action, Kind
 
 
 @frozen
@@ -303,6 +304,23 @@ class CatalogQuery(ApiModel):
     search: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=200)]] = None
     cursor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
     limit: Limit = 50
+
+
+class OperationsQuery(ApiModel):
+    """A page of operations. ``createdBy`` is the id of a user, or the identity of a credential.
+
+    ``since`` is included, ``until`` is not; both are compared with ``createdAt``.
+    """
+
+    cursor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
+    limit: Omittable[Limit] = None
+    status: Omittable[OperationStatus] = None
+    account_id: Omittable[Uuid] = None
+    network: Omittable[NetworkCode] = None
+    action: Omittable[Action] = None
+    created_by: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=250), VISIBLE]] = None
+    since: Omittable[Instant] = None
+    until: Omittable[Instant] = None
 
 
 class Campaign(ApiModel):

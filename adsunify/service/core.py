@@ -175,13 +175,13 @@ class Service:
 class UseCaseResult:
     """The result of a use case that returns more than data.
 
-    ``is_page``: the data is a page although it is not a list.
+    ``is_page``: whether the data is a page. If it is None, lists of paged endpoints are.
     """
 
     data: Json
     next_cursor: str | None = None
     replayed: bool = False
-    is_page: bool = False
+    is_page: bool | None = None
 
 
 @lru_cache(4096)  # clients that poll operations ask for the same times

@@ -26,6 +26,7 @@ from . import (
     guardrails,
     networks,
     oauth_server,
+    operation_lists,
     operations,
     webhooks,
 )
@@ -77,7 +78,7 @@ USE_CASES: Mapping[str, UseCase] = {
     "post_validate_campaign": campaigns.validate_campaign,
     "post_create": campaigns.prepare_campaign,
     "post_activate": campaigns.prepare_activation,
-    "get_operations": operations.list_operations,
+    "get_operations": operation_lists.list_operations,
     "get_operation": operations.get_operation,
     "post_operation_execute": operations.execute_operation,
     "post_operations_execute": operations.execute_operations,
@@ -134,7 +135,7 @@ async def call_endpoint(service: Service, actor: Actor, endpoint: Endpoint, requ
         arguments["idempotency"] = None if key is None else Idempotency(key, digest)
     returned = await USE_CASES[endpoint.operation_id](service, actor, **arguments)
     result = returned if isinstance(returned, UseCaseResult) else UseCaseResult(returned)
-    pages = endpoint.is_paged and (isinstance(result.data, list) or result.is_page)
+    pages = endpoint.is_paged and (isinstance(result.data, list) if result.is_page is None else result.is_page)
     return ApiResponse(endpoint.status, result.data, pages, result.next_cursor, result.replayed)
 
 

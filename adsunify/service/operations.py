@@ -1,4 +1,4 @@
-"""Operations: list, read, execute, cancel."""
+"""Operations: read, execute, cancel."""
 
 from __future__ import annotations
 
@@ -51,12 +51,6 @@ class OperationView:
     def plan(self) -> Plan:
         """The plan. ``data`` shows only a part of it."""
         return self._record.read_plan()
-
-
-async def list_operations(service: Service, actor: Actor) -> list[Json]:
-    """List the latest 50 operations in your scope, newest first, without plan bodies."""
-    records = await service.store.read(_list_operations, actor, service.store.clock)
-    return [serializers.operation_to_json(service, record, receipts) for record, receipts in records]
 
 
 async def get_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
@@ -270,16 +264,6 @@ def _read_operation(
 ) -> tuple[OperationRecord, list[StepAttempt]]:
     record = operations.get_operation(connection, actor, operation_id, clock)
     return record, attempts.list_attempts(connection, operation_id) if record.is_claimed else []
-
-
-def _list_operations(
-    connection: Connection, actor: Actor, clock: Clock
-) -> list[tuple[OperationRecord, list[StepAttempt]]]:
-    records = operations.list_operations(connection, actor, clock)
-    step_attempts = attempts.list_attempts_by_operation(
-        connection, [record.id for record in records if record.is_claimed]
-    )
-    return [(record, step_attempts.get(record.id, [])) for record in records]
 
 
 def _raise_if_stopped(operation: Json) -> Json:

@@ -126,9 +126,10 @@ class OperationRecord:
 
 _INSERT = Statement(insert(operations))
 _SHARED_COLUMNS = [one.name for one in fields(OperationRecord) if one.name in operations.c]
-_COLUMNS = [column for column in operations.c if column.name != "plan"]
+LISTED_COLUMNS = [column for column in operations.c if column.name != "plan"]
+"""The columns of a record without its plan, as lists read them."""
 _PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # stays compressed until it is read
-_GET = Statement(select(*_COLUMNS, _PACKED).where(operations.c.id == bindparam("the_id")))
+_GET = Statement(select(*LISTED_COLUMNS, _PACKED).where(operations.c.id == bindparam("the_id")))
 
 
 def _limit_to_newest(statement: Select[Any]) -> Select[Any]:
@@ -142,7 +143,7 @@ def _limit_to_newest(statement: Select[Any]) -> Select[Any]:
     )
 
 
-_select_newest = _limit_to_newest(select(*_COLUMNS))
+_select_newest = _limit_to_newest(select(*LISTED_COLUMNS))
 _LATEST = Statement(_select_newest)
 _LATEST_OF_USER = Statement(_select_newest.where(operations.c.user_id == bindparam("of_user")))
 _LATEST_OF_CREDENTIAL = Statement(_select_newest.where(operations.c.credential == bindparam("of_credential")))
@@ -157,7 +158,8 @@ _FIND_BOUND_KEY = Statement(
     )
 )
 
-_RECOVERED_STATUS = apply_trigger("running", "recover")[0]
+RECOVERED_STATUS = apply_trigger("running", "recover")[0]
+"""The status of an operation whose lease ran out with no write in flight."""
 _recoverable = (
     update(operations)
     .where(
@@ -165,7 +167,7 @@ _recoverable = (
         operations.c.lease_until <= bindparam("now"),
         operations.c.in_flight.is_(False),
     )
-    .values(status=_RECOVERED_STATUS, next_action=True, lease_until=None, updated_at=bindparam("now"))
+    .values(status=RECOVERED_STATUS, next_action=True, lease_until=None, updated_at=bindparam("now"))
     .returning(operations.c.id, HAS_USES.label("has_uses"))
 )
 _RECOVERABLE = Statement(_recoverable)
@@ -311,7 +313,7 @@ def find_by_idempotency_key(actor: Actor, idempotency: Idempotency) -> Query[Pre
 
 def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecord:
     lapsed = row.status == "running" and row.lease_until <= now
-    status: OperationStatus = _RECOVERED_STATUS if lapsed and not row.in_flight else row.status
+    status: OperationStatus = RECOVERED_STATUS if lapsed and not row.in_flight else row.status
     prepared = status == "prepared"
     wait = row.not_before is not None and row.not_before > now and prepared
     return OperationRecord(
@@ -395,7 +397,12 @@ def list_operations(connection: Connection, actor: Actor, clock: Clock, limit: i
         statement = _LATEST if actor.role == "admin" else _LATEST_OF_USER
     rows = statement.fetch_all(connection, values)
     now = clock.now()
-    return [_record_from_row(row, now, None) for row in rows]
+    return [make_listed_record(row, now) for row in rows]
+
+
+def make_listed_record(row: Any, now: int) -> OperationRecord:
+    """Make the record of a row of :data:`LISTED_COLUMNS`, without its plan. ``now`` is in milliseconds since 1970."""
+    return _record_from_row(row, now, None)
 
 
 APPROVAL_RULE = "require_approval"

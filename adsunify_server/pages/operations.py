@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
+from adsunify.execution.state import OperationStatus
 from adsunify.networks.registry import get_adapter
-from adsunify.plans.records import Binding
+from adsunify.plans.records import Action, Binding
 from adsunify.problem_details import to_problem_details
 from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import Completion, get_operation_state, join_sentences, read_completion
@@ -22,6 +23,11 @@ from . import wording
 from .operation_subject import DisplayedOperation, SubjectIndex
 from .request import PageRequest, PageRouter
 
+FILTERS = ("status", "network", "accountId", "action", "since", "until")
+"""The filters of the list, as its form names them."""
+PAGE_SIZE = 50
+MAX_EMPTY_PAGES = 20
+"""How many pages without an operation are passed over before the page is shown."""
 ACTS = (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
 """What was done with an operation: the word on the page, and the member that says who did it."""
 
@@ -42,12 +48,35 @@ async def redirect_to_operations(visit: PageRequest) -> web.Response:
 
 
 async def show_operations(visit: PageRequest) -> web.Response:
-    """Show the latest operations in the person's scope."""
-    subjects = await SubjectIndex.load(visit)
-    latest = [operation["id"] for operation in await visit.call_endpoint("get_operations")]
-    rows = [(subjects.operations[id_], subjects.describe_operation(id_)) for id_ in latest]
-    is_connected = bool(rows or await visit.call_endpoint("get_accounts"))
-    return visit.render_page("operations.html", operations=rows, is_connected=is_connected)
+    """Show a page of operations in the person's scope, newest first, with filters and a link to older ones."""
+    filters = {name: value for name in FILTERS if (value := visit.request.query.get(name))}
+    cursor = {"cursor": visit.request.query["cursor"]} if "cursor" in visit.request.query else {}
+    ids: list[str] = []
+    older: str | None = None
+    query = {**_make_query(filters), **cursor}
+    async for page in visit.read_pages("get_operations", MAX_EMPTY_PAGES, query=query):
+        ids, older = [operation["id"] for operation in page.data], page.next_cursor
+        if ids:
+            break
+    subjects = await SubjectIndex.load(visit, ids)
+    accounts = await visit.call_endpoint("get_accounts")
+    return visit.render_page(
+        "operations.html",
+        operations=[(subjects.operations[id_], subjects.describe_operation(id_)) for id_ in ids],
+        accounts=accounts,
+        networks=sorted({account["network"] for account in accounts}),
+        statuses=get_args(OperationStatus),
+        actions=get_args(Action),
+        filters=filters,
+        is_first=not cursor,
+        older=None if older is None else {**filters, "cursor": older},
+    )
+
+
+def _make_query(filters: Mapping[str, str]) -> dict[str, str]:
+    """Return the query of the filters of the page, whose days begin at midnight UTC."""
+    midnights = {name: f"{filters[name]}T00:00:00Z" for name in ("since", "until") if name in filters}
+    return {**filters, **midnights, "limit": str(PAGE_SIZE)}
 
 
 async def show_operation(visit: PageRequest) -> web.Response:

@@ -108,6 +108,10 @@ def test_people_read_tables(both: Place, account: str) -> None:
     assert spends in operation.out and spends in both.ads("validate", account, BRIEF).out
     assert "money: budget.lifetime_spend_limit_micros = 320 USD, sent as 320000000" in operation.out
     assert "prepared" in both.ads("operations").out
+    since = ("--since", "2020-01-01", "--network", "chatgpt", "--account", account)
+    (newest,) = both.ads("operations", "--status", "prepared", *since, "--limit", "1", "--json").data
+    assert newest["status"] == "prepared" and newest["accountId"] == account
+    assert both.ads("operations", "--until", "2020-01-01T00:00:00Z", "--json").data == []
     assert "valid: chat_card on chatgpt" in both.ads("validate", account, BRIEF).out
     assert "total" in both.ads("insights", account).out
 

@@ -184,6 +184,25 @@ async def pushed_out(site: Served) -> None:
         await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
 
 
+async def test_older_operations_are_found(site: Served) -> None:
+    """By the link to older ones, and by filters; a filter stays on the pages that follow."""
+    asked, _ = await created(site, "tiktok")
+    await pushed_out(site)
+    name = f"Create {asked['name']}"
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        assert name not in (await person.open("/operations")).links
+        while name not in person.page.links:
+            await person.follow("Older")
+        assert "Newest" in person.page.links
+        assert name in (await person.open("/operations?status=succeeded&network=tiktok&since=2020-01-01")).links
+        assert name not in (await person.open("/operations?status=succeeded&network=x")).links
+        assert "No operation was found" in (await person.open("/operations?until=2020-01-01")).text
+        await person.open("/operations?action=create")
+        assert "action=create" in person.page.links["Older"]
+        await person.open("/operations?since=soon", 422)
+
+
 async def test_a_step_shows_where_earlier_ids_go_in(site: Served) -> None:
     account = site.accounts.get("meta") or await connect(site, "meta")
     prepared = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Literal
 
 from adsunify.answers import Account, Batch, Node, Operation, ValidChange
@@ -12,23 +13,68 @@ from adsunify.client.resource import Resource, get_pause
 from adsunify.contract.requests import Status
 from adsunify.errors import AdsunifyError
 from adsunify.models.edit import EditBody
+from adsunify.models.guardrail import GuardedAction
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
+from adsunify.values.network_codes import NetworkCode
 
 
 class OperationsResource(Resource):
     """Prepared changes with their receipts."""
 
-    def list(self) -> Pages[Operation]:
-        """List the latest 50 operations in your scope, newest first, without plan bodies.
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        status: Literal["prepared", "running", "succeeded", "unknown", "cancelled"] | None = None,
+        account: Account | str | None = None,
+        network: NetworkCode | None = None,
+        action: GuardedAction | None = None,
+        created_by: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Pages[Operation]:
+        """List operations in your scope, newest first, without plan bodies.
+
+        Without parameters it lists the latest 50.
+
+        With any parameter it lists one page. A page may be short or empty; a ``next_cursor`` means that older
+        operations may follow. ``created_by`` is a user's id or a credential. ``since`` is included, ``until`` is not.
 
         Access: Any valid credential of the workspace.
+
+        Args:
+            limit: how many rows the server returns at once, 1 to 100.
+            status: only operations with this status.
+            account: only operations of this account, or of its id.
+            network: only operations on this network.
+            action: only operations with this action.
+            created_by: only operations that this user prepared, or this credential; an id.
+            since: only operations that were prepared at this time or later; an instant with a time zone.
+            until: only operations that were prepared before this time; an instant with a time zone.
 
         Returns:
             An iterator over all rows, of the class Operation. A prepared change with its receipt. ``executed_by`` is
             the last one to execute it.
+
+        Raises:
+            InvalidInput: with all issues of the input.
         """
-        return Pages(self._client, Operation, "get_operations", {})
+        return Pages(
+            self._client,
+            Operation,
+            "get_operations",
+            {
+                "limit": limit,
+                "status": status,
+                "accountId": account,
+                "network": network,
+                "action": action,
+                "createdBy": created_by,
+                "since": since,
+                "until": until,
+            },
+        )
 
     def get(self, operation: Operation | str) -> Operation:
         """Return one operation with its plan and saved receipt.

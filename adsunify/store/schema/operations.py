@@ -44,10 +44,13 @@ operations = Table(
     Column("executed_by", ExactJson),
     Column("cancelled_by", ExactJson),
     Column("call_spend", ExactJson),
-    # these indexes are read backwards, newest first: for an admin, for a user, for an agent
+    # these indexes are read backwards, newest first: for an admin, a user, an agent, an account and a status
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),
     Index(None, "workspace_id", "credential", "created_at", "id"),
+    Index(None, "workspace_id", "account_id", "created_at", "id"),
+    Index("ix_operations_of_status_unknown", "workspace_id", "created_at", "id", info={WHERE: "status = 'unknown'"}),
+    Index("ix_operations_of_status_running", "workspace_id", "created_at", "id", info={WHERE: "status = 'running'"}),
     Index("ix_operations_running", "lease_until", info={WHERE: "status = 'running'"}),
 )
 

@@ -378,6 +378,15 @@ OVERVIEW = Fields({**DAYS, **OF_NETWORK.members, "accountIds": may(WORDS)}, LAST
 LIST = Fields(
     {"limit": may(page(1, 100), "50"), **dict.fromkeys(("cursor", "parentId", "status", "search"), may(WORDS))}
 )
+OPERATIONS = Fields(
+    {
+        **OF_NETWORK.members,
+        "limit": may(page(1, 100)),
+        "status": may(evolve(choice("prepared", "running", "succeeded", "unknown", "cancelled"), bad=(("x", ""),))),
+        "action": may(evolve(choice("create", "activate", "status", "update", "delete", "edit"), bad=(("x", ""),))),
+        **dict.fromkeys(("cursor", "accountId", "createdBy", "since", "until"), may(WORDS)),
+    }
+)
 CATALOG = Fields({"limit": may(page(1, 100), "50"), **dict.fromkeys(("search", "cursor"), may(WORDS))})
 """docs/spec.md, "Catalogs"."""
 
@@ -425,7 +434,7 @@ ROWS: tuple[Row, ...] = (
     Row("POST", "/create", 201, "write", CAMPAIGN, idempotent=True),
     Row("POST", "/activate", 201, "write", ACTIVATE, idempotent=True),
     # Operations
-    Row("GET", "/operations"),
+    Row("GET", "/operations", query=OPERATIONS),
     Row("GET", "/operations/{operationId}"),
     Row("POST", "/operations/{operationId}/execute", 200, "write", CONFIRM, ignores_key=True),
     Row("POST", "/operations/execute", 200, "write", CONFIRM_MANY, ignores_key=True),

@@ -136,7 +136,11 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
-BEFORE_FIGURES = tuple(f"DROP TABLE {name}" for name in ("verdicts", "figure_reads", "figures", "staged_figures"))
+BEFORE_FIGURES = (
+    *(f"DROP TABLE {name}" for name in ("verdicts", "figure_reads", "figures", "staged_figures")),
+    "DROP INDEX ix_operations_workspace_id_account_id_created_at_id",
+    *(f"DROP INDEX ix_operations_of_status_{status}" for status in ("unknown", "running")),
+)
 BEFORE_LEVELS = (
     *BEFORE_FIGURES,
     "DROP TABLE reports",
