@@ -169,6 +169,7 @@ async def _create_key(
         expiry,
         service.store.clock,
         scope,
+        actor,
     )
     return {**_key_to_json(key), "secret": secret}
 

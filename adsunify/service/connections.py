@@ -19,8 +19,9 @@ from adsunify.adapter.oauth import Credentials
 from adsunify.encryption import SecretContext, decrypt, encrypt
 from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound, ProviderError, VaultError
 from adsunify.http.messages import Flow, Request
+from adsunify.ledger import LedgerEntry
 from adsunify.networks.registry import get_adapter
-from adsunify.store import connections, consents, encrypted_secrets, new_id, people
+from adsunify.store import connections, consents, encrypted_secrets, ledger, new_id, people
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord, ConnectionRecord
 from adsunify.store.consents import ConsentRecord
@@ -69,18 +70,19 @@ async def create_consent_link(service: Service, actor: Actor, *, network: str) -
     _require_whole_network(actor, network)
     service.get_oauth_client(network)
     token = make_token()
-    record = await service.store.write(
-        consents.create_token,
-        "link",
-        hash_token(token),
-        actor.workspace_id,
-        actor.user_id,
-        network,
-        {"credential": actor.credential, "role": actor.role},
-        LINK_MILLISECONDS,
-        service.store.clock,
-    )
+    record = await service.store.write(_create_link, actor, network, hash_token(token), service.store.clock)
     return {"url": f"{service.settings.base_url}/connect/{token}", "expiresAt": format_timestamp(record.expires_at)}
+
+
+def _create_link(connection: Connection, actor: Actor, network: str, token_hash: str, clock: Clock) -> ConsentRecord:
+    data = {"credential": actor.credential, "role": actor.role}
+    record = consents.create_token(
+        connection, "link", token_hash, actor.workspace_id, actor.user_id, network, data, LINK_MILLISECONDS, clock
+    )
+    after = {"expiresAt": record.expires_at}
+    entry = LedgerEntry(actor.workspace_id, actor, "consent", network, network=network, after=after)
+    ledger.record_entry(connection, entry, clock)
+    return record
 
 
 async def read_consent_invitation(service: Service, token: str) -> ConsentInvitation:

@@ -89,12 +89,12 @@ def _update_guardrail(
 
 async def delete_guardrail(service: Service, actor: Actor, *, guardrail_id: str) -> Json:
     """Delete a guardrail with what its window counts. Credentials that it has frozen stay frozen."""
-    return guardrail_to_json(await service.store.write(_delete_guardrail, actor, guardrail_id))
+    return guardrail_to_json(await service.store.write(_delete_guardrail, actor, guardrail_id, service.store.clock))
 
 
-def _delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str) -> Guardrail:
+def _delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str, clock: Clock) -> Guardrail:
     _get_guardrail(connection, actor, guardrail_id)
-    return guardrails.delete_guardrail(connection, actor, guardrail_id)
+    return guardrails.delete_guardrail(connection, actor, guardrail_id, clock)
 
 
 async def read_usage(service: Service, actor: Actor, *, guardrail_id: str) -> Json:
@@ -129,17 +129,17 @@ def _list_freezes(connection: Connection, actor: Actor) -> list[FrozenCredential
 
 async def lift_freeze(service: Service, actor: Actor, *, credential: str) -> Json:
     """Lift the freeze of a credential, which can then prepare and execute again."""
-    return _freeze_to_json(await service.store.write(_lift_freeze, actor, credential))
+    return _freeze_to_json(await service.store.write(_lift_freeze, actor, credential, service.store.clock))
 
 
-def _lift_freeze(connection: Connection, actor: Actor, credential: str) -> FrozenCredential:
+def _lift_freeze(connection: Connection, actor: Actor, credential: str, clock: Clock) -> FrozenCredential:
     """Lift a freeze. No credential lifts its own, whatever the door checks."""
     freeze = next((one for one in _list_freezes(connection, actor) if one.credential == credential), None)
     if freeze is None:
         raise NotFound("This credential is not frozen.")
     if credential == actor.credential:
         raise Forbidden("A credential cannot lift its own freeze. Another admin can.", code="credential_frozen")
-    guardrails.lift_freeze(connection, actor.workspace_id, credential)
+    guardrails.lift_freeze(connection, actor, credential, clock)
     return freeze
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor, Role
 from adsunify.errors import Conflict, Forbidden, NotFound, RateLimited, Unauthenticated, invalid_input
+from adsunify.ledger import NamedAuthor
 from adsunify.service.core import Service, format_timestamp
 from adsunify.service.rate_limits import TokenBuckets, ip_bucket
 from adsunify.service.tokens import hash_token, make_token
@@ -200,7 +201,7 @@ def _replace_password(
 ) -> None:
     if not people.has_password(connection, person.id, person.password_hash):
         raise Conflict("The password was changed at this moment; sign in with the new one.", code="password_changed")
-    people.set_password(connection, person.id, hash_)
+    people.set_password(connection, person.id, hash_, clock, NamedAuthor(person.id, "session"))
     sessions.end_all_sessions(connection, person.id)
     sessions.create_session(connection, session_hash, person.id, home, SESSION_MILLISECONDS, clock)
 
@@ -239,7 +240,7 @@ def _list_members(connection: Connection, workspace_id: str) -> list[Json]:
 async def change_member_role(service: Service, visitor: UserSession, email: str, role: str) -> None:
     """Change a member's role in the visitor's workspace. Raises Forbidden, NotFound, InvalidInput."""
     _require_admin(visitor.actor)
-    await change_member(service.store, _workspace_name(visitor), email, _parse_role(role))
+    await change_member(service.store, _workspace_name(visitor), email, _parse_role(role), visitor.actor)
 
 
 async def remove_from_workspace(service: Service, visitor: UserSession, email: str) -> None:
@@ -248,7 +249,7 @@ async def remove_from_workspace(service: Service, visitor: UserSession, email: s
     Raises Forbidden, NotFound, InvalidInput for the last admin.
     """
     _require_admin(visitor.actor)
-    await remove_member(service.store, _workspace_name(visitor), email)
+    await remove_member(service.store, _workspace_name(visitor), email, visitor.actor)
 
 
 def _require_admin(actor: Actor) -> None:
@@ -361,6 +362,7 @@ def _join_workspace(
     """
     invitation = _require_valid_invitation(connection, sessions.use_invitation(connection, token_hash, clock))
     person = people.ensure_user(connection, invitation.email, clock)
+    by = NamedAuthor(person.id, "session")
     if not is_visitor and not people.has_password(connection, person.id, matched_hash):
         raise Conflict("The password was changed at this moment; open the invitation again.", code="password_changed")
     if new_hash is not None:
@@ -370,7 +372,7 @@ def _join_workspace(
             raise Forbidden(
                 "This person is a member of another workspace and has no password yet. An admin there sets one."
             )
-        people.set_password(connection, person.id, new_hash)
+        people.set_password(connection, person.id, new_hash, clock, by)
     if people.find_membership(connection, invitation.workspace_id, person.id) is None:
-        people.set_membership(connection, invitation.workspace_id, person.id, invitation.role, clock)
+        people.set_membership(connection, invitation.workspace_id, person.id, invitation.role, clock, by)
     sessions.create_session(connection, session_hash, person.id, invitation.workspace_id, SESSION_MILLISECONDS, clock)

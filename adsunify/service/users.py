@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor, Role
 from adsunify.errors import NotFound, invalid_input
+from adsunify.ledger import LOCAL_AUTHOR, Author
 from adsunify.models.base import is_visible
 from adsunify.service.api_keys import make_api_key
 from adsunify.service.core import Service
@@ -110,7 +111,7 @@ def _add_member(
     if role != "admin":
         _require_other_admin(connection, home, person)
     if replace or person.password_hash is None:
-        people.set_password(connection, person.id, password_hash)
+        people.set_password(connection, person.id, password_hash, clock)
     people.set_membership(connection, home.id, person.id, role, clock)
     keys.create_key(connection, home.id, person.id, role, prefix, secret_hash, role != "viewer", None, clock)
     return home, person
@@ -210,19 +211,23 @@ def _choose_password(password: str | None) -> str:
     return secrets.token_urlsafe(15) if password is None else password
 
 
-async def change_role(store: Store, workspace: str, email: str, role: Role) -> dict[str, Json]:
+async def change_role(
+    store: Store, workspace: str, email: str, role: Role, by: Author = LOCAL_AUTHOR
+) -> dict[str, Json]:
     """Change a member's role. From then on, the member's keys have at most the authority of the new role.
 
     Raises NotFound, InvalidInput for the last admin.
     """
-    return await store.write(_change_role, workspace, email, role, store.clock)
+    return await store.write(_change_role, workspace, email, role, store.clock, by)
 
 
-def _change_role(connection: Connection, workspace: str, email: str, role: Role, clock: Clock) -> dict[str, Json]:
+def _change_role(
+    connection: Connection, workspace: str, email: str, role: Role, clock: Clock, by: Author
+) -> dict[str, Json]:
     home, person = _find_member(connection, workspace, email)
     if role != "admin":
         _require_other_admin(connection, home, person)
-    people.set_membership(connection, home.id, person.id, role, clock)
+    people.set_membership(connection, home.id, person.id, role, clock, by)
     return {"workspaceId": home.id, "userId": person.id, "email": person.email, "role": role}
 
 
@@ -232,35 +237,35 @@ async def reset_password(store: Store, workspace: str, email: str, password: str
     Raises NotFound, InvalidInput.
     """
     new_password = _choose_password(password)
-    person = await store.write(_reset_password, workspace, email, hash_password(new_password))
+    person = await store.write(_reset_password, workspace, email, hash_password(new_password), store.clock)
     return {"userId": person.id, "email": person.email, "password": new_password}
 
 
-def _reset_password(connection: Connection, workspace: str, email: str, password_hash: str) -> UserRecord:
+def _reset_password(connection: Connection, workspace: str, email: str, password_hash: str, clock: Clock) -> UserRecord:
     _, person = _find_member(connection, workspace, email)
-    people.set_password(connection, person.id, password_hash)
+    people.set_password(connection, person.id, password_hash, clock)
     sessions.end_all_sessions(connection, person.id)
     return person
 
 
-async def remove_member(store: Store, workspace: str, email: str) -> dict[str, Json]:
+async def remove_member(store: Store, workspace: str, email: str, by: Author = LOCAL_AUTHOR) -> dict[str, Json]:
     """Remove a member from a workspace: sessions, grants and keys there end at once, for good.
 
     Open invitations for the member's e-mail address are used up, so that none brings the member back.
 
     Raises NotFound, InvalidInput for the last admin.
     """
-    return await store.write(_remove_member, workspace, email, store.clock)
+    return await store.write(_remove_member, workspace, email, store.clock, by)
 
 
-def _remove_member(connection: Connection, workspace: str, email: str, clock: Clock) -> dict[str, Json]:
+def _remove_member(connection: Connection, workspace: str, email: str, clock: Clock, by: Author) -> dict[str, Json]:
     home, person = _find_member(connection, workspace, email)
     _require_other_admin(connection, home, person)
-    people.remove_membership(connection, home.id, person.id)
-    keys.revoke_all_keys(connection, home.id, person.id, clock)
-    agents.revoke_all_grants(connection, home.id, person.id, clock)
+    people.remove_membership(connection, home.id, person.id, clock, by)
+    keys.revoke_all_keys(connection, home.id, person.id, clock, by)
+    agents.revoke_all_grants(connection, home.id, person.id, clock, by)
     sessions.leave_workspace(connection, person.id, home.id)
-    sessions.revoke_invitations(connection, home.id, person.email, clock)
+    sessions.revoke_invitations(connection, home.id, person.email, clock, by)
     return {"workspaceId": home.id, "userId": person.id, "email": person.email, "removed": True}
 
 
@@ -282,12 +287,14 @@ async def set_approval_rule(store: Store, workspace: str | None, required: bool 
 
     Without ``workspace`` it is the only workspace. Raises InvalidInput if there are several, or for an unknown name.
     """
-    return await store.write(_set_approval_rule, workspace, required)
+    return await store.write(_set_approval_rule, workspace, required, store.clock)
 
 
-def _set_approval_rule(connection: Connection, workspace: str | None, required: bool | None) -> dict[str, Json]:
+def _set_approval_rule(
+    connection: Connection, workspace: str | None, required: bool | None, clock: Clock
+) -> dict[str, Json]:
     home = _find_workspace(connection, workspace)
     if required is not None:
-        people.set_require_approval(connection, home.id, required)
+        people.set_require_approval(connection, home.id, required, clock)
         home = people.get_workspace(connection, home.id)
     return {"workspaceId": home.id, "name": home.name, "requireApproval": home.require_approval}

@@ -13,7 +13,8 @@ from adsunify.encryption import SecretContext, decrypt, encrypt
 from adsunify.errors import invalid_input
 from adsunify.events import DEFAULT_EVENTS, TEST_EVENT
 from adsunify.http.safe_fetch import FetchError, parse_public_url, resolve_public_address
-from adsunify.store import connections, encrypted_secrets, events, new_id, webhooks
+from adsunify.ledger import LedgerEntry
+from adsunify.store import connections, encrypted_secrets, events, ledger, new_id, webhooks
 from adsunify.store import deliveries as outgoing
 from adsunify.store.clock import Clock
 from adsunify.store.deliveries import DeliveryAttemptRecord, DeliveryRecord
@@ -109,7 +110,7 @@ async def update_webhook(
 def _update_webhook(
     connection: Connection, actor: Actor, webhook_id: str, values: Mapping[str, Any], clock: Clock
 ) -> Json:
-    record = webhooks.update_webhook(connection, actor, webhook_id, values)
+    record = webhooks.update_webhook(connection, actor, webhook_id, values, clock)
     return webhook_to_json(record, webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id))
 
 
@@ -123,7 +124,7 @@ async def remove_webhook(service: Service, actor: Actor, *, webhook_id: str) -> 
 def _remove_webhook(connection: Connection, actor: Actor, webhook_id: str, clock: Clock) -> Json:
     """The removed subscription; None while more deliveries are queued than one transaction removes."""
     reason = webhooks.list_ended_reasons(connection, actor.workspace_id, clock).get(webhook_id)
-    removed = webhooks.remove_webhook(connection, actor, webhook_id)
+    removed = webhooks.remove_webhook(connection, actor, webhook_id, clock)
     if removed is None:
         return None
     encrypted_secrets.delete_secrets(connection, webhooks.SECRETS_TABLE, webhook_id)
@@ -152,6 +153,9 @@ def _queue_test_event(
         webhook.id, webhook.url, event_id, TEST_EVENT, events.notification_body(row), at
     )
     outgoing.queue_deliveries(connection, [delivery])
+    after = {"status": delivery.status, "type": TEST_EVENT}
+    entry = LedgerEntry(webhook.workspace_id, actor, "delivery", delivery.id, webhook.account_id, after=after)
+    ledger.record_entry(connection, entry, clock)
     return delivery
 
 

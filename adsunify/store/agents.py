@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from attrs import asdict, frozen
-from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
+from attrs import asdict, evolve, frozen
+from sqlalchemy import Connection, Update, and_, bindparam, delete, insert, select, update
 
-from adsunify.actor import Actor, CredentialScope, Role
+from adsunify.actor import Actor, CredentialScope, Role, make_agent_credential
 from adsunify.errors import Forbidden, NotFound
+from adsunify.ledger import Author, LedgerEntry, NamedAuthor
+from adsunify.values.exact_json import Json
 
 from .clock import Clock, new_id
+from .ledger import record_entries
 from .schema import grants, memberships, oauth_clients, oauth_tokens
 from .statement import Query, Statement
 
@@ -146,8 +149,8 @@ def create_grant(
     scope: CredentialScope | None = None,
 ) -> GrantRecord:
     """Store a grant, and end the earlier grant of this person to this client. ``lifetime`` is in milliseconds."""
-    at = clock.wall()
-    connection.execute(_REVOKE_REPLACED, {"of_user": user_id, "of_client": client_id, "now": at})
+    at, person = clock.wall(), NamedAuthor(user_id, "session")
+    _revoke(connection, _REVOKE_REPLACED, {"of_user": user_id, "of_client": client_id}, person, clock)
     row = {
         "id": new_id(at),
         "workspace_id": workspace_id,
@@ -161,7 +164,31 @@ def create_grant(
         "scope": scope,
     }
     connection.execute(insert(grants), row)
-    return _get_grant(connection, row["id"])
+    grant = _get_grant(connection, row["id"])
+    entry = LedgerEntry(workspace_id, person, "grant", grant.id, after=_state_to_json(grant))
+    record_entries(connection, [entry], clock.now())
+    return grant
+
+
+def _revoke(connection: Connection, statement: Update, values: dict[str, str], by: Author, clock: Clock) -> None:
+    """Revoke grants, and record it in the ledger."""
+    rows = connection.execute(statement.returning(grants), {**values, "now": clock.wall()}).all()
+    entries = []
+    for revoked in (GrantRecord(**row._mapping) for row in rows):
+        before, after = _state_to_json(evolve(revoked, revoked_at=None)), _state_to_json(revoked)
+        entries.append(LedgerEntry(revoked.workspace_id, by, "grant", revoked.id, before=before, after=after))
+    record_entries(connection, entries, clock.now())
+
+
+def _state_to_json(grant: GrantRecord) -> Json:
+    return {
+        "userId": grant.user_id,
+        "clientId": grant.client_id,
+        "canWrite": grant.can_write,
+        "scope": None if grant.scope is None else grant.scope.to_json(),
+        "expiresAt": grant.expires_at,
+        "revokedAt": grant.revoked_at,
+    }
 
 
 def _get_grant(connection: Connection, id_: Any) -> GrantRecord:
@@ -197,14 +224,13 @@ def revoke_grant(connection: Connection, actor: Actor, grant_id: str, clock: Clo
         raise NotFound("You have no such grant in this workspace.")
     if not actor.can_write and actor.grant_id != grant_id:
         raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
-    connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.wall()})
+    _revoke(connection, _REVOKE, {"the_id": grant_id}, actor, clock)
     return _get_grant(connection, grant_id)
 
 
-def revoke_all_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
+def revoke_all_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock, by: Author) -> None:
     """End all grants of a person in a workspace."""
-    values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
-    connection.execute(_REVOKE_ALL, values)
+    _revoke(connection, _REVOKE_ALL, {"of_workspace": workspace_id, "of_user": user_id}, by, clock)
 
 
 # -- codes and tokens ---------------------------------------------------------------------------------------------
@@ -279,4 +305,5 @@ def end_grant_of_token(connection: Connection, token_hash: str, clock: Clock) ->
     """End the grant of a token (RFC 7009). An unknown token is ignored."""
     token = find_token(token_hash).run(connection)
     if token is not None:
-        connection.execute(_REVOKE, {"the_id": token.grant.id, "now": clock.wall()})
+        bearer = NamedAuthor(token.grant.user_id, make_agent_credential(token.grant.client_id, token.grant.user_id))
+        _revoke(connection, _REVOKE, {"the_id": token.grant.id}, bearer, clock)

@@ -1,7 +1,7 @@
 """Finds and repairs stored times that are ahead of the machine's clock. A wrong clock has written them.
 
-The times of receipts (``steps``) and of delivery attempts are not changed. They are evidence, and no decision depends
-on them.
+The times of receipts (``steps``), of delivery attempts and of the ledger are not changed. They are evidence, and no
+decision depends on them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .connections import REFRESH_MILLISECONDS
 from .guardrails import repair_future_budgets
 from .windows import repair_future_hours
 
-EVIDENCE_TABLES = (schema.steps, schema.delivery_attempts)
+EVIDENCE_TABLES = (schema.steps, schema.delivery_attempts, schema.ledger, schema.ledger_heads)
 MAX_AHEAD = {
     schema.operations.c.lease_until: MAX_LEASE_MILLISECONDS,
     schema.operations.c.not_before: MAX_RETRY_DELAY_MS,

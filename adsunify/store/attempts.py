@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Connection, and_, bindparam, exists, not_, select, update
+from sqlalchemy import Connection, ScalarSelect, and_, bindparam, exists, not_, select, update
 
 from adsunify.errors import NativeErrorDetails
 from adsunify.execution.state import Intent, Receipt, StepState
+from adsunify.ledger import Author, LedgerEntry, hash_json
 from adsunify.values.exact_json import Json
 
 from . import upsert
+from .ledger import record_entries
 from .schema import operations, steps
 from .statement import Statement
 
@@ -52,12 +54,21 @@ class StepAttempt:
 
 
 _INSERT = upsert.insert_or_ignore(steps, ("operation_id", "n", "attempt"))
+_OPEN: Json = {"state": "in_flight"}
+"""The state of an attempt in the ledger before its receipt."""
 _IS_HELD = exists().where(
     operations.c.id == steps.c.operation_id,
     operations.c.fence == steps.c.fence,
     operations.c.status == "running",
     operations.c.lease_until > bindparam("now"),
 )
+
+
+def _select_of_operation(name: str) -> ScalarSelect[Any]:
+    """Return a column of the operation to which a step belongs."""
+    return select(operations.c[name]).where(operations.c.id == steps.c.operation_id).scalar_subquery()
+
+
 _SAVE_RECEIPT = Statement(
     update(steps)
     .where(
@@ -73,7 +84,9 @@ _SAVE_RECEIPT = Statement(
         receipt_at=bindparam("now"),
         late=not_(_IS_HELD),
     )
-    .returning(steps.c.late)
+    .returning(
+        steps.c.late, *(_select_of_operation(name).label(name) for name in ("workspace_id", "account_id", "network"))
+    )
 )
 _FIND = Statement(
     select(steps.c.fence, steps.c.receipt_at).where(
@@ -124,7 +137,7 @@ def save_intent(
     return bool(saved.fence == fence and saved.receipt_at is None)
 
 
-def withdraw_intent(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> None:
+def withdraw_intent(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int, by: Author) -> None:
     """Close an intent that this claim stored and certainly did not send, because its commit seemed to fail."""
     key = {"of_operation": operation_id, "of_n": intent.step_index, "of_attempt": intent.attempt}
     saved = _FIND.fetch_one_or_none(connection, key)
@@ -135,20 +148,36 @@ def withdraw_intent(connection: Connection, operation_id: str, fence: int, inten
             operation_id,
             Receipt(intent.step_index, intent.key, intent.attempt, "throttled", error=error),
             at,
+            by,
         )
 
 
-def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int) -> None:
+def save_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int, by: Author) -> None:
     """Store the receipt of an attempt, whatever the state of the operation. A second receipt is ignored.
+
+    The ledger records its digest: that of the receipt with its response.
 
     Raises:
         LookupError: the attempt has no intent.
     """
     key = {"of_operation": operation_id, "of_n": receipt.step_index, "of_attempt": receipt.attempt}
     receipt_json = receipt.to_json()
+    digest = hash_json(receipt_json)
     response = receipt_json.pop("response")
     row = key | {"new_state": receipt.state, "new_receipt": receipt_json, "new_response": response, "now": at}
-    if not _SAVE_RECEIPT.fetch_all(connection, row) and not _FIND.fetch_all(connection, key):
+    saved = _SAVE_RECEIPT.fetch_one_or_none(connection, row)
+    if saved is not None:
+        where = (saved.account_id, saved.network)
+        after = {
+            "step": receipt.key,
+            "attempt": receipt.attempt,
+            "state": receipt.state,
+            "late": bool(saved.late),
+            "digest": digest,
+        }
+        entry = LedgerEntry(saved.workspace_id, by, "receipt", operation_id, *where, before=_OPEN, after=after)
+        record_entries(connection, [entry], at)
+    elif not _FIND.fetch_all(connection, key):
         raise LookupError(f"operation {operation_id} has no attempt {receipt.attempt} at step {receipt.step_index}")
 
 

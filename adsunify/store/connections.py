@@ -10,10 +10,12 @@ from sqlalchemy import Connection, bindparam, exists, insert, not_, or_, select,
 
 from adsunify.actor import Actor
 from adsunify.errors import Forbidden, NotFound
+from adsunify.ledger import LOCAL_AUTHOR, SYSTEM_AUTHOR, Author, LedgerEntry
 from adsunify.values.exact_json import Json
 
 from . import encrypted_secrets, events, upsert
 from .clock import Clock, new_id
+from .ledger import record_entries, record_entry
 from .schema import accounts, connections
 from .statement import Query, Statement
 
@@ -101,6 +103,11 @@ _SET_STATUS = (
     .where(connections.c.id == bindparam("the_id"), connections.c.status.in_(bindparam("before", expanding=True)))
     .values(status=bindparam("new_status"), updated_at=bindparam("now"))
     .returning(connections.c.id)
+)
+_STATUS_FOR_UPDATE = (
+    select(connections.c.workspace_id, connections.c.network, connections.c.status)
+    .where(connections.c.id == bindparam("the_id"))
+    .with_for_update()
 )
 _SET_ACCOUNT_STATUS = (
     update(accounts)
@@ -197,6 +204,11 @@ def save_connection(
         },
     )
     encrypted_secrets.save_secrets(connection, SECRETS_TABLE, connection_id, actor.workspace_id, credentials, clock)
+    entries = [
+        LedgerEntry(actor.workspace_id, actor, "connection", connection_id, network=network, after={"status": "active"})
+    ]
+    of_network = {"of_workspace": actor.workspace_id, "of_network": network}
+    connected_before = {row.id: row for row in _ACCOUNTS_OF_NETWORK.fetch_all(connection, of_network)}
     event_rows: list[dict[str, Any]] = []
     for account_ in sorted(
         discovered, key=lambda account: account.native_id
@@ -221,10 +233,25 @@ def save_connection(
         event_rows.append(
             _account_event("account.connected", actor.workspace_id, account_row.id, network, "active", at)
         )
-    retired = {"of_workspace": actor.workspace_id, "of_network": network, "but": connection_id, "now": at}
-    for row_ in connection.execute(_RETIRE_EMPTY, retired).all():
+        old = connected_before.get(account_row.id)
+        entries.append(
+            LedgerEntry(
+                actor.workspace_id,
+                actor,
+                "account",
+                account_row.id,
+                account_row.id,
+                network,
+                before=None if old is None else {"status": old.status, "connectionId": old.connection_id},
+                after={"status": "active", "connectionId": connection_id, "nativeId": account_.native_id},
+            )
+        )
+    for row_ in connection.execute(_RETIRE_EMPTY, of_network | {"but": connection_id, "now": at}).all():
         encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, row_.id)
+        after = {"status": "disconnected", "replacedBy": connection_id}
+        entries.append(LedgerEntry(actor.workspace_id, actor, "connection", row_.id, network=network, after=after))
     events.record_events(connection, event_rows)
+    record_entries(connection, entries, at)
     return list_accounts_of_connection(connection, actor, connection_id)
 
 
@@ -236,7 +263,8 @@ def disconnect(connection: Connection, actor: Actor, connection_id: str, clock: 
         Forbidden: the connection has accounts outside the actor's scope.
     """
     get_whole_connection(connection, actor, connection_id)
-    _change_status(connection, connection_id, ("active", "needs_reauth"), "disconnected", "account.disconnected", clock)
+    connected: Sequence[ConnectionStatus] = ("active", "needs_reauth")
+    _change_status(connection, connection_id, connected, "disconnected", "account.disconnected", clock, actor)
     encrypted_secrets.delete_secrets(connection, SECRETS_TABLE, connection_id)
     return get_connection(connection, actor, connection_id)
 
@@ -261,10 +289,12 @@ def _change_status(
     status: ConnectionStatus,
     event: str,
     clock: Clock,
+    by: Author = SYSTEM_AUTHOR,
 ) -> bool:
     at = clock.now()
+    old = connection.execute(_STATUS_FOR_UPDATE, {"the_id": connection_id}).one_or_none()
     changed = {"the_id": connection_id, "before": list(before), "new_status": status, "now": at}
-    if not connection.execute(_SET_STATUS, changed).all():
+    if old is None or not connection.execute(_SET_STATUS, changed).all():
         return False
     rows = connection.execute(
         _SET_ACCOUNT_STATUS, {"of_connection": connection_id, "new_status": status, "now": at}
@@ -272,6 +302,10 @@ def _change_status(
     events.record_events(
         connection, [_account_event(event, row.workspace_id, row.id, row.network, status, at) for row in rows]
     )
+    states = ({"status": old.status}, {"status": status})
+    entries = [LedgerEntry(old.workspace_id, by, "connection", connection_id, None, old.network, *states)]
+    entries += (LedgerEntry(old.workspace_id, by, "account", row.id, row.id, row.network, *states) for row in rows)
+    record_entries(connection, entries, at)
     return True
 
 
@@ -322,6 +356,9 @@ def set_extras(connection: Connection, account_id: str, extras: Mapping[str, Jso
     row = _require_row(_ANY_ACCOUNT_FOR_UPDATE.fetch_one_or_none(connection, {"the_id": account_id}))
     chosen = {name: value for name, value in {**row.chosen_extras, **extras}.items() if value is not None}
     connection.execute(_CHOOSE_EXTRAS, {"the_id": account_id, "new_extras": chosen, "now": clock.now()})
+    before, after = {"extras": row.chosen_extras}, {"extras": chosen}
+    entry = LedgerEntry(row.workspace_id, LOCAL_AUTHOR, "account", row.id, row.id, row.network, before, after)
+    record_entry(connection, entry, clock)
     return get_any_account(connection, account_id)
 
 

@@ -34,9 +34,11 @@ from sqlalchemy import (
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, NotFound
+from adsunify.ledger import LedgerEntry
 
 from .clock import Clock, new_id
 from .driver import notify
+from .ledger import record_entry
 from .lists import EXPAND_LIST_BY_DIALECT, match_array
 from .schema import ExactJson, deliveries, delivery_attempts, secrets, webhooks
 from .statement import SqlStatement, Statement
@@ -194,6 +196,9 @@ def requeue_delivery(
         .where(deliveries.c.id == delivery_id)
         .values(status="pending", tries=0, next_attempt_at=clock.now(), url=webhook.url)
     )
+    before, after = {"status": delivery.status}, {"status": "pending"}
+    entry = LedgerEntry(webhook.workspace_id, actor, "delivery", delivery_id, webhook.account_id, None, before, after)
+    record_entry(connection, entry, clock)
     return _get_delivery(connection, actor, webhook_id, delivery_id)
 
 

@@ -16,10 +16,12 @@ from adsunify.actor import Actor
 from adsunify.errors import Conflict, NotFound
 from adsunify.guardrails.rules import Guardrail, RuleSet
 from adsunify.guardrails.windows import SpendBinding, WindowBreach, build_breach_facts, to_hour
+from adsunify.ledger import SYSTEM_AUTHOR, LedgerEntry
 from adsunify.plans.exposure import BudgetChange
 
 from . import upsert
 from .clock import Clock, new_id
+from .ledger import record_entry
 from .operations import record_rule_event
 from .schema import budgets, frozen_credentials, guardrail_hours, guardrail_uses, guardrails, workspaces
 from .statement import Query, Statement, is_one_of, roll_back_to_savepoint
@@ -136,7 +138,7 @@ _LIST_FROZEN = Statement(
     .order_by(frozen_credentials.c.created_at, frozen_credentials.c.credential)
 )
 _FIND_FREEZE = Statement(select(frozen_credentials).where(_IS_CREDENTIAL))
-_LIFT = Statement(delete(frozen_credentials).where(_IS_CREDENTIAL).returning(frozen_credentials.c.credential))
+_LIFT = Statement(delete(frozen_credentials).where(_IS_CREDENTIAL).returning(frozen_credentials))
 
 _RECORD_BUDGET = upsert.insert_or_combine(
     budgets,
@@ -179,6 +181,7 @@ def create_guardrail(connection: Connection, actor: Actor, guardrail: Guardrail,
     }
     _INSERT.fetch_all(connection, row | _guardrail_columns(created))
     raise_rules_version(connection, actor.workspace_id)
+    _record_change(connection, actor, None, created, clock)
     return created
 
 
@@ -209,10 +212,11 @@ def update_guardrail(connection: Connection, actor: Actor, guardrail: Guardrail,
             statement.fetch_all(connection, key)
     recompute_windows(connection, [changed.id], to_hour(clock.now()))
     raise_rules_version(connection, actor.workspace_id)
+    _record_change(connection, actor, before, changed, clock)
     return changed
 
 
-def delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str) -> Guardrail:
+def delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str, clock: Clock) -> Guardrail:
     """Delete a rule with everything that its window counts, and return it. Credentials that it froze stay frozen.
 
     Raises:
@@ -223,7 +227,19 @@ def delete_guardrail(connection: Connection, actor: Actor, guardrail_id: str) ->
     for statement in _DELETE:
         statement.fetch_all(connection, key)
     raise_rules_version(connection, actor.workspace_id)
+    _record_change(connection, actor, deleted, None, clock)
     return deleted
+
+
+def _record_change(
+    connection: Connection, actor: Actor, before: Guardrail | None, after: Guardrail | None, clock: Clock
+) -> None:
+    """Record a change of a rule in the ledger."""
+    rule = after or before
+    assert rule is not None
+    states = [None if one is None else {"version": one.version, **one.to_json()} for one in (before, after)]
+    entry = LedgerEntry(actor.workspace_id, actor, "guardrail", rule.id, before=states[0], after=states[1])
+    record_entry(connection, entry, clock)
 
 
 def get_guardrail(connection: Connection, workspace_id: str, guardrail_id: str) -> Guardrail:
@@ -377,6 +393,8 @@ def freeze_credential(
     }
     if _FREEZE.fetch_all(connection, row):
         raise_rules_version(connection, workspace_id)
+        after = {"guardrailId": rule_id, "operationId": operation_id}
+        record_entry(connection, LedgerEntry(workspace_id, SYSTEM_AUTHOR, "freeze", credential, after=after), clock)
 
 
 def list_frozen(connection: Connection, workspace_id: str) -> list[FrozenCredential]:
@@ -391,15 +409,18 @@ def find_freeze(connection: Connection, workspace_id: str, credential: str) -> F
     return None if row is None else _freeze_from_row(row)
 
 
-def lift_freeze(connection: Connection, workspace_id: str, credential: str) -> None:
-    """Lift the freeze of a credential.
+def lift_freeze(connection: Connection, actor: Actor, credential: str, clock: Clock) -> None:
+    """Lift the freeze of a credential of the actor's workspace.
 
     Raises:
         NotFound: the credential is not frozen.
     """
-    if not _LIFT.fetch_all(connection, {"of_workspace": workspace_id, "the_credential": credential}):
+    lifted = _LIFT.fetch_one_or_none(connection, {"of_workspace": actor.workspace_id, "the_credential": credential})
+    if lifted is None:
         raise NotFound("This credential is not frozen.")
-    raise_rules_version(connection, workspace_id)
+    raise_rules_version(connection, actor.workspace_id)
+    before = {"guardrailId": lifted.rule_id, "operationId": lifted.operation_id}
+    record_entry(connection, LedgerEntry(actor.workspace_id, actor, "lift", credential, before=before), clock)
 
 
 def _freeze_from_row(row: Any) -> FrozenCredential:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import fields, frozen
+from attrs import evolve, fields, frozen
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from adsunify.actor import Actor, CredentialScope, Role
 from adsunify.errors import Forbidden, NotFound
+from adsunify.ledger import LOCAL_AUTHOR, Author, LedgerEntry
+from adsunify.values.exact_json import Json
 
 from .clock import Clock, new_id
+from .ledger import record_entries
 from .schema import api_keys, memberships
 from .statement import Query, Statement
 
@@ -82,6 +85,7 @@ _REVOKE = (
     update(api_keys)
     .where(api_keys.c.id == bindparam("the_id"), api_keys.c.revoked_at.is_(None))
     .values(revoked_at=bindparam("now"))
+    .returning(*_COLUMNS)
 )
 _REVOKE_ALL = (
     update(api_keys)
@@ -91,6 +95,7 @@ _REVOKE_ALL = (
         api_keys.c.revoked_at.is_(None),
     )
     .values(revoked_at=bindparam("now"))
+    .returning(*_COLUMNS)
 )
 _TOUCH = (
     update(api_keys)
@@ -113,6 +118,7 @@ def create_key(
     expires_at: int | None,
     clock: Clock,
     scope: CredentialScope | None = None,
+    by: Author = LOCAL_AUTHOR,
 ) -> KeyRecord:
     """Store a new key. ``prefix`` is its 8 characters id; ``secret_hash`` is the hexadecimal SHA-256 of its secret."""
     at = clock.wall()
@@ -132,7 +138,28 @@ def create_key(
             "scope": scope,
         },
     )
+    _record_change(connection, by, None, key, clock)
     return key
+
+
+def _record_change(
+    connection: Connection, by: Author, before: KeyRecord | None, after: KeyRecord, clock: Clock
+) -> None:
+    """Record a change of a key in the ledger."""
+    states = [None if key is None else _state_to_json(key) for key in (before, after)]
+    entry = LedgerEntry(after.workspace_id, by, "key", after.id, before=states[0], after=states[1])
+    record_entries(connection, [entry], clock.now())
+
+
+def _state_to_json(key: KeyRecord) -> Json:
+    return {
+        "name": key.name,
+        "ownerId": key.user_id,
+        "canWrite": key.can_write,
+        "scope": None if key.scope is None else key.scope.to_json(),
+        "expiresAt": key.expires_at,
+        "revokedAt": key.revoked_at,
+    }
 
 
 def list_keys(connection: Connection, actor: Actor) -> list[KeyRecord]:
@@ -165,14 +192,21 @@ def revoke_key(connection: Connection, actor: Actor, key_id: str, clock: Clock) 
         raise Forbidden("Only the owner of a key can revoke it.")
     if not actor.can_write and actor.key_id != key_id:
         raise Forbidden("A read-only key can revoke itself only; use a write-enabled key.", code="write_required")
-    connection.execute(_REVOKE, {"the_id": key_id, "now": clock.wall()})
+    rows = connection.execute(_REVOKE, {"the_id": key_id, "now": clock.wall()}).all()
+    _record_revoked(connection, actor, rows, clock)
     return KeyRecord(**connection.execute(_GET, values).one()._mapping)
 
 
-def revoke_all_keys(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
+def revoke_all_keys(connection: Connection, workspace_id: str, user_id: str, clock: Clock, by: Author) -> None:
     """Revoke all keys of a user in a workspace."""
     values = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
-    connection.execute(_REVOKE_ALL, values)
+    _record_revoked(connection, by, connection.execute(_REVOKE_ALL, values).all(), clock)
+
+
+def _record_revoked(connection: Connection, by: Author, rows: Sequence[Any], clock: Clock) -> None:
+    for row in rows:
+        revoked = KeyRecord(**row._mapping)
+        _record_change(connection, by, evolve(revoked, revoked_at=None), revoked, clock)
 
 
 def save_last_used(connection: Connection, used: Mapping[str, int]) -> None:

@@ -12,12 +12,14 @@ from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.execution.state import REVIEW_MILLISECONDS, OperationStatus, apply_trigger, build_actor_record, is_expired
 from adsunify.guardrails.windows import to_hour
+from adsunify.ledger import LedgerEntry
 from adsunify.plans.exposure import Spend
 from adsunify.plans.records import Plan, add_operation_marks
 from adsunify.values.exact_json import Json
 
 from . import events, upsert
 from .clock import Clock, new_id
+from .ledger import record_entries, record_entry
 from .schema import decompress_text, idempotency_keys, operations
 from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
@@ -198,7 +200,7 @@ def prepare_operations(
     clock: Clock,
     idempotency: Idempotency | None = None,
 ) -> PreparedOperations:
-    """Store operations, their events and the idempotency key.
+    """Store operations, their events, their rows in the ledger, and the idempotency key.
 
     If the key is already bound to the same request, the result is the operations of that request.
 
@@ -228,6 +230,7 @@ def prepare_operations(
         connection, [_record_to_row(record, draft) for record, draft in zip(records, drafts, strict=True)]
     )
     events.record_events(connection, [_operation_event(record, event, at) for record in records])
+    record_entries(connection, [_make_prepare_entry(record, actor) for record in records], at)
     return PreparedOperations(
         ids, False, tuple((record, draft.plan) for record, draft in zip(records, drafts, strict=True))
     )
@@ -275,6 +278,13 @@ def _operation_event(record: OperationRecord, kind: str, at: int) -> dict[str, A
         account_id=record.account_id,
         network=record.network,
     )
+
+
+def _make_prepare_entry(record: OperationRecord, actor: Actor) -> LedgerEntry:
+    after = {"action": record.action, "status": record.status, "risk": record.risk, "planDigest": record.plan_digest}
+    if record.source_operation_id is not None:
+        after["sourceOperationId"] = record.source_operation_id
+    return LedgerEntry(record.workspace_id, actor, "prepare", record.id, record.account_id, record.network, after=after)
 
 
 def _record_to_row(record: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
@@ -471,6 +481,17 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
             )
         ],
     )
+    entry = LedgerEntry(
+        record.workspace_id,
+        actor,
+        "cancel",
+        record.id,
+        record.account_id,
+        record.network,
+        before={"status": "prepared"},
+        after={"status": _CANCELLED_STATUS},
+    )
+    record_entry(connection, entry, clock)
     return get_operation(connection, actor, operation_id, clock)
 
 

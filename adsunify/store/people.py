@@ -9,9 +9,11 @@ from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from adsunify.actor import Role
 from adsunify.errors import NotFound
+from adsunify.ledger import LOCAL_AUTHOR, Author, LedgerEntry
 
 from . import upsert
 from .clock import Clock, new_id
+from .ledger import record_entries, record_entry
 from .schema import memberships, users, workspaces
 
 
@@ -57,6 +59,11 @@ _SET_MEMBERSHIP = upsert.insert_or_update(
 )
 _WORKSPACE = select(workspaces).where(workspaces.c.id == bindparam("the_id"))
 _WORKSPACES = select(workspaces).order_by(workspaces.c.name)
+_WORKSPACES_OF_USER = (
+    select(memberships.c.workspace_id)
+    .where(memberships.c.user_id == bindparam("of_user"))
+    .order_by(memberships.c.workspace_id)
+)
 _WORKSPACE_FOR_UPDATE = _WORKSPACE.with_for_update()
 _WORKSPACE_NAMED = select(workspaces).where(workspaces.c.name == bindparam("the_name"))
 _USER = select(users).where(users.c.id == bindparam("the_id"))
@@ -84,26 +91,26 @@ _SET_PASSWORD = (
     .returning(users.c.id)
 )
 _REQUIRE_APPROVAL = (
-    update(workspaces)
-    .where(workspaces.c.id == bindparam("the_id"))
-    .values(require_approval=bindparam("required"))
-    .returning(workspaces.c.id)
+    update(workspaces).where(workspaces.c.id == bindparam("the_id")).values(require_approval=bindparam("required"))
 )
 _REMOVE_MEMBERSHIP = (
     memberships.delete()
     .where(memberships.c.workspace_id == bindparam("of_workspace"), memberships.c.user_id == bindparam("of_user"))
-    .returning(memberships.c.user_id)
+    .returning(memberships.c.role)
 )
 
 
 def ensure_workspace(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
     """Return the workspace with this name, and create it if it does not exist."""
     at = clock.now()
-    _INSERT_WORKSPACE.fetch_all(
-        connection,
-        {"id": new_id(at), "name": name, "require_approval": False, "created_at": at, "guardrails_version": 0},
-    )
-    return WorkspaceRecord(**connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one()._mapping)
+    row = {"id": new_id(at), "name": name, "require_approval": False, "created_at": at, "guardrails_version": 0}
+    inserted = _INSERT_WORKSPACE.fetch_all(connection, row)
+    workspace = WorkspaceRecord(**connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one()._mapping)
+    if inserted:
+        after = {"name": name, "requireApproval": False}
+        entry = LedgerEntry(workspace.id, LOCAL_AUTHOR, "workspace", workspace.id, after=after)
+        record_entries(connection, [entry], at)
+    return workspace
 
 
 def get_workspace(connection: Connection, workspace_id: str) -> WorkspaceRecord:
@@ -125,9 +132,13 @@ def get_workspace_by_name(connection: Connection, name: str) -> WorkspaceRecord:
     )
 
 
-def set_require_approval(connection: Connection, workspace_id: str, required: bool) -> None:
+def set_require_approval(connection: Connection, workspace_id: str, required: bool, clock: Clock) -> None:
     """Set whether only a signed-in person may execute operations in the workspace. Raises NotFound."""
-    _require_row(connection.execute(_REQUIRE_APPROVAL, {"the_id": workspace_id, "required": required}).one_or_none())
+    old = _require_row(connection.execute(_WORKSPACE_FOR_UPDATE, {"the_id": workspace_id}).one_or_none())
+    connection.execute(_REQUIRE_APPROVAL, {"the_id": workspace_id, "required": required})
+    before, after = ({"requireApproval": value} for value in (old.require_approval, required))
+    entry = LedgerEntry(workspace_id, LOCAL_AUTHOR, "workspace", workspace_id, before=before, after=after)
+    record_entry(connection, entry, clock)
 
 
 def ensure_user(connection: Connection, email: str, clock: Clock, password_hash: str | None = None) -> UserRecord:
@@ -149,9 +160,13 @@ def find_user_by_email(connection: Connection, email: str) -> UserRecord | None:
     return None if row is None else UserRecord(**row._mapping)
 
 
-def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
-    """Set the password hash of a user. Raises NotFound."""
+def set_password(
+    connection: Connection, user_id: str, password_hash: str, clock: Clock, by: Author = LOCAL_AUTHOR
+) -> None:
+    """Set the password hash of a user. The ledger of each workspace of the user records it. Raises NotFound."""
     _require_row(connection.execute(_SET_PASSWORD, {"the_id": user_id, "new_hash": password_hash}).one_or_none())
+    homes = connection.execute(_WORKSPACES_OF_USER, {"of_user": user_id}).scalars().all()
+    record_entries(connection, [LedgerEntry(home, by, "password", user_id) for home in homes], clock.now())
 
 
 def has_password(connection: Connection, user_id: str, password_hash: str | None) -> bool:
@@ -160,19 +175,30 @@ def has_password(connection: Connection, user_id: str, password_hash: str | None
     return user.password_hash == password_hash
 
 
-def set_membership(connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock) -> None:
+def set_membership(
+    connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock, by: Author = LOCAL_AUTHOR
+) -> None:
     """Set the role of a user in a workspace. A user who is not a member becomes one."""
+    member = find_membership(connection, workspace_id, user_id)
     _SET_MEMBERSHIP.fetch_all(
         connection,
         {"workspace_id": workspace_id, "user_id": user_id, "role": role, "created_at": clock.now()},
     )
+    before = None if member is None else {"role": member.role}
+    if before != {"role": role}:
+        entry = LedgerEntry(workspace_id, by, "membership", user_id, before=before, after={"role": role})
+        record_entry(connection, entry, clock)
 
 
-def remove_membership(connection: Connection, workspace_id: str, user_id: str) -> None:
+def remove_membership(
+    connection: Connection, workspace_id: str, user_id: str, clock: Clock, by: Author = LOCAL_AUTHOR
+) -> None:
     """Remove a user from a workspace. Raises NotFound."""
-    _require_row(
+    removed = _require_row(
         connection.execute(_REMOVE_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none()
     )
+    entry = LedgerEntry(workspace_id, by, "membership", user_id, before={"role": removed.role})
+    record_entry(connection, entry, clock)
 
 
 def find_membership(connection: Connection, workspace_id: str, user_id: str) -> MembershipRecord | None:

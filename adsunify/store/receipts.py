@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, bindparam, select
 
 from adsunify.execution.state import CreatedId, ObservedStatus, Receipt
+from adsunify.ledger import Author
 from adsunify.store.attempts import save_receipt
 from adsunify.store.created import make_ambiguous_receipt, record_created
 from adsunify.store.entities import record_statuses
@@ -27,8 +28,9 @@ def store_receipt(
     at: int,
     observed: Sequence[ObservedStatus],
     created: Sequence[CreatedId],
+    by: Author,
 ) -> Receipt | None:
-    """Store a receipt, the statuses that it shows and the entities that it reports as created.
+    """Store a receipt of ``by``, the statuses that it shows and the entities that it reports as created.
 
     If another step has created one of these entities, the receipt is stored as ambiguous and returned.
 
@@ -36,14 +38,14 @@ def store_receipt(
         LookupError: the receipt has no intent.
     """
     if not created and not observed:
-        save_receipt(connection, operation_id, receipt, at)
+        save_receipt(connection, operation_id, receipt, at, by)
         return None
     account = _GET_ACCOUNT.fetch_one(connection, {"the_id": operation_id})
     conflicting = record_created(
         connection, account.network, account.native_id, operation_id, receipt.step_index, created
     )
     foreign = None if conflicting is None else make_ambiguous_receipt(receipt, conflicting)
-    save_receipt(connection, operation_id, foreign or receipt, at)
+    save_receipt(connection, operation_id, foreign or receipt, at, by)
     if foreign is None:
         record_statuses(connection, account.id, observed, at, operation_id)
     return foreign

@@ -6,8 +6,10 @@ from attrs import frozen
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from adsunify.actor import Role
+from adsunify.ledger import Author, LedgerEntry, NamedAuthor
 
 from .clock import Clock
+from .ledger import record_entries
 from .schema import invitations, memberships, sessions, users, workspaces
 
 
@@ -144,6 +146,7 @@ _REVOKE_INVITATIONS = (
         invitations.c.used_at.is_(None),
     )
     .values(used_at=bindparam("now"))
+    .returning(invitations.c.role)
 )
 _USE_INVITATION = update(invitations).where(*_IS_OPEN).values(used_at=bindparam("now")).returning(invitations)
 
@@ -171,6 +174,9 @@ def create_invitation(
         "expires_at": invitation.expires_at,
     }
     connection.execute(_INSERT_INVITATION, row)
+    after = {"role": role, "expiresAt": at + lifetime}
+    entry = LedgerEntry(workspace_id, NamedAuthor(user_id, "session"), "invitation", email, after=after)
+    record_entries(connection, [entry], clock.now())
     return invitation
 
 
@@ -189,6 +195,9 @@ def use_invitation(connection: Connection, token_hash: str, clock: Clock) -> Inv
     return None if row is None else InvitationRecord(**row._mapping)
 
 
-def revoke_invitations(connection: Connection, workspace_id: str, email: str, clock: Clock) -> None:
+def revoke_invitations(connection: Connection, workspace_id: str, email: str, clock: Clock, by: Author) -> None:
     """Mark all invitations of an e-mail address to a workspace as used, so that nobody can join with them."""
-    connection.execute(_REVOKE_INVITATIONS, {"of_workspace": workspace_id, "of_email": email, "now": clock.wall()})
+    values = {"of_workspace": workspace_id, "of_email": email, "now": clock.wall()}
+    rows = connection.execute(_REVOKE_INVITATIONS, values).all()
+    entries = [LedgerEntry(workspace_id, by, "invitation", email, before={"role": row.role}) for row in rows]
+    record_entries(connection, entries, clock.now())

@@ -38,10 +38,12 @@ from adsunify.execution.state import (
     build_actor_record,
 )
 from adsunify.guardrails.windows import SpendBinding, to_hour
+from adsunify.ledger import LedgerEntry
 from adsunify.store import attempts, events
 from adsunify.store.clock import Clock
 from adsunify.store.created import build_unknown_outcome_error
 from adsunify.store.guardrails import bind_windows
+from adsunify.store.ledger import record_entries
 from adsunify.store.operations import APPROVAL_RULE, record_rule_event, recover_operations
 from adsunify.store.receipts import store_receipt
 from adsunify.store.schema import (
@@ -280,7 +282,7 @@ def commit_state(
     now = clock.now()
     foreign = None
     if change.receipt is not None:
-        foreign = store_receipt(connection, change.operation_id, change.receipt, now, observed, created)
+        foreign = store_receipt(connection, change.operation_id, change.receipt, now, observed, created, actor)
     values: dict[str, Any] = {
         "the_id": change.operation_id,
         "in_workspace": actor.workspace_id,
@@ -314,11 +316,11 @@ def commit_state(
         return _end_execution(connection, values, change.trigger, change.has_next_action, wait, change.error)
     if change.intent is None:
         return _hand_back_if_refused(
-            connection, change, _update_if_held(connection, _RECORD_RECEIPT, values), values, clock
+            connection, change, _update_if_held(connection, _RECORD_RECEIPT, values), values, actor, clock
         )
     if not actor.can_operate:
         return _hand_back_if_refused(
-            connection, change, CommitResult(values["held_fence"], now, "access"), values, clock
+            connection, change, CommitResult(values["held_fence"], now, "access"), values, actor, clock
         )
     result = _update_if_held(connection, _CONTINUE, values)
     if result.refusal is None and not attempts.save_intent(
@@ -330,7 +332,7 @@ def commit_state(
         build_actor_record(actor.user_id, actor.credential, now),
     ):
         result = CommitResult(result.fence, now, "fenced")
-    return _hand_back_if_refused(connection, change, result, values, clock)
+    return _hand_back_if_refused(connection, change, result, values, actor, clock)
 
 
 def _claim_operation(
@@ -365,6 +367,17 @@ def _claim_operation(
         if breach is not None:
             return CommitResult(0, values["now"], "guardrail", breach)
     _record_event(connection, values, row, _CLAIM_EVENT, _RUNNING)
+    entry = LedgerEntry(
+        actor.workspace_id,
+        actor,
+        "execute",
+        change.operation_id,
+        row.account_id,
+        row.network,
+        before={"status": "prepared"},
+        after={"status": _RUNNING, "fence": row.fence},
+    )
+    record_entries(connection, [entry], values["now"])
     intent = change.intent
     if intent is not None and not attempts.save_intent(
         connection, change.operation_id, row.fence, intent, values["now"], values["new_executed_by"]
@@ -429,7 +442,12 @@ def _update_if_held(connection: Connection, statement: Statement, values: dict[s
 
 
 def _hand_back_if_refused(
-    connection: Connection, change: StateCommit, result: CommitResult, values: dict[str, Any], clock: Clock
+    connection: Connection,
+    change: StateCommit,
+    result: CommitResult,
+    values: dict[str, Any],
+    actor: Actor,
+    clock: Clock,
 ) -> CommitResult:
     """Return the result, and hand back the operation if it is a refusal.
 
@@ -438,7 +456,7 @@ def _hand_back_if_refused(
     """
     if result.refusal is not None:
         if change.intent is not None:
-            attempts.withdraw_intent(connection, change.operation_id, result.fence, change.intent, values["now"])
+            attempts.withdraw_intent(connection, change.operation_id, result.fence, change.intent, values["now"], actor)
         code, message = _STOP_REASONS[result.refusal]
         again = result.refusal == "fenced"  # only the lease ran out, so the caller may execute again
         _end_execution(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from attrs import asdict, frozen
 from sqlalchemy import Connection, Row, Select, and_, bindparam, case, delete, exists, insert, select, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, NotFound
+from adsunify.ledger import LedgerEntry, hash_json
+from adsunify.values.exact_json import Json
 
 from .clock import Clock
 from .driver import notify
+from .ledger import record_entry
 from .schema import accounts, api_keys, deliveries, delivery_attempts, grants, memberships, webhooks
 from .statement import Statement
 
@@ -114,7 +118,31 @@ def create_webhook(
         clock.now(),
     )
     connection.execute(_INSERT, asdict(record, recurse=False))
+    _record_change(connection, actor, None, record, clock)
     return record
+
+
+def _record_change(
+    connection: Connection, actor: Actor, before: WebhookRecord | None, after: WebhookRecord | None, clock: Clock
+) -> None:
+    """Record a change of a subscription in the ledger."""
+    record = after or before
+    assert record is not None
+    states = [None if one is None else _state_to_json(one) for one in (before, after)]
+    where = (record.id, record.account_id, None)
+    entry = LedgerEntry(record.workspace_id, actor, "webhook", *where, before=states[0], after=states[1])
+    record_entry(connection, entry, clock)
+
+
+def _state_to_json(record: WebhookRecord) -> Json:
+    """Return a subscription for the ledger. The address is a digest, since it may contain a secret of the receiver."""
+    parts = urlsplit(record.url)
+    return {
+        "origin": f"{parts.scheme}://{parts.hostname}",
+        "urlDigest": hash_json(record.url),
+        "events": list(record.events),
+        "active": record.active,
+    }
 
 
 def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
@@ -161,16 +189,21 @@ def _webhook_from_row(row: Row[Any]) -> WebhookRecord:
     return WebhookRecord(**{name: value for name, value in row._mapping.items() if name != "network"})
 
 
-def update_webhook(connection: Connection, actor: Actor, id_: str, values: Mapping[str, Any]) -> WebhookRecord:
+def update_webhook(
+    connection: Connection, actor: Actor, id_: str, values: Mapping[str, Any], clock: Clock
+) -> WebhookRecord:
     """Change ``url``, ``events`` or ``active``. Queued deliveries are not changed. Raises NotFound."""
-    get_webhook(connection, actor, id_)
+    before = get_webhook(connection, actor, id_)
     if values:
         notify(connection)
         connection.execute(update(webhooks).where(webhooks.c.id == id_).values(**values))
-    return get_webhook(connection, actor, id_)
+    after = get_webhook(connection, actor, id_)
+    if after != before:
+        _record_change(connection, actor, before, after, clock)
+    return after
 
 
-def remove_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | None:
+def remove_webhook(connection: Connection, actor: Actor, id_: str, clock: Clock) -> WebhookRecord | None:
     """Delete a subscription with its deliveries. One call deletes one batch of deliveries.
 
     Returns:
@@ -187,6 +220,7 @@ def remove_webhook(connection: Connection, actor: Actor, id_: str) -> WebhookRec
     if len(some) == REMOVE_BATCH_SIZE:
         return None
     connection.execute(delete(webhooks).where(webhooks.c.id == id_))
+    _record_change(connection, actor, record, None, clock)
     return record
 
 

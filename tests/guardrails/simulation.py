@@ -375,7 +375,7 @@ class Simulation:
         if self.rules:
             id_ = self.dice.choice(list(self.rules))
             del self.rules[id_]
-            self.write(guardrails.delete_guardrail, self.actor, id_)
+            self.write(guardrails.delete_guardrail, self.actor, id_, self.clock)
             self.version += 1
 
 

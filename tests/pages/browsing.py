@@ -226,7 +226,7 @@ async def with_passwords(site: Served) -> None:
     """Give everybody the same password."""
     kept = hash_password(PASSWORD)
     for person in site.people.values():
-        await site.service.store.write(people.set_password, person.actor.user_id, kept)
+        await site.service.store.write(people.set_password, person.actor.user_id, kept, site.service.store.clock)
 
 
 def email(name: str, workspace: str = "shop") -> str:

@@ -146,7 +146,7 @@ async def test_a_new_application_beside_a_frozen_one(site: Served, name: str) ->
             assert (await decided(person, "deny"))["error"] == "access_denied"
         await person.open(first)  # a new consent does not lift its freeze, so it needs no notice
         assert "A guardrail has frozen" not in person.text
-        await site.service.store.write(lift_freeze, actor.workspace_id, credential)
+        await site.service.store.write(lift_freeze, actor, credential, clock)
 
 
 async def test_what_was_not_offered_is_not_given(site: Served) -> None:

@@ -71,7 +71,10 @@ async def test_who_has_a_password_gives_it(site: Served) -> None:
         await person.send({"password": PASSWORD})
         assert "member of shop" in person.text and person.page.form("/workspace")
     await site.service.store.write(
-        people.remove_membership, site.people["admin"].actor.workspace_id, site.people["stranger"].actor.user_id
+        people.remove_membership,
+        site.people["admin"].actor.workspace_id,
+        site.people["stranger"].actor.user_id,
+        site.service.store.clock,
     )
 
 
@@ -87,7 +90,10 @@ async def test_who_is_signed_in_joins_at_once(site: Served) -> None:
         await person.send(button="Join")
         assert "viewer of shop" in person.text
     await site.service.store.write(
-        people.remove_membership, site.people["admin"].actor.workspace_id, site.people["stranger"].actor.user_id
+        people.remove_membership,
+        site.people["admin"].actor.workspace_id,
+        site.people["stranger"].actor.user_id,
+        site.service.store.clock,
     )
 
 

@@ -92,7 +92,7 @@ async def test_what_a_person_may_do_is_as_it_is_now(both: Served) -> None:
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
     found = await sessions.find_user_session(both.service, token)
     assert found is not None and not found.actor.can_operate
-    await store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+    await store.write(people.remove_membership, actor.workspace_id, actor.user_id, store.clock)
     async with browser(both) as person:
         person.http.cookies.set(COOKIE, token)
         await person.open("/operations", 403)
@@ -286,7 +286,7 @@ async def test_several_workspaces(site: Served) -> None:
         )
         assert answer.status_code == 404
     store = site.service.store
-    await store.write(people.remove_membership, made["workspaceId"], made["userId"])
+    await store.write(people.remove_membership, made["workspaceId"], made["userId"], store.clock)
 
 
 async def test_admin_init_makes_someone_who_signs_in(site: Served) -> None:

@@ -114,7 +114,7 @@ async def fill(world: World, count: int) -> str:
     hook, paused = await subscribed(world), await subscribed(world)
     rows = await _life(world, hook.id)
     waiting = {**rows[schema.deliveries], "webhook_id": paused.id, "status": "pending", "attempts": 0, "tries": 0}
-    await store.write(webhooks.update_webhook, actor, paused.id, {"active": False})
+    await store.write(webhooks.update_webhook, actor, paused.id, {"active": False}, store.clock)
     for first in range(0, count, AT_ONCE):
         await store.write(_fill, rows, waiting, first, min(first + AT_ONCE, count))
     await store.write(_repeat, schema.reports, rows[schema.reports], UNREAD, 0, max(count // REPORTED_EACH, 1))

@@ -141,7 +141,10 @@ async def test_without_a_valid_token_nothing_is_answered(empty: Served, endpoint
     status, problem = await ask(empty.caller(None), endpoint, address(endpoint))
     assert (status, problem["code"]) == (401, "token_missing")
     after = await empty.rows()
-    assert {name: after[name] - before[name] for name in after if after[name] != before[name]} == {"api_keys": 2}
+    assert {name: after[name] - before[name] for name in after if after[name] != before[name]} == {
+        "api_keys": 2,
+        "ledger": 3,
+    }
     assert expired_id != revoked_id
 
 
@@ -209,7 +212,7 @@ async def test_a_key_is_worth_its_owners_role_of_now(empty: Served) -> None:
     await caller.problem(404, "POST", "/create", body)
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
     await caller.problem(403, "POST", "/create", body)
-    await store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+    await store.write(people.remove_membership, actor.workspace_id, actor.user_id, store.clock)
     await caller.problem(401, "GET", "/keys")
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)
     await caller.problem(404, "POST", "/create", body)

@@ -39,7 +39,7 @@ async def demote(one: Served, key_id: str) -> None:
 
 async def remove(one: Served, key_id: str) -> None:
     actor = one.people["member"].actor
-    await one.service.store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+    await one.service.store.write(people.remove_membership, actor.workspace_id, actor.user_id, one.service.store.clock)
 
 
 async def disconnect(one: Served, key_id: str) -> None:

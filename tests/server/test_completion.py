@@ -45,7 +45,9 @@ async def clean(site: Served) -> AsyncIterator[None]:
     yield
     site.service.settings = settings
     site.networks.state.faults.pending.clear()
-    await site.service.store.write(people.set_require_approval, site.people["admin"].actor.workspace_id, False)
+    await site.service.store.write(
+        people.set_require_approval, site.people["admin"].actor.workspace_id, False, site.service.store.clock
+    )
     for network in ("meta",):
         if (await site.admin.get(f"/accounts/{site.accounts[network]}"))["status"] != "active":
             await connect(site, network)
@@ -97,7 +99,7 @@ async def need_reauth(site: Served, operation: str) -> None:
 
 async def need_approval(site: Served, operation: str) -> None:
     workspace = site.people["admin"].actor.workspace_id
-    await site.service.store.write(people.set_require_approval, workspace, True)
+    await site.service.store.write(people.set_require_approval, workspace, True, site.service.store.clock)
 
 
 async def refuse_token(site: Served, operation: str) -> None:

@@ -324,7 +324,9 @@ async def test_membership_and_time_end_it(empty: Served) -> None:
     one = await agent(empty)
     tokens = await one.tokens("leaving")
     actor = empty.people["leaving"].actor
-    await empty.service.store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+    await empty.service.store.write(
+        people.remove_membership, actor.workspace_id, actor.user_id, empty.service.store.clock
+    )
     assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
     assert (await one.refresh(tokens["refresh_token"])).status_code == 400
     two = await agent(empty)

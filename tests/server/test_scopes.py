@@ -152,7 +152,7 @@ async def test_connecting_beyond_the_scope_is_refused(shop: Served) -> None:
         assert problem["code"] == "outside_scope"
     problem = await of_account.problem(403, "POST", "/connections/credentials", given("chatgpt"))
     assert (problem["code"], problem["outcome"]) == ("outside_scope", "not_applied")
-    assert await shop.rows() == before | {"api_keys": before["api_keys"] + 2}
+    assert await shop.rows() == before | {name: before[name] + 2 for name in ("api_keys", "ledger")}
     assert len(shop.networks.asked) == asked
     await of_network.post("/connections/authorize", {"network": "meta"}, 201)
     made = await of_network.post("/connections/credentials", given("chatgpt"), 201)

@@ -331,7 +331,9 @@ async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver
 
     def died(connection: Any) -> int:
         """Another worker claims it, and is never heard of again."""
-        stored.update_webhook(connection, both.people["admin"].actor, made["webhookId"], {"active": True})
+        stored.update_webhook(
+            connection, both.people["admin"].actor, made["webhookId"], {"active": True}, both.service.store.clock
+        )
         return len(deliveries.claim_deliveries(connection, both.service.store.clock, 10))
 
     assert await both.service.store.write(died) == 1

@@ -21,6 +21,7 @@ from adsunify.store.schema.columns import (
 from adsunify.store.schema.connections import accounts, connections, consents, secrets
 from adsunify.store.schema.figures import figure_reads, figures, staged_figures
 from adsunify.store.schema.guardrails import budgets, frozen_credentials, guardrail_hours, guardrail_uses, guardrails
+from adsunify.store.schema.ledger import ledger, ledger_heads
 from adsunify.store.schema.operations import events, idempotency_keys, operations, steps, verdicts
 from adsunify.store.schema.people import api_keys, memberships, users, workspaces
 from adsunify.store.schema.results import created_entities, entities, reports
@@ -53,6 +54,8 @@ __all__ = [
     "guardrails",
     "idempotency_keys",
     "invitations",
+    "ledger",
+    "ledger_heads",
     "memberships",
     "metadata",
     "oauth_clients",

@@ -29,7 +29,9 @@ CONFIRMED = {"confirmed": True}
 
 
 async def rule(one: Served, required: bool) -> None:
-    await one.service.store.write(people.set_require_approval, one.people["admin"].actor.workspace_id, required)
+    await one.service.store.write(
+        people.set_require_approval, one.people["admin"].actor.workspace_id, required, one.service.store.clock
+    )
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -241,7 +243,9 @@ async def test_the_library_is_a_program_too(both: Served, tmp_path: Path) -> Non
         operation = await ads.campaigns.create(connection.accounts[0], read_brief(brief("chatgpt")))
         door = ads._backend
         assert isinstance(door, LocalBackend)
-        await door.service.store.write(people.set_require_approval, door.actor.workspace_id, True)
+        await door.service.store.write(
+            people.set_require_approval, door.actor.workspace_id, True, door.service.store.clock
+        )
         writes = both.networks.writes()
         with pytest.raises(Forbidden) as refused:
             await ads.operations.run(operation, confirmed=True)

@@ -33,7 +33,7 @@ def _expire(connection: Connection, stage: Stage, account_id: str, clock: Clock)
 
 
 def _remove(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
-    people.remove_membership(connection, stage.actor.workspace_id, stage.actor.user_id)
+    people.remove_membership(connection, stage.actor.workspace_id, stage.actor.user_id, clock)
 
 
 def _lower(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:

@@ -100,7 +100,7 @@ async def test_a_refresh_that_fails_after_a_write_does_not_hide_how_it_ended(con
 async def _demoted(connected: Connected, role: Role | None) -> None:
     store, admin = connected.service.store, connected.admin
     if role is None:
-        await store.write(people.remove_membership, admin.workspace_id, admin.user_id)
+        await store.write(people.remove_membership, admin.workspace_id, admin.user_id, store.clock)
     else:
         await store.write(people.set_membership, admin.workspace_id, admin.user_id, role, store.clock)
 

@@ -43,12 +43,12 @@ async def test_one_with_a_backlog_leaves_room_for_the_others(world: World) -> No
 async def test_what_waits_for_one_that_is_paused_or_full_is_left_aside(world: World) -> None:
     paused, full = await create_subscription(world), await create_subscription(world)
     await world.prepare()
-    await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": False})
+    await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": False}, world.clock)
     assert await claim_deliveries(world, 10, {full: 0}) == {}
     assert await world.store.read(deliveries.find_next_due, world.clock, [full]) is None
     assert await world.store.read(deliveries.find_next_due, world.clock) == world.clock.now()
     assert await claim_deliveries(world, 10) == {full: 1}
-    await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": True})
+    await world.store.write(webhooks.update_webhook, world.admin, paused, {"active": True}, world.clock)
     assert await claim_deliveries(world, 10) == {paused: 1}
 
 

@@ -65,7 +65,7 @@ async def test_each_change_raises_the_version_of_the_rules(world: World) -> None
     with pytest.raises(Conflict):
         await store.write(guardrails.update_guardrail, world.admin, first, world.clock)
     assert await version(world) == 3
-    assert await store.write(guardrails.delete_guardrail, world.admin, second.id) == second
+    assert await store.write(guardrails.delete_guardrail, world.admin, second.id, world.clock) == second
     assert await store.read(guardrails.list_guardrails, workspace) == [changed]
     assert await version(world) == 4
 
@@ -78,7 +78,7 @@ async def test_another_workspace_has_no_such_rule(world: World) -> None:
     with pytest.raises(NotFound):
         await store.write(guardrails.update_guardrail, stranger, rule, world.clock)
     with pytest.raises(NotFound):
-        await store.write(guardrails.delete_guardrail, stranger, rule.id)
+        await store.write(guardrails.delete_guardrail, stranger, rule.id, world.clock)
     with pytest.raises(NotFound):
         await store.read(guardrails.load_rules, "other")
     with pytest.raises(NotFound):
@@ -116,15 +116,15 @@ async def test_a_credential_stays_frozen_until_the_freeze_is_lifted(world: World
         await store.write(guardrails.freeze_credential, workspace, "key", rule.id, id_, world.clock)
     frozen = FrozenCredential("key", rule.id, operation, world.clock.now())
     assert await version(world) == 2
-    await store.write(guardrails.delete_guardrail, world.admin, rule.id)
+    await store.write(guardrails.delete_guardrail, world.admin, rule.id, world.clock)
     assert await store.read(guardrails.find_freeze, workspace, "key") == frozen
     assert await store.read(guardrails.find_freeze, "other", "key") is None
     assert await store.read(guardrails.list_frozen, workspace) == [frozen]
-    await store.write(guardrails.lift_freeze, workspace, "key")
+    await store.write(guardrails.lift_freeze, world.admin, "key", world.clock)
     assert await store.read(guardrails.list_frozen, workspace) == []
     assert await version(world) == 4
     with pytest.raises(NotFound):
-        await store.write(guardrails.lift_freeze, workspace, "key")
+        await store.write(guardrails.lift_freeze, world.admin, "key", world.clock)
 
 
 def change(before: int | None, entity_id: str = "1", field: str = "budget") -> BudgetChange:

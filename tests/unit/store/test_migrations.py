@@ -137,7 +137,8 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
 
 
 BEFORE_FIGURES = (
-    *(f"DROP TABLE {name}" for name in ("verdicts", "figure_reads", "figures", "staged_figures")),
+    *(f"DROP TABLE {name}" for name in ("ledger", "ledger_heads", "verdicts")),
+    *(f"DROP TABLE {name}" for name in ("figure_reads", "figures", "staged_figures")),
     "DROP INDEX ix_operations_workspace_id_account_id_created_at_id",
     *(f"DROP INDEX ix_operations_of_status_{status}" for status in ("unknown", "running")),
 )

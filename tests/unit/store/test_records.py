@@ -49,7 +49,7 @@ async def test_people_are_made_once(store: Store) -> None:
     assert await store.write(people.ensure_user, "ann@shop.example", clock, "other") == user
     assert await store.read(people.find_user_by_email, "ANN@shop.example") == user
     assert await store.read(people.find_user_by_email, "bob@shop.example") is None
-    await store.write(people.set_password, user.id, "new")
+    await store.write(people.set_password, user.id, "new", clock)
     assert (await store.read(people.get_user, user.id)).password_hash == "new"
 
 
@@ -61,19 +61,19 @@ async def test_roles_change_and_end(world: World) -> None:
     assert found is not None
     assert found.role == "admin"
     assert len(await store.read(people.list_members, member.workspace_id)) == 3
-    await store.write(people.remove_membership, *where)
+    await store.write(people.remove_membership, *where, store.clock)
     assert await store.read(people.find_membership, *where) is None
     with pytest.raises(NotFound):
-        await store.write(people.remove_membership, *where)
+        await store.write(people.remove_membership, *where, store.clock)
 
 
 async def test_approval_is_set_per_workspace(world: World) -> None:
     id_ = world.admin.workspace_id
     assert not (await world.store.read(people.get_workspace, id_)).require_approval
-    await world.store.write(people.set_require_approval, id_, True)
+    await world.store.write(people.set_require_approval, id_, True, world.clock)
     assert (await world.store.read(people.get_workspace, id_)).require_approval
     with pytest.raises(NotFound):
-        await world.store.write(people.set_require_approval, "missing", True)
+        await world.store.write(people.set_require_approval, "missing", True, world.clock)
 
 
 # -- keys ---------------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: 
     assert found.is_valid(START + 999)
     assert not found.is_valid(START + 1_000)
     assert await world.store.run_query(keys.find_key("zzzzzzzz")) is None
-    await world.store.write(people.remove_membership, world.member.workspace_id, world.member.user_id)
+    await world.store.write(people.remove_membership, world.member.workspace_id, world.member.user_id, world.clock)
     gone = await world.store.run_query(keys.find_key("abcdefgh"))
     assert gone is not None
     assert (gone.role, gone.is_valid(START)) == (None, False)

@@ -215,7 +215,7 @@ async def _lose(world: World, how: str, key_id: str) -> None:
     elif how == "key expired":
         world.hands.pass_(10_000)
     elif how == "member removed":
-        await store.write(people.remove_membership, member.workspace_id, member.user_id)
+        await store.write(people.remove_membership, member.workspace_id, member.user_id, store.clock)
     elif how == "role lowered":
         await store.write(people.set_membership, member.workspace_id, member.user_id, "viewer", store.clock)
     elif how == "session ended":
@@ -480,7 +480,7 @@ async def test_the_intent_of_another_claim_is_neither_sent_nor_withdrawn(world: 
     claimed = await world.claim(operation)
     at = world.clock.now()
     assert not await world.store.write(save_intent, operation, claimed.fence + 1, make_intent(0), at, {})
-    await world.store.write(withdraw_intent, operation, claimed.fence + 1, make_intent(0), at)
+    await world.store.write(withdraw_intent, operation, claimed.fence + 1, make_intent(0), at, world.admin)
     assert [attempt.receipt for attempt in await world.attempts(operation)] == [None]
 
 

@@ -41,13 +41,13 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
             for table in (schema.deliveries, schema.delivery_attempts)
         ]
 
-    assert await world.store.write(webhooks.remove_webhook, world.admin, hooks[0]) is None
+    assert await world.store.write(webhooks.remove_webhook, world.admin, hooks[0], world.clock) is None
     assert sum(await left()) < 3 + 3 + 13
-    removed = await world.store.write(webhooks.remove_webhook, world.admin, hooks[0])
+    removed = await world.store.write(webhooks.remove_webhook, world.admin, hooks[0], world.clock)
     assert removed is not None and removed.id == hooks[0]
     assert await left() == [3, 3]
     with pytest.raises(NotFound):
-        await world.store.write(webhooks.remove_webhook, world.admin, hooks[0])
+        await world.store.write(webhooks.remove_webhook, world.admin, hooks[0], world.clock)
 
 
 def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,7 +69,7 @@ async def test_an_event_while_its_subscription_goes(world: World, first: str) ->
     await world.store.write(webhooks.create_webhook, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
 
     async def remove(work: Callable[..., Any]) -> None:
-        assert (await world.store.write(work, world.admin, id_)).id == id_
+        assert (await world.store.write(work, world.admin, id_, world.clock)).id == id_
 
     async def prepare(work: Callable[..., Any]) -> None:
         drafts = [OperationDraft(world.account.id, PLAN)]
@@ -87,7 +87,7 @@ async def test_an_event_while_its_subscription_goes(world: World, first: str) ->
 async def test_who_queues_for_a_subscription_that_goes_does_not_find_it(world: World) -> None:
     id_ = new_id(world.clock.now())
     await world.store.write(webhooks.create_webhook, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
-    going = asyncio.create_task(world.store.write(slowly(webhooks.remove_webhook), world.admin, id_))
+    going = asyncio.create_task(world.store.write(slowly(webhooks.remove_webhook), world.admin, id_, world.clock))
     await asyncio.sleep(0.2)
     with pytest.raises(NotFound):
         await world.store.write(webhooks.lock_webhook, world.admin, id_)

@@ -196,7 +196,7 @@ async def test_the_largest_amounts_do_not_overflow(rules: Rules) -> None:
         assert (await rules.claim_new(asked))[1].breach == WindowBreach(limited.id, "daily", LARGEST, 0, asked)
     assert (await rules.claim_new(LARGEST))[1].refusal is None
     rules.rules.remove(limited)
-    await rules.world.store.write(guardrails.delete_guardrail, rules.world.admin, limited.id)
+    await rules.world.store.write(guardrails.delete_guardrail, rules.world.admin, limited.id, rules.world.clock)
     for _ in range(8):
         assert (await rules.claim_new(LARGEST, 0))[1].refusal is None
     full = WindowBreach(unlimited.id, "daily", MAX_WINDOW_TOTAL, MAX_WINDOW_TOTAL, 1)
@@ -246,7 +246,7 @@ async def test_a_rule_that_is_deleted_binds_nothing(rules: Rules) -> None:
     taken, claimed = await rules.claim_new(60)
     operation = await world.prepare()
     binding = await rules.bind(operation, 60)
-    await world.store.write(guardrails.delete_guardrail, world.admin, rule.id)
+    await world.store.write(guardrails.delete_guardrail, world.admin, rule.id, world.clock)
     rules.rules.clear()
     assert (await world.claim(operation, binding=binding)).refusal == "rules_changed"
     assert (await rules.claim(operation, 60)).refusal is None
@@ -268,7 +268,7 @@ async def test_a_breach_freezes_a_key_or_an_agent(rules: Rules, kind: str, freez
     assert await stops(world, other) == []
     if freezes:
         assert await world.store.write(operations.cancel_operation, actor, operation, world.clock)
-        await world.store.write(guardrails.lift_freeze, world.admin.workspace_id, "c:u")
+        await world.store.write(guardrails.lift_freeze, world.admin, "c:u", world.clock)
         assert (await rules.claim(other, 1, actor=actor)).refusal is None
 
 
