@@ -34,6 +34,7 @@ from adsunify.values.network_codes import ExternalNetwork
 from . import output
 from .files import read_file
 from .options import Target, data_option, prompt_secret, target_options
+from .progress import show_progress
 from .sockets import bind_socket
 from .workflow import network_choice
 
@@ -81,7 +82,7 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
     """
     if get_credential_sets(network):
         members = _read_credentials(network, credentials)
-        with output.status_line(f"Connecting {network}"), where.make_client() as client:
+        with show_progress(f"Connecting {network}"), where.make_client() as client:
             connection = client.connections.create(ExternalNetwork(network), **members)
             listed = client.accounts.list(network=ExternalNetwork(network)).all()
     elif credentials is not None:
@@ -190,7 +191,7 @@ async def _run_consent(where: Target, network: str, port: int, browser: bool) ->
         if browser:
             _open_browser(link)
         look = REMOTE_LOOK_SECONDS if where.is_remote else LOCAL_LOOK_SECONDS
-        with output.status_line("Waiting for the consent"):
+        with show_progress("Waiting for the consent"):
             connection = await _wait_for_connection(client, network, before, refusal, look)
         return connection, await client.accounts.list(network=ExternalNetwork(network)).all()
 

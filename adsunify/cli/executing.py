@@ -13,6 +13,7 @@ from adsunify.review.completion import join_sentences
 
 from . import output
 from .options import Target, data_option, target_options
+from .progress import show_progress
 
 
 @click.command()
@@ -30,7 +31,8 @@ def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, 
     which, and the receipt shows the steps that were written. Nothing is sent twice.
     """
     with where.make_client() as client:
-        prepared = client.operations.get(operation)
+        with show_progress("Reading the operation"):
+            prepared = client.operations.get(operation)
         if not confirmed and prepared.status == "prepared" and not prepared.expired:
             _ask_to_confirm(client, prepared)
         executed = _execute_with_status(client, prepared, as_json)
@@ -68,19 +70,17 @@ def _execute_with_status(client: Ads, operation: Operation, as_json: bool) -> Op
     def describe_progress(current: Operation) -> str:
         applied = {step.key for step in current.receipt.steps if step.state == "applied"}
         wait = f"; the network asks to wait {current.retry_after_ms / 1000:.0f} s" if current.retry_after_ms else ""
-        return f"{len(applied)} of {total} steps written{wait}"
+        return f"{operation.network}: {len(applied)} of {total} steps written{wait}"
 
-    with output.status_line(describe_progress(operation)) as show_status:
-        try:
+    try:
+        with show_progress(describe_progress(operation)) as progress:
             return client.operations.run(
-                operation, confirmed=True, progress=lambda current: show_status(describe_progress(current))
+                operation, confirmed=True, progress=lambda current: progress.describe(describe_progress(current))
             )
-        except AdsunifyError as problem:
-            if problem.operation_data is not None:
-                output.print_result(problem.operation_data, as_json, output.receipt_parts(problem.operation_data))
-            raise
-        except KeyboardInterrupt:
-            click.echo(
-                f"Stopped waiting. To see the steps that were written: adsunify operations {operation.id}", err=True
-            )
-            raise
+    except AdsunifyError as problem:
+        if problem.operation_data is not None:
+            output.print_result(problem.operation_data, as_json, output.receipt_parts(problem.operation_data))
+        raise
+    except KeyboardInterrupt:
+        click.echo(f"Stopped waiting. To see the steps that were written: adsunify operations {operation.id}", err=True)
+        raise

@@ -30,7 +30,7 @@ def guardrails() -> None:
 @target_options
 def list_(where: Target, as_json: bool) -> None:
     """List the guardrails."""
-    with where.make_client() as client:
+    with where.open_client("Reading the guardrails") as client:
         rules = [rule.to_dict() for rule in client.guardrails.list()]
     output.print_result(rules, as_json, [guardrails_table(rules)])
 
@@ -41,7 +41,7 @@ def list_(where: Target, as_json: bool) -> None:
 @target_options
 def show(where: Target, guardrail: str, as_json: bool) -> None:
     """Show one guardrail."""
-    with where.make_client() as client:
+    with where.open_client("Reading the guardrail") as client:
         rule = client.guardrails.get(guardrail).to_dict()
     output.print_result(rule, as_json, rule_lines(rule))
 
@@ -56,7 +56,7 @@ def create(where: Target, rule_file: Path, as_json: bool) -> None:
     FILE has the body of POST /guardrails ("-" reads stdin). The guardrail applies at once.
     """
     body = _load_body(rule_file)
-    with where.make_client() as client:
+    with where.open_client("Creating the guardrail") as client:
         rule = client.call("post_guardrails", body=body)["data"]
     output.print_result(rule, as_json, rule_lines(rule))
 
@@ -73,7 +73,7 @@ def update(where: Target, guardrail: str, rule_file: Path, as_json: bool) -> Non
     ones, and null removes a limit.
     """
     body = _load_body(rule_file)
-    with where.make_client() as client:
+    with where.open_client("Changing the guardrail") as client:
         rule = client.call("patch_guardrail", path={"guardrailId": guardrail}, body=body)["data"]
     output.print_result(rule, as_json, rule_lines(rule))
 
@@ -84,7 +84,7 @@ def update(where: Target, guardrail: str, rule_file: Path, as_json: bool) -> Non
 @target_options
 def delete(where: Target, guardrail: str, as_json: bool) -> None:
     """Delete a guardrail. Credentials that it has frozen stay frozen."""
-    with where.make_client() as client:
+    with where.open_client("Deleting the guardrail") as client:
         rule = client.guardrails.delete(guardrail).to_dict()
     output.print_result(rule, as_json, [f"deleted: {output.to_plain_text(rule['name'])}"])
 
@@ -95,7 +95,7 @@ def delete(where: Target, guardrail: str, as_json: bool) -> None:
 @target_options
 def usage(where: Target, guardrail: str, as_json: bool) -> None:
     """Show how full the window of a guardrail is, and the operations in it."""
-    with where.make_client() as client:
+    with where.open_client("Reading the usage") as client:
         shown = client.guardrails.usage(guardrail).to_dict()
     output.print_result(shown, as_json, usage_parts(shown))
 
@@ -105,7 +105,7 @@ def usage(where: Target, guardrail: str, as_json: bool) -> None:
 @target_options
 def freezes(where: Target, as_json: bool) -> None:
     """List the credentials that guardrails have frozen."""
-    with where.make_client() as client:
+    with where.open_client("Reading the freezes") as client:
         frozen = [freeze.to_dict() for freeze in client.guardrails.freezes()]
     output.print_result(frozen, as_json, [freezes_table(frozen)])
 
@@ -116,7 +116,7 @@ def freezes(where: Target, as_json: bool) -> None:
 @target_options
 def lift(where: Target, credential: str, as_json: bool) -> None:
     """Lift the freeze of a credential, as `adsunify guardrails freezes` names it."""
-    with where.make_client() as client:
+    with where.open_client("Lifting the freeze") as client:
         freeze = client.guardrails.lift(credential).to_dict()
     output.print_result(freeze, as_json, [f"lifted: {output.to_plain_text(freeze['credential'])}"])
 

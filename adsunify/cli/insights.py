@@ -2,88 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import asyncio
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+from pydantic.alias_generators import to_snake
 
-from adsunify.answers import Coverage, Figures
-from adsunify.cli import output
-from adsunify.cli.exporting import STDOUT, WRITERS, open_export
-from adsunify.cli.options import Target, data_option, target_options
-from adsunify.cli.output import Column, TextTable, make_table, to_plain_text
-from adsunify.cli.syncing import sync
-from adsunify.client.reports import FigureSums, Report
+from adsunify.adapter.insights import MetricValues, sum_metrics
+from adsunify.answers import Account, AccountInsights, InsightsOverview
+from adsunify.client.reports import Report
+from adsunify.client.resource import REPORT_PAUSE_SECONDS
 from adsunify.contract.requests import ReportedLevel
 from adsunify.errors import invalid_input
+from adsunify.service.reporting.overview import READS_PER_NETWORK
 from adsunify.values.exact_json import Json
+
+from . import output
+from .exporting import STDOUT, WRITERS, open_export
+from .figures import describe_coverage, insights_parts, overview_parts, report_parts
+from .options import Target, data_option, target_options
+from .output import to_plain_text
+from .progress import Progress, Subject, show_progress
+from .syncing import sync
 
 DEFAULT_DAYS = 7
 EARLIEST_END = date.min + timedelta(days=DEFAULT_DAYS)
 LEVELS = get_args(ReportedLevel)
-PROVISIONAL_MARK = "*"
-ENTITY_COLUMNS = {
-    "entityId": Column("id"),
-    "entityName": Column("name", rank=1, prose=True),
-    "parentId": Column("parent", rank=5),
-}
-METRIC_COLUMNS = {
-    "impressions": Column("impressions", number=True),
-    "clicks": Column("clicks", number=True),
-    "spend": Column("spend", number=True),
-    "conversions": Column("conversions", number=True, rank=1),
-    "conversionValue": Column("conversion value", number=True, rank=2),
-    "videoViews": Column("video views", number=True, rank=4),
-    "reach": Column("reach", number=True, rank=3),
-}
-
-
-# -- what people see ----------------------------------------------------------------------------------------------
-
-
-def insights_parts(insights: Mapping[str, Json]) -> Iterator[str | TextTable]:
-    """Yield daily figures, the totals of those that are there, and the days that are missing or provisional."""
-    coverage = Coverage.model_validate(insights["coverage"])
-    sums = FigureSums()
-    sums.add_rows(map(Figures.model_validate, insights["rows"]))
-    totals, entity_columns = sums.make_figures().to_dict(), ENTITY_COLUMNS if "level" in insights else {}
-    columns: list[list[Json]] = [[*(_mark_day(row["date"], coverage) for row in insights["rows"]), "total"]]
-    columns += [[*(row[name] for row in insights["rows"]), None] for name in entity_columns]
-    columns += [align_numbers([*(row[name] for row in insights["rows"]), totals[name]]) for name in METRIC_COLUMNS]
-    title = f"spend in {to_plain_text(insights['currency'])}, days of {to_plain_text(insights['timezone'])}"
-    heads = (Column("date"), *entity_columns.values(), *METRIC_COLUMNS.values())
-    yield make_table(heads, zip(*columns, strict=True), title)
-    yield from describe_coverage(coverage, f"{PROVISIONAL_MARK} ")
-
-
-def _mark_day(day: str, coverage: Coverage) -> str:
-    first = coverage.provisional_from
-    return day if first is None or day < first.isoformat() else f"{day} {PROVISIONAL_MARK}"
-
-
-def align_numbers(values: Sequence[Json]) -> list[str]:
-    """Return numbers as text with as many digits after the point as the longest one, and with separators."""
-    numbers = [None if value is None else Decimal(value) for value in values]
-    exponents = [number.as_tuple().exponent for number in numbers if number is not None]
-    places = max((-exponent for exponent in exponents if isinstance(exponent, int)), default=0)
-    return ["" if number is None else f"{number:,.{max(places, 0)}f}" for number in numbers]
-
-
-def describe_coverage(coverage: Coverage, provisional_mark: str = "") -> Iterator[str]:
-    """Yield a line for each fact of the days that the figures cover. A mark explains those of provisional days."""
-    if not coverage.complete:
-        yield "The figures are not complete."
-    for gap in coverage.missing:
-        first, last = gap.start_date, gap.end_date
-        yield f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
-    if coverage.provisional_from is not None:
-        first = coverage.provisional_from
-        yield f"{provisional_mark}provisional from {first}: the network may still change the figures"
-    for note in coverage.notes:
-        yield to_plain_text(note)
+PATIENCE_SECONDS = 120.0
+"""How long the overview waits for the reports that networks prepare."""
 
 
 # -- options ------------------------------------------------------------------------------------------------------
@@ -98,7 +50,6 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--start", "--from", type=day, help=f"The first day.  [default: {DEFAULT_DAYS} days before the end]"
         ),
-        click.argument("account"),
     ):
         command = option(command)
     return command
@@ -132,35 +83,113 @@ class CommandWithSubcommands(click.Command):
     cls=CommandWithSubcommands,
     epilog="`adsunify insights export` writes a file, `adsunify insights sync` keeps figures. See --help of each.",
 )
+@click.argument("accounts", nargs=-1, metavar="[ACCOUNT]...")
 @click.option("--level", type=click.Choice(LEVELS), help="A row for each day and entity.  [default: one for each day]")
 @report_options
 @data_option
 @target_options
+@click.pass_context
 def insights(
+    ctx: click.Context,
     where: Target,
-    account: str,
+    accounts: tuple[str, ...],
     start: datetime | None,
     end: datetime | None,
     level: ReportedLevel | None,
     entity_ids: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Print an account's daily metrics.
+    """Print an account's daily metrics, or the sums of many accounts.
 
     Both days are included. Days are of ACCOUNT's time zone, and amounts are in its currency. Some networks prepare a
-    report first; the command waits for it. `adsunify networks NETWORK` names the levels that a network reports.
+    report first; the command waits for it. `adsunify networks NETWORK` names the levels that a network reports. A
+    terminal shows the entities of a level with their sums and charts; a pipe gets a row for each day.
+
+    Several accounts, or none for all connected ones: a row for each account, with totals for each currency. Exit code
+    1: an account has no figures.
     """
     first, last = choose_days(start, end)
     words = f"Reading {first} to {last}"
     if level is None and entity_ids:
         raise invalid_input("--entity", "not_allowed", "needs the --level of the entities.")
-    with output.delayed_progress(words) as show_progress, where.make_client() as client:
+    if level is not None and len(accounts) != 1:
+        raise invalid_input("--level", "not_allowed", "needs one ACCOUNT; `adsunify accounts` lists them.")
+    screen = output.make_console()
+    if len(accounts) != 1:
+        with show_progress(words) as progress:
+            overview = asyncio.run(_read_overview(where, accounts, first, last, progress))
+        output.print_result(overview.to_dict(), as_json, overview_parts(overview, screen))
+        if any(account.state != "complete" for account in overview.accounts):
+            ctx.exit(1)
+        return
+    with show_progress(words) as progress, where.make_client() as client:
         if level is None:
-            report = client.insights.daily(account, first, last).to_dict()
+            report = client.insights.daily(accounts[0], first, last).to_dict()
         else:
-            pages = client.insights.report(account, first, last, level=level, entity_ids=entity_ids or None)
-            report = _join_pages(pages, lambda count: show_progress(f"{words}: {count:,} rows"))
-    output.print_result(report, as_json, insights_parts(report))
+            pages = client.insights.report(accounts[0], first, last, level=level, entity_ids=entity_ids or None)
+            report = _join_pages(pages, lambda count: progress.describe(f"{words}: {count:,} rows"))
+    parts = report_parts(report, screen) if screen.is_terminal else insights_parts(report)
+    output.print_result(report, as_json, parts)
+
+
+async def _read_overview(
+    where: Target, account_ids: Sequence[str], first: date, last: date, progress: Progress
+) -> InsightsOverview:
+    """Read the figures of many accounts, each with its own request, and wait for reports that are not ready.
+
+    The answer is that of ``GET /insights``.
+    """
+    slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
+    ends = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+
+    async def read(account: Account, subject: Subject) -> AccountInsights:
+        while True:
+            async with slots[account.network]:
+                subject.update("reading")
+                overview = await client.insights.overview(first, last, account_ids=[account.account_id])
+            (figures,) = overview.accounts
+            pause = REPORT_PAUSE_SECONDS
+            if figures.pending is not None and figures.pending.retry_after_ms is not None:
+                pause = figures.pending.retry_after_ms / 1000
+            if figures.state != "pending" or asyncio.get_running_loop().time() + pause > ends:
+                subject.add_result(figures.state)
+                return figures
+            subject.update("the network prepares the report")
+            await asyncio.sleep(pause)
+
+    async with where.make_async_client() as client:
+        if account_ids:
+            accounts = [await client.accounts.get(account_id) for account_id in dict.fromkeys(account_ids)]
+        else:
+            accounts = [account async for account in client.accounts.list() if account.status != "disconnected"]
+        labels = [f"{account.network} {account.name or account.native_id}" for account in accounts]
+        rows = await asyncio.gather(*map(read, accounts, map(progress.add_subject, labels)))
+    return _join_accounts(first, last, rows)
+
+
+def _join_accounts(first: date, last: date, accounts: Sequence[AccountInsights]) -> InsightsOverview:
+    """Return the overview of accounts that were read one by one, with the totals of each currency."""
+    totals = []
+    for currency in sorted({account.currency for account in accounts if account.currency is not None}):
+        of_currency = [account for account in accounts if account.currency == currency]
+        figures = [
+            MetricValues(**{to_snake(name): value for name, value in account.totals.to_dict().items()})
+            for account in of_currency
+            if account.totals is not None
+        ]
+        if figures:
+            complete = all(account.coverage is not None and account.coverage.complete for account in of_currency)
+            counts = {"currency": currency, "accounts": len(figures), "complete": complete}
+            totals.append({**counts, **sum_metrics(figures).to_json()})
+    return InsightsOverview.model_validate(
+        {
+            "startDate": first.isoformat(),
+            "endDate": last.isoformat(),
+            "level": "account",
+            "accounts": [account.to_dict() for account in accounts],
+            "totals": totals,
+        }
+    )
 
 
 def _join_pages(report: Report, show_count: Callable[[int], None]) -> dict[str, Json]:
@@ -177,6 +206,7 @@ def _join_pages(report: Report, show_count: Callable[[int], None]) -> dict[str, 
 
 
 @click.command()
+@click.argument("account")
 @click.option(
     "--level", type=click.Choice(LEVELS), default="account", show_default=True, help="What the rows are about."
 )
@@ -208,13 +238,15 @@ def export(
     """
     first, last = choose_days(start, end)
     words, count = f"Reading {first} to {last}", 0
-    with where.make_client() as client, output.delayed_progress(words) as show_progress:
+    with where.make_client() as client, show_progress(words) as progress:
         report = client.insights.report(account, first, last, level=level, entity_ids=entity_ids or None)
         with open_export(path, format_) as writer:
             for page in report.pages:
-                writer.write_page(page)
+                with progress.hide():
+                    writer.write_page(page)
+                    sys.stdout.flush()
                 count += len(page.rows)
-                show_progress(f"{words}: {count:,} rows")
+                progress.describe(f"{words}: {count:,} rows")
     place = "standard output" if path == STDOUT else str(path)
     for line in (f"{count:,} rows written to {place}", *describe_coverage(report.coverage)):
         click.echo(to_plain_text(line), err=True)

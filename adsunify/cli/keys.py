@@ -34,7 +34,7 @@ def keys() -> None:
 @target_options
 def list_(where: Target, as_json: bool) -> None:
     """List the API keys, with the networks and accounts to which they are bound."""
-    with where.make_client() as client:
+    with where.open_client("Reading the keys") as client:
         rows = [key.to_dict() for key in client.keys.list()]
     output.print_result(rows, as_json, [_keys_table(rows)])
 
@@ -77,7 +77,7 @@ def create(
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
     scope = {"networks": networks, "account_ids": accounts}
     members = {name: values for name, values in scope.items() if values}
-    with where.make_client() as client:
+    with where.open_client("Creating the key") as client:
         if members:
             key = client.keys.create_scoped(
                 name=name, can_write=write, expires_at=expires_at, scope=KeyScope(**members)

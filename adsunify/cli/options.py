@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 from attrs import frozen
 from click.core import ParameterSource
 
-from adsunify.client import Ads
+from adsunify.client import Ads, AsyncAds
 from adsunify.client.backends import DATABASE_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE
 from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
+
+from .progress import show_progress
 
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
 
@@ -73,6 +76,16 @@ class Target:
     def make_client(self) -> Ads:
         """Make a client, which the caller opens with ``with``."""
         return Ads(self.url, token=self.token, workspace=self.workspace)
+
+    @contextmanager
+    def open_client(self, words: str) -> Iterator[Ads]:
+        """Open a client, and show what the command does if the block takes long. The block prints nothing."""
+        with show_progress(words), self.make_client() as client:
+            yield client
+
+    def make_async_client(self) -> AsyncAds:
+        """Make an asynchronous client, which the caller opens with ``async with``."""
+        return AsyncAds(self.url, token=self.token, workspace=self.workspace)
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:

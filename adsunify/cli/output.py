@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from threading import Timer
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import click
 from attrs import frozen
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -31,7 +28,6 @@ MIN_PROSE_WIDTH = 12
 """The minimum width of a column of prose, even if all its words are shorter."""
 PIPE_WIDTH = 250
 """The width if the output is not a terminal. Lines that programs read are not wrapped."""
-PROGRESS_DELAY_SECONDS = 2.0
 RISK_WORDS = {
     "low": "nothing starts to run",
     "spend": "IT MAY SPEND MONEY",
@@ -43,6 +39,15 @@ def make_console(*, stderr: bool = False) -> Console:
     """Make a console for people."""
     console = Console(stderr=stderr, highlight=False)
     return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=PIPE_WIDTH)
+
+
+def can_encode(screen: Console, text: str) -> bool:
+    """Whether the encoding of a terminal has all characters of a text."""
+    try:
+        text.encode(screen.encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def to_plain_text(value: Json) -> str:
@@ -64,12 +69,16 @@ class Column:
         rank: columns of rank 0 are always shown. A narrow terminal shows those of the lowest other ranks that fit.
         prose: cells wrap between words.
         number: cells are aligned to the right.
+        chart: cells are drawn, and only a terminal shows them.
+        style: the style of the cells on a terminal, as rich names it.
     """
 
     name: str
     rank: int = 0
     prose: bool = False
     number: bool = False
+    chart: bool = False
+    style: str = ""
 
 
 @frozen
@@ -77,38 +86,42 @@ class TextTable:
     """A table that never breaks a word, and therefore no id, at any width.
 
     A narrow terminal shows the important columns and lists the names of the others. If not even those fit, every row is
-    shown as a list of names and values.
+    shown as a list of names and values. ``totals``: how many of the last rows are totals.
     """
 
     columns: Sequence[Column]
     cells: Sequence[Sequence[str]]
     title: str | None = None
+    totals: int = 0
 
     def render(self, screen: Console) -> Iterator[Table | str]:
         """Yield the title, then the table with the names of omitted columns, or the rows as lists."""
         if self.title is not None:
             yield self.title
-        places = list(range(len(self.columns)))
+        all_places = [place for place, column in enumerate(self.columns) if screen.is_terminal or not column.chart]
+        places = all_places
         if screen.is_terminal and not self._do_columns_fit(places, screen.width):
-            places = self._select_columns(screen.width)
+            places = self._select_columns(all_places, screen.width)
         if not self._do_columns_fit(places, screen.width):
-            yield from self._row_facts()
+            yield from self._row_facts(all_places)
             return
         table = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0))
         for place, width in zip(places, self._column_widths(places, screen.width), strict=True):
-            justify: Literal["left", "right"] = "right" if self.columns[place].number else "left"
-            table.add_column(Text(self.columns[place].name), width=width, justify=justify)
-        for row in self.cells:
-            table.add_row(*(Text(row[place]) for place in places))
+            column = self.columns[place]
+            justify: Literal["left", "right"] = "right" if column.number else "left"
+            table.add_column(Text(column.name), width=width, justify=justify, style=column.style)
+        for number, row in enumerate(self.cells):
+            style = "bold" if number >= len(self.cells) - self.totals else None
+            table.add_row(*(Text(row[place]) for place in places), style=style)
         yield table
-        absent = [column.name for place, column in enumerate(self.columns) if place not in places]
+        absent = [self.columns[place].name for place in all_places if place not in places]
         if absent:
             yield f"Not shown in {screen.width} columns: {', '.join(absent)} (see --json)."
 
-    def _select_columns(self, width: int) -> list[int]:
+    def _select_columns(self, places: Sequence[int], width: int) -> list[int]:
         """Select the columns of rank 0, and then others that fit, lowest rank first."""
         chosen: list[int] = []
-        for place in sorted(range(len(self.columns)), key=lambda place: self.columns[place].rank):
+        for place in sorted(places, key=lambda place: self.columns[place].rank):
             if self.columns[place].rank == 0 or self._do_columns_fit([*chosen, place], width):
                 chosen.append(place)
         return sorted(chosen)
@@ -139,20 +152,22 @@ class TextTable:
     def _column_cells(self, place: int) -> list[str]:
         return [row[place] for row in self.cells]
 
-    def _row_facts(self) -> Iterator[str]:
+    def _row_facts(self, places: Sequence[int]) -> Iterator[str]:
         """Each row as lines of a name and a value."""
-        label = max(cell_len(column.name) for column in self.columns)
+        label = max(cell_len(self.columns[place].name) for place in places)
         for number, row in enumerate(self.cells):
             if number:
                 yield ""
-            for column, cell in zip(self.columns, row, strict=True):
-                if cell:
-                    yield f"{column.name:{label}}  {cell}"
+            for place in places:
+                if row[place]:
+                    yield f"{self.columns[place].name:{label}}  {row[place]}"
 
 
-def make_table(columns: Sequence[Column], rows: Iterable[Sequence[Json]], title: str | None = None) -> TextTable:
-    """Make a table. Cells are text, never markup."""
-    return TextTable(columns, [[to_plain_text(cell) for cell in row] for row in rows], title)
+def make_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[Json]], title: str | None = None, totals: int = 0
+) -> TextTable:
+    """Make a table. Cells are text, never markup. The last rows may be totals."""
+    return TextTable(columns, [[to_plain_text(cell) for cell in row] for row in rows], title, totals)
 
 
 def print_parts(screen: Console, parts: Iterable[str | TextTable]) -> None:
@@ -378,33 +393,3 @@ def print_result(data: Json, as_json: bool, parts: Iterable[str | TextTable]) ->
         click.echo(dumps(data))
     else:
         print_parts(make_console(), parts)
-
-
-@contextmanager
-def status_line(words: str) -> Iterator[Callable[[str], None]]:
-    """Show a text on stderr while work is in progress; yields a function that replaces the text."""
-    with make_console(stderr=True).status(Text(words)) as status:
-        yield lambda more: status.update(Text(more))
-
-
-@contextmanager
-def delayed_progress(words: str) -> Iterator[Callable[[str], None]]:
-    """Show a text with the elapsed time on stderr, if it is a terminal and the work takes longer than 2 seconds.
-
-    Yields a function that replaces the text.
-    """
-    console = make_console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    progress = Progress(*columns, console=console, transient=True)
-    task = progress.add_task(words, total=None)
-    timer = Timer(PROGRESS_DELAY_SECONDS, progress.start)
-    if console.is_terminal:
-        timer.start()
-    try:
-        yield lambda more: progress.update(task, description=more)
-    finally:
-        timer.cancel()
-        if timer.is_alive():
-            timer.join()
-        if progress.live.is_started:
-            progress.stop()

@@ -23,6 +23,7 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .options import database_option, json_option
+from .progress import Progress, show_progress
 
 LEVELS = get_args(ReportedLevel)
 
@@ -55,7 +56,8 @@ def sync(
     report first: the command waits for up to 10 minutes, and the next sync resumes a report that is not ready. Exit
     code 1: a level was not synced.
     """
-    results = asyncio.run(_sync(database, accounts, levels, days, as_json))
+    with show_progress(f"Syncing the last {days} days") as progress:
+        results = asyncio.run(_sync(database, accounts, levels, days, as_json, progress))
     if as_json:
         click.echo(dumps({"results": [_result_to_json(result) for result in results]}))
     if any(result.state != "synced" for result in results):
@@ -63,17 +65,23 @@ def sync(
 
 
 async def _sync(
-    database: str, account_ids: Sequence[str], levels: Sequence[str], days: int, as_json: bool
+    database: str, account_ids: Sequence[str], levels: Sequence[str], days: int, as_json: bool, progress: Progress
 ) -> list[SyncResult]:
     opened = await open_service(database, os.environ, sandbox_url=os.environ.get(SANDBOX_URL_VARIABLE) or None)
     results = []
     try:
         accounts = await list_accounts(opened.service, account_ids)
         subjects = [(account, choose_levels(account, levels, is_named=bool(account_ids))) for account in accounts]
+        lines = {
+            account.id: progress.add_subject(f"{account.network} {account.name or account.native_id}", len(its_levels))
+            for account, its_levels in subjects
+        }
         async for result in sync_accounts(opened.service, subjects, days):
             results.append(result)
+            lines[result.account.id].add_result(f"{result.level} {result.state}")
             if not as_json:
-                click.echo(output.to_plain_text(_describe(result)), err=result.state != "synced")
+                with progress.hide():
+                    click.echo(output.to_plain_text(_describe(result)), err=result.state != "synced")
     finally:
         await opened.service.close()
     return results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from adsunify.cli.options import Target, data_option, idempotency_option, target
 from adsunify.execution.state import OperationStatus
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.plans.records import Action
+from adsunify.values.exact_json import Json
 from adsunify.values.network_codes import ExternalNetwork
 
 MAX_PAGE_SIZE = 100
@@ -31,7 +32,7 @@ network_choice = click.Choice(list(ADAPTER_PACKAGES))
 def accounts(where: Target, network: str | None, as_json: bool) -> None:
     """List the connected ad accounts, or those on one network."""
     code = None if network is None else ExternalNetwork(network)
-    with where.make_client() as client:
+    with where.open_client("Reading the accounts") as client:
         rows = [account.to_dict() for account in client.accounts.list(network=code)]
     output.print_result(rows, as_json, [output.accounts_table(rows)])
 
@@ -48,7 +49,7 @@ def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
     saved or written. A refused brief exits with 2 and prints one line per issue on stderr.
     """
     campaign = load_brief(brief)
-    with report_brief_errors(), where.make_client() as client:
+    with report_brief_errors(), where.open_client("Checking the brief") as client:
         validation = client.campaigns.validate(account, campaign).to_dict()
         validation_with_account = {**validation, "account": client.accounts.get(account).to_dict()}
     output.print_result(validation, as_json, output.validation_parts(validation_with_account))
@@ -67,7 +68,7 @@ def create(where: Target, account: str, brief: Path, idempotency_key: str | None
     with the operation within 30 minutes. Created entities stay paused.
     """
     campaign = load_brief(brief)
-    with report_brief_errors(), where.make_client() as client:
+    with report_brief_errors(), where.open_client("Preparing the campaign") as client:
         operation = client.campaigns.create(account, campaign, idempotency_key=idempotency_key).to_dict()
         account_row = client.accounts.get(account).to_dict()
     output.print_result(operation, as_json, output.operation_parts(operation, account_row))
@@ -83,7 +84,7 @@ def activate(where: Target, operation: str, idempotency_key: str | None, as_json
 
     The activation covers everything that the succeeded create OPERATION created. Executing it can spend money.
     """
-    with where.make_client() as client:
+    with where.open_client("Preparing the activation") as client:
         source = client.operations.get(operation)
         account = client.accounts.get(source.account_id)
         activation = client.campaigns.activate(account, source, idempotency_key=idempotency_key).to_dict()
@@ -144,15 +145,17 @@ def operations(where: Target, operation: str | None, limit: int, filters: dict[s
 
     OPERATION is shown with its plan and its receipt.
     """
-    with where.make_client() as client:
+    parts: Iterable[str | output.TextTable]
+    with where.open_client("Reading the operations") as client:
         if operation is None:
             listed = client.operations.list(limit=min(limit, MAX_PAGE_SIZE), **filters)
-            rows = [one.to_dict() for one in islice(listed, limit)]
-            output.print_result(rows, as_json, [output.operations_table(rows)])
-            return
-        shown = client.operations.get(operation)
-        row, account = shown.to_dict(), client.accounts.get(shown.account_id).to_dict()
-    output.print_result(row, as_json, output.operation_parts(row, account))
+            data: Json = [one.to_dict() for one in islice(listed, limit)]
+            parts = [output.operations_table(data)]
+        else:
+            shown = client.operations.get(operation)
+            data, account = shown.to_dict(), client.accounts.get(shown.account_id).to_dict()
+            parts = output.operation_parts(data, account)
+    output.print_result(data, as_json, parts)
 
 
 @click.command()
@@ -164,6 +167,6 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
 
     OPERATION must be yours. Steps that were written stay, and so do their receipts.
     """
-    with where.make_client() as client:
+    with where.open_client("Cancelling the operation") as client:
         cancelled = client.operations.cancel(operation).to_dict()
     output.print_result(cancelled, as_json, [output.operations_table([cancelled]), *output.outcome_parts(cancelled)])

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from adsunify.cli import output
-from adsunify.cli.insights import insights_parts
+from adsunify.cli.figures import insights_parts
 
 from .conftest import Networks, Place
 from .running import BRIEF, BRIEFS

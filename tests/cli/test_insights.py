@@ -6,10 +6,9 @@ import csv
 import io
 import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,14 +23,13 @@ from pydantic.alias_generators import to_snake
 from rich.console import Console
 
 from adsunify.answers.tables import ENTITY_COLUMNS
-from adsunify.cli.insights import insights_parts
+from adsunify.cli.figures import insights_parts
 from adsunify.cli.output import print_parts
 from tests.client.test_reports import make_page, make_row
 
 from .conftest import Place
 from .running import ROOT
 from .test_daily import KEY
-from .test_terminal import at_terminal, read_until
 
 DAYS = ("--from", "2026-01-01", "--to", "2026-01-03")
 ACCOUNT = "8d7a1f0e-6d7f-4b8e-9a55-0f6f8a4c1f11"
@@ -75,17 +73,20 @@ def test_a_file_has_the_rows_of_the_report(both: Place, format_: str, tmp_path: 
 # -- a server with given pages ------------------------------------------------------------------------------------
 
 
+Answer = tuple[Any, str | None]
+"""The data of a response, None for one that cannot be read, and the cursor of the next page."""
+
+
 @contextmanager
-def serve(*pages: Mapping[str, Any] | None) -> Iterator[Place]:
-    """A server that answers with the pages in turn; None is a page that cannot be read."""
+def serve_answers(respond: Callable[[str, Mapping[str, str]], Answer]) -> Iterator[Place]:
+    """A server that answers each path and query with what ``respond`` returns."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            number = int(parse_qs(urlsplit(self.path).query).get("cursor", ["0"])[0])
-            cursor = str(number + 1) if number + 1 < len(pages) else None
-            page = pages[number]
-            body = json.dumps({"data": page, "page": {"nextCursor": cursor}}).encode()
-            self.send_response(500 if page is None else 200)
+            address = urlsplit(self.path)
+            data, cursor = respond(address.path, {name: values[0] for name, values in parse_qs(address.query).items()})
+            body = json.dumps({"data": data, "page": {"nextCursor": cursor}}).encode()
+            self.send_response(500 if data is None else 200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -103,6 +104,18 @@ def serve(*pages: Mapping[str, Any] | None) -> Iterator[Place]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def serve(*pages: Mapping[str, Any] | None) -> Iterator[Place]:
+    """A server that answers with the pages in turn; None is a page that cannot be read."""
+
+    def respond(_: str, query: Mapping[str, str]) -> Answer:
+        number = int(query.get("cursor", "0"))
+        return pages[number], str(number + 1) if number + 1 < len(pages) else None
+
+    with serve_answers(respond) as place:
+        yield place
 
 
 FIRST_PAGE = make_page([make_row("1", spend="1234.5", impressions=2**53 + 1), make_row("2", spend="0.05")])
@@ -176,6 +189,7 @@ def test_standard_output_gets_the_rows(format_: str, tmp_path: Path) -> None:
     [
         ((*COMMAND, "--format", "csv", "--output", "/dev/null"), "--output: must be a file, or - for standard output."),
         (("insights", ACCOUNT, "--entity", "1"), "--entity: needs the --level of the entities."),
+        (("insights", "--level", "ad"), "--level: needs one ACCOUNT; `adsunify accounts` lists them."),
     ],
 )
 def test_refused_arguments(arguments: tuple[str, ...], message: str) -> None:
@@ -221,24 +235,3 @@ def test_names_cannot_steer_the_terminal() -> None:
     with screen.capture() as capture:
         print_parts(screen, insights_parts(page))
     assert "\ufffd[2J[red]x" in capture.get()
-
-
-PROGRAM = """
-import sys
-from adsunify.cli import output
-output.PROGRESS_DELAY_SECONDS = float(sys.argv[1])
-with output.delayed_progress("Reading [days]") as show:
-    show("Reading [days]: 12 rows")
-    sys.stdin.readline()
-print("the end")
-"""
-
-
-@pytest.mark.parametrize("delay", ["0", "3600"])
-def test_progress_with_the_elapsed_time(delay: str) -> None:
-    """It is shown after the delay, and not at all where the work is done before."""
-    with at_terminal(80, "-c", PROGRAM, delay) as (_, terminal):
-        shown = read_until(terminal, "Reading [days]: 12 rows") if delay == "0" else ""
-        os.write(terminal, b"\n")
-        shown += read_until(terminal, "the end")
-    assert bool(re.search(r"\[days\].*\d:\d\d:\d\d", shown)) == (delay == "0")

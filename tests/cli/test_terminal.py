@@ -114,6 +114,8 @@ def screens(
         "activate": ("activate", done),
         "execute": ("execute", live),
         "insights": ("insights", accounts["chatgpt"], *days),
+        "campaigns": ("insights", accounts["chatgpt"], "--level", "campaign", *days),
+        "overview": ("insights", *(accounts[network] for network in ("meta", "chatgpt", "amazon")), *days),
         "networks": ("networks",),
         "extras": ("admin", "account", accounts["tiktok"], "--unset", "createFlow", "--database", files),
         "clock": ("admin", "clock", "--database", files),
@@ -127,7 +129,7 @@ def screens(
     script.write_text(json.dumps([*made, *asked]))
     with at_terminal(80, "-c", DRIVER, str(script), **server) as (_, ours):
         pages = read_until(ours, answers={"[y/N]: ": "n"}).split("\f")[1:]
-    assert len(pages) == len(made) + len(asked)
+    assert len(pages) == len(made) + len(asked), pages[-1]
     names = [(80, "init"), *((width, "user") for width in WIDTHS)]
     names += [(width, name) for width in WIDTHS for name in commands]
     names += [(width, "cancel") for width in WIDTHS]
@@ -145,7 +147,7 @@ WHOLE = {
     "extras": ("tiktok",),
 }
 """The ids that a command shows."""
-NAMES = ("create", "insights", "networks", "clock", "workspace", "user", *WHOLE)
+NAMES = ("create", "insights", "campaigns", "overview", "networks", "clock", "workspace", "user", *WHOLE)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -155,7 +157,7 @@ def test_nothing_is_wider_than_the_terminal(screens: Screens, name: str, width: 
     assert shown.strip() and "Traceback" not in shown
     assert [line for line in shown.splitlines() if cell_len(line) > width] == []
     assert {screens.ids[one] for one in WHOLE.get(name, ())} <= set(UUID.findall(shown))
-    assert not re.search(r"-$", shown, re.MULTILINE), "an id is broken after a hyphen"
+    assert not re.search(r"\w-$", shown, re.MULTILINE), "an id is broken after a hyphen"
 
 
 @pytest.mark.parametrize("width", WIDTHS)

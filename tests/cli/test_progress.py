@@ -1,0 +1,128 @@
+"""Progress on a terminal: nothing for two seconds, then what a command does, the elapsed time and each account."""
+
+from __future__ import annotations
+
+import os
+from io import BytesIO, TextIOWrapper
+
+import pytest
+from attrs import define
+from rich.cells import cell_len
+from rich.console import Console
+
+from adsunify.cli.progress import Progress
+
+from .test_terminal import STEERING, WIDTHS, at_terminal, read_until
+
+
+@define
+class ManualClock:
+    """A clock that a test sets."""
+
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Screen:
+    """A terminal that shows progress."""
+
+    def __init__(self, clock: ManualClock, width: int = 80, height: int = 25, encoding: str = "utf-8") -> None:
+        self._bytes = BytesIO()
+        self._file = TextIOWrapper(self._bytes, encoding)
+        console = Console(file=self._file, force_terminal=True, width=width, height=height, _environ={"TERM": "xterm"})
+        self.progress = Progress("Reading [days]", console, clock)
+
+    def draw(self) -> list[str]:
+        """Draw the progress and return its lines."""
+        self._bytes.seek(0)
+        self._bytes.truncate()
+        self.progress.draw()
+        self._file.flush()
+        return STEERING.sub("", self._bytes.getvalue().decode(self._file.encoding)).replace("\r", "").splitlines()
+
+
+def test_nothing_is_shown_for_two_seconds() -> None:
+    clock = ManualClock()
+    screen = Screen(clock)
+    clock.now += 1.9
+    assert screen.draw() == []
+    clock.now += 0.1
+    assert screen.draw() == ["⠋ Reading [days]  0:00:02"]
+    screen.progress.describe("Reading [days]: 12 rows")
+    clock.now += 3723
+    assert screen.draw() == ["⠋ Reading [days]: 12 rows  1:02:05"]
+
+
+def test_each_account_has_its_state_and_its_time() -> None:
+    clock = ManualClock()
+    screen = Screen(clock)
+    google, meta, x = (screen.progress.add_subject(label) for label in ("google Shop", "meta \x1b[2JShop", "x Shop"))
+    google.update("reading")
+    clock.now += 4
+    meta.update("reading")
+    google.add_result("complete")
+    clock.now += 1
+    x.steps = 2
+    x.add_result("account synced")
+    first, *lines = screen.draw()
+    assert first.endswith("Reading [days] (1 of 3 done)  0:00:05")
+    assert lines == [
+        "  0:00:01  meta \ufffd[2JShop  reading",
+        "  0:00:00  x Shop         account synced",
+        "  0:00:04  google Shop    complete",
+    ]
+    x.add_result("ad failed")
+    assert screen.draw()[0].endswith("(2 of 3 done)  0:00:05")
+    assert screen.draw()[2:] == [
+        "  0:00:04  google Shop    complete",
+        "  0:00:00  x Shop         account synced, ad failed",
+    ]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_many_accounts_with_long_names_fit(width: int, encoding: str) -> None:
+    clock = ManualClock()
+    screen = Screen(clock, width, height=10, encoding=encoding)
+    for number in range(46):
+        subject = screen.progress.add_subject(f"google {number} " + "long name " * 20)
+        subject.update("reading")
+    subject.add_result("complete")
+    clock.now += 60
+    lines = screen.draw()
+    assert len(lines) == 9 and max(map(cell_len, lines)) < width
+    assert lines[0].endswith("(1 of 46 done)  0:01:00") and lines[-1] == "  and 39 more"
+    assert ("…" in lines[1]) is (encoding == "utf-8")
+
+
+def test_what_is_printed_in_between_stays() -> None:
+    clock = ManualClock()
+    screen = Screen(clock)
+    clock.now += 2
+    screen.draw()
+    with screen.progress.hide():
+        screen._file.write("a line\n")
+    assert screen.draw()[-2:] == ["a line", "⠋ Reading [days]  0:00:02"]
+
+
+PROGRAM = """
+import sys
+from adsunify.cli.progress import show_progress
+times = iter([0.0])
+with show_progress("Reading [days]", lambda: next(times, float(sys.argv[1]))) as progress:
+    progress.describe("Reading [days]: 12 rows")
+    sys.stdin.readline()
+print("the end")
+"""
+
+
+@pytest.mark.parametrize(("seconds", "is_shown"), [("1.9", False), ("65", True)])
+def test_a_terminal_shows_the_progress_and_then_clears_it(seconds: str, is_shown: bool) -> None:
+    with at_terminal(80, "-c", PROGRAM, seconds) as (_, terminal):
+        shown = read_until(terminal, "Reading [days]: 12 rows  0:01:05") if is_shown else ""
+        os.write(terminal, b"\n")
+        shown += read_until(terminal, "the end")
+    assert ("[days]" in shown) is is_shown
+    assert STEERING.sub("", shown.rpartition("\x1b[2K")[2]).split() == ["the", "end"]
