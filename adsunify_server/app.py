@@ -17,6 +17,7 @@ from adsunify.errors import invalid_input
 from adsunify.service.authentication import authenticate
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
+from adsunify.service.ledger.sealing import LedgerSealer
 from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.values.exact_json import dumps_bytes
 from adsunify_mcp import http as mcp
@@ -63,19 +64,22 @@ def make_application(service: Service, *, delivers: bool = True) -> web.Applicat
 def _webhook_worker_context(service: Service) -> Callable[[web.Application], AsyncIterator[None]]:
     async def run_worker(app: web.Application) -> AsyncIterator[None]:
         worker = WebhookWorker(service)
-        task = asyncio.create_task(worker.run())
+        task = asyncio.create_task(worker.run(), name="webhook delivery")
         task.add_done_callback(_log_worker_failure)
+        sealing = asyncio.create_task(LedgerSealer(service).run(), name="the sealing of the ledger")
+        sealing.add_done_callback(_log_worker_failure)
         yield
         worker.stop()
-        await task
+        sealing.cancel()
+        await asyncio.wait((task, sealing))
 
     return run_worker
 
 
 def _log_worker_failure(task: asyncio.Task[None]) -> None:
-    """Log a defect that ended the worker; the server itself goes on."""
+    """Log a defect that ended a worker; the server itself goes on."""
     if not task.cancelled() and task.exception() is not None:
-        log.error("webhook delivery has stopped", exc_info=task.exception())
+        log.error("%s has stopped", task.get_name(), exc_info=task.exception())
 
 
 def _http_methods(endpoint: Endpoint) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import api_keys
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.ledger.sealing import LedgerSealer
 from adsunify.service.reporting.scheduled_sync import ScheduledSync
 from adsunify.service.sandbox_workspace import (
     SANDBOX_EMAIL,
@@ -250,7 +251,9 @@ def make_stop_event() -> asyncio.Event:
 def worker(
     database: str, targets: tuple[str, ...], log_level: str, log_format: logs.LogFormat, metrics_at: str | None
 ) -> None:
-    """Deliver webhooks until SIGINT or SIGTERM, in addition to servers; any number of workers may run.
+    """Deliver webhooks and seal the ledger until SIGINT or SIGTERM, in addition to servers.
+
+    Any number of workers may run.
 
     With ADSUNIFY_INSIGHTS_SYNC_HOURS, the worker also reads daily metrics of all accounts and keeps them.
     """
@@ -270,6 +273,7 @@ async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str |
                 click.echo(f"Metrics at {metrics_url}", err=True)
             running = asyncio.create_task(webhook_worker.run())
             opened.service.run_in_background(ScheduledSync(opened.service).run())
+            opened.service.run_in_background(LedgerSealer(opened.service).run())
             click.echo("Delivering webhooks.")
             await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
             webhook_worker.stop()

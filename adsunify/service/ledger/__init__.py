@@ -1,0 +1,1 @@
+"""The ledger: its sealer, its verification, and the lists of its rows."""
