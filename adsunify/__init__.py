@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         VaultError,
     )
     from .events import EventName
+    from .models.alert import AlertKind, AlertScope
     from .models.brief import (
         Budget,
         CampaignBrief,
@@ -61,6 +62,8 @@ __version__ = "0.1.0"
 _MODULE_BY_NAME = {
     "Account": "answers",
     "Ads": "client",
+    "AlertKind": "models.alert",
+    "AlertScope": "models.alert",
     "AdsunifyError": "errors",
     "AsyncAds": "client",
     "AsyncPages": "client",
@@ -121,6 +124,8 @@ __all__ = [
     "Account",
     "Ads",
     "AdsunifyError",
+    "AlertKind",
+    "AlertScope",
     "AsyncAds",
     "AsyncPages",
     "AsyncReport",

@@ -41,7 +41,7 @@ EVENT_DESCRIPTIONS: dict[EventName, str] = {
     "campaign.status_changed": "The status of a campaign differs from the last known status.",
     "ad_group.status_changed": "The status of an ad group differs from the last known status.",
     "ad.status_changed": "The status of an ad differs from the last known status.",
-    "rule.triggered": "A rule of the workspace stopped an execution or refused a plan.",
+    "rule.triggered": "A rule of the workspace stopped an execution or refused a plan, or an alert found a breach.",
 }
 """Name -> when it happens."""
 
@@ -54,7 +54,13 @@ TEST_EVENT = "webhook.test"
 DATA_MEMBERS = ("operationId", "accountId", "network", "status")
 GUARDRAIL_DATA_MEMBERS = ("guardrailId", "rule", "member", "currency", "limit", "used", "asked", "fits")
 """The members about a guardrail; ``rule`` is its name."""
-OPTIONAL_DATA_MEMBERS = ("kind", "entityId", "before", "what", "startDate", "endDate", *GUARDRAIL_DATA_MEMBERS)
+ALERT_DATA_MEMBERS = ("alertId", "alert", "level", "allowed", "found", "day", "asOf")
+"""The members about an alert, besides ``rule`` (its name), ``entityId`` and ``currency``; ``alert`` is its kind."""
+OPTIONAL_DATA_MEMBERS = (
+    *("kind", "entityId", "before", "what", "startDate", "endDate"),
+    *GUARDRAIL_DATA_MEMBERS,
+    *ALERT_DATA_MEMBERS,
+)
 """The members of ``data``: those of every event (null if they do not apply), and those of some events.
 
 They hold identifiers and states only. A notification never contains native content or credentials.

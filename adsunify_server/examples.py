@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adsunify.contract import requests
+from adsunify.models.alert import AlertChange, NewAlert
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody, Mutation
 from adsunify.models.guardrail import GuardrailChange, NewGuardrail
@@ -59,6 +60,16 @@ BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
         "maxIncreasePercent": 50,
     },
     GuardrailChange: {"active": False},
+    NewAlert: {
+        "name": "Meta spends too much",
+        "kind": "spendAbove",
+        "scope": {"networks": ["meta"]},
+        "level": "campaign",
+        "amount": "200.00",
+        "currency": "USD",
+        "days": 1,
+    },
+    AlertChange: {"active": False},
     requests.NewWebhook: {"url": "https://hooks.shop.example/ads", "events": ["operation.succeeded"]},
     requests.WebhookChange: {"active": False},
 }

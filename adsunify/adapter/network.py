@@ -182,6 +182,8 @@ class Level:
         deletion_statuses: native status -> the status that a deletion sets; "" stands for every other status. It is
             empty if a deletion is not a change of status.
         payload: the members that a native payload may have.
+        review_status: the pointer to the status of the network's review; empty if no read shows it.
+        disapproved_statuses: the values of ``review_status`` with which the review has refused the entity.
         settings_context: ``targeting``, ``bidding`` and ``creative`` -> the members that the settings show there.
         label: the name of the level in sentences.
     """
@@ -205,6 +207,8 @@ class Level:
     status_members: Mapping[str, Mapping[str, Json]] = field(factory=dict)
     deletion_statuses: Mapping[str, str] = field(factory=dict)
     payload: PayloadRules = PayloadRules()
+    review_status: str = ""
+    disapproved_statuses: tuple[str, ...] = ()
     settings_context: Mapping[str, tuple[str, ...]] = field(factory=dict)
     label: str = Factory(lambda level: level.native, takes_self=True)
     note: str = ""

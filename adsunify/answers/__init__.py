@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .access import ConnectedAgent, CreatedKey, Key, ScopeView, Verified
 from .accounts import Account, CatalogRow, Connection, Consent, EditableField, Entity, Node, Settings, Tree, TreeLevel
+from .alerts import Alert, AlertGap, AlertScopeView
 from .guardrails import (
     FrozenCredential,
     Guardrail,
@@ -76,6 +77,9 @@ __all__ = [
     "AccountExtra",
     "AccountInsights",
     "ActedBy",
+    "Alert",
+    "AlertGap",
+    "AlertScopeView",
     "Attempt",
     "Batch",
     "BatchDone",

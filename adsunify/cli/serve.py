@@ -18,6 +18,7 @@ from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import api_keys
+from adsunify.service.alert_job import AlertJob
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
 from adsunify.service.ledger.sealing import LedgerSealer
@@ -274,6 +275,7 @@ async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str |
             running = asyncio.create_task(webhook_worker.run())
             opened.service.run_in_background(ScheduledSync(opened.service).run())
             opened.service.run_in_background(LedgerSealer(opened.service).run())
+            opened.service.run_in_background(AlertJob(opened.service).run())
             click.echo("Delivering webhooks.")
             await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
             webhook_worker.stop()

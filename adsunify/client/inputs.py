@@ -16,6 +16,7 @@ from adsunify import answers
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
 from adsunify.contract.requests import KeyScope
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
+from adsunify.models.alert import AlertScope
 from adsunify.models.base import ApiModel, is_nullable
 from adsunify.models.brief import CampaignBrief, Creative
 from adsunify.models.edit import EditBody, EditTargeting
@@ -29,6 +30,7 @@ IDS: Mapping[str, tuple[type[answers.Shape], str]] = {
     "deliveryId": (answers.Delivery, "delivery_id"),
     "entityId": (answers.Node, "id"),
     "grantId": (answers.ConnectedAgent, "grant_id"),
+    "alertId": (answers.Alert, "id"),
     "guardrailId": (answers.Guardrail, "id"),
     "keyId": (answers.Key, "key_id"),
     "operationId": (answers.Operation, "id"),
@@ -45,7 +47,7 @@ MODELS: Mapping[str, tuple[tuple[type[ApiModel], ...], str]] = {
     "edit": ((EditBody,), ""),
     "perOperation": ((SpendLimits,), ""),
     "perWindow": ((SpendWindow,), ""),
-    "scope": ((KeyScope, RuleScope), ""),
+    "scope": ((KeyScope, RuleScope, AlertScope), ""),
     "targeting": ((EditTargeting,), ""),
 }
 """Member -> the models that it may be of, and what helps to make one."""

@@ -16,7 +16,8 @@ def authorize(actor: Actor, endpoint: Endpoint) -> None:
     """Raise Forbidden if the endpoint needs more authority than the actor has."""
     if actor.kind == "agent" and not endpoint.allows_agents:
         raise Forbidden(
-            "An agent's token cannot list or change API keys or guardrails, or change webhooks. Use an API key.",
+            "An agent's token cannot list or change API keys, guardrails or alerts, or change webhooks. "
+            "Use an API key.",
             code="not_for_agents",
         )
     if endpoint.access == "write" and not actor.can_operate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adsunify import answers
+from adsunify.models.alert import AlertChange, NewAlert
 from adsunify.models.edit import Mutation
 from adsunify.models.guardrail import GuardrailChange, NewGuardrail
 
@@ -367,6 +368,44 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "usage",
         "How full the window of a guardrail is",
         answers.GuardrailUsage,
+        allows_agents=False,
+    ),
+    # -- Alerts ----------------------------------------------------------------------------------------------------
+    Endpoint("GET", "/alerts", "Alerts", "alerts", "list", "List alerts", list[answers.Alert], allows_agents=False),
+    Endpoint(
+        "POST",
+        "/alerts",
+        "Alerts",
+        "alerts",
+        "create",
+        "Create an alert",
+        answers.Alert,
+        access="admin",
+        body=NewAlert,
+        status=201,
+        allows_agents=False,
+    ),
+    Endpoint(
+        "PATCH",
+        "/alerts/{alertId}",
+        "Alerts",
+        "alerts",
+        "update",
+        "Change an alert",
+        answers.Alert,
+        access="admin",
+        body=AlertChange,
+        allows_agents=False,
+    ),
+    Endpoint(
+        "DELETE",
+        "/alerts/{alertId}",
+        "Alerts",
+        "alerts",
+        "delete",
+        "Delete an alert",
+        answers.Alert,
+        access="admin",
         allows_agents=False,
     ),
     # -- Webhooks --------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from adsunify.review.completion import attach_operation
 
 from . import (
     accounts,
+    alerts,
     api_keys,
     bulk,
     campaigns,
@@ -97,6 +98,10 @@ USE_CASES: Mapping[str, UseCase] = {
     "patch_guardrail": guardrails.update_guardrail,
     "delete_guardrail": guardrails.delete_guardrail,
     "get_guardrail_usage": guardrails.read_usage,
+    "get_alerts": alerts.list_alerts,
+    "post_alerts": alerts.create_alert,
+    "patch_alert": alerts.update_alert,
+    "delete_alert": alerts.delete_alert,
     "get_webhooks": webhooks.list_webhooks,
     "post_webhooks": webhooks.create_webhook,
     "patch_webhook": webhooks.update_webhook,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from attrs import evolve
@@ -272,11 +272,7 @@ def _freeze_to_json(freeze: FrozenCredential) -> dict[str, Json]:
 def _find_scope_issues(connection: Connection, actor: Actor, rule: Guardrail) -> list[Issue]:
     """Find the parts of a scope that match nothing: such a rule protects nothing."""
     scope = rule.scope
-    issues = [
-        Issue(f"scope.networks.{index}", "not_a_choice", _describe_networks(network))
-        for index, network in enumerate(scope.networks)
-        if network not in ADAPTER_PACKAGES
-    ]
+    issues = find_network_issues(scope.networks)
     accounts = {account.id for account in connections.list_accounts(connection, actor)}
     key_ids = {key.id for key in keys.list_keys(connection, actor)}
     members = {member.user_id for member in people.list_members(connection, actor.workspace_id)}
@@ -298,6 +294,15 @@ def _find_scope_issues(connection: Connection, actor: Actor, rule: Guardrail) ->
         message = "must name accounts or networks in the scope of your credential, as `GET /auth/verify` shows it."
         issues.append(Issue("scope", "outside_scope", message))
     return issues
+
+
+def find_network_issues(networks: Sequence[str]) -> list[Issue]:
+    """Find the networks of a scope that do not exist."""
+    return [
+        Issue(f"scope.networks.{index}", "not_a_choice", _describe_networks(network))
+        for index, network in enumerate(networks)
+        if network not in ADAPTER_PACKAGES
+    ]
 
 
 def _describe_networks(network: str) -> str:

@@ -119,7 +119,7 @@ async def _is_stopped_by_rule(service: Service, actor: Actor, operation_id: str)
     if actor.can_approve or not (await service.store.read(people.get_workspace, actor.workspace_id)).require_approval:
         return False
     await service.store.write(
-        operations.record_rule_event, operation_id, service.store.clock, {"rule": operations.APPROVAL_RULE}
+        operations.record_rule_event, operation_id, service.store.clock, operations.APPROVAL_FACTS
     )
     return True
 

@@ -40,8 +40,21 @@ _UPDATE_STATUS = Statement(
         entities.c.native_id == bindparam("of_id"),
         entities.c.status == bindparam("before"),
     )
-    .values(status=bindparam("new_status"), seen_at=bindparam("now"))
+    .values(
+        status=bindparam("new_status"),
+        seen_at=bindparam("now"),
+        activated_at=bindparam("new_activated_at", type_=entities.c.activated_at.type),
+    )
     .returning(entities.c.native_id)
+)
+_LIST_ACTIVE = Statement(
+    select(entities.c.native_id, entities.c.activated_at)
+    .where(
+        entities.c.account_id == bindparam("of_account"),
+        entities.c.kind == bindparam("of_kind"),
+        entities.c.status == "active",
+    )
+    .order_by(entities.c.native_id)
 )
 
 
@@ -55,7 +68,15 @@ def record_statuses(
     """Store observed statuses, and record an event for each one that differs from the last known status.
 
     A status that is observed for the first time has no event. If two callers observe the same change, one event is
-    recorded.
+    recorded. ``activated_at`` of an entity is the time at which a receipt made it active; it is unknown for other
+    activations.
+
+    Args:
+        connection: the connection.
+        account_id: the account.
+        observed: the statuses.
+        at: the time in milliseconds since 1970.
+        operation_id: the operation whose receipt shows the statuses; None for a read.
 
     Returns:
         The number of events.
@@ -77,7 +98,14 @@ def record_statuses(
         rows = _FIND_STATUSES.fetch_all(connection, values)
         known_statuses = {(row.kind, row.native_id): row.status for row in rows}
         first = [
-            {"account_id": account_id, "kind": kind, "native_id": id_, "status": newest[kind, id_], "seen_at": at}
+            {
+                "account_id": account_id,
+                "kind": kind,
+                "native_id": id_,
+                "status": newest[kind, id_],
+                "seen_at": at,
+                "activated_at": _get_activation_time(newest[kind, id_], at, operation_id),
+            }
             for kind, id_ in some
             if (kind, id_) not in known_statuses
         ]
@@ -92,6 +120,7 @@ def record_statuses(
                 "before": before,
                 "new_status": status,
                 "now": at,
+                "new_activated_at": _get_activation_time(status, at, operation_id),
             }
             if status != before and _UPDATE_STATUS.fetch_all(connection, change):
                 changed.append((kind, id_, before))
@@ -112,3 +141,17 @@ def record_statuses(
         ]
         events.record_events(connection, event_rows)
     return len(changed)
+
+
+def _get_activation_time(status: str, at: int, operation_id: str | None) -> int | None:
+    """Return the time of an activation by an operation; None for every other status and for reads."""
+    return at if status == "active" and operation_id is not None else None
+
+
+def list_activations(connection: Connection, account_id: str, kind: Kind) -> dict[str, int | None]:
+    """Return the entities of a level whose last known status is active, with the time of their activation.
+
+    The time is in milliseconds since 1970. It is None if no operation has activated the entity.
+    """
+    rows = _LIST_ACTIVE.fetch_all(connection, {"of_account": account_id, "of_kind": kind})
+    return {row.native_id: row.activated_at for row in rows}

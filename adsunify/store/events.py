@@ -97,8 +97,8 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
 
 
 def _hide_rule_name(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the row of an event with a guardrail's id in place of its name: a scope may not have the guardrail."""
-    id_ = row["data"].get("guardrailId")
+    """Return the row of an event with the id of its rule in place of the name: a scope may not have the rule."""
+    id_ = row["data"].get("guardrailId") or row["data"].get("alertId")
     return row if id_ is None else {**row, "data": {**row["data"], "rule": id_}}
 
 

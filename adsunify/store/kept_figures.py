@@ -102,12 +102,13 @@ class DaysRead:
 
 @frozen
 class KnownDays:
-    """What was known about days at a time. ``number``: that of the last read until then."""
+    """What was known about days at a time. ``number``: that of the last read. ``unread``: days without a read."""
 
     number: int
     missing: Sequence[Days]
     provisional_from: str | None
     notes: Sequence[str]
+    unread: Sequence[Days] = ()
 
 
 # -- statements ---------------------------------------------------------------------------------------------------
@@ -319,6 +320,12 @@ def find_last_read(connection: Connection, subject: FigureSubject) -> int | None
 
 def find_known_days(connection: Connection, subject: FigureSubject, days: Days, as_of: int) -> KnownDays | None:
     """Return what was known about days at a time. None if any of the days was not read before that time."""
+    known = find_read_days(connection, subject, days, as_of)
+    return None if known is None or known.unread else known
+
+
+def find_read_days(connection: Connection, subject: FigureSubject, days: Days, as_of: int) -> KnownDays | None:
+    """Return what was known about days at a time. None if none of the days was read before that time."""
     values = {"of_account": subject.account_id, "of_level": subject.level, "first": days[0], "last": days[1]}
     reads = _KNOWN_READS.fetch_all(connection, {**values, "as_of": as_of})
     open_days = _list_days(days)
@@ -335,13 +342,14 @@ def find_known_days(connection: Connection, subject: FigureSubject, days: Days, 
         if read.provisional_from is not None:
             first = date.fromisoformat(read.provisional_from).toordinal()
             provisional += (day for day in read_days if day >= first)
-    if open_days:
+    if not reads:
         return None
     return KnownDays(
         reads[0].number,
         _join_days(missing),
         date.fromordinal(min(provisional)).isoformat() if provisional else None,
         tuple(notes),
+        _join_days(open_days),
     )
 
 

@@ -415,14 +415,14 @@ def make_listed_record(row: Any, now: int) -> OperationRecord:
     return _record_from_row(row, now, None)
 
 
-APPROVAL_RULE = "require_approval"
-"""The name of the approval rule in events."""
+APPROVAL_FACTS: Mapping[str, Json] = {"kind": "approval", "rule": "require_approval"}
+"""The members of the event ``rule.triggered`` about the approval rule."""
 
 
 def record_rule_event(connection: Connection, operation_id: str, clock: Clock, facts: Mapping[str, Json]) -> None:
     """Record that a rule stopped an execution. The operation stays prepared.
 
-    ``facts`` are members of the event's data: ``rule`` names the rule.
+    ``facts`` are members of the event's data: ``kind`` tells which rule, and ``rule`` names it.
     """
     row = _GET.fetch_one(connection, {"the_id": operation_id})
     event_row = events.make_event_row(

@@ -44,7 +44,7 @@ from adsunify.store.clock import Clock
 from adsunify.store.created import build_unknown_outcome_error
 from adsunify.store.guardrails import bind_windows
 from adsunify.store.ledger import record_entries
-from adsunify.store.operations import APPROVAL_RULE, record_rule_event, recover_operations
+from adsunify.store.operations import APPROVAL_FACTS, record_rule_event, recover_operations
 from adsunify.store.receipts import store_receipt
 from adsunify.store.schema import (
     accounts,
@@ -352,7 +352,7 @@ def _claim_operation(
         if reason == "claimed" and recover_operations(connection, clock, change.operation_id):
             continue  # its lease ran out with no write in flight, so it can be claimed now
         if reason == "approval":
-            record_rule_event(connection, change.operation_id, clock, {"rule": APPROVAL_RULE})
+            record_rule_event(connection, change.operation_id, clock, APPROVAL_FACTS)
         if reason is not None:
             return CommitResult(0, values["now"], reason)
         # no condition fails any more: another machine's clock is ahead, or another claim has ended in the meantime
@@ -461,7 +461,7 @@ def _hand_back_if_refused(
         again = result.refusal == "fenced"  # only the lease ran out, so the caller may execute again
         _end_execution(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
         if result.refusal == "approval":
-            record_rule_event(connection, change.operation_id, clock, {"rule": APPROVAL_RULE})
+            record_rule_event(connection, change.operation_id, clock, APPROVAL_FACTS)
     return result
 
 

@@ -30,6 +30,8 @@ BODIES: dict[str, Any] = {
     "post_operation_cancel": {},
     "post_guardrails": {"name": "No deletions", "blockedActions": ["delete"], "active": False},
     "patch_guardrail": {"active": False},
+    "post_alerts": {"name": "Refused ads", "kind": "disapproved", "active": False},
+    "patch_alert": {"active": False},
     "post_webhooks": {"url": "https://hooks.example.com/ads"},
     "patch_webhook": {"active": False},
     "post_webhook_test": {},
@@ -62,6 +64,7 @@ ACCESS: dict[str, Access] = {
     "delete_connection": "admin",
     **dict.fromkeys(("post_guardrails", "patch_guardrail", "delete_guardrail"), "admin"),
     "delete_guardrails_freeze": "admin",
+    **dict.fromkeys(("post_alerts", "patch_alert", "delete_alert"), "admin"),
     "post_create": "write",
     "post_activate": "write",
     "post_operation_execute": "write",
@@ -92,7 +95,7 @@ MAY: dict[tuple[str, str], set[Access]] = {
 }
 IDS = (
     *("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId", "grantId"),
-    "guardrailId",
+    *("guardrailId", "alertId"),
 )
 
 
@@ -245,6 +248,8 @@ async def foreign(server: Served) -> dict[str, str]:
         server.foreign["operationId"] = created["id"]
         rule = {"name": "Theirs", "blockedActions": ["delete"]}
         server.foreign["guardrailId"] = (await stranger.post("/guardrails", rule, 201))["id"]
+        alert = {"name": "Theirs", "kind": "disapproved"}
+        server.foreign["alertId"] = (await stranger.post("/alerts", alert, 201))["id"]
     return {
         "operationId": server.foreign["operationId"],
         "sourceOperationId": server.foreign["operationId"],
@@ -252,6 +257,7 @@ async def foreign(server: Served) -> dict[str, str]:
         "connectionId": (await stranger.get("/connections"))[0]["connectionId"],
         "keyId": (await stranger.get("/keys"))[0]["keyId"],
         "guardrailId": server.foreign["guardrailId"],
+        "alertId": server.foreign["alertId"],
     }
 
 

@@ -87,6 +87,10 @@ FROZEN = {
     "patch_guardrail": "PATCH /guardrails/{guardrailId}",
     "delete_guardrail": "DELETE /guardrails/{guardrailId}",
     "get_guardrail_usage": "GET /guardrails/{guardrailId}/usage",
+    "get_alerts": "GET /alerts",
+    "post_alerts": "POST /alerts",
+    "patch_alert": "PATCH /alerts/{alertId}",
+    "delete_alert": "DELETE /alerts/{alertId}",
     "get_webhooks": "GET /webhooks",
     "post_webhooks": "POST /webhooks",
     "patch_webhook": "PATCH /webhooks/{webhookId}",
@@ -105,6 +109,7 @@ STATUSES = {
     **dict.fromkeys(("post_keys_scoped", "post_connections_credentials"), "201"),
     "post_webhooks": "201",
     "post_guardrails": "201",
+    "post_alerts": "201",
     **dict.fromkeys(("post_webhook_test", "post_webhook_delivery_redeliver"), "202"),
     **{name: "201" for name in FROZEN if re.fullmatch(PREPARES, name)},
 }

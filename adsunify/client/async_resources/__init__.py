@@ -8,6 +8,7 @@ from .accounts import AsyncAccountsResource
 from .ad_groups import AsyncAdGroupsResource
 from .ads import AsyncAdsResource
 from .agents import AsyncAgentsResource
+from .alerts import AsyncAlertsResource
 from .auth import AsyncAuthResource
 from .bulk import AsyncBulkResource
 from .campaigns import AsyncCampaignsResource
@@ -39,4 +40,5 @@ class AsyncNamespaces(AsyncRequests):
         self.ad_groups: AsyncAdGroupsResource = AsyncAdGroupsResource(self)
         self.ads: AsyncAdsResource = AsyncAdsResource(self)
         self.guardrails: AsyncGuardrailsResource = AsyncGuardrailsResource(self)
+        self.alerts: AsyncAlertsResource = AsyncAlertsResource(self)
         self.webhooks: AsyncWebhooksResource = AsyncWebhooksResource(self)

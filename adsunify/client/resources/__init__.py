@@ -8,6 +8,7 @@ from .accounts import AccountsResource
 from .ad_groups import AdGroupsResource
 from .ads import AdsResource
 from .agents import AgentsResource
+from .alerts import AlertsResource
 from .auth import AuthResource
 from .bulk import BulkResource
 from .campaigns import CampaignsResource
@@ -39,4 +40,5 @@ class Namespaces(Requests):
         self.ad_groups: AdGroupsResource = AdGroupsResource(self)
         self.ads: AdsResource = AdsResource(self)
         self.guardrails: GuardrailsResource = GuardrailsResource(self)
+        self.alerts: AlertsResource = AlertsResource(self)
         self.webhooks: WebhooksResource = WebhooksResource(self)

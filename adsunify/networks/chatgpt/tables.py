@@ -82,6 +82,8 @@ AD = _level(
     id_pattern=r"ad_[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
+    review_status="/review_status",
+    disapproved_statuses=("rejected",),
     settings_context={"creative": ("/creative", "/review_status", "/review")},
     note="A new creative is reviewed at once, and so is every change of it.",
 )

@@ -103,6 +103,8 @@ AD = _level(
     label="ad",
     parent="/adGroupAd/adGroup",
     parent_kind="adGroup",
+    review_status="/adGroupAd/policySummary/approvalStatus",
+    disapproved_statuses=("DISAPPROVED",),
     settings_context={"creative": ("/adGroupAd/ad", "/adGroupAd/policySummary")},
     note="It has no name; a search goes through its texts. Its id is <ad group>~<ad>.",
 )

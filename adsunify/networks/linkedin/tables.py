@@ -111,6 +111,8 @@ CREATIVE = _level(
     unified_statuses=_UNIFIED_STATUSES,
     status_filters=tuple(_UNIFIED_STATUSES),
     initial_status=linkedin.INITIAL_CREATIVE_STATUS,
+    review_status="/review/status",
+    disapproved_statuses=("REJECTED",),
     settings_context={"creative": ("/content", "/review", "/isServing", "/servingHoldReasons")},
     note="A draft is not reviewed; the review begins when it is set active, and may take a day.",
 )

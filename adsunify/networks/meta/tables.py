@@ -111,6 +111,8 @@ AD = _level(
     (*EFFECTIVE_STATUSES, *AD_EFFECTIVE_STATUSES),
     parent="/adset_id",
     parent_kind="adGroup",
+    review_status="/effective_status",
+    disapproved_statuses=("DISAPPROVED",),
     settings_context={"creative": ("/creative",)},
     note="Creatives are a catalog, not a level: their content cannot be changed.",
 )

@@ -91,6 +91,8 @@ AD = _level(
     ),
     parent="/campaignId",
     parent_kind="campaign",
+    review_status="/approvalStatus/status",
+    disapproved_statuses=("Rejected",),
     settings_context={
         "creative": ("/url", "/text", "/sectionName", "/imageMetadata", "/approvalStatus", "/onAirStatus")
     },

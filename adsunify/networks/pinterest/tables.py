@@ -98,6 +98,8 @@ AD = _level(
     "ads",
     parent="/ad_group_id",
     parent_kind="adGroup",
+    review_status="/review_status",
+    disapproved_statuses=("REJECTED",),
     settings_context={
         "creative": ("/pin_id", "/creative_type", "/destination_url", "/review_status", "/rejected_reasons")
     },

@@ -104,6 +104,8 @@ AD = _level(
     id_pattern=r"[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
+    review_status="/effective_status",
+    disapproved_statuses=("REJECTED",),
     payload=_payload_rules(
         "ad",
         "ad_group_id post_id profile_id click_url click_url_query_parameters event_trackers preview_expiry products",

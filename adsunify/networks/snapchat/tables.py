@@ -89,6 +89,8 @@ AD = _level(
     *("ad", "ad", "ads"),
     parent="/ad_squad_id",
     parent_kind="adGroup",
+    review_status="/review_status",
+    disapproved_statuses=(snap.REVIEW_REJECTED,),
     settings_context={"creative": ("/creative_id", "/type", "/review_status", "/review_status_reasons")},
     note="It points to a creative of the account, for good.",
 )

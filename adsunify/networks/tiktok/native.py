@@ -121,6 +121,9 @@ CREATIVE_MEMBERS = frozenset(
         " vertical_video_strategy video_id video_view_tracking_url viewability_postbid_partner viewability_vast_url"
     )
 )
+CREATIVE_POINTERS = split_words(
+    "/video_id /image_ids /ad_text /landing_page_url /call_to_action /identity_type /identity_id /creative_list"
+)
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = (
     frozenset(

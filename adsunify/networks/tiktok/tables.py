@@ -81,11 +81,9 @@ AD = _level(
     *("ad", "ad", "ad"),
     parent="/adgroup_id",
     parent_kind="adGroup",
-    settings_context={
-        "creative": split_words(
-            "/video_id /image_ids /ad_text /landing_page_url /call_to_action /identity_type /identity_id /creative_list"
-        ),
-    },
+    review_status="/secondary_status",
+    disapproved_statuses=("AD_STATUS_AUDIT_DENY",),
+    settings_context={"creative": tiktok.CREATIVE_POINTERS},
     note="The creative is inside the ad.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD)

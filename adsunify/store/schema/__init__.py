@@ -8,6 +8,7 @@ idempotency keys, verdicts and events are never deleted.
 from __future__ import annotations
 
 from adsunify.store.schema.agents import grants, invitations, oauth_clients, oauth_tokens, sessions
+from adsunify.store.schema.alerts import alert_breaches, alert_evaluations, alerts
 from adsunify.store.schema.columns import (
     WHERE,
     CompressedText,
@@ -35,6 +36,9 @@ __all__ = [
     "MicroUnits",
     "ScopeJson",
     "accounts",
+    "alert_breaches",
+    "alert_evaluations",
+    "alerts",
     "api_keys",
     "budgets",
     "connections",

@@ -26,6 +26,7 @@ entities = Table(
     Column("native_id", Text, nullable=False),
     Column("status", Text, nullable=False),
     make_time_column("seen_at"),
+    make_time_column("activated_at", nullable=True),
     PrimaryKeyConstraint("account_id", "kind", "native_id"),
 )
 

@@ -43,6 +43,8 @@ IMPORTS: Mapping[str, str] = {
     "EditBody": "adsunify.models.edit",
     "EditTargeting": "adsunify.models.edit",
     "KeyScope": "adsunify.contract.requests",
+    "AlertKind": "adsunify.models.alert",
+    "AlertScope": "adsunify.models.alert",
     "GuardedAction": "adsunify.models.guardrail",
     "RuleScope": "adsunify.models.guardrail",
     "SpendLimits": "adsunify.models.guardrail",

@@ -16,11 +16,13 @@ from adsunify.client.inputs import can_remove
 from adsunify.contract import Endpoint
 from adsunify.contract.requests import Nothing, Status
 from adsunify.events import EventName
+from adsunify.models.alert import AlertKind
 from adsunify.models.guardrail import GuardedAction
 from adsunify.plans.records import Kind
 
 NAMES: Mapping[str, tuple[str, str]] = {
     "accountId": ("account", "Account | str"),
+    "alertId": ("alert", "Alert | str"),
     "campaign": ("brief", "CampaignBrief"),
     "connectionId": ("connection", "Connection | str"),
     "credential": ("credential", "FrozenCredential | str"),
@@ -41,7 +43,13 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "webhookId": ("webhook", "Webhook | str"),
 }
 """Name in a request -> name and type of the parameter, where they do not follow from the model."""
-ALIASES: Mapping[Any, str] = {Kind: "Kind", Status: "Status", EventName: "EventName", GuardedAction: "GuardedAction"}
+ALIASES: Mapping[Any, str] = {
+    AlertKind: "AlertKind",
+    EventName: "EventName",
+    GuardedAction: "GuardedAction",
+    Kind: "Kind",
+    Status: "Status",
+}
 POSITIONAL = ("Account | str", "CampaignBrief", "NetworkCode", "Operation | str", "Sequence[Operation | str]", "date")
 """The types of required members that may be given by position, as path parameters may."""
 CURSOR = "cursor"

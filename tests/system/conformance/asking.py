@@ -156,6 +156,13 @@ async def _guardrail(one: Things, row: Row) -> str:
     return str((await one.caller.post("/guardrails", body, 201))["id"])
 
 
+async def _alert(one: Things, row: Row) -> str:
+    """An alert that is not active."""
+    scope = {} if one.scope is None else {"accountIds": [*one.scope]}
+    body = {"name": "spare", "kind": "disapproved", "active": False, "scope": scope}
+    return str((await one.caller.post("/alerts", body, 201))["id"])
+
+
 async def _frozen(one: Things, row: Row) -> str:
     """A key that a rule has frozen. Without a scope the freeze shows also when the rule is deleted."""
     key = await one.caller.post("/keys", {"name": "careless", "canWrite": True}, 201)
@@ -203,6 +210,7 @@ MAKERS: Mapping[str, Callable[[Things, Row], Awaitable[str]]] = {
     "connectionId": _connection,
     "grantId": _grant,
     "guardrailId": _guardrail,
+    "alertId": _alert,
     "credential": _frozen,
     "webhookId": _webhook,
     "deliveryId": _delivery,

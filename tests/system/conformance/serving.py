@@ -107,6 +107,8 @@ def fill(world: World) -> None:
     operations, sources = [], []
     rule = {"name": "spare", "blockedActions": ["delete"], "active": False}
     guardrails = [world.ask("POST", "/guardrails", rule, 201)["id"] for _ in range(5)]
+    alert = {"name": "spare", "kind": "spendAbove", "amount": "20", "currency": "USD", "active": False}
+    alerts = [world.ask("POST", "/alerts", alert, 201)["id"] for _ in range(5)]
     for account in world.accounts:
         account_id, network = account["accountId"], account["network"]
         world.briefs[account_id] = brief(network)
@@ -135,6 +137,7 @@ def fill(world: World) -> None:
         "keyId": [world.ask("POST", "/keys", {"name": "spare"}, 201)["keyId"] for _ in range(5)],
         "grantId": grants(world),
         "guardrailId": guardrails,
+        "alertId": alerts,
         "webhookId": webhooks,
         "deliveryId": deliveries,
     }

@@ -363,6 +363,15 @@ RULE = {
 GUARDRAIL = Fields(RULE, {"name": "No new ads", "currency": "USD", "maxIncreasePercent": 100, "active": False})
 GUARDRAIL_CHANGE = Fields({name: may(member.form) for name, member in RULE.items()})
 """docs/spec.md, "Guardrails"; what names accounts and credentials is tried by tests/server/test_guardrails.py."""
+ALERT_COMMON = {"name": must(text(1, 100)), "scope": may(RULE_SCOPE, {}), "active": may(flag, True)}
+ALERT_AMOUNT = Form(tuple(one for one in LIMIT.good if one is not None), LIMIT.bad)
+AMOUNT_OF_ALERT = {"amount": must(ALERT_AMOUNT), "currency": must(currency), "days": may(integer(1, 31))}
+ALERT = Fields(
+    ALERT_COMMON | {"kind": must(choice("spendAbove")), "level": may(choice("account", "campaign"))} | AMOUNT_OF_ALERT,
+    {"name": "Too much", "kind": "spendAbove", "amount": "20", "currency": "USD"},
+)
+ALERT_CHANGE = Fields({name: may(member.form) for name, member in (ALERT_COMMON | AMOUNT_OF_ALERT).items()})
+"""docs/spec.md, "Alerts", for an alert of ``spendAbove``; tests/server/test_alerts.py tries the other kinds."""
 WEBHOOK_CHANGE = Fields({"url": may(URL), "active": may(flag), "events": may(NAMES)})
 
 # -- queries ------------------------------------------------------------------------------------------------------
@@ -405,6 +414,7 @@ def native(kind: str) -> Iterator[Row]:
 
 
 HOOK = "/webhooks/{webhookId}"
+ONE_ALERT = "/alerts/{alertId}"
 ONE_GUARDRAIL = "/guardrails/{guardrailId}"
 ROWS: tuple[Row, ...] = (
     # Access, keys, grants
@@ -454,6 +464,11 @@ ROWS: tuple[Row, ...] = (
     Row("PATCH", ONE_GUARDRAIL, 200, "admin", GUARDRAIL_CHANGE, agents=False),
     Row("DELETE", ONE_GUARDRAIL, access="admin", agents=False),
     Row("GET", f"{ONE_GUARDRAIL}/usage", agents=False),
+    # Alerts
+    Row("GET", "/alerts", agents=False),
+    Row("POST", "/alerts", 201, "admin", ALERT, agents=False),
+    Row("PATCH", ONE_ALERT, 200, "admin", ALERT_CHANGE, agents=False),
+    Row("DELETE", ONE_ALERT, access="admin", agents=False),
     # Webhooks
     Row("GET", "/webhooks"),
     Row("POST", "/webhooks", 201, "write", WEBHOOK, agents=False),

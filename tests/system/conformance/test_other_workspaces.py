@@ -42,6 +42,8 @@ ISSUES = {
     ("/activate", "sourceOperationId"): "source_not_activatable",
     ("/guardrails", "accountId"): "not_found",
     ("/guardrails/{guardrailId}", "accountId"): "not_found",
+    ("/alerts", "accountId"): "not_found",
+    ("/alerts/{alertId}", "accountId"): "not_found",
 }
 """Places whose ids are 422: the code of the issue. If another id of the request is not there, the answer is 404."""
 BORDERS = ("another workspace", "outside the scope")
@@ -124,7 +126,7 @@ async def test_an_id_behind_a_border_is_not_there(mine: Things, theirs: Things, 
             body = results(body)[0]["error"]
             status = body["status"]
         code = ISSUES.get((row.path, place))
-        if code is not None and (beside is own or row.path == "/guardrails"):
+        if code is not None and (beside is own or row.path in ("/guardrails", "/alerts")):
             assert (status, body["issues"][0]["code"]) == (422, code)
         else:
             assert (status, body["code"], body["outcome"]) == (404, "not_found", "not_applied"), body

@@ -136,7 +136,12 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
+BEFORE_ALERTS = (
+    *(f"DROP TABLE {name}" for name in ("alert_breaches", "alert_evaluations", "alerts")),
+    "ALTER TABLE entities DROP COLUMN activated_at",
+)
 BEFORE_FIGURES = (
+    *BEFORE_ALERTS,
     *(f"DROP TABLE {name}" for name in ("ledger", "ledger_heads", "verdicts")),
     *(f"DROP TABLE {name}" for name in ("figure_reads", "figures", "staged_figures")),
     "DROP INDEX ix_operations_workspace_id_account_id_created_at_id",

@@ -1,0 +1,1 @@
+"""Alerts: what a workspace wants to be told about its synced figures. Pure rules and their evaluation."""
