@@ -1,4 +1,8 @@
-"""Daily figures as SVG shapes: whole pixels, computed exactly."""
+"""Daily figures as SVG shapes, computed exactly.
+
+Positions and sizes are whole numbers of :data:`FULL` parts of the plot's width or height, so a plot fits every window
+and its texts keep their size.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,13 @@ from typing import Literal
 
 from attrs import frozen
 
-WIDTH, HEIGHT = 720, 200
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 26
+FULL = 10_000
 SCALE_STEPS = tuple(map(Decimal, ("1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "10")))
 
 
 @frozen
 class DataPoint:
-    """One day: its position and size in pixels, and its text."""
+    """One day: its place, its size and its text. ``anchor``: the end of the text that is at the middle of the day."""
 
     x: int
     y: int
@@ -23,11 +26,13 @@ class DataPoint:
     height: int
     middle: int
     says: str
+    anchor: Literal["start", "middle", "end"]
+    is_provisional: bool
 
 
 @frozen
-class Tick:
-    """A label of an axis. ``at``: pixels from the top or from the left."""
+class Level:
+    """A line of the scale. ``at``: its distance from the top."""
 
     at: int
     label: str
@@ -42,57 +47,71 @@ class Panel:
     style: Literal["bars", "line"]
     marks: tuple[DataPoint, ...]
     points: tuple[str, ...]
-    levels: tuple[Tick, ...]
-    days: tuple[Tick, ...]
+    levels: tuple[Level, ...]
+    days: tuple[str, ...]
     summary: str
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = WIDTH - RIGHT
-    floor: int = HEIGHT - BOTTOM
+    full: int = FULL
 
 
 def make_panel(
-    title: str, unit: str, values: Sequence[tuple[str, str | int | None]], style: Literal["bars", "line"]
+    title: str,
+    unit: str,
+    values: Sequence[tuple[str, str | int | None]],
+    style: Literal["bars", "line"],
+    provisional_from: str | None = None,
 ) -> Panel:
     """Make the plot of one figure.
 
     Args:
         title: the figure's name.
-        unit: the unit of the values.
+        unit: the unit of the values; empty if it is not known.
         values: date and value of each day; None where the day has no figure. Amounts are exact decimals.
-        style: bars or a line.
+        style: bars, whose scale has the unit, or a line.
+        provisional_from: the first day whose figures may still change.
     """
     series = [(day, None if value is None else Decimal(value)) for day, value in values]
     present = [value for _, value in series if value is not None]
     top = _round_up(max(present, default=Decimal(0)))
-    slot = Decimal(WIDTH - LEFT - RIGHT) / max(len(series), 1)
+    slot = Decimal(FULL) / max(len(series), 1)
     marks: list[DataPoint] = []
     pieces: list[list[str]] = [[]]
     for index, (day, value) in enumerate(series):
         if value is None:
             pieces.append([])
             continue
-        x, after = LEFT + _round_to_integer(slot * index), LEFT + _round_to_integer(slot * (index + 1))
-        y = _pixel_height(value, top)
-        width = max(1, after - x - max(1, (after - x) // 5))
-        marks.append(DataPoint(x, y, width, HEIGHT - BOTTOM - y, (x + after) // 2, f"{day}: {value} {unit}"))
-        pieces[-1].append(f"{(x + after) // 2},{y}")
+        x, after = _round_to_integer(slot * index), _round_to_integer(slot * (index + 1))
+        y = _find_height(value, top)
+        is_provisional = provisional_from is not None and day >= provisional_from
+        says = f"{day}: {_add_unit(f'{value:,}', unit)}{', provisional' if is_provisional else ''}"
+        width = after - x - (after - x) // 5
+        marks.append(DataPoint(x, y, width, FULL - y, x + width // 2, says, _choose_anchor(x, after), is_provisional))
+        pieces[-1].append(f"{marks[-1].middle},{y}")
+    scale_unit = unit if style == "bars" else ""
+    scale = [(FULL - FULL * half // 2, _format_label(top * half / 2)) for half in (2, 1, 0)]
     return Panel(
         title,
         unit,
         style,
         tuple(marks),
         tuple(" ".join(piece) for piece in pieces if piece),
-        tuple(Tick(_pixel_height(top * part / 4, top), _format_label(top * part / 4)) for part in (0, 2, 4)),
-        tuple(_make_day_ticks([day for day, _ in series], slot)),
+        tuple(Level(at, _add_unit(label, scale_unit)) for at, label in scale),
+        tuple(series[index][0] for index in sorted({0, len(series) // 2, len(series) - 1}) if series),
         _make_summary(title, unit, present, series),
     )
 
 
-def _make_day_ticks(days: Sequence[str], slot: Decimal) -> list[Tick]:
-    indexes = sorted({0, len(days) // 2, len(days) - 1}) if days else []
-    return [Tick(LEFT + _round_to_integer(slot * index + slot / 2), days[index]) for index in indexes]
+def _choose_anchor(x: int, after: int) -> Literal["start", "middle", "end"]:
+    """Choose the end of a text with which it stays inside the plot."""
+    return "start" if 3 * x < FULL else "end" if 3 * after > 2 * FULL else "middle"
+
+
+def _add_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}".rstrip()
+
+
+def format_share(parts: int) -> str:
+    """Format parts of a width or height as a percentage for SVG."""
+    return f"{parts // 100}.{parts % 100:02}%"
 
 
 def _make_summary(
@@ -101,12 +120,13 @@ def _make_summary(
     if not present:
         return f"{title}: no figures."
     days = f"{series[0][0]} to {series[-1][0]}"
-    return f"{title} per day, {days}: from {min(present)} to {max(present)} {unit}. The table below has every figure."
+    largest = _add_unit(f"{max(present):,}", unit)
+    return f"{title} per day, {days}: from {min(present):,} to {largest}. The table below has every figure."
 
 
-def _pixel_height(value: Decimal, top: Decimal) -> int:
-    """The distance of a value from the top edge in pixels; negative values count as 0."""
-    return HEIGHT - BOTTOM - _round_to_integer((HEIGHT - BOTTOM - TOP) * max(value, Decimal(0)) / top)
+def _find_height(value: Decimal, top: Decimal) -> int:
+    """The distance of a value from the top; negative values count as 0."""
+    return FULL - _round_to_integer(FULL * max(value, Decimal(0)) / top)
 
 
 def _round_up(value: Decimal) -> Decimal:

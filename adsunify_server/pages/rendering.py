@@ -17,6 +17,7 @@ from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json, dumps
 
 from . import wording
+from .chart import format_share
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -90,6 +91,7 @@ def _make_environment() -> Environment:
         "day": _format_day,
         "spelled": format_value,
         "words": _code_to_words,
+        "share": format_share,
     }
     return environment
 

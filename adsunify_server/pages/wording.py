@@ -120,15 +120,17 @@ def format_amount(value: str, account: Mapping[str, Any]) -> str:
 
 
 def format_change(account: Mapping[str, Any], kind: str, change: Mapping[str, Any]) -> dict[str, Any]:
-    """Format the values of a change, as money where the network's settings declare money."""
+    """Format the values of a change: money and instants where the network's settings declare them."""
     settings = get_adapter(account["network"]).network.settings
-    priced = any((row.field, row.level, row.unit) == (change["field"], kind, "money") for row in settings)
-    return {**change, **{name: _format_priced(change[name], account, priced) for name in ("before", "after")}}
+    unit = next((row.unit for row in settings if (row.field, row.level) == (change["field"], kind)), None)
+    return {**change, **{name: _format_value(change[name], account, unit) for name in ("before", "after")}}
 
 
-def _format_priced(value: Json, account: Mapping[str, Any], priced: bool) -> Json:
+def _format_value(value: Json, account: Mapping[str, Any], unit: str | None) -> Json:
     text = str(value)
-    return format_amount(text, account) if priced and NUMBER_PATTERN.fullmatch(text) else value
+    if unit == "money" and NUMBER_PATTERN.fullmatch(text):
+        return format_amount(text, account)
+    return format_moment(text) if unit in ("instant", "day") and value is not None else value
 
 
 # -- facts of accounts --------------------------------------------------------------------------------------------

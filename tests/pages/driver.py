@@ -62,6 +62,30 @@ return poor;
 """Texts whose contrast is below 4.5 (WCAG 2.2, 1.4.3)."""
 
 
+CUT = """
+const cut = [], flagged = new Set(), page = document.documentElement;
+if (page.scrollWidth > innerWidth) cut.push(["the page", page.scrollWidth, innerWidth]);
+const flag = (element, content, room) => {
+  flagged.add(element);
+  cut.push([element.outerHTML.slice(0, 120), Math.round(content), Math.round(room)]);
+};
+for (const element of document.body.querySelectorAll("*")) {
+  if (flagged.has(element.parentElement)) flagged.add(element);
+  if (flagged.has(element) || !element.getClientRects().length || !element.checkVisibility()) continue;
+  if (element.closest(".hidden, .skip, thead, select, input, textarea")) continue;
+  const box = element.getBoundingClientRect(), style = getComputedStyle(element);
+  if (box.left < -1 || box.right > innerWidth + 1) flag(element, box.right, innerWidth);
+  else if (element instanceof SVGElement || style.display === "inline") continue;
+  else if (style.textOverflow === "ellipsis" && element.title) continue;
+  else if (element.scrollWidth > element.clientWidth + 1) flag(element, element.scrollWidth, element.clientWidth);
+  else if (style.overflowY !== "visible" && element.scrollHeight > element.clientHeight + 1)
+    flag(element, element.scrollHeight, element.clientHeight);
+}
+return cut;
+"""
+"""Elements that reach out of the window, or whose content does not fit in them."""
+
+
 @define
 class Chromium:
     """One browser with a profile of its own."""
@@ -157,16 +181,21 @@ class Chromium:
     async def scheme(self, dark: bool) -> None:
         """Ask pages for their light or dark colours."""
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        await self._ask("POST", "/goog/cdp/execute", cmd="Emulation.setEmulatedMedia", params={"features": features})
+        await self._command("Emulation.setEmulatedMedia", features=features)
 
     async def width(self, pixels: int) -> None:
         """Make the page as wide as a telephone, or a desk."""
         size = {"width": pixels, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
-        await self._ask("POST", "/goog/cdp/execute", cmd="Emulation.setDeviceMetricsOverride", params=size)
+        await self._command("Emulation.setDeviceMetricsOverride", **size)
 
     async def picture(self, file: Path) -> None:
-        """Save what the window shows."""
-        file.write_bytes(base64.b64decode(await self._ask("GET", "/screenshot")))
+        """Save the whole page, also what the window does not show."""
+        shot = await self._command("Page.captureScreenshot", captureBeyondViewport=True, optimizeForSpeed=True)
+        file.write_bytes(base64.b64decode(shot["data"]))
+
+    async def _command(self, name: str, **parameters: Any) -> Any:
+        """A command of the browser's own protocol."""
+        return await self._ask("POST", "/goog/cdp/execute", cmd=name, params=parameters)
 
     async def legible(self) -> None:
         """Hold every text of the page against WCAG's contrast, in both colour schemes."""

@@ -54,10 +54,10 @@ async def test_a_whole_life(site: Served) -> None:
         await person.open(f"/accounts/{account}")
         assert "active" in person.text and "ad group" in person.text
         await person.open(f"/accounts/{account}/insights?startDate=2026-11-01&endDate=2026-11-10")
-        assert len(found(person.page, "svg", role="img")) == 2
+        assert len(found(person.page, "svg", role="group")) == 2
         assert len([one for one in found(person.page, "rect") if one.get("class") == "mark"]) == 10
         await person.open("/operations")
-        assert person.text.count("succeeded") == 2
+        assert len(found(person.page, "span", **{"class": "status succeeded"})) == 2
 
         await person.open("/connections")
         await person.send(action="/disconnect")

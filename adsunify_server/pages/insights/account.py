@@ -34,7 +34,6 @@ async def show_account(visit: PageRequest) -> web.Response:
         "period": period,
         "level": level,
         "levels": ["account", *(one.kind for one in get_adapter(account["network"]).network.report_levels)],
-        "metrics": METRICS,
     }
     try:
         if level != "account":
@@ -91,7 +90,9 @@ def _make_panels(insights: Mapping[str, Any]) -> list[Panel]:
     days = [(first + timedelta(days=number)).isoformat() for number in range(count)]
     currency = insights["currency"]
     spend = {day: format_money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
+    clicks = {day: row["clicks"] for day, row in rows.items()}
+    provisional_from = insights["coverage"]["provisionalFrom"]
     return [
-        make_panel("Spend", currency or "account currency", [(day, spend.get(day)) for day in days], "bars"),
-        make_panel("Clicks", "clicks", [(day, rows[day]["clicks"] if day in rows else None) for day in days], "line"),
+        make_panel("Spend", currency or "", [(day, spend.get(day)) for day in days], "bars", provisional_from),
+        make_panel("Clicks", "clicks", [(day, clicks.get(day)) for day in days], "line", provisional_from),
     ]

@@ -16,6 +16,8 @@ MAX_PAGES = 20
 """The most pages of a report that one view of the page reads."""
 MAX_ROWS = 500
 """The most entities that the table shows."""
+SORT_WORDS = (("-", "highest first"), ("", "lowest first"))
+"""The signs of an order of figures, and the words for them."""
 
 
 async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str, period: Period) -> dict[str, Any]:
@@ -50,6 +52,7 @@ async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str,
         "search": query.get("search", ""),
         "parent": parent,
         "sort": sort,
+        "sorts": [("name", ""), *((sign + name, f", {words}") for name in METRICS for sign, words in SORT_WORDS)],
         "child": _find_child_level(account["network"], level),
     }
 

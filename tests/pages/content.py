@@ -1,0 +1,187 @@
+"""A workspace as it is after some weeks: accounts, operations in every state, rules, keys, agents, webhooks, people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve, frozen
+from sqlalchemy import update
+
+from adsunify.service import sessions
+from adsunify.service.users import add_member, create_workspace
+from adsunify.store.schema import operations
+from tests.server.served import Served, brief, connect
+
+from .browsing import browser, email
+from .test_consent import address, decided, token
+
+NETWORKS = ("meta", "google", "apple", "linkedin")
+LONG_NAME = "Garden chairs of spring, for terraces and balconies, second attempt (Europe, Middle East and Africa)"
+UNBROKEN_NAME = "EMEA_2026-Q4_Prospecting_Lookalike-1pct_GardenChairs_Terraces_v2"
+HOOK = "http://127.0.0.1:9/receivers/advertising/operations/0123456789abcdef0123456789abcdef"
+"""Nobody listens there."""
+
+
+@frozen
+class Content:
+    """What a workspace holds.
+
+    Args:
+        values: for each variable part of a page's path, or for a path, the values by name.
+        consent: the address of a page that asks for consent.
+    """
+
+    values: Mapping[str, Mapping[str, str]]
+    consent: str
+
+
+async def make_content(site: Served) -> Content:
+    """Fill the workspace ``shop``. The admin has another workspace as well."""
+    world = site.networks.state.worlds["meta"]
+    names = dict(zip(world.accounts, (LONG_NAME, UNBROKEN_NAME), strict=False))
+    world.accounts = {
+        id_: evolve(account, name=names.get(id_, account.name)) for id_, account in world.accounts.items()
+    }
+    accounts = {network: await connect(site, network) for network in NETWORKS}
+    await create_workspace(site.service.store, "Winter garden furniture (agency)", email("admin"), None)
+    for network, name in (("meta", LONG_NAME), ("meta", UNBROKEN_NAME), ("google", "Autumn sale")):
+        await activate(site, await create(site, accounts[network], network, name))
+    site.hands.pass_(days=40)
+    return Content(
+        {
+            "accountId": {network: accounts[network] for network in ("meta", "google")},
+            "operationId": await make_operations(site, accounts["meta"]),
+            "guardrailId": await make_rules(site, accounts["meta"]),
+            "network": {"apple": "apple", "outbrain": "outbrain"},
+            "/invitation/{token}": {"": await make_invitation(site)},
+            "/connect/{token}": {"": await make_consent_link(site)},
+        },
+        await make_access(site, accounts["meta"]),
+    )
+
+
+async def prepare(site: Served, account: str, network: str, name: str) -> Any:
+    """A prepared operation that creates a campaign."""
+    return await site.admin.post("/create", {"accountId": account, "campaign": {**brief(network), "name": name}}, 201)
+
+
+async def create(site: Served, account: str, network: str, name: str) -> Any:
+    """The executed operation that has created a campaign."""
+    return await site.admin.execute((await prepare(site, account, network, name))["id"])
+
+
+async def activate(site: Served, source: Mapping[str, Any]) -> None:
+    body = {"accountId": source["accountId"], "sourceOperationId": source["id"]}
+    await site.admin.execute((await site.admin.post("/activate", body, 201))["id"])
+
+
+async def make_operations(site: Served, account: str) -> dict[str, str]:
+    """An operation in each state, and one of each action."""
+
+    async def fail(name: str, fault: str, path: str = "adsets", **more: Any) -> str:
+        made = await prepare(site, account, "meta", name)
+        await site.networks.fault("meta", fault, path=f"/v26.0/act_*/{path}", method="POST", **more)
+        await site.admin.send("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+        return str(made["id"])
+
+    made = {"expired": (await prepare(site, account, "meta", "Last summer"))["id"]}
+    site.hands.pass_(minutes=31)
+    source = await create(site, account, "meta", LONG_NAME)
+    campaign, group = (step["outputs"]["id"] for step in source["receipt"]["steps"][:2])
+    made["succeeded"] = source["id"]
+    activation = {"accountId": account, "sourceOperationId": source["id"]}
+    made["activation"] = (await site.admin.post("/activate", activation, 201))["id"]
+    fields = {"budget": "25.50", "name": UNBROKEN_NAME, "endAt": "2030-03-01T09:00:00Z"}
+    edit = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": fields}, 201)
+    made["edit"] = edit["id"]
+    deletion = (await site.admin.send("DELETE", f"/accounts/{account}/campaigns/{campaign}")).json()["data"]
+    made["deletion"] = deletion["id"]
+    made["prepared"] = (await prepare(site, account, "meta", UNBROKEN_NAME))["id"]
+    made["rejected"] = await fail("Refused by the network", "status", "campaigns", value=400)
+    made["partly"] = await fail("Refused in the middle", "status", value=400)
+    made["throttled"] = await fail("Throttled", "status", value=429, retryAfter=300)
+    made["unknown"] = await fail("Cut off", "reset_after")
+    cancelled = await prepare(site, account, "meta", "Thought better of it")
+    await site.admin.post(f"/operations/{cancelled['id']}/cancel", {})
+    made["cancelled"] = cancelled["id"]
+    for name, lease in (("stalled", -1), ("running", 30 * 60_000)):
+        made[name] = (await prepare(site, account, "meta", f"Is {name}"))["id"]
+        await interrupt(site, made[name], lease)
+    return made
+
+
+async def interrupt(site: Served, operation: str, lease: int) -> None:
+    """Leave an operation as its process does during a write. ``lease``: the milliseconds that its lease has left."""
+    values = {
+        "status": "running",
+        "fence": 1,
+        "in_flight": True,
+        "lease_until": site.service.store.clock.now() + lease,
+    }
+    statement = update(operations).where(operations.c.id == operation).values(**values).returning(operations.c.id)
+    await site.service.store.write(lambda connection: connection.execute(statement).all())
+
+
+async def make_rules(site: Served, account: str) -> dict[str, str]:
+    """Guardrails: one with a window that is partly used, one that is not active, one that has frozen a key."""
+    key_id, secret = await site.key("admin", title="Night shift")
+    robot = site.caller(secret)
+    window = {"hours": 24, "daily": "500", "lifetime": "20000"}
+    rules = {
+        "window": {"name": LONG_NAME[:90], "currency": "USD", "perWindow": window},
+        "approval": {
+            "name": UNBROKEN_NAME,
+            "currency": "USD",
+            "perOperation": {"daily": "1000", "lifetime": None},
+            "approvalAbove": {"daily": "100", "lifetime": "5000"},
+            "maxIncreasePercent": 50,
+            "maxBid": "4.50",
+            "scope": {"networks": ["meta", "google"], "accountIds": [account]},
+            "active": False,
+        },
+        "freeze": {
+            "name": "Nothing is deleted at night",
+            "blockedActions": ["delete"],
+            "onBreach": "freeze",
+            "scope": {"keyIds": [key_id]},
+        },
+    }
+    made = {name: (await site.admin.post("/guardrails", rule, 201))["id"] for name, rule in rules.items()}
+    created = await create(site, account, "meta", "Terrace furniture")
+    await activate(site, created)
+    campaign = created["receipt"]["steps"][0]["outputs"]["id"]
+    await robot.problem(403, "DELETE", f"/accounts/{account}/campaigns/{campaign}")
+    return made
+
+
+async def make_access(site: Served, account: str) -> str:
+    """Keys, an agent, webhooks and people; the address of a page on which another agent asks for consent."""
+    await site.key("admin", title="A key with a long name: nightly import of figures into the warehouse (finance)")
+    scoped = {"name": "Reporting", "canWrite": False, "scope": {"networks": ["meta"], "accountIds": [account]}}
+    await site.admin.post("/keys/scoped", scoped, 201)
+    site.service.settings = evolve(site.service.settings, webhook_dev_targets=frozenset({HOOK}))
+    await site.admin.post("/webhooks", {"url": HOOK}, 201)
+    await add_member(
+        site.service.store, "shop", f"{'alexandra.' * 4}papadopoulos@marketing.example.com", "viewer", None
+    )
+    asked = await address(site, name="Campaign assistant of the marketing department")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(asked)
+        told = await decided(person, "allow", access="write")
+        await token(site, asked, told["code"])
+    return await address(site, name="Another assistant")
+
+
+async def make_invitation(site: Served) -> str:
+    """The token of an invitation."""
+    admin = site.people["admin"].actor
+    made = await sessions.create_invitation(site.service, admin, "new.person@shop.example", "member")
+    return str(made["url"]).rpartition("/")[2]
+
+
+async def make_consent_link(site: Served) -> str:
+    """The token of a link that connects accounts."""
+    link = await site.admin.post("/connections/authorize", {"network": "meta"}, 201)
+    return str(link["url"]).rpartition("/")[2]
