@@ -103,7 +103,7 @@ def pyright(session: nox.Session) -> None:
     """pyright over the public client and a program that uses it, and the share of known types (needs npm)."""
     if shutil.which("npm") is None:
         session.error("npm is missing: pyright cannot be installed, so NOTHING was checked")
-    install(session, "pyright")
+    install(session, "test", "pyright")
     session.run("pyright")
     session.run("python", "-m", "tests.typing")
     session.run("python", "-m", "tests.typing.completeness")

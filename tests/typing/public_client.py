@@ -138,11 +138,12 @@ async def use_async_client(brief: CampaignBrief) -> Operation:
         assert_type(accounts, AsyncPages[Account])
         async for account in accounts:
             assert_type(account, Account)
-        report = client.insights.report(account, date(2030, 3, 1), date(2030, 3, 31), level="campaign")
+        first = await accounts.first()
+        report = client.insights.report(first, date(2030, 3, 1), date(2030, 3, 31), level="campaign")
         async for row in report:
             assert_type(row.spend, Decimal | None)
         assert_type(await report.sum_totals(), Figures)
-        operation = await client.campaigns.create(await accounts.first(), brief)
+        operation = await client.campaigns.create(first, brief)
         return assert_type(await client.operations.run(operation, confirmed=True), Operation)
 
 

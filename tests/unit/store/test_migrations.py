@@ -154,10 +154,10 @@ BEFORE_LEVELS = (
         "CREATE TABLE reports (id TEXT NOT NULL, workspace_id TEXT NOT NULL, account_id TEXT NOT NULL,"
         " start_date TEXT NOT NULL, end_date TEXT NOT NULL, state TEXT NOT NULL, job TEXT,"
         " created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,"
-        " CONSTRAINT fk_reports_account_id FOREIGN KEY (account_id) REFERENCES accounts (id),"
-        " CONSTRAINT fk_reports_workspace_id FOREIGN KEY (workspace_id) REFERENCES workspaces (id),"
-        " CONSTRAINT pk_reports PRIMARY KEY (id),"
-        " CONSTRAINT uq_reports_account_id_start_date_end_date UNIQUE (account_id, start_date, end_date))"
+        "\nCONSTRAINT fk_reports_account_id FOREIGN KEY (account_id) REFERENCES accounts (id),"
+        "\nCONSTRAINT fk_reports_workspace_id FOREIGN KEY (workspace_id) REFERENCES workspaces (id),"
+        "\nCONSTRAINT pk_reports PRIMARY KEY (id),"
+        "\nCONSTRAINT uq_reports_account_id_start_date_end_date UNIQUE (account_id, start_date, end_date))"
     ),
 )
 BEFORE_CALLS = (*BEFORE_LEVELS, "ALTER TABLE operations DROP COLUMN call_spend")
