@@ -9,7 +9,6 @@ from functools import partial
 from typing import TypeVar
 
 import click
-from rich.progress import Progress
 
 from adsunify import encryption
 from adsunify.actor import Role
@@ -28,6 +27,7 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .options import SecretParam, database_option, json_option
+from .progress import show_progress
 
 T = TypeVar("T")
 workspace_option = click.option("--workspace", required=True, metavar="NAME", help="The workspace's name.")
@@ -43,7 +43,8 @@ password_option = click.option(
 
 def run_task(database: str, task: StoreTask[T], *, allow_wrong_times: bool = False) -> T:
     """Open and migrate the store, run the task on it, and close it."""
-    return asyncio.run(run_with_store(database, task, allow_wrong_times=allow_wrong_times))
+    with show_progress("Working on the database"):
+        return asyncio.run(run_with_store(database, task, allow_wrong_times=allow_wrong_times))
 
 
 @click.group()
@@ -253,13 +254,15 @@ def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None
     could not be decrypted; keep the older keys.
     """
     ring = load_key_ring(database, os.environ)
-    with Progress(console=output.make_console(stderr=True)) as progress:
-        task = progress.add_task("Encrypting", total=None)
+    words = "Encrypting the secrets again"
+    with show_progress(words) as progress:
 
         def update_progress(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
+            progress.describe(f"{words}: {done:,} of {total:,}")
 
-        result = run_task(database, lambda store: key_rotation.rotate_keys(store, ring, update_progress, batch))
+        result = asyncio.run(
+            run_with_store(database, lambda store: key_rotation.rotate_keys(store, ring, update_progress, batch))
+        )
     unused_keys = [id_ for id_, count in result.remaining.items() if not count]
     if as_json:
         click.echo(dumps(result.to_json()))
@@ -288,5 +291,6 @@ def db() -> None:
 @database_option
 def upgrade(database: str) -> None:
     """Upgrade the database to this version's schema, as `adsunify serve` also does."""
-    asyncio.run(upgrade_database(database))
+    with show_progress("Upgrading the database"):
+        asyncio.run(upgrade_database(database))
     click.echo("The database is up to date.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from importlib import import_module
@@ -28,6 +29,7 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .briefs import make_brief
+from .progress import format_elapsed
 from .serve import RunningServer, running_server, simulated_networks
 
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
@@ -47,9 +49,12 @@ class DemoProgress:
     errors: dict[str, str] = field(factory=dict)
     current_stages: dict[str, str] = field(factory=dict)
 
-    def make_table(self) -> Table:
-        """Make a table of the progress."""
-        table = Table(title="adsunify demo, on simulated networks", box=None, padding=(0, 1, 0, 0))
+    def make_table(self, elapsed: float | None = None) -> Table:
+        """Make a table of the progress. ``elapsed``: the seconds since the start."""
+        title = "adsunify demo, on simulated networks"
+        if elapsed is not None:
+            title += f"  {format_elapsed(elapsed)}"
+        table = Table(title=title, box=None, padding=(0, 1, 0, 0))
         for heading in ("network", *STAGES):
             table.add_column(heading, no_wrap=True)
         for network in self.networks:
@@ -103,7 +108,13 @@ def demo(networks: str, as_json: bool) -> None:
     progress = DemoProgress(chosen)
     console = output.make_console(stderr=as_json)
     if console.is_terminal:
-        with Live(console=console, get_renderable=progress.make_table, refresh_per_second=4, transient=as_json):
+        start = time.monotonic()
+        with Live(
+            console=console,
+            get_renderable=lambda: progress.make_table(time.monotonic() - start),
+            refresh_per_second=4,
+            transient=as_json,
+        ):
             asyncio.run(_run_demo(progress))
     else:
         asyncio.run(_run_demo(progress))

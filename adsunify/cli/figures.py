@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from pydantic.alias_generators import to_snake
 from rich.console import Console
 
-from adsunify.answers import AccountInsights, Coverage, Day, EntityDay, Figures, InsightsOverview
+from adsunify.answers import AccountInsights, Coverage, CurrencyTotals, Day, EntityDay, Figures, InsightsOverview, Range
 from adsunify.client.reports import FigureSums
 from adsunify.values.currencies import EXPONENTS
 from adsunify.values.exact_json import Json
@@ -24,7 +24,7 @@ PROVISIONAL_MARK = "*"
 NO_FIGURE = "-"
 ENTITY_COLUMNS = {
     "entityId": Column("id"),
-    "entityName": Column("name", rank=1, prose=True),
+    "entityName": Column("name", rank=1, prose=True, prose_width=44),
     "parentId": Column("parent", rank=5),
 }
 METRIC_COLUMNS = {
@@ -65,21 +65,25 @@ def _mark_day(day: str, coverage: Coverage) -> str:
     return day if first is None or day < first.isoformat() else f"{day} {PROVISIONAL_MARK}"
 
 
-def align_numbers(values: Sequence[Json], absent: str = "", min_places: int = 0) -> list[str]:
+def align_numbers(values: Sequence[Json]) -> list[str]:
     """Return numbers as text with as many digits after the point as the longest one, and with separators."""
     numbers = [None if value is None else Decimal(value) for value in values]
     exponents = [number.as_tuple().exponent for number in numbers if number is not None]
     places = max((-exponent for exponent in exponents if isinstance(exponent, int)), default=0)
-    return [absent if number is None else f"{number:,.{max(places, min_places)}f}" for number in numbers]
+    return ["" if number is None else f"{number:,.{max(places, 0)}f}" for number in numbers]
+
+
+def describe_gap(gap: Range) -> str:
+    """Return the days that are missing."""
+    first, last = gap.start_date, gap.end_date
+    return f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
 
 
 def describe_coverage(coverage: Coverage, provisional_mark: str = "") -> Iterator[str]:
     """Yield a line for each fact of the days that the figures cover. A mark explains those of provisional days."""
     if not coverage.complete:
         yield "The figures are not complete."
-    for gap in coverage.missing:
-        first, last = gap.start_date, gap.end_date
-        yield f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
+    yield from map(describe_gap, coverage.missing)
     if coverage.provisional_from is not None:
         first = coverage.provisional_from
         yield f"{provisional_mark}provisional from {first}: the network may still change the figures"
@@ -92,75 +96,95 @@ def describe_coverage(coverage: Coverage, provisional_mark: str = "") -> Iterato
 
 @frozen
 class FigureRow:
-    """A row of a table of figures: what it is about, its figures, and the measure of each day for a sparkline."""
+    """A row of a table of figures.
+
+    Attributes:
+        facts: what it is about.
+        figures: None if there are none.
+        currency: of the amounts.
+        days: the drawn metric of each day, for a sparkline.
+    """
 
     facts: Sequence[Json]
     figures: Figures | None
+    currency: str | None
     days: Sequence[Number | None] = ()
 
 
-@frozen
-class FigureTable:
-    """What the tables with charts have in common.
+def make_figure_table(
+    heads: Sequence[Column],
+    ranks: Mapping[str, int],
+    rows: Sequence[FigureRow],
+    totals: Sequence[FigureRow],
+    measure: str,
+    charts: Charts,
+) -> TextTable:
+    """Make a table of facts, sparklines, metrics, and shares of the totals with bars.
 
-    Attributes:
-        heads: the columns of the facts.
-        ranks: the ranks of columns that differ from those of :data:`METRIC_COLUMNS`; ``trend`` and ``share`` as well.
-        measure: the metric that is drawn.
+    ``totals``: a row for each currency. ``ranks``: of the columns of metrics, and of ``trend`` and ``share``, if they
+    are not those of :data:`METRIC_COLUMNS`. ``measure``: the metric that is drawn.
     """
-
-    heads: Sequence[Column]
-    ranks: Mapping[str, int]
-    currency: str | None
-    measure: str
-
-    def make_table(self, rows: Sequence[FigureRow], total: FigureRow | None, charts: Charts) -> TextTable:
-        """Make the table: facts, a sparkline, metrics, and the share of the total with a bar."""
-        all_rows = [*rows, *([] if total is None else [total])]
-        facts = zip(self.heads, zip(*(row.facts for row in all_rows), strict=True), strict=True)
-        heads, columns = list[Column](), list[Sequence[Json]]()
-        for head, cells in facts:
-            if any(cells):
-                heads.append(head)
-                columns.append(cells)
-        if any(len(row.days) > 1 for row in rows):
-            heads.append(self._make_column(Column(f"{self.measure} by day", chart=True, style=CHART_STYLE), "trend"))
-            columns.append([charts.draw_sparkline(row.days) if row.days else "" for row in all_rows])
-        for name, column in METRIC_COLUMNS.items():
-            values = [_get_figure(row.figures, name) for row in all_rows]
-            if name in ALWAYS_SHOWN or any(value is not None for value in values):
-                heads.append(self._make_column(evolve(column, name=label_metric(name, self.currency)), name))
-                columns.append(_align_metric(name, values, self.currency))
-        whole = None if total is None else _get_figure(total.figures, self.measure)
-        if whole is not None and whole > 0:
-            heads.append(self._make_column(Column(f"share of {self.measure}", chart=True, style=CHART_STYLE), "share"))
-            columns.append([*_draw_shares([_get_figure(row.figures, self.measure) for row in rows], whole, charts), ""])
-        return make_table(heads, zip(*columns, strict=True), totals=len(all_rows) - len(rows))
-
-    def _make_column(self, column: Column, name: str) -> Column:
-        return evolve(column, rank=self.ranks.get(name, column.rank))
+    all_rows = [*rows, *totals]
+    table = dict(zip(heads, zip(*(row.facts for row in all_rows), strict=True), strict=True))
+    columns = {head: cells for head, cells in table.items() if any(cells)}
+    if any(len(row.days) > 1 for row in rows):
+        head = Column(f"{measure} by day", ranks.get("trend", 0), chart=True, style=CHART_STYLE)
+        columns[head] = tuple(charts.draw_sparkline(row.days) if row.days else "" for row in all_rows)
+    currencies = [row.currency for row in all_rows]
+    for name, column in METRIC_COLUMNS.items():
+        values = [_get_figure(row.figures, name) for row in all_rows]
+        if name in ALWAYS_SHOWN or any(value is not None for value in values):
+            head = evolve(column, name=label_metric(name, currencies), rank=ranks.get(name, column.rank))
+            columns[head] = tuple(align_metric(name, values, currencies))
+    wholes = {row.currency: _get_figure(row.figures, measure) for row in totals}
+    shares = [_calculate_share(_get_figure(row.figures, measure), wholes.get(row.currency)) for row in rows]
+    highest = max((share for share in shares if share is not None), default=Decimal(0))
+    if highest > 0:
+        head = Column(f"share of {measure}", ranks.get("share", 0), chart=True, style=CHART_STYLE)
+        columns[head] = (*(_draw_share(share, highest, charts) for share in shares), *("" for _ in totals))
+    return make_table([*columns], zip(*columns.values(), strict=True), totals=len(totals))
 
 
-def _draw_shares(values: Sequence[Number | None], whole: Number, charts: Charts) -> Iterator[str]:
-    """Yield each value in percent of the whole, with a bar; the highest value has the longest bar."""
-    highest = max(Decimal(value) for value in values if value is not None)
-    for value in values:
-        if value is None:
-            yield NO_FIGURE
-        else:
-            yield f"{Decimal(value) / whole * 100:5.1f} %  {charts.draw_bar(Decimal(value) / highest)}"
+def _calculate_share(value: Number | None, whole: Number | None) -> Decimal | None:
+    return Decimal(value) / Decimal(whole) if value is not None and whole is not None and whole > 0 else None
 
 
-def label_metric(name: str, currency: str | None) -> str:
-    """Return the heading of a metric, with the currency of an amount."""
-    label = METRIC_COLUMNS[name].name
-    return f"{label} {to_plain_text(currency)}" if name in MONEY_METRICS and currency is not None else label
+def _draw_share(share: Decimal | None, highest: Decimal, charts: Charts) -> str:
+    return NO_FIGURE if share is None else f"{share * 100:5.1f} %  {charts.draw_bar(share / highest)}"
 
 
-def _align_metric(name: str, values: Sequence[Number | None], currency: str | None) -> list[str]:
-    """Return the values of a metric as text; amounts have at least the digits of the currency."""
-    places = (EXPONENTS.get(currency or "") or 0) if name in MONEY_METRICS else 0
-    return align_numbers(values, NO_FIGURE, places)
+def label_metric(name: str, currencies: Iterable[str | None]) -> str:
+    """Return the heading of a metric; that of an amount has the currency, if all amounts have the same one."""
+    label, known = METRIC_COLUMNS[name].name, {*currencies}
+    return f"{label} {to_plain_text(known.pop())}".rstrip() if name in MONEY_METRICS and len(known) == 1 else label
+
+
+def align_metric(name: str, values: Sequence[Number | None], currencies: Sequence[str | None]) -> list[str]:
+    """Return the values of a metric with their points in one column, and with separators. No digit is dropped.
+
+    Amounts have at least the digits of their currency, and its code if there are several currencies.
+    """
+    is_money, has_several = name in MONEY_METRICS, len({*currencies}) > 1
+    texts = [
+        NO_FIGURE if value is None else _format_number(value, EXPONENTS.get(currency or "") if is_money else 0)
+        for value, currency in zip(values, currencies, strict=True)
+    ]
+    longest = max((len(text) - _find_point(text) for text in texts), default=0)
+    aligned = [text + " " * (longest - len(text) + _find_point(text)) for text in texts]
+    if not (is_money and has_several):
+        return aligned
+    codes = ["" if value is None else currency or "?" for value, currency in zip(values, currencies, strict=True)]
+    return [f"{text} {to_plain_text(code):3}" for text, code in zip(aligned, codes, strict=True)]
+
+
+def _format_number(value: Number, min_places: int | None) -> str:
+    exponent = Decimal(value).as_tuple().exponent
+    places = -exponent if isinstance(exponent, int) else 0
+    return f"{value:,.{max(places, min_places or 0)}f}"
+
+
+def _find_point(text: str) -> int:
+    return len(text.partition(".")[0])
 
 
 def _get_figure(figures: Figures | None, name: str) -> Any:
@@ -215,16 +239,16 @@ def report_parts(insights: Mapping[str, Json], screen: Console) -> Iterator[str 
     if not insights["rows"]:
         yield "There are no rows."
     elif is_of_entities:
-        table = FigureTable([*ENTITY_COLUMNS.values()], ENTITY_RANKS, currency, measure)
-        rows = _list_entities([EntityDay.model_validate(row) for row in insights["rows"]], [*by_day], measure)
-        yield table.make_table(rows, FigureRow(("total", "", ""), totals), charts)
+        entities = _list_entities(insights, [*by_day], measure)
+        total = FigureRow(("total", "", ""), totals, currency)
+        yield make_figure_table([*ENTITY_COLUMNS.values()], ENTITY_RANKS, entities, [total], measure, charts)
     else:
-        table = FigureTable(DAY_COLUMNS, DAY_RANKS, currency, measure)
-        rows = [
-            FigureRow((str(day), _describe_day(day, day_rows, coverage)), day_rows[0] if day_rows else None)
-            for day, day_rows in by_day.items()
+        days = [
+            FigureRow((str(day), _describe_day(day, rows, coverage)), rows[0] if rows else None, currency)
+            for day, rows in by_day.items()
         ]
-        yield table.make_table(rows, FigureRow(("total", ""), totals), charts)
+        total = FigureRow(("total", ""), totals, currency)
+        yield make_figure_table(DAY_COLUMNS, DAY_RANKS, days, [total], measure, charts)
     if insights["rows"] and len(by_day) > 1:
         yield ""
         yield _make_trend_table({day: _add_up(day_rows) for day, day_rows in by_day.items()}, currency, charts)
@@ -250,17 +274,17 @@ def _describe_day(day: date, rows: Sequence[Day], coverage: Coverage) -> str:
     return "provisional" if first is not None and day >= first else ""
 
 
-def _list_entities(rows: Sequence[EntityDay], days: Sequence[date], measure: str) -> list[FigureRow]:
+def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: str) -> list[FigureRow]:
     """Return a row for each entity with its sums; the one with the highest measure is first."""
     by_entity: defaultdict[str, list[EntityDay]] = defaultdict(list)
-    for row in rows:
+    for row in map(EntityDay.model_validate, insights["rows"]):
         by_entity[row.entity_id].append(row)
     listed = []
-    for entity_id, entity_rows in by_entity.items():
-        latest = max(entity_rows, key=lambda row: row.date)
-        by_day = {row.date: _get_figure(row, measure) for row in entity_rows}
+    for entity_id, rows in by_entity.items():
+        latest = max(rows, key=lambda row: row.date)
+        by_day = {row.date: _get_figure(row, measure) for row in rows}
         facts = (entity_id, latest.entity_name, latest.parent_id)
-        listed.append(FigureRow(facts, _add_up(entity_rows), [by_day.get(day) for day in days]))
+        listed.append(FigureRow(facts, _add_up(rows), insights["currency"], [by_day.get(day) for day in days]))
     return _sort_rows(listed, measure)
 
 
@@ -282,7 +306,7 @@ def _make_trend_table(by_day: Mapping[date, Figures], currency: str | None, char
         numbers = [value for value in values if value is not None]
         extremes = [min(numbers), max(numbers)] if numbers else [None, None]
         chart = charts.draw_sparkline(values) if numbers else NO_FIGURE
-        rows.append((label_metric(name, currency), chart, *_align_metric(name, extremes, currency)))
+        rows.append((label_metric(name, [currency]), chart, *align_metric(name, extremes, [currency] * 2)))
     return make_table(TREND_COLUMNS, rows)
 
 
@@ -291,7 +315,7 @@ def _make_trend_table(by_day: Mapping[date, Figures], currency: str | None, char
 
 ACCOUNT_COLUMNS = (
     Column("network"),
-    Column("name", prose=True),
+    Column("name", prose=True, prose_width=24),
     Column("account", rank=3),
     Column("state", style=STATE_STYLE),
 )
@@ -304,33 +328,24 @@ ACCOUNT_RANKS = {
     "conversionValue": 7,
     "reach": 8,
 }
+MAX_NAMED_ACCOUNTS = 3
+"""If more accounts have the same missing days, their number is shown instead of their names."""
 
 
 def overview_parts(overview: InsightsOverview, screen: Console) -> Iterator[str | TextTable]:
-    """Yield a table of the accounts of each currency, with its totals, and the accounts that lack figures."""
+    """Yield a table of the accounts with the totals of each currency, and what figures are not complete or final."""
     charts = Charts.choose(screen)
     yield f"{overview.start_date} to {overview.end_date}"
     if not overview.accounts:
         yield "No ad account is connected. `adsunify connect NETWORK` connects those of a network."
-    by_currency: defaultdict[str | None, list[AccountInsights]] = defaultdict(list)
-    for account in overview.accounts:
-        by_currency[account.currency].append(account)
-    totals = {total.currency: total for total in overview.totals}
-    for currency in sorted(by_currency, key=lambda currency: (currency is None, currency)):
-        accounts, total = by_currency[currency], totals.get(currency or "")
-        measure = "spend" if total is None else _choose_measure(total)
-        rows = [_make_account_row(account, overview, measure) for account in accounts]
-        total_row = None if total is None else FigureRow(("total", _count_accounts(total.accounts), "", ""), total)
-        yield ""
-        yield FigureTable(ACCOUNT_COLUMNS, ACCOUNT_RANKS, currency, measure).make_table(
-            _sort_rows(rows, measure), total_row, charts
-        )
+        return
+    measure = "spend" if any(total.spend is not None for total in overview.totals) else "impressions"
+    rows = _sort_rows([_make_account_row(account, overview, measure) for account in overview.accounts], measure)
+    rows.sort(key=lambda row: (row.currency is None, row.currency))
+    totals = [_make_total_row(total, overview.accounts) for total in overview.totals]
+    yield make_figure_table(ACCOUNT_COLUMNS, ACCOUNT_RANKS, rows, totals, measure, charts)
     yield ""
     yield from _describe_accounts(overview.accounts)
-
-
-def _count_accounts(number: int) -> str:
-    return "1 account" if number == 1 else f"{number} accounts"
 
 
 def _make_account_row(account: AccountInsights, overview: InsightsOverview, measure: str) -> FigureRow:
@@ -338,7 +353,20 @@ def _make_account_row(account: AccountInsights, overview: InsightsOverview, meas
     by_day = {row.date: _get_figure(row, measure) for row in account.rows}
     days = [by_day.get(overview.start_date + timedelta(days=number)) for number in range(count if by_day else 0)]
     facts = (account.network, account.name, account.account_id, _describe_state(account))
-    return FigureRow(facts, account.totals, days)
+    return FigureRow(facts, account.totals, account.currency, days)
+
+
+def _make_total_row(total: CurrencyTotals, accounts: Sequence[AccountInsights]) -> FigureRow:
+    """Return the totals of a currency. Networks count conversions in different ways, so theirs are not added up."""
+    networks = {account.network for account in accounts if account.currency == total.currency and account.totals}
+    not_added = dict.fromkeys(("conversions", "conversion_value")) if len(networks) > 1 else {}
+    facts = (f"total {to_plain_text(total.currency)}", count_accounts(total.accounts), "", "")
+    return FigureRow(facts, total.model_copy(update=not_added), total.currency)
+
+
+def count_accounts(number: int) -> str:
+    """Return a number of accounts in words."""
+    return "1 account" if number == 1 else f"{number} accounts"
 
 
 def _describe_state(account: AccountInsights) -> str:
@@ -346,14 +374,19 @@ def _describe_state(account: AccountInsights) -> str:
         return account.state
     if not account.rows:
         return "no rows"
-    if account.coverage is None or account.coverage.missing:
-        return "days missing"
-    return "" if account.coverage.provisional_from is None else "provisional"
+    if account.coverage is not None and (missing := _count_missing_days(account.coverage)):
+        return "1 day missing" if missing == 1 else f"{missing} days missing"
+    return "provisional" if account.coverage is not None and account.coverage.provisional_from is not None else ""
+
+
+def _count_missing_days(coverage: Coverage) -> int:
+    return sum((gap.end_date - gap.start_date).days + 1 for gap in coverage.missing)
 
 
 def _describe_accounts(accounts: Sequence[AccountInsights]) -> Iterator[str]:
-    """Yield the accounts whose figures are not complete or not final, and why."""
-    labels: defaultdict[str, list[str]] = defaultdict(list)
+    """Yield the accounts without figures and why, the missing days, and how many accounts have provisional ones."""
+    gaps: defaultdict[str, list[str]] = defaultdict(list)
+    provisional = []
     for account in accounts:
         label = f"{account.network} {to_plain_text(account.name or account.account_id)}"
         if account.error is not None:
@@ -361,7 +394,14 @@ def _describe_accounts(accounts: Sequence[AccountInsights]) -> Iterator[str]:
         elif account.pending is not None:
             yield f"{label} ({account.account_id}): the network has not prepared the report. Run the command again."
         elif account.coverage is not None:
-            for fact in describe_coverage(account.coverage):
-                labels[fact].append(label)
-    for fact, about in labels.items():
-        yield fact if len(about) == len(accounts) else f"{', '.join(about)}: {fact}"
+            for gap in account.coverage.missing:
+                gaps[describe_gap(gap)].append(label)
+            if account.coverage.provisional_from is not None:
+                provisional.append(account.coverage.provisional_from)
+    for fact, labels in sorted(gaps.items()):
+        yield f"{fact} of {', '.join(labels) if len(labels) <= MAX_NAMED_ACCOUNTS else count_accounts(len(labels))}"
+    if provisional:
+        yield (
+            f"provisional from {min(provisional)} or later, {count_accounts(len(provisional))}: the networks may still "
+            "change the figures. `adsunify insights ACCOUNT` shows each day."
+        )

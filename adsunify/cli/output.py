@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
 
 import click
 from attrs import frozen
@@ -68,7 +67,8 @@ class Column:
         name: the heading.
         rank: columns of rank 0 are always shown. A narrow terminal shows those of the lowest other ranks that fit.
         prose: cells wrap between words.
-        number: cells are aligned to the right.
+        prose_width: the width up to which prose does not wrap. Columns of higher ranks give way to it.
+        number: cells are aligned to the right. Spaces at the end of a cell count.
         chart: cells are drawn, and only a terminal shows them.
         style: the style of the cells on a terminal, as rich names it.
     """
@@ -76,6 +76,7 @@ class Column:
     name: str
     rank: int = 0
     prose: bool = False
+    prose_width: int = MIN_PROSE_WIDTH
     number: bool = False
     chart: bool = False
     style: str = ""
@@ -106,13 +107,14 @@ class TextTable:
             yield from self._row_facts(all_places)
             return
         table = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0))
-        for place, width in zip(places, self._column_widths(places, screen.width), strict=True):
+        widths = self._column_widths(places, screen.width)
+        for place, width in widths.items():
             column = self.columns[place]
-            justify: Literal["left", "right"] = "right" if column.number else "left"
-            table.add_column(Text(column.name), width=width, justify=justify, style=column.style)
+            head = Text(column.name, justify="right" if column.number else "left")
+            table.add_column(head, width=width, style=column.style)
         for number, row in enumerate(self.cells):
             style = "bold" if number >= len(self.cells) - self.totals else None
-            table.add_row(*(Text(row[place]) for place in places), style=style)
+            table.add_row(*(Text(self._pad_cell(row[place], place, widths[place])) for place in places), style=style)
         yield table
         absent = [self.columns[place].name for place in all_places if place not in places]
         if absent:
@@ -129,14 +131,17 @@ class TextTable:
     def _do_columns_fit(self, places: Sequence[int], width: int) -> bool:
         return sum(self._min_width(place) + COLUMN_GAP for place in places) - COLUMN_GAP <= width
 
-    def _column_widths(self, places: Sequence[int], width: int) -> list[int]:
+    def _pad_cell(self, cell: str, place: int, width: int) -> str:
+        return " " * (width - cell_len(cell)) + cell if self.columns[place].number else cell
+
+    def _column_widths(self, places: Sequence[int], width: int) -> dict[int, int]:
         """Return the width of each column. Spare width goes to the columns whose cells wrap most."""
         widths = {place: self._min_width(place) for place in places}
         full_widths = {place: self._max_width(place) for place in places}
         for _ in range(width + COLUMN_GAP - sum(column_width + COLUMN_GAP for column_width in widths.values())):
             place = max(places, key=lambda place: full_widths[place] / widths[place])
             widths[place] += widths[place] < full_widths[place]
-        return list(widths.values())
+        return widths
 
     def _max_width(self, place: int) -> int:
         """Return the width at which nothing wraps."""
@@ -147,7 +152,7 @@ class TextTable:
         column = self.columns[place]
         words = [word for cell in self._column_cells(place) for word in (cell.split() if column.prose else (cell,))]
         minimum = max(map(cell_len, (*column.name.split(), *words)))
-        return max(minimum, min(MIN_PROSE_WIDTH, self._max_width(place))) if column.prose else minimum
+        return max(minimum, min(column.prose_width, self._max_width(place))) if column.prose else minimum
 
     def _column_cells(self, place: int) -> list[str]:
         return [row[place] for row in self.cells]

@@ -15,11 +15,13 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from adsunify import Ads
 from adsunify.cli.charts import ASCII, BLOCKS, Charts
 from adsunify.cli.figures import report_parts
 from adsunify.cli.output import print_parts
 from tests.client.test_reports import FIRST, LAST, make_page, make_row
 
+from .conftest import Place
 from .test_insights import Answer, serve_answers
 from .test_terminal import STEERING, WIDTHS, at_terminal, read_until
 
@@ -162,6 +164,19 @@ def answer_accounts(path: str, query: Mapping[str, str]) -> Answer:
     return {"startDate": str(FIRST), "endDate": str(LAST), "level": "account", "accounts": accounts, "totals": []}, None
 
 
+def test_the_overview_is_that_of_the_api(served: Mapping[str, Any]) -> None:
+    """The command reads the accounts one by one; the answer is that of one call of ``GET /insights``."""
+    place = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+    days = {"startDate": "2026-01-01", "endDate": "2026-01-03"}
+    accounts = [one["accountId"] for one in served["accounts"] if one["network"] not in ("amazon", "x")]
+    shown = place.ads("insights", *accounts, "--from", days["startDate"], "--to", days["endDate"], "--json")
+    with Ads(served["baseUrl"], token=served["apiKey"]) as client:
+        answer = client.call("get_insights", query={**days, "accountIds": ",".join(accounts)})["data"]
+    states = {account["network"]: account["state"] for account in answer["accounts"]}
+    assert json.loads(shown.out) == answer, states
+    assert shown.code == (set(states.values()) != {"complete"}), states
+
+
 def test_the_overview_in_a_pipe() -> None:
     with serve_answers(answer_accounts) as place:
         plain = place.ads("insights", *DAYS)
@@ -173,7 +188,7 @@ def test_the_overview_in_a_pipe() -> None:
     assert (total["currency"], total["accounts"], total["complete"]) == ("EUR", 2, True)
     assert (total["spend"], total["impressions"], total["clicks"], total["reach"]) == ("143.5", 70, None, None)
     rows = [line.split() for line in plain.out.splitlines()]
-    assert ["total", "2", "accounts", "70", "-", "143.50"] in rows
+    assert ["total", "EUR", "2", "accounts", "70", "-", "143.50", "EUR"] in rows
     assert ["tiktok", "Shop", "tiktok", TIKTOK, "failed", "-", "-", "-"] in rows
     assert f"tiktok Shop tiktok ({TIKTOK}): The network refuses the token." in plain.out
     assert f"x Shop x ({X}): the network has not prepared the report. Run the command again." in plain.out
@@ -209,7 +224,7 @@ def test_the_overview_on_a_terminal(width: int) -> None:
     table = STEERING.sub("", rest.rpartition("\x1b[2K")[2])
     assert [line for line in table.splitlines() if cell_len(line) > width] == []
     assert "▂" not in table and "███████" in table and "100.0 %" not in table and " 50.0 %" in table
-    assert re.search(r"^total +2 accounts .*143\.50", table, re.MULTILINE)
+    assert re.search(r"^total EUR +2 accounts .*143\.50", table, re.MULTILINE)
     assert set(re.findall(r"8d7a1f0e[-0-9a-f]*", table)) >= {TIKTOK, X}
     assert all(len(id_) == 36 for id_ in re.findall(r"8d7a1f0e[-0-9a-f]*", table))
 
@@ -230,7 +245,7 @@ def test_terminals_that_can_show_less(environment: Mapping[str, str], has_colour
     ):
         shown = read_until(ours)
     table = shown.rpartition("\x1b[2K")[2]
-    assert re.search(r"^total +2 accounts .*143\.50", STEERING.sub("", table), re.MULTILINE), shown
+    assert re.search(r"^total EUR +2 accounts .*143\.50", STEERING.sub("", table), re.MULTILINE), shown
     assert (COLOURS.search(table) is not None) is has_colours
     assert ("█" in table) is has_blocks and ("########" in table) is not has_blocks
     if environment.get("TERM") == "dumb":
