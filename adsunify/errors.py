@@ -18,6 +18,7 @@
      │   ├─ ProviderThrottled          the network asks to wait; see ``retry_after``
      │   └─ ProviderUnreadable         no usable answer: 5xx, not JSON, a member missing, a connection lost
      ├─ OperationError            400  the operation's state forbids it; see ``code``
+     │   └─ PlanStale                  values at the network have changed; see ``differences``
      ├─ ServerUnreachable         503  an adsunify server gave no usable answer (raised by clients of a server)
      │   └─ ServerConnectionError      no connection, or no complete response; also a Python ConnectionError
      ├─ StoreError                503  the database is not reachable or refused the statement
@@ -387,6 +388,43 @@ class OperationError(AdsunifyError):
         super().__init__(message, code=code, outcome=outcome, operation=operation)
         self.native = native
         self.retry_after = retry_after
+
+
+class StaleValue(NamedTuple):
+    """A value at the network that differs from what a plan rests on.
+
+    ``member`` is a field such as ``budget``, ``entity`` if the entity is gone, or else a native pointer into the write,
+    which would set another value now. ``currency`` is that of an amount, else None.
+    """
+
+    kind: str
+    entity_id: str
+    member: str
+    planned: Any
+    found: Any
+    currency: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The value as a response shows it."""
+        members = self._asdict()
+        return {"kind": members.pop("kind"), "entityId": members.pop("entity_id"), **members}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> StaleValue:
+        """Read what :meth:`to_json` wrote."""
+        planned, found, currency = (value.get(name) for name in ("planned", "found", "currency"))
+        return cls(value["kind"], value["entityId"], value["member"], planned, found, currency)
+
+
+class PlanStale(OperationError):
+    """Values at the network differ from those that the plan rests on; ``differences`` lists them."""
+
+    default_code = "plan_stale"
+    title = "A value changed since the plan was made"
+
+    def __init__(self, message: str, *, differences: Sequence[StaleValue]) -> None:
+        super().__init__(message, code=self.default_code)
+        self.differences = tuple(differences)
 
 
 class ServerUnreachable(AdsunifyError):

@@ -18,6 +18,7 @@ from adsunify.errors import (
     NotFound,
     OperationError,
     PermissionRefused,
+    PlanStale,
     ProviderError,
     ProviderNotFound,
     ProviderThrottled,
@@ -25,6 +26,7 @@ from adsunify.errors import (
     RateLimited,
     RuleBreach,
     ServerUnreachable,
+    StaleValue,
     StoreError,
     TokenRefused,
     Unauthenticated,
@@ -50,7 +52,7 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "operation_running": (400, "The operation is being executed."),
     "operation_succeeded": (400, "The operation was executed already."),
     "operation_unknown": (400, "It is not known whether a native write of the operation was done."),
-    "plan_stale": (400, "A budget on which the plan rests has another value now; prepare the change again."),
+    "plan_stale": (400, "Values on which the plan rests have changed at the network; the error lists them."),
     "clock_ahead": (400, "The operation has a time ahead of the server's clock; see `adsunify admin clock`."),
     "account_disconnected": (400, "The account is disconnected; connect it again."),
     "malformed_request": (400, "The request line, the headers or the framing of the request are not valid HTTP."),
@@ -109,7 +111,6 @@ PROBLEM_TITLES: Mapping[str, str] = {
     "approval_required": "A person must approve",
     "credential_frozen": "The credential is frozen",
     "clock_ahead": "A clock is or was wrong",
-    "plan_stale": "A value changed since the plan was made",
 }
 """Problem code -> title, for codes that are more specific than the title of their error class."""
 
@@ -129,6 +130,8 @@ def to_problem_details(error: AdsunifyError) -> dict[str, Any]:
         problem["issues"] = [issue.to_json() for issue in error.issues]
     if isinstance(error, GuardrailRefused):
         problem["guardrails"] = [breach.to_json() for breach in error.breaches]
+    if isinstance(error, PlanStale):
+        problem["differences"] = [difference.to_json() for difference in error.differences]
     if isinstance(error, ProviderError | OperationError) and error.native is not None:
         problem["network"] = error.native.to_json()
     if isinstance(error, ProviderThrottled | RateLimited | OperationError) and error.retry_after is not None:
@@ -179,6 +182,8 @@ def _make_error(problem: Mapping[str, Any], message: str, code: str) -> Adsunify
         return _PROVIDER_ERRORS_BY_CODE.get(code, ProviderError)(message, native=native, code=code)
     if status == 429:
         return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
+    if code == PlanStale.default_code:
+        return PlanStale(message, differences=[StaleValue.from_json(one) for one in problem.get("differences", ())])
     if status == 400:
         return OperationError(message, code=code, native=native)
     if code in GUARDRAIL_CODES or "guardrails" in problem:

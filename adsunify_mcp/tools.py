@@ -70,6 +70,7 @@ class ExecuteArguments(ApiModel):
 
     operation_id: Uuid
     confirmed: ConfirmedTrue
+    allow_stale: bool = False
 
 
 class PrepareArguments(ApiModel):
@@ -135,7 +136,7 @@ async def _run_execute(backend: Backend, arguments: ExecuteArguments) -> Json:
         backend,
         "post_operation_execute",
         path={"operationId": arguments.operation_id},
-        body={"confirmed": arguments.confirmed},
+        body={"confirmed": arguments.confirmed, "allowStale": arguments.allow_stale},
     )
 
 

@@ -6,7 +6,7 @@ its bid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -29,7 +29,7 @@ from adsunify.adapter.settings import (
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.models.base import is_visible
 from adsunify.plans.records import Change, Kind, Risk
-from adsunify.values.dates import parse_instant
+from adsunify.values.comparison import to_comparable
 from adsunify.values.exact_json import Json, loads
 from adsunify.values.json_pointer import get_value, set_value, split_pointer
 from adsunify.values.money import apply_change, format_decimal, from_units, require_multiple
@@ -51,6 +51,23 @@ class Edit:
     fields: Mapping[str, str | int | Decimal | Percentage] = field(factory=dict)
     targeting: Mapping[str, Json] = field(factory=dict)
     creative: Mapping[str, Json] = field(factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form. A percentage is an object."""
+        fields = {
+            name: {"mode": value.mode, "percent": value.value} if isinstance(value, Percentage) else value
+            for name, value in self.fields.items()
+        }
+        return {"fields": fields, "targeting": dict(self.targeting), "creative": dict(self.creative)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Edit:
+        """Read what :meth:`to_json` wrote."""
+        fields = {
+            name: Percentage(one["mode"], Decimal(one["percent"])) if isinstance(one, Mapping) else one
+            for name, one in value["fields"].items()
+        }
+        return cls(fields, value["targeting"], value["creative"])
 
 
 @frozen
@@ -187,24 +204,9 @@ def require_change(change: Change, path: str, essence: Callable[[Json], Json] = 
 
     ``essence`` removes from a native value what a write does not set.
     """
-    if _to_comparable(essence(change.before)) == _to_comparable(essence(change.after)):
+    if to_comparable(essence(change.before)) == to_comparable(essence(change.after)):
         raise invalid_input(path, "no_change", "It has this value already; leave it out, or give another value.")
     return change
-
-
-def _to_comparable(value: Json) -> object:
-    """Return a value for comparison, without the order of lists, repeated items, empty members and time zones."""
-    if isinstance(value, Mapping):
-        members = {name: _to_comparable(member) for name, member in value.items()}
-        return frozenset((name, member) for name, member in members.items() if member is not None) or None
-    if isinstance(value, list | tuple):
-        return frozenset(map(_to_comparable, value)) or None
-    if isinstance(value, str) and value:
-        try:
-            return parse_instant(value) if "T" in value else value
-        except InvalidInput:
-            return value
-    return None if value == "" else value
 
 
 def _find_dropped_bids(
@@ -305,6 +307,19 @@ def assess_risk(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk
         ):
             return "spend"
     return "low"
+
+
+def only_lowers_amounts(network: Network, kind: Kind, edit: Edit, changes: Sequence[Change]) -> bool:
+    """Whether an edit does nothing but lower amounts of money to amounts that it names."""
+    money = {setting.field for setting in list_settings(network, kind) if setting.unit == "money"}
+    return all(
+        change.field in money
+        and change.field in edit.fields
+        and not isinstance(edit.fields[change.field], Percentage)
+        and None not in (change.before, change.after)
+        and Decimal(change.after) < Decimal(change.before)
+        for change in changes
+    )
 
 
 def _to_native_value(

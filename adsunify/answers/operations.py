@@ -281,11 +281,27 @@ class BrokenGuardrail(Shape):
     fits: Text
 
 
+class StaleMember(Shape):
+    """A value at the network that differs from what a plan rests on.
+
+    ``member`` is a field such as ``budget``, ``entity`` if the entity is gone, or else a native pointer into the write,
+    which would set another value now. ``currency`` is that of an amount in major units, else null.
+    """
+
+    kind: str
+    entity_id: str
+    member: str
+    planned: Any
+    found: Any
+    currency: Text
+
+
 class Failure(Shape):
     """An error. ``outcome`` says whether native writes were applied. ``guardrails`` are the rules that refuse it.
 
-    If there is an ``operationId``, ``outcome`` describes the whole operation, and ``appliedSteps`` lists the steps that
-    were applied, completely or in part. Otherwise ``outcome`` describes the call alone.
+    ``differences`` are the values that changed since the plan was made. If there is an ``operationId``, ``outcome``
+    describes the whole operation, and ``appliedSteps`` lists the steps that were applied, completely or in part.
+    Otherwise ``outcome`` describes the call alone.
     """
 
     type: str
@@ -296,6 +312,7 @@ class Failure(Shape):
     outcome: Outcome
     issues: list[ProblemIssue] = Field([])
     guardrails: list[BrokenGuardrail] = Field([])
+    differences: list[StaleMember] = Field([])
     operation_id: Uuid | None = None
     operation: Operation | None = None
     applied_steps: list[str] = Field([])

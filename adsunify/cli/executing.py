@@ -19,10 +19,13 @@ from .progress import show_progress
 @click.command()
 @click.argument("operation")
 @click.option("--confirmed", is_flag=True, help="Do not ask for confirmation; you have read the plan.")
+@click.option("--allow-stale", is_flag=True, help="Write the plan whatever has changed at the network since.")
 @data_option
 @target_options
 @click.pass_context
-def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, as_json: bool) -> None:
+def execute(
+    ctx: click.Context, where: Target, operation: str, confirmed: bool, allow_stale: bool, as_json: bool
+) -> None:
     """Write a prepared operation to its network, once.
 
     The command shows the plan of OPERATION with its risk and its money, and asks for confirmation. Execution continues
@@ -35,7 +38,7 @@ def execute(ctx: click.Context, where: Target, operation: str, confirmed: bool, 
             prepared = client.operations.get(operation)
         if not confirmed and prepared.status == "prepared" and not prepared.expired:
             _ask_to_confirm(client, prepared)
-        executed = _execute_with_status(client, prepared, as_json)
+        executed = _execute_with_status(client, prepared, allow_stale, as_json)
     row = executed.to_dict()
     output.print_result(row, as_json, [output.operations_table([row]), *output.receipt_parts(row)])
     if executed.status != "succeeded":
@@ -64,7 +67,7 @@ def _ask_to_confirm(client: Ads, operation: Operation) -> None:
     )
 
 
-def _execute_with_status(client: Ads, operation: Operation, as_json: bool) -> Operation:
+def _execute_with_status(client: Ads, operation: Operation, allow_stale: bool, as_json: bool) -> Operation:
     total = len(operation.plan.steps)
 
     def describe_progress(current: Operation) -> str:
@@ -75,7 +78,10 @@ def _execute_with_status(client: Ads, operation: Operation, as_json: bool) -> Op
     try:
         with show_progress(describe_progress(operation)) as progress:
             return client.operations.run(
-                operation, confirmed=True, progress=lambda current: progress.describe(describe_progress(current))
+                operation,
+                confirmed=True,
+                allow_stale=allow_stale,
+                progress=lambda current: progress.describe(describe_progress(current)),
             )
     except AdsunifyError as problem:
         if problem.operation_data is not None:

@@ -338,16 +338,18 @@ class Activate(ApiModel):
 
 
 class Confirm(ApiModel):
-    """The confirmation that a prepared change is to be executed."""
+    """The confirmation that a prepared change is to be executed. ``allowStale`` executes it whatever has changed."""
 
     confirmed: ConfirmedTrue
+    allow_stale: bool = False
 
 
 class ConfirmMany(ApiModel):
-    """The confirmation of up to 50 prepared changes."""
+    """The confirmation of up to 50 prepared changes. ``allowStale`` executes them whatever has changed."""
 
     operation_ids: Annotated[list[Uuid], Field(min_length=1, max_length=50)]
     confirmed: ConfirmedTrue
+    allow_stale: bool = False
 
 
 PositiveNumber = Annotated[

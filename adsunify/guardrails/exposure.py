@@ -38,6 +38,7 @@ from adsunify.errors import (
     InvalidInput,
     LookupNeeded,
     ProviderError,
+    ProviderNotFound,
     ProviderThrottled,
     ProviderUnreadable,
     TokenRefused,
@@ -71,6 +72,8 @@ from adsunify.values.exact_json import Json
 
 MAX_DESCENDANTS = 200
 """The exposure of an activation whose budgets are on more entities is unknown."""
+STATUS_FIELD = "status"
+"""The name of the unified status among guarded values."""
 CURRENCY_MEMBERS = ("currency", "currencyCode")
 """Members of an amount that name its currency."""
 
@@ -128,13 +131,15 @@ class ExposureReader:
         """The tables of the network."""
         return self.adapter.network
 
-    def fetch_activation(self, kind: Kind, entity_id: str) -> Flow[Exposure]:
+    def fetch_activation(self, kind: Kind, entity_id: str, *, is_status_guarded: bool = False) -> Flow[Exposure]:
         """Compute the exposure of setting an entity to active: the full budget that it can spend then.
 
         That is its own budget, else that of its nearest ancestor with one, else the budgets of all its descendants.
+        ``is_status_guarded``: the present status must be the same when the plan is executed.
         """
         unknown = Exposure(self.account.currency, UNKNOWN_SPEND, activates=True)
-        return (yield from self._catch_failed_reads(lambda: self._fetch_activation(kind, entity_id), unknown))
+        compute = partial(self._fetch_activation, kind, entity_id, is_status_guarded)
+        return (yield from self._catch_failed_reads(compute, unknown))
 
     def fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan) -> Flow[Exposure]:
         """Compute the exposure of an edit: what its budgets and its end allow after it and not before."""
@@ -163,14 +168,18 @@ class ExposureReader:
         found: dict[tuple[str, str, str], str | int | None] = {}
         for kind in dict.fromkeys(guard.kind for guard in guards):
             ids = list(dict.fromkeys(guard.entity_id for guard in guards if guard.kind == kind))
-            entities = [(yield from self._fetch_entity(_to_kind(kind), ids[0]))]
+            try:
+                entities = [(yield from self._fetch_entity(_to_kind(kind), ids[0]))]
+            except ProviderNotFound:
+                continue
             if len(ids) > 1 and entities[0].parent_id is not None:
                 parent_kind = get_level(self.network, kind).parent_kind
                 parent = evolve(entities[0], kind=parent_kind, id=entities[0].parent_id)
                 entities = list((yield from self._fetch_children(parent, kind)) or ())
             for entity in entities:
                 bids = read_bids(self.network, self.account, kind, entity.native)
-                for name, value in (*self._read(entity).list_values(), *bids.items()):
+                status = (STATUS_FIELD, entity.status)
+                for name, value in (status, *self._read(entity).list_values(), *bids.items()):
                     found[kind, entity.id, name] = value
         return found
 
@@ -190,10 +199,11 @@ class ExposureReader:
         except (ProviderError, LookupNeeded, InvalidInput):
             return unknown
 
-    def _fetch_activation(self, kind: Kind, entity_id: str) -> Flow[Exposure]:
+    def _fetch_activation(self, kind: Kind, entity_id: str, is_status_guarded: bool) -> Flow[Exposure]:
         entity = yield from self._fetch_entity(kind, entity_id)
         holders = yield from self._fetch_holders(entity, self._read(entity))
-        return Exposure(self.account.currency, self._add_up(holders), guards=self._list_guards())
+        status = (Guard(kind, entity_id, STATUS_FIELD, entity.status),) if is_status_guarded else ()
+        return Exposure(self.account.currency, self._add_up(holders), guards=(*status, *self._list_guards()))
 
     def _fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan, status: str | None) -> Flow[Exposure]:
         entity = yield from self._fetch_entity(kind, entity_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from adsunify.values.currencies import EXPONENTS
 from adsunify.values.exact_json import Json
@@ -186,6 +186,10 @@ class Exposure:
     budgets: tuple[BudgetChange, ...] = ()
     guards: tuple[Guard, ...] = ()
     activates: bool = False
+
+    def without_guards(self) -> Exposure:
+        """Return the exposure if the guarded values are not compared: what rests on them is unknown."""
+        return evolve(self, exposure=UNKNOWN_SPEND, highest_bid="unknown", guards=()) if self.guards else self
 
     def to_json(self) -> dict[str, Json]:
         """Return the stored form. It has no member for a bid, budgets, guards or an activation without one."""

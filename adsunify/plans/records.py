@@ -298,7 +298,8 @@ class Plan:
     """The steps of one operation. Build a plan with :func:`make_plan`, which checks it.
 
     A plan never changes, so its JSON and bytes are computed once, at their first use. ``exposure`` is None until it is
-    computed, and in plans that were stored before plans had it.
+    computed, and in plans that were stored before plans had it. ``edit`` is the edit of which the plan was made, as
+    JSON, if the plan must be made again before it is executed; None for other plans.
     """
 
     network: str
@@ -309,6 +310,7 @@ class Plan:
     risk: Risk = "low"
     exposure: Exposure | None = None
     version: int = PLAN_VERSION
+    edit: Mapping[str, Json] | None = None
 
     @cached_property
     def canonical_bytes(self) -> bytes:
@@ -336,6 +338,8 @@ class Plan:
             value["risk"] = self.risk
         if self.exposure is not None:
             value["exposure"] = self.exposure.to_json()
+        if self.edit is not None:
+            value["edit"] = self.edit
         return value
 
     @classmethod
@@ -355,7 +359,12 @@ class Plan:
             risk=value.get("risk", "low"),
             exposure=None if "exposure" not in value else Exposure.from_json(value["exposure"]),
             version=value["version"],
+            edit=value.get("edit"),
         )
+
+    def with_unchecked_guards(self) -> Plan:
+        """Return the plan for rules if the guarded values are not compared: what rests on them is unknown."""
+        return self if self.exposure is None else evolve(self, exposure=self.exposure.without_guards())
 
     def get_step(self, key: str) -> Step:
         """Return the step with this key."""

@@ -31,6 +31,7 @@ from .budgets import with_size_warning
 from .core import Idempotency, Service, UseCaseResult
 from .network_session import NetworkSession
 from .rule_checks import check_plans
+from .stale_plans import must_plan_again
 
 
 @frozen
@@ -162,6 +163,9 @@ async def plan_mutation(service: Service, session: NetworkSession, mutation: Mut
 
 def _plan_with_exposure(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:
     plan = yield from _plan_mutation(session, mutation, now)
+    if mutation.action == "edit" and must_plan_again(session, mutation.kind, mutation.edit, plan):
+        edit = {"kind": mutation.kind, "entityId": mutation.entity_id, **mutation.edit.to_json()}
+        plan = evolve(plan, edit=edit)
     reader = ExposureReader(session.adapter, session.native_account, now)
     return attach_exposure(plan, (yield from _fetch_exposure(reader, mutation, plan)))
 
@@ -176,7 +180,7 @@ def _fetch_exposure(reader: ExposureReader, mutation: Mutation, plan: Plan) -> F
     if mutation.action == "edit":
         return (yield from reader.fetch_edit(kind, entity_id, mutation.edit, plan))
     if mutation.action == "status" and mutation.status == "active":
-        return (yield from reader.fetch_activation(kind, entity_id))
+        return (yield from reader.fetch_activation(kind, entity_id, is_status_guarded=True))
     return Exposure(reader.account.currency)
 
 

@@ -94,28 +94,32 @@ def load_operation(connection: Connection, actor: Actor, operation_id: str, cloc
     return LoadedOperation(record, account, read_progress(receipts, open_steps), version)
 
 
-async def run_execution(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:
+async def run_execution(
+    service: Service, actor: Actor, operation_id: str, *, are_guards_checked: bool = True
+) -> ExecutionResult:
     """Execute what remains of an operation, within the limits of one call, and return how it ended.
+
+    ``are_guards_checked``: the values that the exposure rests on were compared. Otherwise the exposure is unknown.
 
     Raises NotFound; StoreError where the database failed (then the outcome is not known: read the operation);
     GuardrailRefused and Forbidden where guardrails refuse the execution, before anything is sent.
     """
-    return await service.run_uncancellable(_run_counted(service, actor, operation_id))
+    return await service.run_uncancellable(_run_counted(service, actor, operation_id, are_guards_checked))
 
 
-async def _run_counted(service: Service, actor: Actor, operation_id: str) -> ExecutionResult:
+async def _run_counted(service: Service, actor: Actor, operation_id: str, are_guards_checked: bool) -> ExecutionResult:
     counters = service.counters
     async with service.execution_slots.setdefault(actor.workspace_id, asyncio.Semaphore(MAX_CONCURRENT_EXECUTIONS)):
         loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
         outcome: ExecutionOutcome = "failed"
         counters.executions_in_flight += 1
         try:
-            result = await _drive_executor(service, actor, loaded)
+            result = await _drive_executor(service, actor, loaded, are_guards_checked)
             for _ in range(MAX_EVALUATIONS):
                 if result.refusal not in EVALUATION_REFUSALS:
                     break
                 loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
-                result = await _drive_executor(service, actor, loaded)
+                result = await _drive_executor(service, actor, loaded, are_guards_checked)
             if result.refusal in EVALUATION_REFUSALS:
                 raise Conflict("The guardrails of the workspace keep changing. Call again.", code="guardrail_changed")
             outcome = _execution_outcome(result)
@@ -137,11 +141,14 @@ def _execution_outcome(result: ExecutionResult) -> ExecutionOutcome:
     return "handed_back" if result.has_next_action else "rejected"
 
 
-async def _drive_executor(service: Service, actor: Actor, loaded: LoadedOperation) -> ExecutionResult:
+async def _drive_executor(
+    service: Service, actor: Actor, loaded: LoadedOperation, are_guards_checked: bool
+) -> ExecutionResult:
     operation_id = loaded.record.id
     network, plan = get_adapter(loaded.account.network).network, loaded.record.read_plan()
     rules = await get_workspace_rules(service, actor.workspace_id, loaded.rules_version)
-    binding = await bind_spend(service, actor, rules, loaded.record, plan, loaded.account.currency)
+    spending = plan if are_guards_checked else plan.with_unchecked_guards()
+    binding = await bind_spend(service, actor, rules, loaded.record, spending, loaded.account.currency)
     session = NetworkSession(service, loaded.account)
     try:
         await session.load_credentials()

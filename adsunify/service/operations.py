@@ -19,6 +19,7 @@ from adsunify.errors import (
     NativeErrorDetails,
     NotFound,
     OperationError,
+    PlanStale,
     ProviderError,
     StoreError,
 )
@@ -33,8 +34,8 @@ from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
 from . import execution, serializers
-from .budgets import require_planned_values
 from .core import Service
+from .stale_plans import require_planned_values
 
 LOOK_BACK = 300
 """How many of an actor's latest operations :func:`find_creators` reads."""
@@ -58,31 +59,37 @@ async def get_operation(service: Service, actor: Actor, *, operation_id: str) ->
     return serializers.operation_to_json(service, *await read_operation(service, actor, operation_id))
 
 
-async def execute_operation(service: Service, actor: Actor, *, operation_id: str, confirmed: bool) -> Json:
+async def execute_operation(
+    service: Service, actor: Actor, *, operation_id: str, confirmed: bool, allow_stale: bool = False
+) -> Json:
     """Write the prepared change. Executing a succeeded operation again returns its saved receipt.
 
     Where the response has ``nextAction: execute``, call again after ``retryAfterMs``. A 400 says whether anything was
     written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace or a guardrail requires
     approval, only a person who is signed in can execute the operation, at ``reviewUrl``; other calls get 403
-    ``approval_required``. Guardrails are checked again: 403 ``guardrail_exceeded`` says what would fit.
+    ``approval_required``. Guardrails are checked again: 403 ``guardrail_exceeded`` says what would fit. Where a value
+    that the plan rests on has changed at the network, 400 ``plan_stale`` lists it. ``allowStale`` compares nothing.
     """
     try:
-        return await _execute_operation(service, actor, operation_id)
+        return await _execute_operation(service, actor, operation_id, allow_stale)
     except StoreError as failure:
         failure.outcome = "unknown"  # this or an earlier call may have sent a write: the operation must be read
         raise
 
 
-async def _execute_operation(service: Service, actor: Actor, operation_id: str) -> Json:
+async def _execute_operation(service: Service, actor: Actor, operation_id: str, allow_stale: bool) -> Json:
     record, step_attempts = await read_operation(service, actor, operation_id)
     is_open = record.status == "prepared" and not record.is_expired
     if is_open and await _is_stopped_by_rule(service, actor, operation_id):
         raise _approval_required_error(service, record, step_attempts)
     if is_open and record.retry_after is None:
         try:
-            if not any(attempt.may_be_applied for attempt in step_attempts):
+            is_first_write = not any(attempt.may_be_applied for attempt in step_attempts)
+            if is_first_write and not allow_stale:
                 await require_planned_values(service, actor, record)
-            result = await execution.run_execution(service, actor, operation_id)
+            result = await execution.run_execution(
+                service, actor, operation_id, are_guards_checked=not (is_first_write and allow_stale)
+            )
         except (NotFound, StoreError):
             raise
         except ProviderError as problem:  # the account's token could not be refreshed
@@ -94,7 +101,7 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str) 
             ) from problem
         except AdsunifyError as problem:  # no credentials, no OAuth client, a stale plan, or a guardrail
             operation = await get_operation(service, actor, operation_id=operation_id)
-            has_advice = problem.code == "plan_stale" or isinstance(problem, Forbidden)
+            has_advice = isinstance(problem, PlanStale | Forbidden)
             attach_operation(problem, operation, advise=not has_advice)
             raise
         record, step_attempts = await read_operation(service, actor, operation_id)
@@ -161,20 +168,25 @@ def _with_ending(record: OperationRecord, result: ExecutionResult) -> OperationR
 
 
 async def execute_operations(
-    service: Service, actor: Actor, *, operation_ids: Sequence[str], confirmed: bool
+    service: Service, actor: Actor, *, operation_ids: Sequence[str], confirmed: bool, allow_stale: bool = False
 ) -> dict[str, Json]:
-    """Write several prepared changes at once. Each has its own result; a failure does not stop the others."""
+    """Write several prepared changes at once. Each has its own result; a failure does not stop the others.
+
+    ``allowStale`` applies to all of them.
+    """
     repeated = [index for index, id_ in enumerate(operation_ids) if id_ in operation_ids[:index]]
     if repeated:
         raise InvalidInput(
             [Issue(f"operationIds.{index}", "duplicate", "appears in the list before.") for index in repeated]
         )
-    return {"results": await asyncio.gather(*(_execute_one(service, actor, id_) for id_ in operation_ids))}
+    return {"results": await asyncio.gather(*(_execute_one(service, actor, id_, allow_stale) for id_ in operation_ids))}
 
 
-async def _execute_one(service: Service, actor: Actor, operation_id: str) -> dict[str, Json]:
+async def _execute_one(service: Service, actor: Actor, operation_id: str, allow_stale: bool) -> dict[str, Json]:
     try:
-        operation = await execute_operation(service, actor, operation_id=operation_id, confirmed=True)
+        operation = await execute_operation(
+            service, actor, operation_id=operation_id, confirmed=True, allow_stale=allow_stale
+        )
     except AdsunifyError as problem:
         return {"operationId": operation_id, "error": to_problem_details(problem)}
     return {"operationId": operation_id, "status": operation["status"], "operation": operation}

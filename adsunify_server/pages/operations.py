@@ -89,7 +89,8 @@ async def show_operation(visit: PageRequest) -> web.Response:
 async def execute_operation(visit: PageRequest) -> web.Response:
     """Execute the operation; the review page shows errors."""
     visit.require_confirmed()
-    return await _call_and_review(visit, "post_operation_execute", {"confirmed": True})
+    body = {"confirmed": True, "allowStale": visit.form.get("allowStale") == "true"}
+    return await _call_and_review(visit, "post_operation_execute", body)
 
 
 async def cancel_operation(visit: PageRequest) -> web.Response:

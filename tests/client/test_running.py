@@ -132,11 +132,11 @@ async def test_many_at_a_server_that_stops(
     await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
     execute_many = ads.operations.execute_many
 
-    async def execute_once(operations: Sequence[Operation | str], *, confirmed: Any) -> Batch:
+    async def execute_once(operations: Sequence[Operation | str], *, confirmed: Any, allow_stale: bool) -> Batch:
         calls.append(operations)
         if len(calls) > 1:
             raise ServerConnectionError("The connection was lost.", outcome="unknown")
-        return await execute_many(operations, confirmed=confirmed)
+        return await execute_many(operations, confirmed=confirmed, allow_stale=allow_stale)
 
     monkeypatch.setattr(ads.operations, "execute_many", execute_once)
     batch = await ads.operations.run_many([google, amazon], confirmed=True)
@@ -155,9 +155,9 @@ async def test_more_than_a_call_takes(
     (google,) = await prepare_each(ads, server, "google")
     execute_many = ads.operations.execute_many
 
-    async def execute(operations: Sequence[Operation | str], *, confirmed: Any) -> Batch:
+    async def execute(operations: Sequence[Operation | str], *, confirmed: Any, allow_stale: bool) -> Batch:
         sizes.append(len(operations))
-        return await execute_many(operations, confirmed=confirmed)
+        return await execute_many(operations, confirmed=confirmed, allow_stale=allow_stale)
 
     monkeypatch.setattr(ads.operations, "execute_many", execute)
     missing = [f"00000000-0000-7000-8000-{number:012}" for number in range(MAX_OPERATIONS)]

@@ -90,6 +90,14 @@ async def test_a_change_made_since_is_told(site: Served) -> None:
     assert "This can spend 20.00 USD more a day, 640.00 USD more in all." in page.text  # what was planned
     problem = await site.admin.problem(400, "POST", f"/operations/{prepared['id']}/execute", {"confirmed": True})
     assert problem["code"] == "plan_stale"
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(f"/review/{prepared['id']}")
+        assert "allowStale" not in str(person.page.forms)
+        await person.send({"confirmed": "true"}, action="/execute", expected=400)
+        assert "In the plan At the network now budget ad group" in person.text
+        await person.send({"confirmed": "true"}, action="/execute", button="Execute the plan as it is")
+        assert "succeeded" in person.text
     prepared = await activation(site, source)
     assert "This can spend 500.00 USD more a day" in (await reviewed(site, prepared)).text
     await site.admin.execute(prepared["id"])

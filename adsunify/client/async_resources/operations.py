@@ -93,7 +93,9 @@ class AsyncOperationsResource(AsyncResource):
         """
         return await self._client._request(Operation, "get_operation", {"operationId": operation})
 
-    async def execute(self, operation: Operation | str, *, confirmed: Literal[True]) -> Operation:
+    async def execute(
+        self, operation: Operation | str, *, confirmed: Literal[True], allow_stale: bool = False
+    ) -> Operation:
         """Write the prepared change.
 
         Executing a succeeded operation again returns its saved receipt.
@@ -102,13 +104,15 @@ class AsyncOperationsResource(AsyncResource):
         anything was written; ``outcome: unknown`` is never permission to repeat the change. Where the workspace or a
         guardrail requires approval, only a person who is signed in can execute the operation, at ``review_url``; other
         calls get 403 ``approval_required``. Guardrails are checked again: 403 ``guardrail_exceeded`` says what would
-        fit.
+        fit. Where a value that the plan rests on has changed at the network, 400 ``plan_stale`` lists it.
+        ``allow_stale`` compares nothing.
 
         Access: A write-enabled credential of a member or admin.
 
         Args:
             operation: the operation, or its id.
             confirmed: must be True: the plan was reviewed.
+            allow_stale: True writes the plan whatever has changed at the network since it was made.
 
         Returns:
             A prepared change with its receipt. ``executed_by`` is the last one to execute it.
@@ -120,19 +124,26 @@ class AsyncOperationsResource(AsyncResource):
             OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return await self._client._request(
-            Operation, "post_operation_execute", {"operationId": operation, "confirmed": confirmed}
+            Operation,
+            "post_operation_execute",
+            {"operationId": operation, "confirmed": confirmed, "allowStale": allow_stale},
         )
 
-    async def execute_many(self, operations: Sequence[Operation | str], *, confirmed: Literal[True]) -> Batch:
+    async def execute_many(
+        self, operations: Sequence[Operation | str], *, confirmed: Literal[True], allow_stale: bool = False
+    ) -> Batch:
         """Write several prepared changes at once.
 
         Each has its own result; a failure does not stop the others.
+
+        ``allow_stale`` applies to all of them.
 
         Access: A write-enabled credential of a member or admin.
 
         Args:
             operations: 1 to 50 operations, or their ids.
             confirmed: must be True: the plan was reviewed.
+            allow_stale: True writes the plan whatever has changed at the network since it was made.
 
         Returns:
             The results of the operations, in the order of the request.
@@ -142,7 +153,9 @@ class AsyncOperationsResource(AsyncResource):
             Forbidden: the credential may not do this.
         """
         return await self._client._request(
-            Batch, "post_operations_execute", {"operationIds": operations, "confirmed": confirmed}
+            Batch,
+            "post_operations_execute",
+            {"operationIds": operations, "confirmed": confirmed, "allowStale": allow_stale},
         )
 
     async def cancel(self, operation: Operation | str) -> Operation:
@@ -222,6 +235,7 @@ class AsyncOperationsResource(AsyncResource):
         operation: Operation | str,
         *,
         confirmed: Literal[True],
+        allow_stale: bool = False,
         progress: Callable[[Operation], None] | None = None,
     ) -> Operation:
         """Write the prepared change, and execute it again while ``next_action`` is ``execute``.
@@ -232,6 +246,7 @@ class AsyncOperationsResource(AsyncResource):
         Args:
             operation: the operation, or its id.
             confirmed: must be True: the plan was reviewed.
+            allow_stale: True writes the plan whatever has changed at the network since it was made.
             progress: called with the operation before each wait.
 
         Returns:
@@ -244,7 +259,7 @@ class AsyncOperationsResource(AsyncResource):
             Forbidden: the credential may not do this, or a person must approve (``approval_required``).
         """
         while True:
-            current = await self.execute(operation, confirmed=confirmed)
+            current = await self.execute(operation, confirmed=confirmed, allow_stale=allow_stale)
             if not current.can_continue:
                 return current
             if progress is not None:
@@ -256,6 +271,7 @@ class AsyncOperationsResource(AsyncResource):
         operations: Sequence[Operation | str],
         *,
         confirmed: Literal[True],
+        allow_stale: bool = False,
         progress: Callable[[Operation], None] | None = None,
     ) -> Batch:
         """Write several prepared changes, and continue each until it is finished or stopped, as :meth:`run` does.
@@ -266,6 +282,7 @@ class AsyncOperationsResource(AsyncResource):
         Args:
             operations: any number of operations, or their ids.
             confirmed: must be True: the plan was reviewed.
+            allow_stale: True writes the plan whatever has changed at the network since it was made.
             progress: called with each operation that is to be continued, before each wait.
 
         Returns:
@@ -281,7 +298,7 @@ class AsyncOperationsResource(AsyncResource):
         while pause is not None:
             for ids in batch.list_calls():
                 try:
-                    batch.add_results(await self.execute_many(ids, confirmed=confirmed))
+                    batch.add_results(await self.execute_many(ids, confirmed=confirmed, allow_stale=allow_stale))
                 except AdsunifyError as error:
                     batch.add_error(ids, error)
             pause = batch.report_progress()

@@ -75,6 +75,7 @@ RUN = '''
         operation: Operation | str,
         *,
         confirmed: Literal[True],
+        allow_stale: bool = False,
         progress: Callable[[Operation], None] | None = None,
     ) -> Operation:
         """Write the prepared change, and execute it again while ``next_action`` is ``execute``.
@@ -85,6 +86,7 @@ RUN = '''
         Args:
             operation: {operation}
             confirmed: {confirmed}
+            allow_stale: {allow_stale}
             progress: called with the operation before each wait.
 
         Returns:
@@ -97,7 +99,7 @@ RUN = '''
             Forbidden: the credential may not do this, or a person must approve (``approval_required``).
         """
         while True:
-            current = {wait}self.execute(operation, confirmed=confirmed)
+            current = {wait}self.execute(operation, confirmed=confirmed, allow_stale=allow_stale)
             if not current.can_continue:
                 return current
             if progress is not None:
@@ -109,6 +111,7 @@ RUN = '''
         operations: Sequence[Operation | str],
         *,
         confirmed: Literal[True],
+        allow_stale: bool = False,
         progress: Callable[[Operation], None] | None = None,
     ) -> Batch:
         """Write several prepared changes, and continue each until it is finished or stopped, as :meth:`run` does.
@@ -119,6 +122,7 @@ RUN = '''
         Args:
             operations: any number of operations, or their ids.
             confirmed: {confirmed}
+            allow_stale: {allow_stale}
             progress: called with each operation that is to be continued, before each wait.
 
         Returns:
@@ -134,7 +138,7 @@ RUN = '''
         while pause is not None:
             for ids in batch.list_calls():
                 try:
-                    batch.add_results({wait}self.execute_many(ids, confirmed=confirmed))
+                    batch.add_results({wait}self.execute_many(ids, confirmed=confirmed, allow_stale=allow_stale))
                 except AdsunifyError as error:
                     batch.add_error(ids, error)
             pause = batch.report_progress()
@@ -249,7 +253,7 @@ def write_resource(resource: str, is_async: bool) -> str:
     """The module of one namespace."""
     methods = [write_method(one, is_async) for one in ENDPOINTS if one.resource == resource]
     if resource == "operations":
-        words = {"operation": PARAMETERS["operation"], "confirmed": PARAMETERS["confirmed"]}
+        words = {name: PARAMETERS[name] for name in ("operation", "confirmed", "allow_stale")}
         words["error"] = ERRORS["OperationError"]
         methods.append(RUN.format(define=_define(is_async), wait="await " if is_async else "", **words))
     if resource == "insights":

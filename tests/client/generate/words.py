@@ -57,6 +57,7 @@ PARAMETERS: Mapping[str, str] = {
     "alert": "the alert, or its id.",
     "agent": "the grant of the agent, or its id.",
     "as_of": "answer what a sync had kept at this time, instead of asking the network; an instant with a time zone.",
+    "allow_stale": "True writes the plan whatever has changed at the network since it was made.",
     "approval_above": "a signed-in person must execute an operation that exposes or plans more.",
     "blocked_actions": "actions that the rule refuses.",
     "brief": "the campaign. Amounts are in major units of the account's currency.",

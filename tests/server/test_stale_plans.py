@@ -1,0 +1,221 @@
+"""Values at a network that change between the preparation of a change and its execution, on every network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from adsunify.networks.registry import ADAPTER_PACKAGES
+
+from .served import Caller, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
+READS: Mapping[str, Mapping[str, str]] = {
+    "amazon": {"method": "POST", "path": "/*/list"},
+    "google": {"method": "POST", "path": "/*:search*"},
+}
+"""How a network reads entities, where it is not with GET."""
+REPLACES = ("snapchat",)
+"""Networks whose writes replace whole objects, and so need a read of their own."""
+STATUS_KINDS = {"linkedin": "adGroup"}
+"""The kind of which a create makes a paused entity, where it is not the campaign."""
+UNLOCKED = ("linkedin",)
+"""Networks that still show a deleted entity as before, so that only the network refuses to edit it."""
+WITHOUT_DELETION = ("outbrain",)
+
+
+@pytest.fixture(autouse=True)
+def no_faults_left(server: Served) -> None:
+    server.networks.state.faults.pending.clear()
+
+
+async def create_campaign(server: Served, network: str) -> dict[str, str]:
+    """The ids of a created campaign and what is below it, by kind."""
+    body = {"accountId": server.accounts[network], "campaign": brief(network)}
+    done = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    return {entity["kind"]: entity["entityId"] for entity in done["created"]}
+
+
+def at(server: Served, network: str, kind: str, entity_id: str, *more: str) -> str:
+    return "/".join(("", "accounts", server.accounts[network], PATHS[kind], entity_id, *more))
+
+
+async def read_fields(server: Served, network: str, kind: str, entity_id: str) -> dict[str, Any]:
+    settings = await server.admin.get(at(server, network, kind, entity_id, "settings"))
+    return {row["field"]: row["value"] for row in settings["fields"] if row["locked"] is None}
+
+
+async def find_budget(server: Served, network: str, made: Mapping[str, str]) -> tuple[str, str]:
+    """The kind of the entity with the budget, and the budget."""
+    for kind, entity_id in made.items():
+        budget = (await read_fields(server, network, kind, entity_id)).get("budget")
+        if budget is not None:
+            return kind, budget
+    raise AssertionError(f"nothing of {network} has a budget")
+
+
+async def set_status(server: Served, network: str, made: Mapping[str, str], status: str) -> str:
+    kind = STATUS_KINDS.get(network, "campaign")
+    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [made[kind]], "status": status}
+    (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    return str(operation["id"])
+
+
+async def require_stale(server: Served, operation_id: str, caller: Caller | None = None) -> dict[tuple[str, str], Any]:
+    """The differences of a refused execution, by kind and member. Nothing is written, and the operation stays."""
+    writes, path = server.networks.writes(), f"/operations/{operation_id}/execute"
+    problem = await (caller or server.admin).problem(400, "POST", path, {"confirmed": True})
+    assert (problem["code"], problem["outcome"], problem["operation"]["status"]) == (
+        *("plan_stale", "not_applied"),
+        "prepared",
+    )
+    assert server.networks.writes() == writes
+    for one in problem["differences"][:5]:
+        assert f"{one['member']} of the {one['kind']} {one['entityId']} is " in problem["detail"]
+    return {(one["kind"], one["member"]): (one["planned"], one["found"]) for one in problem["differences"]}
+
+
+async def execute_stale(server: Served, operation_id: str) -> None:
+    body = {"confirmed": True, "allowStale": True}
+    assert (await server.admin.post(f"/operations/{operation_id}/execute", body))["status"] == "succeeded"
+
+
+@networks
+async def test_an_edit_of_what_has_changed_is_refused(server: Served, network: str) -> None:
+    """A name and a budget, each changed since; an edit of what nobody has changed is executed."""
+    made = await create_campaign(server, network)
+    campaign = made["campaign"]
+    name = (await read_fields(server, network, "campaign", campaign))["name"]
+    kind, budget = await find_budget(server, network, made)
+    edits = at(server, network, "campaign", campaign, "edit")
+    budgets = at(server, network, kind, made[kind], "edit")
+    higher = [f"{float(budget) + amount:.0f}" for amount in (10, 20)]
+    renamed, other, same = [await server.admin.post(edits, {"fields": {"name": f"{name} {n}"}}, 201) for n in "ABC"]
+    raised = await server.admin.post(budgets, {"fields": {"budget": higher[0]}}, 201)
+    await server.admin.execute(other["id"])
+    await server.admin.execute((await server.admin.post(budgets, {"fields": {"budget": higher[1]}}, 201))["id"])
+    assert await require_stale(server, renamed["id"]) == {("campaign", "name"): (name, f"{name} B")}
+    found = (await require_stale(server, raised["id"]))[kind, "budget"]
+    assert [float(amount) for amount in found] == [float(budget), float(higher[1])]
+    await execute_stale(server, renamed["id"])
+    assert (await read_fields(server, network, "campaign", campaign))["name"] == f"{name} A"
+    batch = {"operationIds": [same["id"], raised["id"]], "confirmed": True}
+    refused = (await server.admin.post("/operations/execute", batch))["results"]
+    assert {one["error"]["code"] for one in refused} == {"plan_stale"}
+    done = (await server.admin.post("/operations/execute", batch | {"allowStale": True}))["results"]
+    assert [one["status"] for one in done] == ["succeeded", "succeeded"]
+
+
+@networks
+async def test_a_percentage_is_of_the_value_that_was_reviewed(server: Served, network: str) -> None:
+    """A second change by the same percentage, up or down, was computed without the first."""
+    made = await create_campaign(server, network)
+    kind, _ = await find_budget(server, network, made)
+    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [made[kind]], "field": "budget"}
+    for mode, value in (("increase", 50), ("decrease", 10)):
+        first, second = [
+            (await server.admin.post("/bulk-edit", body | {"mode": mode, "value": value}, 201))["operations"][0]["id"]
+            for _ in range(2)
+        ]
+        assert (await server.admin.execute(first))["status"] == "succeeded"
+        ((place, (planned, found)),) = (await require_stale(server, second)).items()
+        assert place == (kind, "budget") and float(planned) != float(found)
+
+
+@networks
+async def test_an_activation_of_what_has_changed_is_refused(server: Served, network: str) -> None:
+    """A budget that was raised since, and a status."""
+    made = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, made)
+    first, second = [await set_status(server, network, made, "active") for _ in range(2)]
+    edit = {"fields": {"budget": f"{float(budget) + 10:.0f}"}}
+    raised = await server.admin.post(at(server, network, kind, made[kind], "edit"), edit, 201)
+    await server.admin.execute(raised["id"])
+    ((place, (planned, found)),) = (await require_stale(server, first)).items()
+    assert place == (kind, "budget") and float(planned) + 10 == float(found)
+    await execute_stale(server, first)
+    status = (STATUS_KINDS.get(network, "campaign"), "status")
+    assert (await require_stale(server, second))[status] == ("paused", "active")
+    third = await set_status(server, network, made, "active")
+    assert (await server.admin.execute(third))["status"] == "succeeded"  # it was active when it was prepared
+
+
+@networks
+async def test_what_is_deleted_is_not_changed(server: Served, network: str) -> None:
+    if network in WITHOUT_DELETION:
+        return
+    made = await create_campaign(server, network)
+    kind = STATUS_KINDS.get(network, "campaign")
+    path = at(server, network, kind, made[kind])
+    active = await set_status(server, network, made, "active")
+    renamed = await server.admin.post(f"{path}/edit", {"fields": {"name": "Another"}}, 201)
+    deletion = (await server.admin.send("DELETE", path)).json()["data"]
+    assert (await server.admin.execute(deletion["id"]))["status"] == "succeeded"
+    found = await require_stale(server, active)
+    planned, present = found.get((kind, "status")) or found[kind, "entity"]
+    assert (planned, present) == ("present", "not found") or present in ("archived", "deleted")
+    if network in UNLOCKED:
+        path = f"/operations/{renamed['id']}/execute"
+        problem = await server.admin.problem(400, "POST", path, {"confirmed": True})
+        assert (problem["code"], problem["outcome"]) == ("provider_rejected", "not_applied")
+        return
+    (((named, member), (_, reason)),) = (await require_stale(server, renamed["id"])).items()
+    assert named == kind and member in ("entity", "entityId", "name")
+    assert any(word in reason for word in ("not found", "archived", "deleted", "removed"))
+
+
+@networks
+async def test_reads_that_fail_stop_no_emergency(server: Served, network: str) -> None:
+    """A pause and a lower budget are written; a raise says that nothing can be compared."""
+    made = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, made)
+    path = at(server, network, kind, made[kind], "edit")
+
+    async def prepare(more: int) -> str:
+        edit = {"fields": {"budget": f"{float(budget) + more:.0f}"}}
+        return str((await server.admin.post(path, edit, 201))["id"])
+
+    await server.admin.execute(await prepare(50))
+    lower, higher = await prepare(40), await prepare(60)
+    paused = await set_status(server, network, made, "paused")
+    reads = READS.get(network, {"method": "GET", "path": "/*"})
+    await server.networks.fault(network, "status", value=503, times=1000, **reads)
+    problem = await server.admin.problem(400, "POST", f"/operations/{higher}/execute", {"confirmed": True})
+    assert problem["code"] == "provider_unreadable" and "allowStale" in problem["detail"]
+    assert problem["operation"]["status"] == "prepared"
+    for emergency in (paused, lower):
+        done = await server.admin.execute(emergency)
+        assert done["status"] == "succeeded" or (network in REPLACES and done["error"]["code"] == "provider_unreadable")
+
+
+async def test_a_write_does_not_undo_what_somebody_has_changed_beside(server: Served) -> None:
+    """Meta replaces the whole targeting. A change of another part of it is no value of the edit, but would be lost."""
+    group = (await create_campaign(server, "meta"))["adGroup"]
+    edit = at(server, "meta", "adGroup", group, "edit")
+    genders, ages = [
+        await server.admin.post(edit, {"targeting": targeting}, 201)
+        for targeting in ({"genders": ["female"]}, {"ageMin": 30})
+    ]
+    assert (await server.admin.execute(ages["id"]))["status"] == "succeeded"
+    assert await require_stale(server, genders["id"]) == {("adGroup", "/targeting/age_min"): (None, 30)}
+
+
+async def test_a_stale_plan_under_guardrails_needs_a_person(server: Served) -> None:
+    """What it exposes is not known, because nothing was compared."""
+    made = await create_campaign(server, "meta")
+    rule = {"name": "Small", "currency": "USD", "perOperation": {"daily": "100.00", "lifetime": None}}
+    guardrail = await server.admin.post("/guardrails", rule, 201)
+    try:
+        active = await set_status(server, "meta", made, "active")
+        path, body = f"/operations/{active}/execute", {"confirmed": True, "allowStale": True}
+        problem = await server.admin.problem(403, "POST", path, body)
+        assert problem["code"] == "approval_required" and problem["operation"]["status"] == "prepared"
+        assert (await server.admin.execute(active))["status"] == "succeeded"
+        paused = await set_status(server, "meta", made, "paused")
+        assert (await server.admin.post(f"/operations/{paused}/execute", body))["status"] == "succeeded"
+    finally:
+        await server.admin.delete(f"/guardrails/{guardrail['id']}")
