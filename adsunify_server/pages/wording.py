@@ -10,13 +10,14 @@ from typing import Any
 from adsunify.adapter.native_money import parse_native_amount
 from adsunify.adapter.network import Account, Extra
 from adsunify.errors import InvalidInput
-from adsunify.networks.registry import get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json
 from adsunify.values.money import MICROS, from_units
 
 from .numbers import format_money
 
+INSTANT_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
 NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 ACTION_WORDS: Mapping[str, str] = {
@@ -105,10 +106,13 @@ def network_message(problem: Mapping[str, Any]) -> str | None:
 
 
 def problem_detail(problem: Mapping[str, Any]) -> str:
-    """Return the detail of a problem without the network's message, which is shown separately."""
-    text, own = str(problem["detail"]), network_message(problem)
+    """Return the detail of a problem without the network's name and message, which are shown separately."""
+    text, own = format_instants(str(problem["detail"])), network_message(problem)
     before, separator, after = text.partition(f": {own}") if own else (text, "", "")
-    return f"{before}. {after.lstrip('. ')}".rstrip() if separator else text
+    if not separator:
+        return text
+    is_name = any(before == get_adapter(code).network.title for code in ADAPTER_PACKAGES)
+    return f"{'' if is_name else before + '. '}{after.lstrip('. ')}".rstrip()
 
 
 # -- money ----------------------------------------------------------------------------------------------------------
@@ -200,3 +204,8 @@ def format_moment(value: str) -> str:
     if len(value) == len("2030-01-15"):
         return f"{at:%-d %b %Y}"
     return f"{at.astimezone(UTC):%-d %b %Y, %H:%M} UTC" if at.tzinfo is not None else f"{at:%-d %b %Y, %H:%M}"
+
+
+def format_instants(text: str) -> str:
+    """Format the instants in a sentence."""
+    return INSTANT_PATTERN.sub(lambda found: format_moment(found[0]), text)

@@ -16,7 +16,7 @@ from adsunify.store import people
 from tests.server.served import Served
 
 PASSWORD = "correct horse"
-VOID = {"meta", "link", "input", "br", "rect", "line", "circle", "polyline", "animate"}
+VOID = {"meta", "link", "input", "br", "wbr", "rect", "line", "circle", "polyline", "animate"}
 
 
 @define

@@ -169,7 +169,7 @@ async def make_access(site: Served, account: str) -> str:
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         await person.open(asked)
-        told = await decided(person, "allow", access="write")
+        told = await decided(person, "allow", access="write", workspaceId=site.people["admin"].actor.workspace_id)
         await token(site, asked, told["code"])
     return await address(site, name="Another assistant")
 

@@ -32,6 +32,7 @@ FLAGS = (
 )
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 """The member by which the protocol names an element."""
+PICTURE_HEIGHT = 6000
 CONTRAST = """
 const channels = text => {
   const found = text.match(/[\\d.]+/g).map(Number);
@@ -84,6 +85,16 @@ for (const element of document.body.querySelectorAll("*")) {
 return cut;
 """
 """Elements that reach out of the window, or whose content does not fit in them."""
+
+SILENT = """
+return [...document.querySelectorAll(".plot .day")].filter(day => {
+  day.focus({focusVisible: true});
+  const text = day.querySelector("text"), box = text.getBoundingClientRect();
+  return document.activeElement !== day || getComputedStyle(text).visibility !== "visible"
+    || box.left < 0 || box.right > innerWidth || !text.textContent.includes(":");
+}).map(day => [day.outerHTML.slice(0, 120)]);
+"""
+"""Days of plots whose value is not shown when the keyboard reaches them."""
 
 
 @define
@@ -189,8 +200,12 @@ class Chromium:
         await self._command("Emulation.setDeviceMetricsOverride", **size)
 
     async def picture(self, file: Path) -> None:
-        """Save the whole page, also what the window does not show."""
-        shot = await self._command("Page.captureScreenshot", captureBeyondViewport=True, optimizeForSpeed=True)
+        """Save the page, also what the window does not show: at most :data:`PICTURE_HEIGHT` pixels of it."""
+        width, height = await self.run("return [innerWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, PICTURE_HEIGHT), "scale": 1}
+        shot = await self._command(
+            "Page.captureScreenshot", clip=clip, captureBeyondViewport=True, optimizeForSpeed=True
+        )
         file.write_bytes(base64.b64decode(shot["data"]))
 
     async def _command(self, name: str, **parameters: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pages of figures: all accounts, one account, its campaigns, ad groups and ads; and each of them in a real browser."""
+"""Pages of figures: all accounts, one account, its campaigns, ad groups and ads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from adsunify_server.pages.numbers import format_column
 from tests.server.served import Served, brief, connect
 
 from .browsing import browser, email
-from .driver import chromium
-from .test_browser import seen, sign_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -107,18 +105,3 @@ async def test_a_level_that_a_network_does_not_report_is_refused_with_those_it_d
         await person.sign_in(email("admin"))
         text = (await person.open(f"/accounts/{account}/insights?level=keyword", 422)).text
         assert "campaign" in text
-
-
-@pytest.mark.exhaustive
-async def test_every_page_of_figures_in_a_browser(site: Served, account: str) -> None:
-    async with chromium() as one:
-        await sign_in(one, site)
-        for name, path in (
-            ("insights-overview", "/insights"),
-            ("insights-account", f"/accounts/{account}/insights"),
-            ("insights-campaigns", f"/accounts/{account}/insights?level=campaign"),
-            ("insights-ads", f"/accounts/{account}/insights?level=ad"),
-        ):
-            await one.open(site.base_url + path)
-            assert await one.count("table.figures tfoot tr, table.figures tbody tr") > 0, name
-            await seen(one, name)

@@ -20,7 +20,7 @@ from adsunify_server.pages import rendering
 from tests.server.served import Served, given
 
 from .content import LONG_NAME, Content, make_content
-from .driver import CONTRAST, CUT, Chromium, chromium
+from .driver import CONTRAST, CUT, SILENT, Chromium, chromium
 from .test_browser import sign_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -93,6 +93,7 @@ class Walk:
     site: Served
     cut: list[object] = field(factory=list)
     illegible: list[object] = field(factory=list)
+    silent: list[object] = field(factory=list)
     complaints: list[str] = field(factory=list)
     templates: set[str] = field(factory=set)
 
@@ -102,12 +103,15 @@ class Walk:
         for width, dark in product(widths, (False, True)):
             await one.width(width)
             await one.scheme(dark)
-            at = f"{name}-{width}-{'dark' if dark else 'light'}"
-            await one.picture(PICTURES / f"{at}.png")
-            await one.run("document.querySelectorAll('details').forEach(one => one.open = true)")
-            self.cut += [(at, *flaw) for flaw in await one.run(CUT)]
-            self.illegible += [(at, *flaw) for flaw in await one.run(CONTRAST)]
-            await one.run("document.querySelectorAll('details:not(.tree details)').forEach(one => one.open = false)")
+            await one.picture(PICTURES / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+        await one.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+        for width in widths:
+            await one.width(width)
+            self.cut += [(name, width, *flaw) for flaw in await one.run(CUT)]
+            self.silent += [(name, width, *flaw) for flaw in await one.run(SILENT)]
+        for dark in (False, True):
+            await one.scheme(dark)
+            self.illegible += [(name, "dark" if dark else "light", *flaw) for flaw in await one.run(CONTRAST)]
         status = await one.run("return performance.getEntriesByType('navigation')[0].responseStatus")
         for complaint in await one.complaints():
             if (
@@ -171,6 +175,10 @@ async def test_nothing_is_cut(walk: Walk) -> None:
 
 async def test_every_text_is_legible(walk: Walk) -> None:
     assert not walk.illegible, format_flaws(walk.illegible)
+
+
+async def test_a_plot_shows_the_value_of_a_day_on_focus(walk: Walk) -> None:
+    assert not walk.silent, format_flaws(walk.silent)
 
 
 async def test_the_browser_does_not_complain(walk: Walk) -> None:
