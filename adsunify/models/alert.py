@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from adsunify.models.base import (
@@ -55,6 +55,32 @@ AlertHours = Annotated[int, Field(ge=1, le=MAX_ALERT_HOURS), BeforeValidator(con
 AlertPercent = Annotated[Number, Field(ge=1, le=MAX_ALERT_PERCENT), number_schema(minimum=1, maximum=MAX_ALERT_PERCENT)]
 
 
+def _describe_kinds(schema: dict[str, Any]) -> None:
+    """Replace the schema by one for each kind, which has the members of the kind only."""
+    members = schema["properties"]
+    for name in ("type", "properties", "required", "additionalProperties"):
+        del schema[name]
+    for member in members.values():
+        if member.get("default", ...) is None:
+            del member["default"]
+    schema["oneOf"] = [
+        {
+            "type": "object",
+            "properties": {
+                "name": members["name"],
+                "kind": {"const": kind, "type": "string"},
+                "scope": members["scope"],
+                "level": {"enum": [*KIND_LEVELS[kind]], "type": "string", "default": KIND_LEVELS[kind][0]},
+                **{name: members[name] for name in names},
+                "active": members["active"],
+            },
+            "required": ["name", "kind", *(name for name in names if name != "days")],
+            "additionalProperties": False,
+        }
+        for kind, names in KIND_MEMBERS.items()
+    ]
+
+
 class AlertScope(CrossFieldModel):
     """What an alert watches. A member that is left out does not restrict.
 
@@ -85,6 +111,8 @@ class NewAlert(CrossFieldModel):
     impression ``hours`` hours after its activation. ``disapproved``: the network's review has refused an entity.
     ``paceAbove``: an entity has spent more than ``percent`` percent of the share of its budget for the elapsed time.
     """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_describe_kinds)
 
     name: Name
     kind: AlertKind

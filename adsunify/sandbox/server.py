@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from attrs import define, evolve, field, frozen
 
-from adsunify.sandbox.checks import array, choice, record
+from adsunify.sandbox.checks import array, choice, record, text
 from adsunify.sandbox.faults import HANDLER_FAULTS, Fault, FaultQueue, parse_fault
 from adsunify.sandbox.instants import date_check
 from adsunify.sandbox.network import AbortRequest, Network, Request, Response, Route
@@ -222,13 +222,19 @@ class Sandbox:
                     )
                     self.worlds[quiet["network"]].quiet_days = frozenset(quiet["days"])
                     return _json_response(200, {"quiet": len(self.worlds[quiet["network"]].quiet_days)})
+                case "POST", "refuse":
+                    refuse = record(required={"network": choice(*self.networks), "ids": array(text(1, 250))})(
+                        parse_json(body), ""
+                    )
+                    self.worlds[refuse["network"]].refused_ids = frozenset(refuse["ids"])
+                    return _json_response(200, {"refused": len(self.worlds[refuse["network"]].refused_ids)})
                 case "POST", "reset":
                     self.reset()
                     return _json_response(200, {"reset": True})
         except InvalidRequest as problem:
             refused = {"code": problem.code, "where": problem.where, "message": problem.message}
             return _json_response(422, {"error": refused})
-        endpoints = "GET writes, POST faults, DELETE faults, POST quiet, POST reset"
+        endpoints = "GET writes, POST faults, DELETE faults, POST quiet, POST refuse, POST reset"
         return _json_response(
             404, {"error": {"code": "unknown_path", "message": f"unknown path; /_sandbox/ has {endpoints}"}}
         )

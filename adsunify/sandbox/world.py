@@ -96,6 +96,7 @@ class World:
     tokens: dict[str, Token] = field(factory=dict)
     journal: list[JournalEntry] = field(factory=list)
     quiet_days: frozenset[date] = frozenset()
+    refused_ids: frozenset[str] = frozenset()
 
     @property
     def now(self) -> datetime:
@@ -114,6 +115,10 @@ class World:
     def delivers(self, day: date) -> bool:
         """Whether ads deliver on a day of a report. They do not on a quiet day (`POST /_sandbox/quiet`)."""
         return day not in self.quiet_days
+
+    def is_refused(self, ad: StoredEntity) -> bool:
+        """Whether the review refuses an ad (`POST /_sandbox/refuse`)."""
+        return ad.id in self.refused_ids
 
     def allocate_id(self) -> str:
         """Return a new id of digits. All kinds of the network share one counter, so ids are unique across kinds."""

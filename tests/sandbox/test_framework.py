@@ -490,6 +490,9 @@ async def test_the_rest_of_the_control_door(web: httpx.AsyncClient) -> None:
     assert (await web.post("/_sandbox/quiet", json=quiet)).json() == {"quiet": 2}
     assert (await web.post("/_sandbox/quiet", json={**quiet, "days": ["2026-11-31"]})).status_code == 422
     assert (await web.post("/_sandbox/quiet", json={**quiet, "network": "other"})).status_code == 422
+    refuse = {"network": "tiny", "ids": ["100"]}
+    assert (await web.post("/_sandbox/refuse", json=refuse)).json() == {"refused": 1}
+    assert (await web.post("/_sandbox/refuse", json={**refuse, "network": "other"})).status_code == 422
     await web.post(CREATE, json=ONE)
     await tell(web, "html")
     assert (await web.post("/_sandbox/reset")).status_code == 200

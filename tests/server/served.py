@@ -86,9 +86,18 @@ class Simulation:
         """Tell the networks to fail."""
         await self._tell("faults", {"network": network, "fault": fault, **more})
 
+    async def clear_faults(self) -> None:
+        """Take back all faults."""
+        async with httpx.AsyncClient(trust_env=False) as client:
+            assert (await client.delete(f"{self.url}/_sandbox/faults")).status_code == 200
+
     async def quiet(self, network: str, *days: str) -> None:
         """Tell a network the days on which nothing is delivered; the days told before are forgotten."""
         await self._tell("quiet", {"network": network, "days": list(days)})
+
+    async def refuse(self, network: str, *ids: str) -> None:
+        """Tell a network the ads that its review refuses; those told before are forgotten."""
+        await self._tell("refuse", {"network": network, "ids": list(ids)})
 
     async def _tell(self, door: str, body: dict[str, Any]) -> None:
         async with httpx.AsyncClient(trust_env=False) as client:

@@ -68,6 +68,8 @@ def get_ancestry(world: World, ad: StoredEntity) -> tuple[StoredEntity, StoredEn
 
 def get_review(world: World, ad: StoredEntity) -> dict[str, str]:
     """The state of the review of an ad: every new creative starts a review."""
+    if world.is_refused(ad):
+        return {"status": "rejected", "reason": "crawler_404"}
     if world.now.timestamp() < ad.data["_submitted"] + REVIEW_SECONDS:
         return {"status": "in_review"}
     if "ineligible" in ad.data["creative"]["target_url"]:  # chosen

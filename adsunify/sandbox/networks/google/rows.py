@@ -172,9 +172,10 @@ def _render_entity(request: Request, account: Account, entity: StoredEntity, use
         case "ad":
             ad = {**data["ad"], "id": int(own), "resourceName": f"customers/{account.id}/ads/{own}"}
             reviewed = request.now - entity.updated_at >= _REVIEW_TIME
+            is_refused = request.world.is_refused(entity)
             policy = (
-                {"reviewStatus": "REVIEWED", "approvalStatus": "APPROVED"}
-                if reviewed
+                {"reviewStatus": "REVIEWED", "approvalStatus": "DISAPPROVED" if is_refused else "APPROVED"}
+                if reviewed or is_refused
                 else {"reviewStatus": "REVIEW_IN_PROGRESS"}
             )
             derived = {"ad": ad, "policySummary": policy}

@@ -231,7 +231,8 @@ def _render_review(request: Request, entity: StoredEntity) -> Row:
     review: Row = {}
     if since is not None:
         pending = int(request.now.timestamp()) < since + REVIEW_SECONDS
-        review = {"review": {"status": "PENDING" if pending else "APPROVED"}}
+        outcome = "REJECTED" if request.world.is_refused(entity) else "APPROVED"
+        review = {"review": {"status": "PENDING" if pending else outcome}}
         holds += ["UNDER_REVIEW"] if pending else []
     if entity.data["intendedStatus"] != "ACTIVE":
         holds.append("STOPPED")

@@ -272,6 +272,8 @@ def get_effective_status(request: Request, entity: StoredEntity) -> str:
     for parent, ancestor in above:
         if ancestor.data["status"] == "PAUSED":
             return f"{parent.upper()}_PAUSED"
+    if entity.kind == "ad" and request.world.is_refused(entity):
+        return "DISAPPROVED"
     if entity.kind == "ad" and request.now - entity.data["_review_from"] < REVIEW_TIME:
         return "PENDING_REVIEW"
     return statuses[0]

@@ -176,7 +176,7 @@ def get_approval(world: World, link: StoredEntity) -> dict[str, Any]:
     status = "Approved" if link.data.get("_seeded") or world.now - link.created_at >= _REVIEW_TIME else "Pending"
     if "processing" in address:
         status = "Pending"
-    if "ineligible" in address and status == "Approved":
+    if world.is_refused(link) or ("ineligible" in address and status == "Approved"):
         status, reasons = "Rejected", ["Content does not meet the guidelines"]
     return {"status": status, "reasons": reasons, "isEditable": status == "Pending"}
 

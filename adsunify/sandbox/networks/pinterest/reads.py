@@ -1,7 +1,6 @@
 """Ad accounts, lists and single objects."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from adsunify.sandbox.checks import Check, boolean_text, choice
@@ -10,7 +9,7 @@ from adsunify.sandbox.networks.pinterest import answers
 from adsunify.sandbox.networks.pinterest.rules import get_review_status, get_summary_status
 from adsunify.sandbox.networks.pinterest.tables import STATUSES, USER
 from adsunify.sandbox.parsing import InvalidRequest
-from adsunify.sandbox.world import StoredEntity
+from adsunify.sandbox.world import StoredEntity, World
 
 KIND_BY_COLLECTION = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
 _IDS_CHECK = answers.repeated_values(answers.DIGITS_CHECK)
@@ -73,7 +72,7 @@ def list_entities(request: Request) -> Response:
         raise InvalidRequest("value", f"/{used[1]}", f"provide only one of {', '.join(MEMBER_BY_FILTER[kind])}")
     statuses = query.get("entity_statuses", ("ACTIVE", "PAUSED"))
     rows = [
-        render_entity(entity, request.now)
+        render_entity(request.world, entity)
         for entity in request.world.list_entities(kind, account.id)
         if entity.data["status"] in statuses
     ]
@@ -89,10 +88,10 @@ def get_entity(request: Request) -> Response:
     kind, account = KIND_BY_COLLECTION[request.path_parameters["entities"]], answers.require_account(request)
     if (entity := request.world.find(kind, request.path_parameters["id"], account.id)) is None:
         raise answers.not_found_error(kind.replace("_", " ").capitalize())
-    return Response(200, render_entity(entity, request.now))
+    return Response(200, render_entity(request.world, entity))
 
 
-def render_entity(entity: StoredEntity, now: datetime) -> dict[str, Any]:
+def render_entity(world: World, entity: StoredEntity) -> dict[str, Any]:
     """A campaign, ad group or ad in a response."""
     view = {
         "id": entity.id,
@@ -100,12 +99,12 @@ def render_entity(entity: StoredEntity, now: datetime) -> dict[str, Any]:
         **{name: entity.data.get(name) for name in _SHOWN_MEMBERS[entity.kind].split()},
         "created_time": int(entity.created_at.timestamp()),
         "updated_time": int(entity.updated_at.timestamp()),
-        "summary_status": get_summary_status(entity, now),
+        "summary_status": get_summary_status(world, entity),
         "type": entity.kind.replace("_", ""),
     }
     if entity.kind == "ad_group":
         view |= {"feed_profile_id": "0", "dca_assets": None, "conversion_learning_mode_type": None}
     if entity.kind == "ad":
-        view |= {"review_status": get_review_status(entity, now), "rejected_reasons": [], "rejection_labels": []}
+        view |= {"review_status": get_review_status(world, entity), "rejected_reasons": [], "rejection_labels": []}
         view |= {"grid_click_type": "DIRECT_TO_DESTINATION", "is_pin_deleted": False}
     return view

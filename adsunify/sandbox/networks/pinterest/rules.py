@@ -11,7 +11,7 @@ from typing import Any
 from adsunify.sandbox.networks.pinterest import tables
 from adsunify.sandbox.networks.pinterest.targeting import check_targeting
 from adsunify.sandbox.parsing import InvalidRequest, split_words
-from adsunify.sandbox.world import Account, StoredEntity
+from adsunify.sandbox.world import Account, StoredEntity, World
 
 Data = Mapping[str, Any]
 FINAL_STATUSES = ("ARCHIVED", "DELETED_DRAFT")
@@ -172,21 +172,23 @@ def _check_bid(data: Data, old: Data | None, objective: str, currency: str) -> N
         raise rule_error("bid_multiplier", "needs AUTOMATIC_BID")
 
 
-def get_summary_status(entity: StoredEntity, now: datetime) -> str:
+def get_summary_status(world: World, entity: StoredEntity) -> str:
     """The read-only `summary_status`."""
     data = entity.data
     if data["status"] != "ACTIVE":
         return str(data["status"])
     if entity.kind == "ad":
-        return get_review_status(entity, now)
-    if (data.get("start_time") or 0) > now.timestamp():
+        return get_review_status(world, entity)
+    if (data.get("start_time") or 0) > world.now.timestamp():
         return "NOT_STARTED"
-    return "COMPLETED" if (data.get("end_time") or 1e12) <= now.timestamp() else "RUNNING"
+    return "COMPLETED" if (data.get("end_time") or 1e12) <= world.now.timestamp() else "RUNNING"
 
 
 REVIEW_SECONDS = 60  # chosen
 
 
-def get_review_status(ad: StoredEntity, now: datetime) -> str:
-    """The `review_status` of an ad: PENDING at first, then APPROVED."""
-    return "APPROVED" if (now - ad.created_at).total_seconds() >= REVIEW_SECONDS else "PENDING"
+def get_review_status(world: World, ad: StoredEntity) -> str:
+    """The `review_status` of an ad: PENDING at first, then APPROVED or REJECTED."""
+    if world.is_refused(ad):
+        return "REJECTED"
+    return "APPROVED" if (world.now - ad.created_at).total_seconds() >= REVIEW_SECONDS else "PENDING"

@@ -68,7 +68,7 @@ def _apply_each(request: Request, apply: Callable[[Request, str, Account, Any, s
             exception = {"code": code, "message": message}
             items.append({"data": None, "exceptions": exception if kind == "ad" else [exception]})
         else:
-            items.append({"data": render_entity(entity, request.now), "exceptions": None if kind == "ad" else []})
+            items.append({"data": render_entity(request.world, entity), "exceptions": None if kind == "ad" else []})
     return Response(200, {"items": items})
 
 

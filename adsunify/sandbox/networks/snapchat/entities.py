@@ -114,6 +114,8 @@ def render_entity(world: World, entity: StoredEntity, *, placement: bool = True)
 
 def get_review_status(world: World, ad: StoredEntity) -> str:
     """The review of an ad: it begins after creation."""
+    if world.is_refused(ad):
+        return "REJECTED"
     return "APPROVED" if world.now - ad.created_at >= _REVIEW_TIME else "PENDING"
 
 

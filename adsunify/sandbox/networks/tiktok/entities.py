@@ -60,7 +60,7 @@ def is_deleted(world: World, entity: StoredEntity) -> bool:
 
 
 def get_secondary_status(request: Request, entity: StoredEntity) -> str:
-    """The effective state. The order of the reasons is chosen: own switch, parents, account, review, schedule."""
+    """The effective state. The order of the reasons is chosen: switches, account, refusal, schedule, review."""
     prefix, now = f"{entity.kind.upper()}_STATUS", request.now
     parents = list_ancestors(request.world, entity)
     for switch in ("DELETE", "DISABLE"):
@@ -74,6 +74,8 @@ def get_secondary_status(request: Request, entity: StoredEntity) -> str:
         return f"{prefix}_ADVERTISER_AUDIT_DENY"
     if entity.kind == "campaign":
         return "CAMPAIGN_STATUS_ENABLE"
+    if entity.kind == "ad" and request.world.is_refused(entity):
+        return "AD_STATUS_AUDIT_DENY"
     group = entity if entity.kind == "adgroup" else parents[0]
     if (state := _get_schedule_status(group.data, now)) is not None:
         return "AD_STATUS_DONE" if (entity.kind, state) == ("ad", "TIME_DONE") else f"{prefix}_{state}"

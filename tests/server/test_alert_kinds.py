@@ -1,0 +1,233 @@
+"""Each kind of alert on networks: figures are synced, the worker evaluates them, and a receiver gets the event."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from attrs import evolve
+
+from adsunify.adapter.network import Network
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.service.reporting import keeping
+from adsunify.webhooks import verify
+from tests.system.webhooks.receiving import run_receiver
+
+from .served import Served, brief
+from .test_alerts import evaluate
+from .test_insights import today
+from .test_kept_figures import sync
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+REVIEWING = [code for code in ADAPTER_PACKAGES if any(one.review_status for one in get_adapter(code).network.levels)]
+
+
+@pytest.fixture(autouse=True)
+def _clear_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "MAX_PAUSE_SECONDS", 0.05)
+
+
+def get_network(code: str) -> Network:
+    return get_adapter(code).network
+
+
+async def make(one: Served, network: str, **members: Any) -> str:
+    body = {"name": f"For {network}", "scope": {"accountIds": [one.accounts[network]]}, **members}
+    return str((await one.admin.post("/alerts", body, 201))["id"])
+
+
+async def read_alert(one: Served, alert: str) -> Any:
+    return next(found for found in await one.admin.get("/alerts") if found["id"] == alert)
+
+
+async def list_rows(one: Served, account: str, level: str, day: date) -> list[Any]:
+    """The kept rows of a day."""
+    found = await one.admin.get(
+        f"/accounts/{account}/insights", startDate=str(day), endDate=str(day), level=level, asOf=now(one)
+    )
+    rows: list[Any] = found["rows"]
+    return rows
+
+
+def now(one: Served) -> str:
+    return one.hands.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def of_alert(events: list[dict[str, Any]], alert: str) -> list[dict[str, Any]]:
+    return [event for event in events if event["alertId"] == alert]
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_spend_and_pace_on_each_network(server: Served, live: dict[str, str], network: str) -> None:
+    """Every breach is one that the kept rows show, counted by hand, and none is missing."""
+    account = live[network]
+    levels = {level.kind for level in get_network(network).report_levels}
+    level = "adGroup" if "adGroup" in levels else "campaign"
+    await sync(server, [account], ["account", level], days=3)
+    zone = ZoneInfo((await server.admin.get(f"/accounts/{account}"))["timezone"])
+    spend = await make(server, network, kind="spendAbove", level=level, amount="0.01", currency="USD")
+    whole = await make(server, network, kind="spendAbove", amount="0.01", currency="USD")
+    paces = {
+        kind: await make(server, network, kind="paceAbove", level=kind, percent=1)
+        for kind in ("campaign", "adGroup")
+        if kind in levels
+    }
+    if "campaign" in paces and level == "adGroup":
+        await sync(server, [account], ["campaign"], days=3)
+    day = await today(server, account)
+    events = await evaluate(server)
+    rows = await list_rows(server, account, level, day)
+    expected = {(row["entityId"], row["spend"]) for row in rows if row["spend"] and Decimal(row["spend"]) > 0}
+    assert {(one["entityId"], one["found"]) for one in of_alert(events, spend)} == expected
+    (row,) = await list_rows(server, account, "account", day)
+    assert [(one["found"], "entityId" in one) for one in of_alert(events, whole)] == [(row["spend"], False)]
+    told = {(kind, one["entityId"]): one for kind, alert in paces.items() for one in of_alert(events, alert)}
+    gaps = [gap for alert in paces.values() for gap in (await read_alert(server, alert))["notEvaluated"]]
+    assert told or gaps, "what cannot be compared is said"
+    for (kind, entity_id), one in told.items():
+        path = {"campaign": "campaigns", "adGroup": "ad-groups"}[kind]
+        fields = (await server.admin.get(f"/accounts/{account}/{path}/{entity_id}/settings"))["fields"]
+        budget = next(field for field in fields if field["field"] in ("budget", "dailyBudget") and field["value"])
+        if budget.get("period") == "daily":
+            spent = next(
+                Fraction(row["spend"])
+                for row in await list_rows(server, account, kind, day)
+                if row["entityId"] == entity_id
+            )
+            began = datetime.combine(day, time(), zone)
+            share = Fraction(
+                (datetime.fromisoformat(one["asOf"]) - began) // timedelta(milliseconds=1),
+                (datetime.combine(day + timedelta(days=1), time(), zone) - began) // timedelta(milliseconds=1),
+            )
+            percent = spent * 100 / (Fraction(budget["value"]) * share)
+            assert percent <= Fraction(one["found"]) < percent + Fraction(1, 10)
+    assert await evaluate(server) == []
+
+
+@pytest.mark.parametrize("network", REVIEWING)
+async def test_a_refused_ad_is_told(server: Served, live: dict[str, str], network: str) -> None:
+    account = live[network]
+    alert = await make(server, network, kind="disapproved")
+    await sync(server, [account], ["account"], days=2)
+    assert of_alert(await evaluate(server), alert) == []
+    nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
+    active = {node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active"}
+    world = server.networks.state.worlds[network]
+    await server.networks.refuse(network, *(id_ for _, id_ in world._stored_entities))
+    await sync(server, [account], ["account"], days=2)
+    told = of_alert(await evaluate(server), alert)
+    assert active and {one["entityId"] for one in told} >= active
+    assert {one["found"].lower() for one in told} <= {"disapproved", "rejected", "ad_status_audit_deny"}
+    await sync(server, [account], ["account"], days=2)
+    assert of_alert(await evaluate(server), alert) == []
+    await server.networks.refuse(network)
+    server.hands.pass_(days=1)
+    await sync(server, [account], ["account"], days=2)
+    assert of_alert(await evaluate(server), alert) == []
+    await server.networks.refuse(network, *(id_ for _, id_ in world._stored_entities))
+    await sync(server, [account], ["account"], days=2)
+    assert len(of_alert(await evaluate(server), alert)) == len(told), "refused again, on another day"
+    await server.networks.refuse(network)
+
+
+async def activate(one: Served, network: str) -> Any:
+    """Create and activate a campaign; the operation that created it."""
+    account = one.accounts[network]
+    created = await one.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
+    made = await one.admin.execute(created["id"])
+    activation = await one.admin.post("/activate", {"accountId": account, "sourceOperationId": created["id"]}, 201)
+    assert (await one.admin.execute(activation["id"]))["status"] == "succeeded"
+    return made
+
+
+@pytest.mark.parametrize("network", ["meta", "google", "pinterest"])
+async def test_an_ad_without_delivery_is_told_once(server: Served, network: str) -> None:
+    account = server.accounts[network]
+    first = await today(server, account)
+    days = [str(first + timedelta(days=number)) for number in range(-2, 5)]
+    await server.networks.quiet(network, *days)
+    await activate(server, network)
+    alert = await make(server, network, kind="noDeliveryFor", hours=30)
+    nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
+    await sync(server, [account], ["ad"], days=3)
+    assert of_alert(await evaluate(server), alert) == [], "the hours are not over"
+    server.hands.pass_(hours=31)
+    await sync(server, [account], ["ad"], days=5)
+    told = of_alert(await evaluate(server), alert)
+    ads = {node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active"}
+    assert told and {one["entityId"] for one in told} <= ads
+    assert {(one["allowed"], int(one["found"]) >= 30) for one in told} == {("30", True)}
+    untimed = [gap for gap in (await read_alert(server, alert))["notEvaluated"] if "known time" in gap["reason"]]
+    assert all(set(gap["entityIds"]).isdisjoint(one["entityId"] for one in told) for gap in untimed)
+    await sync(server, [account], ["ad"], days=5)
+    assert of_alert(await evaluate(server), alert) == []
+    await server.networks.quiet(network)
+    await sync(server, [account], ["ad"], days=5)
+    assert of_alert(await evaluate(server), alert) == []
+
+
+async def test_an_ad_that_was_paused_elsewhere_is_not_told(server: Served) -> None:
+    account = server.accounts["meta"]
+    first = await today(server, account)
+    await server.networks.quiet("meta", *(str(first + timedelta(days=number)) for number in range(-1, 5)))
+    made = await activate(server, "meta")
+    ad = next(step["outputs"]["id"] for step in made["receipt"]["steps"] if step["key"] == "ad")
+    scope = {"accountIds": [account], "entityIds": [ad]}
+    alert = await make(server, "meta", kind="noDeliveryFor", hours=24, scope=scope)
+    world = server.networks.state.worlds["meta"]
+    stored = world.find("ad", ad)
+    assert stored is not None
+    world.replace(stored, {**stored.data, "status": "PAUSED"}, logged=False)
+    server.hands.pass_(hours=25)
+    await sync(server, [account], ["ad"], days=5)
+    assert of_alert(await evaluate(server), alert) == []
+    world.replace(stored, {**stored.data, "status": "ACTIVE"}, logged=False)
+    await sync(server, [account], ["ad"], days=5)
+    assert of_alert(await evaluate(server), alert) == [], "somebody else has activated it, at an unknown time"
+    (gap,) = (await read_alert(server, alert))["notEvaluated"]
+    assert gap["entityIds"] == [ad]
+    await server.networks.quiet("meta")
+
+
+async def test_a_network_that_fails_is_said_and_asked_again_later(server: Served) -> None:
+    account = server.accounts["meta"]
+    alert = await make(server, "meta", kind="disapproved")
+    await sync(server, [account], ["account"], days=2)
+    await server.networks.fault("meta", "status", value=500, times=20)
+    await evaluate(server)
+    (gap,) = (await read_alert(server, alert))["notEvaluated"]
+    assert gap["reason"].startswith("The entities could not be read")
+    await server.networks.clear_faults()
+    asked = len(server.networks.asked)
+    await evaluate(server)
+    assert len(server.networks.asked) == asked
+    server.hands.pass_(minutes=16)
+    await evaluate(server)
+    assert (await read_alert(server, alert))["notEvaluated"] == []
+
+
+async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, str]) -> None:
+    async with run_receiver() as receiver:
+        server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({receiver.url}))
+        hook = {"url": receiver.url, "events": ["rule.triggered"], "accountId": live["meta"]}
+        made = await server.admin.post("/webhooks", hook, 201)
+        key = await server.admin.post(
+            "/keys/scoped", {"name": "shop", "canWrite": True, "scope": {"accountIds": [live["meta"]]}}, 201
+        )
+        bound = await server.caller(key["secret"]).post("/webhooks", {**hook, "url": receiver.url}, 201)
+        alert = await make(server, "meta", kind="spendAbove", amount="0", currency="USD", scope={})
+        await sync(server, [live["meta"]], ["account"], days=2)
+        events = of_alert(await evaluate(server), alert)
+        assert [one["accountId"] for one in events].count(live["meta"]) == 1
+        got = await receiver.count(2)
+        for one in got:
+            secret = made["secret"] if one.event["data"]["rule"] != alert else bound["secret"]
+            verify(one.body, one.headers, secret, now=server.hands.now().timestamp())
+            assert (one.event["type"], one.event["data"]["kind"]) == ("rule.triggered", "alert")
+        assert {one.event["data"]["rule"] for one in got} == {"For meta", alert}, "a scope may not have the alert"
+        assert await server.caller(key["secret"]).get("/alerts") == []
