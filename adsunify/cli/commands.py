@@ -24,6 +24,7 @@ COMMANDS = {
     "cancel": "workflow",
     "insights": "insights",
     "guardrails": "guardrails",
+    "alerts": "alerts",
     "webhooks": "webhooks",
     "networks": "networks",
     "plan": "plan",
@@ -40,7 +41,7 @@ COMMANDS = {
 SECTIONS = {
     "Daily work": (
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
-        *("guardrails", "webhooks", "networks", "plan"),
+        *("guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "admin", "db"),
 }

@@ -145,7 +145,7 @@ def _build_body(visit: PageRequest) -> dict[str, Json]:
         "scope": named,
         "currency": fields.get("currency") or None,
         **{member: _build_limits(fields, member) for member in LIMIT_MEMBERS},
-        "maxIncreasePercent": _parse_number(fields.get("maxIncreasePercent", "")),
+        "maxIncreasePercent": parse_number(fields.get("maxIncreasePercent", "")),
         "maxBid": fields.get("maxBid") or None,
         "blockedActions": visit.list_ticked("blocked"),
         "onBreach": fields.get("onBreach", "refuse"),
@@ -159,10 +159,10 @@ def _build_limits(fields: Mapping[str, str], member: str) -> dict[str, Json] | N
     hours = fields.get(f"{member}.hours", "")
     if not hours and not any(amounts.values()):
         return None
-    return amounts | {"hours": _parse_number(hours)} if member == "perWindow" else amounts
+    return amounts | {"hours": parse_number(hours)} if member == "perWindow" else amounts
 
 
-def _parse_number(text: str) -> Json:
+def parse_number(text: str) -> Json:
     """Return the number in a field; None if it is empty. The API refuses a text that is no number."""
     try:
         number = Decimal(text) if text else None

@@ -26,6 +26,7 @@ DOCUMENTED = {
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
     *("keys list", "keys create", "insights", "insights export", "insights sync", "webhooks listen", "webhooks verify"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
+    *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
 }
 """The fixed list: nobody's script breaks."""
 WITHOUT_JSON = {"worker", "mcp", "db upgrade", "insights export"}
@@ -34,6 +35,7 @@ ANYWHERE = {
     *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
     *("insights export", "keys list", "keys create"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
+    *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
 }
 
 
