@@ -230,4 +230,12 @@ async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, st
             verify(one.body, one.headers, secret, now=server.hands.now().timestamp())
             assert (one.event["type"], one.event["data"]["kind"]) == ("rule.triggered", "alert")
         assert {one.event["data"]["rule"] for one in got} == {"For meta", alert}, "a scope may not have the alert"
-        assert await server.caller(key["secret"]).get("/alerts") == []
+        caller = server.caller(key["secret"])
+        own = await caller.post(
+            "/alerts", {"name": "x", "kind": "disapproved", "scope": {"accountIds": [live["meta"]]}}, 201
+        )
+        shown = {one["id"] for one in await caller.get("/alerts")}
+        assert own["id"] in shown and alert not in shown
+        await caller.problem(404, "PATCH", f"/alerts/{alert}", {"active": False})
+        refused = await caller.refused("POST", "/alerts", {"name": "x", "kind": "disapproved"})
+        assert refused == {("scope", "outside_scope")}
