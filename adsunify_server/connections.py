@@ -10,6 +10,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
+from adsunify.networks.registry import get_adapter
 from adsunify.service import connections
 from adsunify.service.core import Service
 from adsunify.service.sessions import SignInThrottle
@@ -67,10 +68,8 @@ def add_routes(app: web.Application, service: Service) -> None:
             connection = await connections.finish_consent(service, network, parameters, request.cookies.get(cookie, ""))
         except AdsunifyError as error:
             return render_notice(error.status, "The network was not connected", error.message)
-        count = len(connection["accounts"])
-        answer = render_notice(
-            200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {network} connected."
-        )
+        count, title = len(connection["accounts"]), get_adapter(network).network.title
+        answer = render_notice(200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {title} connected.")
         answer.del_cookie(cookie, path="/connect")
         return answer
 

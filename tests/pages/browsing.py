@@ -102,7 +102,8 @@ class Page(HTMLParser):
         if self._link is not None and data.strip():
             self.links[data.strip()] = self._link
         if self._form is not None and self._form.buttons and "button" in self.open:
-            self._form.buttons[-1][0] += data.strip()
+            button = self._form.buttons[-1]
+            button[0] = " ".join(f"{button[0]} {data}".split())
 
     @property
     def text(self) -> str:

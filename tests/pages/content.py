@@ -48,6 +48,7 @@ async def make_content(site: Served) -> Content:
     for network, name in (("meta", LONG_NAME), ("meta", UNBROKEN_NAME), ("google", "Autumn sale")):
         await activate(site, await create(site, accounts[network], network, name))
     site.hands.pass_(days=40)
+    await make_alerts(site, accounts["meta"])
     return Content(
         {
             "accountId": {network: accounts[network] for network in ("meta", "google")},
@@ -153,6 +154,18 @@ async def make_rules(site: Served, account: str) -> dict[str, str]:
     campaign = created["receipt"]["steps"][0]["outputs"]["id"]
     await robot.problem(403, "DELETE", f"/accounts/{account}/campaigns/{campaign}")
     return made
+
+
+async def make_alerts(site: Served, account: str) -> None:
+    """An alert of each kind; one watches a single account, and one is paused."""
+    members: list[dict[str, Any]] = [
+        {"kind": "spendAbove", "amount": "250", "currency": "USD", "days": 7, "scope": {"accountIds": [account]}},
+        {"kind": "noDeliveryFor", "hours": 48, "scope": {"networks": ["meta", "google"]}},
+        {"kind": "disapproved"},
+        {"kind": "paceAbove", "percent": 120, "active": False},
+    ]
+    for name, alert in zip((LONG_NAME[:90], UNBROKEN_NAME, "Disapproved", "Too fast"), members, strict=True):
+        await site.admin.post("/alerts", {"name": name, **alert}, 201)
 
 
 async def make_access(site: Served, account: str) -> str:

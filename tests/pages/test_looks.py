@@ -56,6 +56,7 @@ VISITS: Mapping[str, tuple[str, tuple[Mapping[str, str] | str, ...]]] = {
     "key-created": ("/keys", ({"#name": LONG_NAME[:70]}, "Create key")),
     "invited": ("/people", ({"#email": "somebody.else@shop.example"}, "Create invitation link")),
     "password-refused": ("/password", ({"#password": "wrong password", "#new": "a good password"}, "Change password")),
+    "alert-refused": ("/alerts", ({"#name": "x", "#amount": "ten", "#hours": "5"}, "Create the alert")),
     "guardrail-refused": (
         "/guardrails/new",
         ({"#name": "x", "#currency": "USS", "#maxBid": "ten", "[id='perWindow.daily']": "x"}, "Create the guardrail"),
@@ -142,6 +143,10 @@ async def walk(site: Served) -> AsyncIterator[Walk]:
                 await one.open(site.base_url + address)
                 await found.look(one, name)
             await sign_in(one, site)
+            for name, address in list_addresses(site, content, signed_in=True):
+                if address in list_routes(site):
+                    await one.open(site.base_url + address)
+                    await found.look(one, f"empty-{name}", WIDTHS[1:])
             for menu, widths in (("person", WIDTHS), ("menu", WIDTHS[1:])):
                 await one.run("document.getElementById(arguments[0]).showPopover()", menu)
                 await found.look(one, menu, widths)
