@@ -23,13 +23,13 @@ class Symbols:
 
     Attributes:
         heights: of a day, from 0 to the highest.
-        no_row: a day without a figure.
+        no_figure: a day without a figure.
         full: a whole character of a bar.
         parts: the last character of a bar, from the shortest on; equal steps.
     """
 
     heights: str
-    no_row: str
+    no_figure: str
     full: str
     parts: str
 
@@ -48,7 +48,7 @@ class Charts:
     @classmethod
     def choose(cls, screen: Console) -> Charts:
         """Return what the terminal can show."""
-        characters = BLOCKS.heights + BLOCKS.no_row + BLOCKS.parts
+        characters = BLOCKS.heights + BLOCKS.no_figure + BLOCKS.parts
         return cls(screen.width, BLOCKS if can_encode(screen, characters) else ASCII)
 
     def draw_sparkline(self, values: Sequence[Number | None]) -> str:
@@ -61,7 +61,7 @@ class Charts:
         highest = max((mean for mean in means if mean is not None), default=Decimal(0))
         steps = len(self.symbols.heights) - 1
         return "".join(
-            self.symbols.no_row
+            self.symbols.no_figure
             if mean is None
             else self.symbols.heights[0 if mean <= 0 else _round_up(mean * steps / highest)]
             for mean in means

@@ -52,8 +52,9 @@ def _ask_to_confirm(client: Ads, operation: Operation) -> None:
         raise invalid_input("--confirmed", "required", "is required without a terminal; read the plan first.")
     screen = output.make_console(stderr=True)
     source = operation.source_operation_id
-    created = None if source is None else client.operations.get(source).to_dict()
-    account = client.accounts.get(operation.account_id).to_dict()
+    with show_progress("Reading the account"):
+        created = None if source is None else client.operations.get(source).to_dict()
+        account = client.accounts.get(operation.account_id).to_dict()
     output.print_parts(screen, output.operation_parts(operation.to_dict(), account, created))
     screen.print()
     risk = output.RISK_WORDS.get(operation.risk, "")

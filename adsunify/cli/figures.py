@@ -197,6 +197,9 @@ def _choose_measure(totals: Figures) -> str:
 
 
 def _add_up(rows: Sequence[Figures]) -> Figures:
+    """Return the sums of rows. Those of one row are the row, with its reach."""
+    if len(rows) == 1:
+        return rows[0]
     sums = FigureSums()
     sums.add_rows(rows)
     return sums.make_figures()
@@ -226,36 +229,54 @@ TREND_COLUMNS = (
 
 def report_parts(insights: Mapping[str, Json], screen: Console) -> Iterator[str | TextTable]:
     """Yield the figures of an account by day, or those of a level by entity, with charts, totals and coverage."""
-    charts, coverage, currency = (
-        Charts.choose(screen),
-        Coverage.model_validate(insights["coverage"]),
-        insights["currency"],
-    )
-    is_of_entities = insights.get("level", "account") != "account"
+    charts, currency = Charts.choose(screen), insights["currency"]
+    coverage = Coverage.model_validate(insights["coverage"])
     by_day = _group_rows(map(Day.model_validate, insights["rows"]), coverage)
-    totals = _add_up([row for rows in by_day.values() for row in rows])
+    totals = _add_up([row for day_rows in by_day.values() for row in day_rows])
     measure = _choose_measure(totals)
     yield f"{min(by_day)} to {max(by_day)}, days of {to_plain_text(insights['timezone'])}"
     if not insights["rows"]:
         yield "There are no rows."
-    elif is_of_entities:
-        entities = _list_entities(insights, [*by_day], measure)
-        total = FigureRow(("total", "", ""), totals, currency)
-        yield make_figure_table([*ENTITY_COLUMNS.values()], ENTITY_RANKS, entities, [total], measure, charts)
-    else:
-        days = [
-            FigureRow((str(day), _describe_day(day, rows, coverage)), rows[0] if rows else None, currency)
-            for day, rows in by_day.items()
+    elif insights.get("level", "account") == "account":
+        rows = [
+            FigureRow((str(day), _describe_day(day, day_rows, coverage)), day_rows[0] if day_rows else None, currency)
+            for day, day_rows in by_day.items()
         ]
         total = FigureRow(("total", ""), totals, currency)
-        yield make_figure_table(DAY_COLUMNS, DAY_RANKS, days, [total], measure, charts)
-    if insights["rows"] and len(by_day) > 1:
-        yield ""
-        yield _make_trend_table({day: _add_up(day_rows) for day, day_rows in by_day.items()}, currency, charts)
-        if not all(by_day.values()):
-            yield f"{charts.symbols.no_row} a day without a row"
+        yield make_figure_table(DAY_COLUMNS, DAY_RANKS, rows, [total], measure, charts)
+        yield from _describe_trends(by_day, rows, currency, charts)
+    else:
+        rows = _list_entities(insights, [*by_day], measure)
+        total = FigureRow(("total", "", ""), totals, currency)
+        yield make_figure_table([*ENTITY_COLUMNS.values()], ENTITY_RANKS, rows, [total], measure, charts)
+        yield from _describe_trends(by_day, rows, currency, charts)
     yield ""
     yield from describe_coverage(coverage)
+
+
+def _describe_trends(
+    by_day: Mapping[date, Sequence[Day]], rows: Sequence[FigureRow], currency: str | None, charts: Charts
+) -> Iterator[str | TextTable]:
+    """Yield a table with a sparkline of the days for each metric, and the legend of all sparklines."""
+    if len(by_day) == 1:
+        return
+    days = [_add_up(day_rows) for day_rows in by_day.values()]
+    trends = {name: [_get_figure(figures, name) for figures in days] for name in METRIC_COLUMNS}
+    cells = []
+    for name, values in trends.items():
+        numbers = [value for value in values if value is not None]
+        extremes = [min(numbers), max(numbers)] if numbers else [None, None]
+        chart = charts.draw_sparkline(values) if numbers else NO_FIGURE
+        cells.append((label_metric(name, [currency]), chart, *align_metric(name, extremes, [currency] * 2)))
+    yield ""
+    yield make_table(TREND_COLUMNS, cells)
+    yield from _describe_gaps([*trends.values(), *(row.days for row in rows)], charts)
+
+
+def _describe_gaps(series: Iterable[Sequence[Number | None]], charts: Charts) -> Iterator[str]:
+    """Yield what the character of a day without a figure means, if a sparkline has it."""
+    if any(0 < values.count(None) < len(values) for values in series):
+        yield f"{charts.symbols.no_figure} a day without a figure"
 
 
 def _group_rows(rows: Iterable[Day], coverage: Coverage) -> dict[date, list[Day]]:
@@ -298,18 +319,6 @@ def _sort_rows(rows: Iterable[FigureRow], measure: str) -> list[FigureRow]:
     return sorted(rows, key=get_key, reverse=True)
 
 
-def _make_trend_table(by_day: Mapping[date, Figures], currency: str | None, charts: Charts) -> TextTable:
-    """Make a table with a sparkline of the days for each metric."""
-    rows = []
-    for name in METRIC_COLUMNS:
-        values = [_get_figure(figures, name) for figures in by_day.values()]
-        numbers = [value for value in values if value is not None]
-        extremes = [min(numbers), max(numbers)] if numbers else [None, None]
-        chart = charts.draw_sparkline(values) if numbers else NO_FIGURE
-        rows.append((label_metric(name, [currency]), chart, *align_metric(name, extremes, [currency] * 2)))
-    return make_table(TREND_COLUMNS, rows)
-
-
 # -- many accounts ------------------------------------------------------------------------------------------------
 
 
@@ -344,6 +353,8 @@ def overview_parts(overview: InsightsOverview, screen: Console) -> Iterator[str 
     rows.sort(key=lambda row: (row.currency is None, row.currency))
     totals = [_make_total_row(total, overview.accounts) for total in overview.totals]
     yield make_figure_table(ACCOUNT_COLUMNS, ACCOUNT_RANKS, rows, totals, measure, charts)
+    if screen.is_terminal:
+        yield from _describe_gaps([row.days for row in rows], charts)
     yield ""
     yield from _describe_accounts(overview.accounts)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
-from attrs import frozen
+from attrs import evolve, frozen
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
@@ -42,11 +42,12 @@ def make_console(*, stderr: bool = False) -> Console:
 
 def can_encode(screen: Console, text: str) -> bool:
     """Whether the encoding of a terminal has all characters of a text."""
-    try:
-        text.encode(screen.encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
+    return escape_text(screen, text) == text
+
+
+def escape_text(screen: Console, text: str) -> str:
+    """Replace characters that the encoding of a terminal lacks with escapes, so that the width is known."""
+    return text.encode(screen.encoding, "backslashreplace").decode(screen.encoding)
 
 
 def to_plain_text(value: Json) -> str:
@@ -94,6 +95,10 @@ class TextTable:
     cells: Sequence[Sequence[str]]
     title: str | None = None
     totals: int = 0
+
+    def escape(self, screen: Console) -> TextTable:
+        """Return the table with cells that the terminal can encode."""
+        return evolve(self, cells=[[escape_text(screen, cell) for cell in row] for row in self.cells])
 
     def render(self, screen: Console) -> Iterator[Table | str]:
         """Yield the title, then the table with the names of omitted columns, or the rows as lists."""
@@ -178,10 +183,11 @@ def make_table(
 def print_parts(screen: Console, parts: Iterable[str | TextTable]) -> None:
     """Print lines and tables. A terminal wraps long lines between words."""
     for part in parts:
-        for line in part.render(screen) if isinstance(part, TextTable) else part.split("\n"):
-            screen.print(
-                Text(_wrap_line(line, screen)) if isinstance(line, str) else line, soft_wrap=isinstance(line, str)
-            )
+        for line in part.escape(screen).render(screen) if isinstance(part, TextTable) else part.split("\n"):
+            if isinstance(line, str):
+                screen.print(Text(_wrap_line(escape_text(screen, line), screen)), soft_wrap=True)
+            else:
+                screen.print(line)
 
 
 def _wrap_line(line: str, screen: Console) -> str:

@@ -60,7 +60,7 @@ def test_bars() -> None:
 
 ENTITIES = {
     "120210000000000001": ("Autumn boots | DE | remarketing of the last thirty days", "20.5"),
-    "120210000000000002": ("Chairs and tables", "1000000.25"),
+    "120210000000000002": ("Chairs \u6905\u5b50 and tables", "1000000.25"),
     "120210000000000003": (None, "0"),
 }
 ALL_DAYS = [FIRST + timedelta(days=number) for number in range((LAST - FIRST).days + 1)]
@@ -95,7 +95,7 @@ def test_a_level_has_a_row_for_each_entity(width: int, encoding: str) -> None:
     assert re.findall(r"^12\d{16}|^total", shown, re.MULTILINE) == [*ids, "total"]
     spends = [re.search(rf"^{id_} .*?([\d,]+\.\d\d)\b", shown, re.MULTILINE) for id_ in (*ids, "total")]
     assert [spend and spend[1] for spend in spends] == ["6,000,001.50", "123.00", "0.00", "6,000,124.50"]
-    assert ("·" in shown and "█" in shown) is (encoding == "utf-8")
+    assert ("·" in shown and "█" in shown and "\u6905" in shown) is (encoding == "utf-8")
     assert re.search(r"^reach +- +- +-$", shown, re.MULTILINE)
 
 
@@ -109,7 +109,7 @@ def test_days_without_a_row_and_provisional_days_are_marked() -> None:
     assert days[str(ALL_DAYS[1])] == ["0", "-", "-"] and days[str(ALL_DAYS[2])] == ["0", "-", "1.50"]
     assert days[str(LAST)][0] == "provisional"
     assert ["total", "0", "-", "-"] in [line.split() for line in lines]
-    assert "· a day without a row" in lines
+    assert "· a day without a figure" in lines
 
 
 # -- many accounts ------------------------------------------------------------------------------------------------
