@@ -46,7 +46,7 @@ def alerts() -> None:
 @target_options
 def list_(where: Target, as_json: bool) -> None:
     """List the alerts, and what could not be evaluated."""
-    with where.make_client() as client:
+    with where.open_client("Reading the alerts") as client:
         shown = [alert.to_dict() for alert in client.alerts.list()]
     output.print_result(shown, as_json, list_parts(shown))
 
@@ -60,7 +60,7 @@ def list_(where: Target, as_json: bool) -> None:
 def add(where: Target, name: str, kind: str, as_json: bool, **members: Any) -> None:
     """Create the alert NAME. The worker evaluates it after each sync of the daily figures."""
     body = {"name": name, "kind": kind, **_build_members(members)}
-    with where.make_client() as client:
+    with where.open_client("Creating the alert") as client:
         alert = client.call("post_alerts", body=body)["data"]
     output.print_result(alert, as_json, alert_lines(alert))
 
@@ -76,7 +76,7 @@ def change(where: Target, alert: str, name: str | None, active: bool | None, as_
     """Change an alert by the options that are given. --network, --account and --entity replace the whole scope."""
     body = _build_members(members)
     body |= {key: value for key, value in (("name", name), ("active", active)) if value is not None}
-    with where.make_client() as client:
+    with where.open_client("Changing the alert") as client:
         changed = client.call("patch_alert", path={"alertId": alert}, body=body)["data"]
     output.print_result(changed, as_json, alert_lines(changed))
 
@@ -87,7 +87,7 @@ def change(where: Target, alert: str, name: str | None, active: bool | None, as_
 @target_options
 def remove(where: Target, alert: str, as_json: bool) -> None:
     """Delete an alert."""
-    with where.make_client() as client:
+    with where.open_client("Deleting the alert") as client:
         deleted = client.alerts.delete(alert).to_dict()
     output.print_result(deleted, as_json, [f"deleted: {output.to_plain_text(deleted['name'])}"])
 

@@ -185,15 +185,16 @@ def _prompt_member(credential: Credential) -> str:
 async def _run_consent(where: Target, network: str, port: int, browser: bool) -> tuple[Connection, list[Account]]:
     """Wait for the network's consent; returns the new connection, and the accounts on the network."""
     async with _consent_client(where, port) as (client, refusal):
-        before = {connection.connection_id async for connection in client.connections.list()}
-        link = (await client.connections.authorize(ExternalNetwork(network))).url
+        with show_progress(f"Preparing the consent at {network}"):
+            before = {connection.connection_id async for connection in client.connections.list()}
+            link = (await client.connections.authorize(ExternalNetwork(network))).url
         click.echo(f"Give your consent at {network} within ten minutes:\n{link}", err=True)
         if browser:
             _open_browser(link)
         look = REMOTE_LOOK_SECONDS if where.is_remote else LOCAL_LOOK_SECONDS
         with show_progress("Waiting for the consent"):
             connection = await _wait_for_connection(client, network, before, refusal, look)
-        return connection, await client.accounts.list(network=ExternalNetwork(network)).all()
+            return connection, await client.accounts.list(network=ExternalNetwork(network)).all()
 
 
 async def _wait_for_connection(

@@ -82,7 +82,7 @@ def serve_answers(respond: Callable[[str, Mapping[str, str]], Answer]) -> Iterat
     """A server that answers each path and query with what ``respond`` returns."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def answer(self) -> None:
             address = urlsplit(self.path)
             data, cursor = respond(address.path, {name: values[0] for name, values in parse_qs(address.query).items()})
             body = json.dumps({"data": data, "page": {"nextCursor": cursor}}).encode()
@@ -91,6 +91,8 @@ def serve_answers(respond: Callable[[str, Mapping[str, str]], Answer]) -> Iterat
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        do_GET = do_POST = do_PATCH = do_DELETE = answer
 
         def log_message(self, *_: Any) -> None:
             pass

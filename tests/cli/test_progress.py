@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 from attrs import define
 from rich.cells import cell_len
 from rich.console import Console
 
+from adsunify.cli import progress
 from adsunify.cli.progress import Progress
 
+from .running import BRIEF
+from .test_help import ANYWHERE, LEAVES
+from .test_insights import Answer, serve_answers
 from .test_terminal import STEERING, WIDTHS, at_terminal, read_until
 
 
@@ -126,3 +133,46 @@ def test_a_terminal_shows_the_progress_and_then_clears_it(seconds: str, is_shown
         shown += read_until(terminal, "the end")
     assert ("[days]" in shown) is is_shown
     assert STEERING.sub("", shown.rpartition("\x1b[2K")[2]).split() == ["the", "end"]
+
+
+# -- every command ------------------------------------------------------------------------------------------------
+
+
+def make_value(parameter: click.Parameter, body: Path) -> str:
+    """A value that a command accepts; nobody looks at it before the first request."""
+    if isinstance(parameter.type, click.Choice):
+        return str(parameter.type.choices[0])
+    return str(body) if isinstance(parameter.type, click.Path) else "8d7a1f0e-6d7f-4b8e-9a55-0f6f8a4c1f11"
+
+
+@pytest.mark.parametrize("name", sorted(ANYWHERE - {"mcp"}))
+def test_every_request_is_made_while_progress_can_be_shown(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command makes one request, because the answer is an error."""
+    shown = list[str]()
+
+    class Recorded(Progress):
+        def __init__(self, words: str, *more: Any) -> None:
+            super().__init__(words, *more)
+            shown.append(words)
+
+    monkeypatch.setattr(progress, "Progress", Recorded)
+    body = tmp_path / "body.json"
+    body.write_text(Path(BRIEF).read_text())
+    arguments = name.split()
+    for parameter in LEAVES[name].params:
+        if isinstance(parameter, click.Argument) and (parameter.required or name == "connect"):
+            arguments.append(make_value(parameter, body))
+        elif parameter.required:
+            arguments += [parameter.opts[0], make_value(parameter, body)]
+    progress_at_requests = list[list[str]]()
+
+    def respond(*_: object) -> Answer:
+        progress_at_requests.append([*shown])
+        return None, None
+
+    with serve_answers(respond) as place:
+        ran = place.ads(*arguments)
+    assert ran.code == 1, (arguments, ran.err)
+    assert progress_at_requests and all(progress_at_requests), arguments
