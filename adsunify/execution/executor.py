@@ -48,6 +48,7 @@ from adsunify.execution.state import (
     Receipt,
     StateCommit,
     Trigger,
+    add_carried,
 )
 from adsunify.http.messages import Request, Response
 from adsunify.http.redaction import find_request_id, redact_error
@@ -225,6 +226,7 @@ def execute_plan(
         return ExecutionResult(
             None, "doubtful", error=_build_error("outcome_unknown", message, progress.doubtful_steps[0])
         )
+    progress = add_carried(progress, plan.carried)
     outputs: dict[str, Outputs] = dict(progress.outputs)
     fence: int | None = None
     sent_count = 0

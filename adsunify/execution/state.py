@@ -8,8 +8,10 @@
                                             running --lose-------> unknown    (the outcome of a write is ambiguous)
                                             running --recover----> prepared   (the lease ran out, no write in flight)
 
-An operation whose lease ran out with a write in flight stays ``running`` and is ``stalled``: a person must look at the
-account. Times are integer milliseconds since 1970 (UTC).
+An operation whose lease ran out with a write in flight stays ``running`` and is ``stalled``. An operation that was not
+written completely can be resumed: a new operation carries on, with what is applied already in ``Plan.carried``. The old
+one keeps its status, and no trigger but the end of an execution changes it any more. Times are integer milliseconds
+since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from adsunify.errors import NativeErrorDetails
-from adsunify.plans.records import Kind, Outputs
+from adsunify.plans.records import Carried, Kind, Outputs
 from adsunify.values.exact_json import Json
 
 OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
@@ -240,6 +242,8 @@ class CommitResult:
     - ``rules_changed``: the rules of the workspace are no longer those by which the operation was evaluated. The caller
       evaluates it again and repeats the claim.
     - ``guardrail``: the window of a rule has no room. ``breach`` says which, and what would fit.
+    - ``resumed``: another operation carries on with this one.
+    - ``outcome_changed``: a receipt of an operation that this one resumes arrived after this one was prepared.
     - ``clock``: the operation was changed at a time that is ahead of this machine's clock.
     - ``ambiguous``: the receipt names an entity that another step created. The operation is now ``unknown``.
     """
@@ -294,6 +298,15 @@ def read_progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) ->
         else:
             blames.pop(receipt.key, None)
     return ExecutionProgress(outputs, attempts, applied, blames, tuple(doubtful))
+
+
+def add_carried(progress: ExecutionProgress, carried: Mapping[str, Carried]) -> ExecutionProgress:
+    """Return the progress with what earlier operations of the chain have applied (``Plan.carried``)."""
+    if not carried:
+        return progress
+    outputs = {key: step.outputs for key, step in carried.items() if step.outputs is not None}
+    items = {key: {**step.items, **progress.applied_items.get(key, {})} for key, step in carried.items() if step.items}
+    return evolve(progress, outputs={**outputs, **progress.outputs}, applied_items={**progress.applied_items, **items})
 
 
 def build_actor_record(user_id: str, credential: str, at: int) -> dict[str, Json]:

@@ -287,6 +287,33 @@ def _overlay_to_json(overlay: Overlay) -> dict[str, Json]:
     return value
 
 
+@frozen
+class Carried:
+    """What earlier operations of a chain have applied of a step, so that it is not sent again.
+
+    Attributes:
+        outputs: the outputs of the step; None if only some of its items were applied.
+        items: the ids of applied items, by position in the planned array.
+    """
+
+    outputs: Outputs | None
+    items: Mapping[int, str] = field(factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the stored form."""
+        outputs = (
+            None
+            if self.outputs is None
+            else {name: value if isinstance(value, str) else list(value) for name, value in self.outputs.items()}
+        )
+        return {"outputs": outputs, "items": [{"index": index, "id": id_} for index, id_ in self.items.items()]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Carried:
+        """Read what :meth:`to_json` wrote."""
+        return cls(value["outputs"], {item["index"]: item["id"] for item in value["items"]})
+
+
 def change_to_json(change: Change) -> dict[str, Json]:
     """Return the stored form of a change."""
     value: dict[str, Json] = {"field": change.field, "before": change.before, "after": change.after}
@@ -299,7 +326,8 @@ class Plan:
 
     A plan never changes, so its JSON and bytes are computed once, at their first use. ``exposure`` is None until it is
     computed, and in plans that were stored before plans had it. ``edit`` is the edit of which the plan was made, as
-    JSON, if the plan must be made again before it is executed; None for other plans.
+    JSON, if the plan must be made again before it is executed; None for other plans. ``carried`` holds, by
+    step key, what earlier operations have applied that this one resumes.
     """
 
     network: str
@@ -311,6 +339,7 @@ class Plan:
     exposure: Exposure | None = None
     version: int = PLAN_VERSION
     edit: Mapping[str, Json] | None = None
+    carried: Mapping[str, Carried] = field(factory=dict)
 
     @cached_property
     def canonical_bytes(self) -> bytes:
@@ -340,6 +369,8 @@ class Plan:
             value["exposure"] = self.exposure.to_json()
         if self.edit is not None:
             value["edit"] = self.edit
+        if self.carried:
+            value["carried"] = {key: step.to_json() for key, step in self.carried.items()}
         return value
 
     @classmethod
@@ -360,6 +391,7 @@ class Plan:
             exposure=None if "exposure" not in value else Exposure.from_json(value["exposure"]),
             version=value["version"],
             edit=value.get("edit"),
+            carried={key: Carried.from_json(step) for key, step in value.get("carried", {}).items()},
         )
 
     def with_unchecked_guards(self) -> Plan:
@@ -410,7 +442,8 @@ def make_plan(
 def add_operation_marks(plan: Plan, operation_id: str = "") -> Plan:
     """Return the plan with the mark values of this operation. Its digest and stored bytes stay the same.
 
-    If ``operation_id`` is empty the values are derived from the digest of the plan.
+    An operation that resumes another one has the mark values of the first operation of its chain. If ``operation_id``
+    is empty the values are derived from the digest of the plan.
     """
     if not any(step.marks for step in plan.steps):
         return plan

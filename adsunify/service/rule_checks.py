@@ -213,7 +213,7 @@ async def bind_spend(
         Forbidden: ``credential_frozen``.
     """
     _raise_if_frozen(present, actor.credential)
-    binding = SpendBinding(present.rules.version, record.id)
+    binding = SpendBinding(present.rules.version, record.chain_id)
     if not present.rules.guardrails:
         return binding
     callers = (Caller(record.credential, record.user_id), Caller(actor.credential, actor.user_id))

@@ -15,12 +15,16 @@ from adsunify.execution.state import CreatedId, Receipt
 from adsunify.values.exact_json import Json
 
 from . import upsert
-from .schema import created_entities
+from .schema import created_entities, operations
+from .schema.operations import CHAIN_ID
 from .statement import Statement
 
+_GET_CHAIN = Statement(select(CHAIN_ID).where(operations.c.id == bindparam("the_id")))
 _INSERT = upsert.insert_or_ignore(created_entities, ("network", "native_account", "kind", "native_id"))
 _FIND_CREATOR = Statement(
-    select(created_entities.c.operation_id, created_entities.c.n).where(
+    select(CHAIN_ID, created_entities.c.n)
+    .join(operations, operations.c.id == created_entities.c.operation_id)
+    .where(
         created_entities.c.network == bindparam("network"),
         created_entities.c.native_account == bindparam("native_account"),
         created_entities.c.kind == bindparam("kind"),
@@ -35,7 +39,7 @@ def record_created(
     """Record the entities that step ``n`` created in the account with this native id.
 
     The same step may report the same entity again, after a repeated commit or a repeated response for an idempotency
-    key.
+    key. The operations of a chain have the same steps and the same idempotency keys.
 
     Returns:
         The first entity that another step has created already; None if all entities are new.
@@ -52,7 +56,7 @@ def record_created(
         if _INSERT.fetch_all(connection, {**key, "operation_id": operation_id, "n": n}):
             continue
         maker = _FIND_CREATOR.fetch_one(connection, key)
-        if (maker.operation_id, maker.n) != (operation_id, n):
+        if (maker.chain, maker.n) != (_GET_CHAIN.fetch_one(connection, {"the_id": operation_id}).chain, n):
             return created_id
     return None
 

@@ -18,12 +18,14 @@ from adsunify.plans.records import Plan, add_operation_marks
 from adsunify.values.exact_json import Json
 
 from . import events, upsert
+from .chains import IS_LAST_OF_CHAIN, ChainEnd, find_last_of_chain, make_resumed_error
 from .clock import Clock, new_id
 from .ledger import record_entries, record_entry
 from .schema import decompress_text, idempotency_keys, operations
+from .schema.operations import CHAIN_ID
 from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
-from .windows import HAS_USES, release_uses
+from .windows import release_uses
 
 
 @frozen
@@ -32,6 +34,7 @@ class OperationDraft:
 
     ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: what all
     operations of the call that prepares it expose and plan; None if the call prepares this operation alone.
+    ``resumes``: where it carries on; None if it is the first operation of its chain.
     """
 
     account_id: str
@@ -39,6 +42,7 @@ class OperationDraft:
     source_operation_id: str | None = None
     unified: bool = False
     call_spend: tuple[Spend, Spend] | None = None
+    resumes: ChainEnd | None = None
 
     @property
     def plan_text(self) -> str:
@@ -78,6 +82,9 @@ class OperationRecord:
         retry_after: the remaining time to wait in milliseconds; None if there is no wait.
         packed: the compressed plan; None in lists, and if the caller has the plan.
         call_spend: as :attr:`OperationDraft.call_spend`; None also if an older version has prepared the operation.
+        chain_id: the id of the first operation of the chain; its own id if the operation resumes none.
+        resumes: the operation that it resumes.
+        resumed_by: the operation that resumes it.
     """
 
     id: str
@@ -106,7 +113,10 @@ class OperationRecord:
     fence: int
     executed_by: Mapping[str, Json] | None
     cancelled_by: Mapping[str, Json] | None
-    call_spend: tuple[Spend, Spend] | None = None
+    call_spend: tuple[Spend, Spend] | None
+    chain_id: str
+    resumes: str | None
+    resumed_by: str | None
 
     @property
     def is_claimed(self) -> bool:
@@ -114,13 +124,13 @@ class OperationRecord:
         return self.fence > 0
 
     def read_plan(self) -> Plan:
-        """Return the plan with the mark values of this operation.
+        """Return the plan with the mark values of the operation's chain.
 
         Raises:
             ValueError: the stored plan does not match its digest.
         """
         return add_operation_marks(
-            Plan.from_bytes(decompress_text(self.packed or b"").encode("ascii"), self.plan_digest), self.id
+            Plan.from_bytes(decompress_text(self.packed or b"").encode("ascii"), self.plan_digest), self.chain_id
         )
 
 
@@ -170,7 +180,7 @@ _recoverable = (
         operations.c.in_flight.is_(False),
     )
     .values(status=RECOVERED_STATUS, next_action=True, lease_until=None, updated_at=bindparam("now"))
-    .returning(operations.c.id, HAS_USES.label("has_uses"))
+    .returning(operations.c.id, CHAIN_ID)
 )
 _RECOVERABLE = Statement(_recoverable)
 _RECOVER_ONE = Statement(_recoverable.where(operations.c.id == bindparam("the_id")))
@@ -178,7 +188,7 @@ _RECOVER_ONE = Statement(_recoverable.where(operations.c.id == bindparam("the_id
 _CANCELLED_STATUS, _CANCEL_EVENT = apply_trigger("prepared", "cancel")
 _CANCEL = Statement(
     update(operations)
-    .where(operations.c.id == bindparam("the_id"), operations.c.status == "prepared")
+    .where(operations.c.id == bindparam("the_id"), operations.c.status == "prepared", IS_LAST_OF_CHAIN)
     .values(
         status=_CANCELLED_STATUS,
         next_action=False,
@@ -265,6 +275,9 @@ def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: Operation
         executed_by=None,
         cancelled_by=None,
         call_spend=draft.call_spend,
+        chain_id=id_ if draft.resumes is None else draft.resumes.chain_id,
+        resumes=None if draft.resumes is None else draft.resumes.operation_id,
+        resumed_by=None,
     )
 
 
@@ -284,13 +297,17 @@ def _make_prepare_entry(record: OperationRecord, actor: Actor) -> LedgerEntry:
     after = {"action": record.action, "status": record.status, "risk": record.risk, "planDigest": record.plan_digest}
     if record.source_operation_id is not None:
         after["sourceOperationId"] = record.source_operation_id
+    if record.resumes is not None:
+        after["resumes"] = record.resumes
     return LedgerEntry(record.workspace_id, actor, "prepare", record.id, record.account_id, record.network, after=after)
 
 
 def _record_to_row(record: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
     values = {name: getattr(record, name) for name in _SHARED_COLUMNS}
+    end = draft.resumes
+    chain = {} if end is None else {"chain_id": end.chain_id, "chain_receipts": end.receipt_count}
     call_spend = _dump_call_spend(record.call_spend)
-    return values | {"plan": draft.plan_text, "in_flight": False, "call_spend": call_spend}
+    return {**values, "chain_id": None, "plan": draft.plan_text, "in_flight": False, "call_spend": call_spend, **chain}
 
 
 def find_by_idempotency_key(actor: Actor, idempotency: Idempotency) -> Query[PreparedOperations | None]:
@@ -354,6 +371,9 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
         executed_by=row.executed_by,
         cancelled_by=row.cancelled_by,
         call_spend=_load_call_spend(row.call_spend),
+        chain_id=row.chain_id or row.id,
+        resumes=row.resumes,
+        resumed_by=row.resumed_by,
     )
 
 
@@ -445,6 +465,7 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
     """Cancel a prepared operation of this user. A cancelled operation stays unchanged.
 
     Raises:
+        Conflict: ``already_resumed``.
         NotFound: the actor may not see such an operation.
         Forbidden: another user has prepared it.
         OperationError: ``operation_<status>`` or ``operation_stalled``; the operation is not prepared.
@@ -459,6 +480,8 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
         record = get_operation(connection, actor, operation_id, clock)
         if record.status == _CANCELLED_STATUS:
             return record
+        if record.status == "prepared":  # another operation resumes it
+            raise make_resumed_error(find_last_of_chain(connection, record.chain_id))
         state = "stalled" if record.is_stalled else record.status
         raise OperationError(
             f"Only a prepared operation can be cancelled; this one is {state}.",
@@ -505,6 +528,6 @@ def recover_operations(connection: Connection, clock: Clock, operation_id: str |
         rows = _RECOVERABLE.fetch_all(connection, {"now": now})
     else:
         rows = _RECOVER_ONE.fetch_all(connection, {"now": now, "the_id": operation_id})
-    if used := [row.id for row in rows if row.has_uses]:
-        release_uses(connection, used, to_hour(now))
+    if rows:
+        release_uses(connection, {row.chain for row in rows}, to_hour(now))
     return [row.id for row in rows]

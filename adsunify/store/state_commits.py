@@ -40,6 +40,7 @@ from adsunify.execution.state import (
 from adsunify.guardrails.windows import SpendBinding, to_hour
 from adsunify.ledger import LedgerEntry
 from adsunify.store import attempts, events
+from adsunify.store.chains import HAS_CHAIN_RECEIPTS, IS_LAST_OF_CHAIN
 from adsunify.store.clock import Clock
 from adsunify.store.created import build_unknown_outcome_error
 from adsunify.store.guardrails import bind_windows
@@ -57,9 +58,10 @@ from adsunify.store.schema import (
     steps,
     workspaces,
 )
+from adsunify.store.schema.operations import CHAIN_ID
 from adsunify.store.scopes import is_in_scope
 from adsunify.store.statement import Statement, set_savepoint
-from adsunify.store.windows import BEFORE_CLAIM, HAS_USES, release_uses
+from adsunify.store.windows import BEFORE_CLAIM, release_uses
 from adsunify.values.exact_json import Json
 
 _RUNNING, _CLAIM_EVENT = apply_trigger("prepared", "claim")
@@ -161,6 +163,8 @@ _CLAIM = Statement(
         _IS_UNEXPIRED,
         _IS_DUE,
         _IS_NEW_ATTEMPT,
+        IS_LAST_OF_CHAIN,
+        HAS_CHAIN_RECEIPTS,
         _ACCESS,
         _IS_APPROVED,
         _IS_EVALUATED,
@@ -179,7 +183,11 @@ _CLAIM = Statement(
     )
     .returning(*_EVENT_COLUMNS)
 )
-_HOLD = update(operations).where(_IS_THIS_OPERATION, _IS_HELD, _IS_LEASED).values(lease_until=bindparam("new_lease"))
+_HOLD = (
+    update(operations)
+    .where(_IS_THIS_OPERATION, _IS_HELD, _IS_LEASED, IS_LAST_OF_CHAIN)
+    .values(lease_until=bindparam("new_lease"))
+)
 _RENEW = Statement(_HOLD.returning(operations.c.fence))
 _RECORD_RECEIPT = Statement(
     _HOLD.where(_NOTHING_OPEN).values(in_flight=False, updated_at=_NOW).returning(operations.c.fence)
@@ -201,7 +209,7 @@ _END = Statement(
         error=bindparam("new_error"),
         updated_at=_NOW,
     )
-    .returning(*_EVENT_COLUMNS, HAS_USES.label("has_uses"))
+    .returning(*_EVENT_COLUMNS, CHAIN_ID)
 )
 _READ_CONDITIONS = Statement(
     select(
@@ -213,6 +221,8 @@ _READ_CONDITIONS = Statement(
         _IS_UNEXPIRED.label("unexpired"),
         _IS_DUE.label("due"),
         _IS_NEW_ATTEMPT.label("fresh"),
+        IS_LAST_OF_CHAIN.label("last"),
+        HAS_CHAIN_RECEIPTS.label("unchanged"),
         _ACCESS.label("access"),
         _IS_APPROVED.label("approved"),
         _IS_EVALUATED.label("evaluated"),
@@ -233,6 +243,8 @@ CommitRefusal = Literal[
     "not_prepared",
     "clock",
     "ambiguous",
+    "resumed",
+    "outcome_changed",
 ]
 
 _STOP_REASONS = {
@@ -407,8 +419,12 @@ def _claim_refusal(conditions: Any, actor: Actor, clock: Clock) -> CommitRefusal
         return "clock"
     if conditions.status == _RUNNING:
         return "claimed"
+    if not conditions.last:
+        return "resumed"
     if not conditions.unexpired:
         return "expired"
+    if not conditions.unchanged:
+        return "outcome_changed"
     if not conditions.due:
         return "too_early"
     if not conditions.access or not actor.can_operate:
@@ -486,8 +502,8 @@ def _end_execution(
         # if the state is right, this claim has committed it before and saw an error: only the holder of a fence ends it
         is_ended = conditions.fence == values["held_fence"] and conditions.status == status
         return CommitResult(values["held_fence"], values["now"], None if is_ended else "fenced")
-    if trigger == "hand_back" and row.has_uses:
-        release_uses(connection, [values["the_id"]], to_hour(values["now"]))
+    if trigger == "hand_back":
+        release_uses(connection, [row.chain], to_hour(values["now"]))
     _record_event(connection, values, row, event, status)
     return CommitResult(row.fence, values["now"])
 

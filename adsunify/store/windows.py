@@ -35,6 +35,7 @@ from adsunify.guardrails.windows import MAX_WINDOW_TOTAL, SpendBinding, WindowBr
 from . import upsert
 from .attempts import list_attempts_by_operation
 from .schema import guardrail_hours, guardrail_uses, guardrails, operations
+from .schema.operations import CHAIN_ID
 from .statement import Statement, is_one_of
 
 BEFORE_CLAIM = "before_claim"
@@ -138,8 +139,16 @@ _ADD_TO_HOURS = upsert.insert_or_combine(
     ),
 )
 
-HAS_USES = exists().where(guardrail_uses.c.chain_id == operations.c.id).correlate(operations)
-"""Whether a window counts the operation. Statements that change an operation return it."""
+_LIST_USED = Statement(
+    lambda dialect: (
+        select(guardrail_uses.c.chain_id).where(is_one_of(dialect, guardrail_uses.c.chain_id, "chain_ids")).distinct()
+    )
+)
+_LIST_CHAINS = Statement(
+    lambda dialect: select(operations.c.id, CHAIN_ID).where(
+        or_(is_one_of(dialect, operations.c.id, "chain_ids"), is_one_of(dialect, operations.c.chain_id, "chain_ids"))
+    )
+)
 _LOCK_USED_RULES = Statement(
     lambda dialect: (
         select(guardrails.c.id)
@@ -249,16 +258,24 @@ def recompute_windows(connection: Connection, rule_ids: Collection[str], hour: i
 # -- giving back --------------------------------------------------------------------------------------------------
 
 
-def release_uses(connection: Connection, operation_ids: Sequence[str], hour: int) -> None:
-    """Give back what operations took, except operations of which a write was applied or may have been applied.
+def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) -> None:
+    """Give back what chains of operations took, except chains of which a write was or may have been applied.
 
     Args:
-        connection: the connection, in the transaction that has ended their executions.
-        operation_ids: the operations. Each is the first one of its chain.
+        connection: the connection, in the transaction that has ended the execution of an operation of each chain.
+        chain_ids: the first operation of each chain.
         hour: the current hour.
     """
-    attempts = list_attempts_by_operation(connection, operation_ids)
-    unused = [id_ for id_ in operation_ids if not any(attempt.may_be_applied for attempt in attempts[id_])]
+    counted = [row.chain_id for row in _LIST_USED.fetch_all(connection, {"chain_ids": sorted(chain_ids)})]
+    if not counted:
+        return
+    chains = {row.id: row.chain for row in _LIST_CHAINS.fetch_all(connection, {"chain_ids": counted})}
+    used = {
+        chains[id_]
+        for id_, attempts in list_attempts_by_operation(connection, list(chains)).items()
+        if any(attempt.may_be_applied for attempt in attempts)
+    }
+    unused = sorted(set(counted) - used)
     if not unused:
         return
     rule_ids = [row.id for row in _LOCK_USED_RULES.fetch_all(connection, {"chain_ids": unused})]

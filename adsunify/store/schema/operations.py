@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Integer, PrimaryKeyConstraint, Table, Text, false
+from sqlalchemy import Boolean, Column, Index, Integer, PrimaryKeyConstraint, Table, Text, false, func
 
 from adsunify.store.schema.columns import (
     WHERE,
@@ -44,6 +44,10 @@ operations = Table(
     Column("executed_by", ExactJson),
     Column("cancelled_by", ExactJson),
     Column("call_spend", ExactJson),
+    Column("resumes", Text),
+    Column("resumed_by", Text),
+    Column("chain_id", Text),  # NULL: the operation is the first of its chain
+    Column("chain_receipts", Integer),  # of the older operations of the chain, when this one was prepared
     # these indexes are read backwards, newest first: for an admin, a user, an agent, an account and a status
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),
@@ -51,8 +55,12 @@ operations = Table(
     Index(None, "workspace_id", "account_id", "created_at", "id"),
     Index("ix_operations_of_status_unknown", "workspace_id", "created_at", "id", info={WHERE: "status = 'unknown'"}),
     Index("ix_operations_of_status_running", "workspace_id", "created_at", "id", info={WHERE: "status = 'running'"}),
+    Index("ix_operations_chain_id", "chain_id", info={WHERE: "chain_id IS NOT NULL"}),
     Index("ix_operations_running", "lease_until", info={WHERE: "status = 'running'"}),
 )
+
+CHAIN_ID = func.coalesce(operations.c.chain_id, operations.c.id).label("chain")
+"""The first operation of an operation's chain, as a column ``chain``."""
 
 steps = Table(
     "steps",

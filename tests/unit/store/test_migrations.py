@@ -136,7 +136,12 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
+BEFORE_CHAINS = (
+    "DROP INDEX ix_operations_chain_id",
+    *(f"ALTER TABLE operations DROP COLUMN {name}" for name in ("resumes", "resumed_by", "chain_id", "chain_receipts")),
+)
 BEFORE_ALERTS = (
+    *BEFORE_CHAINS,
     *(f"DROP TABLE {name}" for name in ("alert_breaches", "alert_evaluations", "alerts")),
     "ALTER TABLE entities DROP COLUMN activated_at",
 )

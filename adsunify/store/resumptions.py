@@ -1,0 +1,120 @@
+"""Prepares operations that carry on with others. The UPDATE that binds both is exclusive.
+
+It requires that no other operation carries on already, and that nobody has executed the old operation since its
+receipts were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+from sqlalchemy import Connection, and_, bindparam, not_, select, update
+
+from adsunify.actor import Actor
+from adsunify.errors import Conflict
+from adsunify.execution.state import CreatedId
+
+from .chains import IS_LAST_OF_CHAIN, ChainEnd, find_last_of_chain, list_chain, make_resumed_error
+from .clock import Clock
+from .created import record_created
+from .operations import Idempotency, OperationDraft, PreparedOperations, prepare_operations
+from .schema import accounts, operations
+from .statement import Statement
+
+_IS_IDLE = not_(and_(operations.c.status == "running", operations.c.lease_until > bindparam("now")))
+_CARRY_ON = Statement(
+    update(operations)
+    .where(
+        operations.c.id == bindparam("the_id"),
+        operations.c.fence == bindparam("seen_fence"),
+        operations.c.status != "succeeded",
+        IS_LAST_OF_CHAIN,
+        _IS_IDLE,
+    )
+    .values(resumed_by=bindparam("new_resumed_by"), updated_at=bindparam("now"))
+    .returning(operations.c.id)
+)
+_GET_ACCOUNT = Statement(
+    select(accounts.c.network, accounts.c.native_id).where(accounts.c.id == bindparam("the_account"))
+)
+
+
+@frozen
+class FoundEntities:
+    """Entities that a verdict found: created by step ``n`` of an operation whose receipt does not name them."""
+
+    operation_id: str
+    n: int
+    step_key: str
+    created: Sequence[CreatedId]
+
+
+class ChainMoved(Exception):
+    """The chain is no longer as it was read: an operation was executed, or a receipt has arrived."""
+
+
+def prepare_resumption(
+    connection: Connection,
+    actor: Actor,
+    draft: OperationDraft,
+    found: Sequence[FoundEntities],
+    clock: Clock,
+    idempotency: Idempotency | None = None,
+) -> PreparedOperations:
+    """Store an operation that carries on with another one, which thereby cannot be executed or cancelled any more.
+
+    Args:
+        connection: the connection.
+        actor: who prepares it.
+        draft: the operation; ``draft.resumes`` is what it carries on with, as it was read.
+        found: the entities that verdicts found. They count as created by their steps from now on.
+        clock: the clock.
+        idempotency: the caller's idempotency key.
+
+    Raises:
+        Conflict: ``already_resumed``; ``outcome_undecided`` if another operation has created an entity in ``found``; or
+            the key is bound to another request.
+        ChainMoved: the chain was changed after it was read.
+    """
+    end = draft.resumes
+    assert end is not None
+    prepared = prepare_operations(connection, actor, [draft], clock, idempotency)
+    if prepared.is_replay:
+        return prepared
+    values = {
+        "the_id": end.operation_id,
+        "seen_fence": end.fence,
+        "new_resumed_by": prepared.operation_ids[0],
+        "now": clock.now(),
+    }
+    if not _CARRY_ON.fetch_all(connection, values):
+        raise_if_resumed(connection, end)
+        raise ChainMoved
+    if _count_receipts(connection, end) != end.receipt_count:
+        raise ChainMoved
+    if any(step.created for step in found):
+        account = _GET_ACCOUNT.fetch_one(connection, {"the_account": draft.account_id})
+        for step in sorted(found, key=lambda step: (step.operation_id, step.n)):
+            if record_created(connection, account.network, account.native_id, step.operation_id, step.n, step.created):
+                raise Conflict(
+                    f"The entity that was found for step {step.step_key} belongs to another operation by now. Inspect "
+                    "this operation again.",
+                    code="outcome_undecided",
+                )
+    return prepared
+
+
+def _count_receipts(connection: Connection, end: ChainEnd) -> int:
+    return sum(
+        attempt.receipt_at is not None
+        for attempts in list_chain(connection, end.chain_id).values()
+        for attempt in attempts
+    )
+
+
+def raise_if_resumed(connection: Connection, end: ChainEnd) -> None:
+    """Raise Conflict ``already_resumed`` if another operation carries on with the operation."""
+    last = find_last_of_chain(connection, end.chain_id)
+    if last != end.operation_id:
+        raise make_resumed_error(last)

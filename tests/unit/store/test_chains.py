@@ -1,0 +1,297 @@
+"""An operation carries on with another one: exactly one does, on what the receipts say, and windows count both once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.actor import Actor
+from adsunify.errors import AdsunifyError, Conflict
+from adsunify.execution.state import REVIEW_MILLISECONDS, CreatedId, StateCommit
+from adsunify.plans.records import Carried, Plan
+from adsunify.store import operations
+from adsunify.store.chains import ChainEnd, find_last_of_chain, list_chain
+from adsunify.store.operations import OperationDraft
+from adsunify.store.resumptions import ChainMoved, FoundEntities, prepare_resumption
+from adsunify.store.state_commits import commit_state
+
+from .test_windows import Rules
+from .world import LEASE, PLAN, World, make_intent, make_receipt
+
+CARRIED = {"campaign": Carried({"id": "101"})}
+
+
+async def read_end(world: World, operation: str) -> ChainEnd:
+    """The end of a chain as it is now."""
+    record = await world.get(operation)
+    chain = await world.store.read(list_chain, record.chain_id)
+    count = sum(attempt.receipt is not None for attempts in chain.values() for attempt in attempts)
+    return ChainEnd(operation, record.chain_id, record.fence, count)
+
+
+async def resume(
+    world: World,
+    end: ChainEnd,
+    plan: Plan = PLAN,
+    found: Sequence[FoundEntities] = (),
+    actor: Actor | None = None,
+) -> str:
+    draft = OperationDraft(world.account.id, plan, resumes=end)
+    prepared = await world.store.write(prepare_resumption, actor or world.admin, draft, found, world.clock)
+    return prepared.operation_ids[0]
+
+
+async def resume_now(world: World, operation: str, plan: Plan = PLAN) -> str:
+    return await resume(world, await read_end(world, operation), plan)
+
+
+async def lose(world: World, operation: str) -> None:
+    """The outcome of the second step is not known."""
+    claimed = await world.claim(operation)
+    second = await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1)))
+    await world.advance(
+        StateCommit(operation, second.fence, receipt=make_receipt(1, state="ambiguous"), trigger="lose")
+    )
+
+
+async def test_a_chain_knows_its_operations(world: World) -> None:
+    first = await world.prepare()
+    await lose(world, first)
+    second = await resume_now(world, first, evolve(PLAN, carried=CARRIED))
+    third = await resume_now(world, second)
+    records = [await world.get(operation) for operation in (first, second, third)]
+    assert [record.chain_id for record in records] == [first] * 3
+    assert [record.resumes for record in records] == [None, first, second]
+    assert [record.resumed_by for record in records] == [second, third, None]
+    assert [record.status for record in records] == ["unknown", "prepared", "prepared"]
+    assert await world.store.read(find_last_of_chain, first) == third
+    assert list(await world.store.read(list_chain, first)) == [first, second, third]
+    assert records[1].read_plan().carried == CARRIED
+    assert await world.events(second) == ["prepared"]
+
+
+async def test_of_many_at_once_exactly_one_resumes(world: World) -> None:
+    first = await world.prepare()
+    await lose(world, first)
+    end = await read_end(world, first)
+
+    async def attempt() -> str:
+        try:
+            return await resume(world, end)
+        except Conflict as refusal:
+            assert refusal.code == "already_resumed"
+            return refusal.message
+
+    answers = await asyncio.gather(*(attempt() for _ in range(64)))
+    (winner,) = (answer for answer in answers if "carries on" not in answer)
+    assert {answer for answer in answers if answer != winner} == {
+        f"Operation {winner} carries on with this one. Continue with that one."
+    }
+    assert list(await world.store.read(list_chain, first)) == [first, winner]
+
+
+async def test_what_was_resumed_is_neither_executed_nor_cancelled(world: World) -> None:
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0), trigger="hand_back"))
+    await resume_now(world, first)
+    assert (await world.claim(first, n=1)).refusal == "resumed"
+    with pytest.raises(Conflict, match="carries on") as refusal:
+        await world.store.write(operations.cancel_operation, world.admin, first, world.clock)
+    assert refusal.value.code == "already_resumed"
+    assert (await world.get(first)).status == "prepared"
+    assert len(await world.attempts(first)) == 1
+
+
+async def test_what_was_executed_meanwhile_is_not_resumed(world: World) -> None:
+    """A resumption rests on what was read; another execution since then may have written more."""
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0), trigger="hand_back"))
+    end = await read_end(world, first)
+    again = await world.claim(first, n=1)
+    await world.advance(StateCommit(first, again.fence, receipt=make_receipt(1), trigger="hand_back"))
+    with pytest.raises(ChainMoved):
+        await resume(world, end)
+    assert (await world.get(first)).resumed_by is None
+    assert list(await world.store.read(list_chain, first)) == [first]
+
+
+async def test_a_live_execution_is_not_resumed(world: World) -> None:
+    first = await world.prepare()
+    await world.claim(first)
+    end = await read_end(world, first)
+    with pytest.raises(ChainMoved):
+        await resume(world, end)
+    world.hands.pass_(LEASE)
+    assert (await world.get(first)).is_stalled
+    assert (await world.get(await resume(world, end))).resumes == first
+
+
+async def test_a_success_is_not_resumed(world: World) -> None:
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0), trigger="succeed"))
+    with pytest.raises(ChainMoved):
+        await resume_now(world, first)
+
+
+# -- late receipts ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["applied", "rejected", "ambiguous"])
+async def test_a_late_receipt_stops_the_operation_that_does_not_know_of_it(world: World, state: Any) -> None:
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    world.hands.pass_(LEASE)
+    stale = await resume_now(world, first)
+    late = StateCommit(first, claimed.fence, receipt=make_receipt(0, state=state), intent=make_intent(1))
+    assert (await world.advance(late)).refusal == "fenced"
+    assert (await world.claim(stale)).refusal == "outcome_changed"
+    assert await world.attempts(stale) == []
+    fresh = await resume_now(world, stale)
+    assert (await world.claim(fresh)).refusal is None
+
+
+async def test_a_woken_execution_sends_nothing_after_it_was_resumed(world: World) -> None:
+    """Its machine's clock is behind, so that its lease looks alive."""
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    end = await read_end(world, first)
+    world.hands.pass_(LEASE)
+    await resume(world, end)
+    world.hands.pass_(-LEASE // 2)
+    change = StateCommit(first, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
+    assert (await world.advance(change)).refusal == "fenced"
+    assert (await world.advance(StateCommit(first, claimed.fence, is_renewal=True))).refusal == "fenced"
+    assert [attempt.n for attempt in await world.attempts(first)] == [0]
+
+
+async def test_a_receipt_between_the_reading_and_the_resumption(world: World) -> None:
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    world.hands.pass_(LEASE)
+    end = await read_end(world, first)
+    await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0), trigger="lose"))
+    with pytest.raises(ChainMoved):
+        await resume(world, end)
+
+
+async def test_an_expired_resumption_is_resumed(world: World) -> None:
+    first = await world.prepare()
+    await lose(world, first)
+    second = await resume_now(world, first)
+    world.hands.pass_(REVIEW_MILLISECONDS)
+    assert (await world.claim(second)).refusal == "expired"
+    third = await resume_now(world, second)
+    assert (await world.claim(third)).refusal is None
+
+
+# -- entities that verdicts found -----------------------------------------------------------------------------------
+
+
+async def test_a_found_entity_belongs_to_one_operation(world: World) -> None:
+    """Two operations are in doubt, and one entity fits both: the second one to claim it stays undecided."""
+    first, other = [await world.prepare() for _ in range(2)]
+    for operation in (first, other):
+        await lose(world, operation)
+    found = [FoundEntities(operation, 1, "ad", (CreatedId("ad", "77"),)) for operation in (first, other)]
+    await resume(world, await read_end(world, first), found=found[:1])
+    with pytest.raises(Conflict) as refusal:
+        await resume(world, await read_end(world, other), found=found[1:])
+    assert refusal.value.code == "outcome_undecided"
+    assert (await world.get(other)).resumed_by is None
+
+
+@pytest.mark.parametrize("is_same_step", [True, False])
+async def test_the_steps_of_a_chain_may_report_one_entity(world: World, is_same_step: bool) -> None:
+    """The same step of two operations of a chain has one idempotency key, so the network may answer with one id."""
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    world.hands.pass_(LEASE)
+    second = await resume_now(world, first)
+    again = await world.claim(second, n=0 if is_same_step else 1)
+
+    async def report(operation: str, fence: int, n: int) -> Any:
+        change = StateCommit(operation, fence, receipt=make_receipt(n), trigger="succeed")
+        created = [CreatedId("campaign", "55")]
+        return await world.store.write(commit_state, change, world.admin, world.clock, LEASE, created=created)
+
+    assert (await report(second, again.fence, 0 if is_same_step else 1)).refusal is None
+    assert (await report(first, claimed.fence, 0)).refusal == (None if is_same_step else "ambiguous")
+
+
+# -- windows ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rules(world: World) -> Rules:
+    return Rules(world, [])
+
+
+async def bind_chain(rules: Rules, operation: str, daily: int) -> Any:
+    chain_id = (await rules.world.get(operation)).chain_id
+    return await rules.world.claim(operation, binding=await rules.bind(chain_id, daily))
+
+
+async def test_a_window_counts_a_chain_once(rules: Rules) -> None:
+    world = rules.world
+    await rules.add(daily=100)
+    first, claimed = await rules.claim_new(60)
+    await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0, state="ambiguous"), trigger="lose"))
+    second = await resume_now(world, first)
+    assert (await bind_chain(rules, second, 60)).refusal is None
+    assert await rules.used() == (60, 0)
+    assert [use.operation_id for use in await rules.uses()] == [first]
+
+
+async def test_a_chain_gives_back_what_none_of_it_has_written(rules: Rules) -> None:
+    world = rules.world
+    await rules.add(daily=100)
+    first, claimed = await rules.claim_new(60)
+    await rules.end(first, claimed, state="rejected")
+    assert await rules.used() == (0, 0)
+    second = await resume_now(world, first)
+    again = await bind_chain(rules, second, 60)
+    assert await rules.used() == (60, 0)
+    await rules.end(second, again, state="rejected")
+    assert await rules.used() == (0, 0)
+
+
+@pytest.mark.parametrize("state", ["applied", "ambiguous"])
+async def test_a_chain_keeps_what_an_older_operation_may_have_written(rules: Rules, state: Any) -> None:
+    world = rules.world
+    await rules.add(daily=100)
+    first, claimed = await rules.claim_new(60)
+    await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0, state=state), trigger="lose"))
+    second = await resume_now(world, first)
+    again = await bind_chain(rules, second, 60)
+    await rules.end(second, again, state="rejected")
+    await world.store.write(operations.cancel_operation, world.admin, second, world.clock)
+    assert await rules.used() == (60, 0)
+
+
+async def test_a_crashed_resumption_gives_back(rules: Rules) -> None:
+    world = rules.world
+    await rules.add(daily=100)
+    first, claimed = await rules.claim_new(60)
+    await rules.end(first, claimed, state="rejected")
+    second = await resume_now(world, first)
+    again = await bind_chain(rules, second, 60)
+    await world.advance(StateCommit(second, again.fence, receipt=make_receipt(0, state="throttled")))
+    world.hands.pass_(LEASE)
+    assert await world.store.write(operations.recover_operations, world.clock) == [second]
+    assert await rules.used() == (0, 0)
+
+
+async def test_errors_are_of_the_api(world: World) -> None:
+    first = await world.prepare()
+    await lose(world, first)
+    await resume_now(world, first)
+    with pytest.raises(AdsunifyError) as refusal:
+        await resume_now(world, first)
+    assert (refusal.value.status, refusal.value.code) == (409, "already_resumed")
