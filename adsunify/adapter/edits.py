@@ -55,19 +55,19 @@ class Edit:
     def to_json(self) -> dict[str, Json]:
         """Return the stored form. A percentage is an object."""
         fields = {
-            name: {"mode": value.mode, "percent": value.value} if isinstance(value, Percentage) else value
+            name: {"mode": value.mode, "value": value.value} if isinstance(value, Percentage) else value
             for name, value in self.fields.items()
         }
         return {"fields": fields, "targeting": dict(self.targeting), "creative": dict(self.creative)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Edit:
-        """Read what :meth:`to_json` wrote."""
+        """Read what :meth:`to_json` wrote. Parts may be left out."""
         fields = {
-            name: Percentage(one["mode"], Decimal(one["percent"])) if isinstance(one, Mapping) else one
-            for name, one in value["fields"].items()
+            name: Percentage(one["mode"], Decimal(one["value"])) if isinstance(one, Mapping) else one
+            for name, one in value.get("fields", {}).items()
         }
-        return cls(fields, value["targeting"], value["creative"])
+        return cls(fields, value.get("targeting") or {}, value.get("creative") or {})
 
 
 @frozen

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
-from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.edits import Edit
 from adsunify.adapter.flows import run_flow
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief, read_brief
@@ -81,11 +80,7 @@ def _parse_edit(value: Json) -> Edit:
         mode = value.get("mode", "set")
         amount = value["value"] if mode == "set" else {"mode": mode, "value": value["value"]}
         value = {"fields": {value["field"]: amount}}
-    fields = {
-        name: Percentage(member["mode"], Decimal(member["value"])) if isinstance(member, Mapping) else member
-        for name, member in value.get("fields", {}).items()
-    }
-    return Edit(fields, value.get("targeting") or {}, value.get("creative") or {})
+    return Edit.from_json(value)
 
 
 # -- the source of an activation ----------------------------------------------------------------------------------
