@@ -72,11 +72,13 @@ class SpendBinding:
         rules_version: the version of the workspace's rules by which the operation was evaluated.
         chain_id: the operation, or the first operation that it resumes. A window counts a chain once.
         uses: what the operation takes from the windows of the rules that match it.
+        allows_stale: the values that the plan rests on were not compared with the network; the ledger says it.
     """
 
     rules_version: int
     chain_id: str
     uses: tuple[WindowUse, ...] = ()
+    allows_stale: bool = False
 
 
 def build_breach_facts(rule: Guardrail, breach: WindowBreach) -> dict[str, Json]:

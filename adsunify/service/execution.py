@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
@@ -95,31 +95,31 @@ def load_operation(connection: Connection, actor: Actor, operation_id: str, cloc
 
 
 async def run_execution(
-    service: Service, actor: Actor, operation_id: str, *, are_guards_checked: bool = True
+    service: Service, actor: Actor, operation_id: str, *, allows_stale: bool = False
 ) -> ExecutionResult:
     """Execute what remains of an operation, within the limits of one call, and return how it ended.
 
-    ``are_guards_checked``: the values that the exposure rests on were compared. Otherwise the exposure is unknown.
+    ``allows_stale``: the values that the plan rests on were not compared, so an exposure that counts them is unknown.
 
     Raises NotFound; StoreError where the database failed (then the outcome is not known: read the operation);
     GuardrailRefused and Forbidden where guardrails refuse the execution, before anything is sent.
     """
-    return await service.run_uncancellable(_run_counted(service, actor, operation_id, are_guards_checked))
+    return await service.run_uncancellable(_run_counted(service, actor, operation_id, allows_stale))
 
 
-async def _run_counted(service: Service, actor: Actor, operation_id: str, are_guards_checked: bool) -> ExecutionResult:
+async def _run_counted(service: Service, actor: Actor, operation_id: str, allows_stale: bool) -> ExecutionResult:
     counters = service.counters
     async with service.execution_slots.setdefault(actor.workspace_id, asyncio.Semaphore(MAX_CONCURRENT_EXECUTIONS)):
         loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
         outcome: ExecutionOutcome = "failed"
         counters.executions_in_flight += 1
         try:
-            result = await _drive_executor(service, actor, loaded, are_guards_checked)
+            result = await _drive_executor(service, actor, loaded, allows_stale)
             for _ in range(MAX_EVALUATIONS):
                 if result.refusal not in EVALUATION_REFUSALS:
                     break
                 loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
-                result = await _drive_executor(service, actor, loaded, are_guards_checked)
+                result = await _drive_executor(service, actor, loaded, allows_stale)
             if result.refusal in EVALUATION_REFUSALS:
                 raise Conflict("The guardrails of the workspace keep changing. Call again.", code="guardrail_changed")
             outcome = _execution_outcome(result)
@@ -142,13 +142,14 @@ def _execution_outcome(result: ExecutionResult) -> ExecutionOutcome:
 
 
 async def _drive_executor(
-    service: Service, actor: Actor, loaded: LoadedOperation, are_guards_checked: bool
+    service: Service, actor: Actor, loaded: LoadedOperation, allows_stale: bool
 ) -> ExecutionResult:
     operation_id = loaded.record.id
     network, plan = get_adapter(loaded.account.network).network, loaded.record.read_plan()
     rules = await get_workspace_rules(service, actor.workspace_id, loaded.rules_version)
-    spending = plan if are_guards_checked else plan.with_unchecked_guards()
-    binding = await bind_spend(service, actor, rules, loaded.record, spending, loaded.account.currency)
+    counted = plan.with_unchecked_guards() if allows_stale else plan
+    binding = await bind_spend(service, actor, rules, loaded.record, counted, loaded.account.currency)
+    binding = evolve(binding, allows_stale=allows_stale)
     session = NetworkSession(service, loaded.account)
     try:
         await session.load_credentials()

@@ -88,7 +88,7 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str, 
             if is_first_write and not allow_stale:
                 await require_planned_values(service, actor, record)
             result = await execution.run_execution(
-                service, actor, operation_id, are_guards_checked=not (is_first_write and allow_stale)
+                service, actor, operation_id, allows_stale=is_first_write and allow_stale
             )
         except (NotFound, StoreError):
             raise

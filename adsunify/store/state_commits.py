@@ -379,6 +379,7 @@ def _claim_operation(
         if breach is not None:
             return CommitResult(0, values["now"], "guardrail", breach)
     _record_event(connection, values, row, _CLAIM_EVENT, _RUNNING)
+    stale = {"allowStale": True} if binding is not None and binding.allows_stale else {}
     entry = LedgerEntry(
         actor.workspace_id,
         actor,
@@ -387,7 +388,7 @@ def _claim_operation(
         row.account_id,
         row.network,
         before={"status": "prepared"},
-        after={"status": _RUNNING, "fence": row.fence},
+        after={"status": _RUNNING, "fence": row.fence, **stale},
     )
     record_entries(connection, [entry], values["now"])
     intent = change.intent

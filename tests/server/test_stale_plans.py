@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, select
 
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.store.schema import ledger
+from adsunify.values.exact_json import loads
 
 from .served import Caller, Served, brief
 
@@ -77,6 +80,12 @@ async def require_stale(server: Served, operation_id: str, caller: Caller | None
     for one in problem["differences"][:5]:
         assert f"{one['member']} of the {one['kind']} {one['entityId']} is " in problem["detail"]
     return {(one["kind"], one["member"]): (one["planned"], one["found"]) for one in problem["differences"]}
+
+
+def read_executions(connection: Connection, operation_id: str) -> list[Any]:
+    """What the ledger says of the executions of an operation."""
+    wanted = (ledger.c.subject_id == operation_id, ledger.c.kind == "execute")
+    return [loads(after) for after in connection.execute(select(ledger.c.after).where(*wanted)).scalars()]
 
 
 async def execute_stale(server: Served, operation_id: str) -> None:
@@ -217,5 +226,8 @@ async def test_a_stale_plan_under_guardrails_needs_a_person(server: Served) -> N
         assert (await server.admin.execute(active))["status"] == "succeeded"
         paused = await set_status(server, "meta", made, "paused")
         assert (await server.admin.post(f"/operations/{paused}/execute", body))["status"] == "succeeded"
+        assert await server.service.store.read(read_executions, active) == [{"status": "running", "fence": 1}]
+        (executed,) = await server.service.store.read(read_executions, paused)
+        assert executed["allowStale"] is True
     finally:
         await server.admin.delete(f"/guardrails/{guardrail['id']}")
