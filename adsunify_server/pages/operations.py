@@ -28,6 +28,8 @@ FILTERS = ("status", "network", "accountId", "action", "since", "until")
 PAGE_SIZE = 50
 MAX_EMPTY_PAGES = 20
 """How many pages without an operation are passed over before the page is shown."""
+ENDED_STATES = ("succeeded", "cancelled", "expired")
+"""The states in which the page does not say what the operation can spend."""
 ACTS = (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
 """What was done with an operation: the word on the page, and the member that says who did it."""
 
@@ -133,12 +135,13 @@ async def _review_page(
         200 if problem is None else problem.status,
         operation=operation,
         warnings=await _name_guardrails(visit, operation["warnings"]),
-        exposure=describe_exposure(operation["plan"]),
+        exposure=None if state in ENDED_STATES else describe_exposure(operation["plan"]),
         account=account,
         subject=subjects.describe_operation(operation["id"]),
         state=state,
         author=emails[operation["createdBy"]["userId"]],
         acts=[(word, act, emails[act["userId"]]) for word, act in acts],
+        key_names={key["keyId"]: key["name"] for key in (await visit.call_endpoint("get_keys") if acts else ())},
         seconds=count_seconds_to_expiry(visit.service, operation),
         open_=state == "prepared",
         steps=[_step_values(displayed, number) for number in range(len(operation["plan"]["steps"]))],

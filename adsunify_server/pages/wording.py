@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from adsunify.adapter.native_money import parse_native_amount
@@ -70,10 +71,11 @@ PERIOD_WORDS: Mapping[str, str] = {"daily": "per day", "lifetime": "in total"}
 CREDENTIAL_WORDS: Mapping[str, str] = {"session": "in a browser", "local": "with the library or the command line"}
 
 
-def describe_credential(identity: str) -> str:
-    """Describe the credential that somebody used."""
+def describe_credential(identity: str, key_names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Describe the credential that somebody used. ``key_names``: the names of API keys by id."""
     client, colon, _user = identity.partition(":")
-    return CREDENTIAL_WORDS.get(identity) or (f"with agent {client}" if colon else f"with API key {identity}")
+    key = f'"{key_names[identity]}"' if identity in key_names else identity
+    return CREDENTIAL_WORDS.get(identity) or (f"with agent {client}" if colon else f"with API key {key}")
 
 
 def is_starting(operation: Mapping[str, Any]) -> bool:
