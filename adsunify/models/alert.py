@@ -18,6 +18,7 @@ from adsunify.models.base import (
     Omittable,
     find_duplicates,
     number_schema,
+    remove_null_defaults,
 )
 from adsunify.models.brief import Uuid
 from adsunify.models.edit import convert_integral
@@ -57,12 +58,11 @@ AlertPercent = Annotated[Number, Field(ge=1, le=MAX_ALERT_PERCENT), number_schem
 
 def _describe_kinds(schema: dict[str, Any]) -> None:
     """Replace the schema by one for each kind, which has the members of the kind only."""
+    remove_null_defaults(schema)
     members = schema["properties"]
     for name in ("type", "properties", "required", "additionalProperties"):
         del schema[name]
-    for member in members.values():
-        if member.get("default", ...) is None:
-            del member["default"]
+    members["days"]["default"] = DEFAULT_DAYS
     schema["oneOf"] = [
         {
             "type": "object",

@@ -83,7 +83,8 @@ else:
             return Annotated[tuple[item, ...], Strict(False)]
 
 
-def _remove_null_defaults(schema: dict[str, Any]) -> None:
+def remove_null_defaults(schema: dict[str, Any]) -> None:
+    """Remove the defaults null, which stand for members that are left out."""
     for member in schema.get("properties", {}).values():
         default = member.get("default", ...)
         if default is None:
@@ -115,7 +116,7 @@ class ApiModel(BaseModel):
         validate_by_name=True,
         serialize_by_alias=True,
         hide_input_in_errors=True,
-        json_schema_extra=_remove_null_defaults,
+        json_schema_extra=remove_null_defaults,
     )
 
     if not TYPE_CHECKING:  # type checkers make the constructor from the members

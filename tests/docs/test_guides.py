@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from adsunify import Ads
+from adsunify.events import DATA_MEMBERS, OPTIONAL_DATA_MEMBERS
 from adsunify.testing import SimulatedNetworks, sandbox
 
 from .test_pages import blocks
@@ -85,6 +87,16 @@ def test_insights_are_read(client: Ads) -> None:
     assert [day.date for day in names["insights"].rows][-1] == names["today"] - timedelta(days=1)
     frames = names["table"].to_pylist(), names["pandas_frame"].to_dict("records"), names["polars_frame"].to_dicts()
     assert [len(rows) for rows in frames] == [len(names["rows"])] * 3 != [0] * 3
+
+
+def test_an_alert_is_made(client: Ads, capsys: Any) -> None:
+    create_first_campaign(client)
+    names = run(blocks("docs/alerts.md", "python"), "alerts.md", {"client": client})
+    assert (names["alert"].level, list(client.alerts.list())) == ("campaign", [])
+    assert "not evaluated: " in capsys.readouterr().out
+    (body, data) = map(json.loads, blocks("docs/alerts.md", "json"))
+    same = {name: value for name, value in names["alert"].to_dict().items() if name in body}
+    assert same == body and {*data} <= {*DATA_MEMBERS, *OPTIONAL_DATA_MEMBERS}
 
 
 def test_an_error_has_a_code(capsys: Any) -> None:

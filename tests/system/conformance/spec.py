@@ -365,7 +365,7 @@ GUARDRAIL_CHANGE = Fields({name: may(member.form) for name, member in RULE.items
 """docs/spec.md, "Guardrails"; what names accounts and credentials is tried by tests/server/test_guardrails.py."""
 ALERT_COMMON = {"name": must(text(1, 100)), "scope": may(RULE_SCOPE, {}), "active": may(flag, True)}
 ALERT_AMOUNT = Form(tuple(one for one in LIMIT.good if one is not None), LIMIT.bad)
-AMOUNT_OF_ALERT = {"amount": must(ALERT_AMOUNT), "currency": must(currency), "days": may(integer(1, 31))}
+AMOUNT_OF_ALERT = {"amount": must(ALERT_AMOUNT), "currency": must(currency), "days": may(integer(1, 31), 1)}
 ALERT = Fields(
     ALERT_COMMON | {"kind": must(choice("spendAbove")), "level": may(choice("account", "campaign"))} | AMOUNT_OF_ALERT,
     {"name": "Too much", "kind": "spendAbove", "amount": "20", "currency": "USD"},
