@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from adsunify.adapter.hierarchy import ParsedEntity
 from adsunify.adapter.network import Account, Network, Setting, get_level
@@ -149,6 +149,37 @@ def evaluate_delivery(
         ),
     ]
     return Evaluation(breaches, frozenset(unknown), gaps=tuple(gaps))
+
+
+def confirm_breaches(
+    alert: Alert,
+    evaluation: Evaluation,
+    lineages: Mapping[str, Sequence[ParsedEntity]],
+    activations: Mapping[tuple[str, str], datetime],
+    state: FigureState,
+) -> Evaluation:
+    """Return the evaluation with the breaches of entities that could deliver for all of the hours.
+
+    An entity delivers if it is active, and so is everything above it. The hours count from the last activation of them
+    by an operation.
+
+    Args:
+        alert: the alert.
+        evaluation: what :func:`evaluate_delivery` returned.
+        lineages: each entity with those above it, as the network shows them now; empty for one that was deleted.
+        activations: the times of activations by operations, by kind and id.
+        state: the figures.
+    """
+    breaches = {}
+    for (entity_id, _), breach in evaluation.breaches.items():
+        lineage = lineages.get(entity_id, ())
+        if not lineage or any(entity.status != "active" for entity in lineage):
+            continue
+        times = [activations[key] for entity in lineage if (key := (entity.kind, entity.id)) in activations]
+        hours = (state.read_at - max(times)) // timedelta(hours=1) if times else 0
+        if hours >= (alert.hours or 0):
+            breaches[entity_id, format_utc(max(times))] = evolve(breach, found=str(hours))
+    return evolve(evaluation, breaches=breaches)
 
 
 # -- disapproved --------------------------------------------------------------------------------------------------

@@ -78,9 +78,9 @@ with the host: `/advertising-api-eu.amazon.com/sp`.
 The list replaces the earlier one; a reset empties it. Reports call `request.world.delivers(day)` and show such a day as
 the network documents it: no row, a row of zeros, or nulls.
 
-**Refused ads**: `POST /_sandbox/refuse {"network": "example", "ids": ["1001"]}` names the ads that the review refuses.
-The list replaces the earlier one; a reset empties it. Networks that show the result of their review call
-`request.world.is_refused(ad)`.
+**Reviews**: `POST /_sandbox/refuse {"network": "example", "ids": ["1001"]}` names the ads that the review refuses, and
+on some networks ad groups and campaigns. The list replaces the earlier one; a reset empties it. Networks that show the
+result of their review call `request.world.is_refused(entity)`.
 
 **Links** in responses (report downloads, paging) have the real https hosts. Routes of a download host have the role
 "download", which is not guarded, and refuse an `Authorization` header if the real host does.

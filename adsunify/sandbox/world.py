@@ -116,9 +116,9 @@ class World:
         """Whether ads deliver on a day of a report. They do not on a quiet day (`POST /_sandbox/quiet`)."""
         return day not in self.quiet_days
 
-    def is_refused(self, ad: StoredEntity) -> bool:
-        """Whether the review refuses an ad (`POST /_sandbox/refuse`)."""
-        return ad.id in self.refused_ids
+    def is_refused(self, entity: StoredEntity) -> bool:
+        """Whether the review refuses an entity (`POST /_sandbox/refuse`)."""
+        return entity.id in self.refused_ids
 
     def allocate_id(self) -> str:
         """Return a new id of digits. All kinds of the network share one counter, so ids are unique across kinds."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 
 from attrs import define, evolve, frozen
 from sqlalchemy import Connection
 
+from adsunify.adapter import flows
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
+from adsunify.adapter.network import get_level
 from adsunify.alerts import evaluation as rules
-from adsunify.alerts.rules import Alert, Evaluation, find_unsupported_reason, make_unknown
+from adsunify.alerts.rules import Alert, Evaluation, find_unsupported_reason, make_entity_gap, make_unknown
 from adsunify.alerts.windows import (
     DayFigures,
     FigureState,
@@ -34,8 +38,9 @@ from adsunify.store.kept_figures import FigureSubject
 from adsunify.values.dates import get_timezone
 
 from .core import Service, format_timestamp
+from .entities import read_entity_with_parent
 from .network_session import NetworkSession
-from .reporting.keeping import list_levels
+from .reporting.keeping import READS_PER_NETWORK, list_levels
 
 CHECK_SECONDS = 60.0
 """The wait between two looks for synced figures that no alert was evaluated on."""
@@ -45,6 +50,10 @@ ROWS_PER_READ = 5_000
 ENTITIES_PER_PAGE = 100
 MAX_READ_PAGES = 100
 """How many pages of entities one evaluation reads from the network."""
+MAX_SUSPECTS = 100
+"""How many entities without delivery one evaluation reads from the network."""
+INACTIVE_REASON = "{count} entities were not active when adsunify last read their status."
+SUSPECTS_REASON = "{count} more entities have no impression; the network was not asked whether they are active."
 _LOGGER = logging.getLogger("adsunify.worker")
 
 
@@ -78,11 +87,21 @@ class AlertJob:
     async def evaluate_due(self) -> None:
         """Evaluate the alerts that are due."""
         store = self.service.store
-        for due in await store.read(list_due_evaluations, store.clock.now()):
-            told = await evaluate_alert(self.service, due)
-            if told:
-                members = {"accountId": due.account.id, "alertId": due.alert.id, "breaches": told}
-                _LOGGER.info("alert: %s", due.alert.kind, extra={"members": members})
+        slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
+        async with asyncio.TaskGroup() as group:  # a slow network delays no other
+            for due in await store.read(list_due_evaluations, store.clock.now()):
+                group.create_task(self._evaluate(due, slots[due.account.network]))
+
+    async def _evaluate(self, due: DueEvaluation, slot: asyncio.Semaphore) -> None:
+        members = {"accountId": due.account.id, "alertId": due.alert.id}
+        async with slot:
+            try:
+                told = await evaluate_alert(self.service, due)
+            except StoreError as problem:
+                _LOGGER.warning("an alert was not evaluated: %s", problem.message, extra={"members": members})
+                return
+        if told:
+            _LOGGER.info("alert: %s", due.alert.kind, extra={"members": {**members, "breaches": told}})
 
 
 def list_due_evaluations(connection: Connection, now: int) -> list[DueEvaluation]:
@@ -212,11 +231,46 @@ class _Evaluator:
         sums = await self._add_up({id_: [window] for id_, (_, window) in watched.items()}, read_impressions)
         untimed = [id_ for id_, at in times.items() if at is None]
         evaluation = rules.evaluate_delivery(self.alert, watched, untimed, sums, self.state)
-        if not evaluation.breaches:
+        inactive = make_entity_gap(INACTIVE_REASON, (id_ for id_ in chosen if id_ not in activations))
+        return await self._confirm_breaches(kind, evolve(evaluation, gaps=(*evaluation.gaps, *inactive)))
+
+    async def _confirm_breaches(self, kind: Kind, evaluation: Evaluation) -> Evaluation:
+        """Read the entities without delivery from the network, and drop those that could not deliver."""
+        suspects = sorted({entity_id for entity_id, _ in evaluation.breaches})
+        if not suspects:
             return evaluation
-        parsed = await self._read_entities(kind, [entity_id for entity_id, _ in evaluation.breaches])
-        active = {entity.id for entity in parsed if entity.status == "active"}
-        return evolve(evaluation, breaches={key: one for key, one in evaluation.breaches.items() if key[0] in active})
+        known: dict[tuple[str, str], ParsedEntity] = {}
+        lineages = {id_: await self._read_lineage(kind, id_, known) for id_ in suspects[:MAX_SUSPECTS]}
+        await self._record_statuses(known.values())
+        times = {
+            (one, id_): datetime.fromtimestamp(at / 1000, UTC)
+            for one in ENTITY_KINDS
+            for id_, at in (await self.store.read(entities.list_activations, self.account.id, one)).items()
+            if at is not None
+        }
+        confirmed = rules.confirm_breaches(self.alert, evaluation, lineages, times, self.state)
+        rest = suspects[MAX_SUSPECTS:]
+        return evolve(
+            confirmed,
+            unknown_entities=confirmed.unknown_entities.union(rest),
+            gaps=(*confirmed.gaps, *make_entity_gap(SUSPECTS_REASON, rest)),
+        )
+
+    async def _read_lineage(
+        self, kind: str, entity_id: str | None, known: dict[tuple[str, str], ParsedEntity]
+    ) -> list[ParsedEntity]:
+        """Read an entity with those above it; nothing if one was deleted. ``known`` has what was read before."""
+        lineage: list[ParsedEntity] = []
+        while kind and entity_id is not None:
+            if (kind, entity_id) not in known:
+                try:
+                    flow = flows.memoize_reads(read_entity_with_parent(self.session, kind, entity_id))
+                    known[kind, entity_id] = await self.session.run_flow(flow)
+                except ProviderNotFound:
+                    return []
+            lineage.append(known[kind, entity_id])
+            kind, entity_id = get_level(self.session.adapter.network, kind).parent_kind, lineage[-1].parent_id
+        return lineage
 
     async def _add_up(
         self, windows: dict[str, list[Window]], read_value: Callable[[DayFigures], Decimal | None]
@@ -254,9 +308,12 @@ class _Evaluator:
             parsed = await self._read_some(kind, entity_ids)
         else:
             parsed = await self._read_all(kind)
+        await self._record_statuses(parsed)
+        return parsed
+
+    async def _record_statuses(self, parsed: Iterable[ParsedEntity]) -> None:
         statuses, clock = read_entity_statuses(parsed), self.store.clock
         await self.store.write(entities.record_statuses, self.account.id, statuses, clock.now())
-        return parsed
 
     async def _read_some(self, kind: Kind, entity_ids: Sequence[str]) -> list[ParsedEntity]:
         fetch_entity = self.session.adapter.reads.fetch_entity

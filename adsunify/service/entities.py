@@ -101,7 +101,7 @@ async def list_entities(
 async def get_entity(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
     """Return one native entity as the network shows it."""
     session = await NetworkSession.load(service, actor, account_id)
-    entity = await session.run_flow(flows.memoize_reads(_read_entity_with_parent(session, kind, entity_id)))
+    entity = await session.run_flow(flows.memoize_reads(read_entity_with_parent(session, kind, entity_id)))
     return entity.to_json()
 
 
@@ -122,7 +122,7 @@ def _read_entity(session: NetworkSession, kind: str, entity_id: str) -> Flow[Par
     return (yield from session.adapter.reads.fetch_entity(session.native_account, kind, entity_id))
 
 
-def _read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
+def read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read an entity with its parent, which some networks show only in lists."""
     entity = yield from _read_entity(session, kind, entity_id)
     if entity.parent_id is not None or not get_level(session.adapter.network, kind).parent_kind:

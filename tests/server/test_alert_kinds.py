@@ -24,12 +24,17 @@ from .test_kept_figures import sync
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-REVIEWING = [code for code in ADAPTER_PACKAGES if any(one.review_status for one in get_adapter(code).network.levels)]
+REVIEWS = [
+    (code, level.kind) for code in ADAPTER_PACKAGES for level in get_adapter(code).network.levels if level.review_status
+]
 
 
 @pytest.fixture(autouse=True)
 def _clear_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "MAX_PAUSE_SECONDS", 0.05)
+
+
+WORDS = {"disapproved", "rejected", "ad_status_audit_deny", "adgroup_status_audit_deny"}
 
 
 def get_network(code: str) -> Network:
@@ -109,30 +114,38 @@ async def test_spend_and_pace_on_each_network(server: Served, live: dict[str, st
     assert await evaluate(server) == []
 
 
-@pytest.mark.parametrize("network", REVIEWING)
-async def test_a_refused_ad_is_told(server: Served, live: dict[str, str], network: str) -> None:
+@pytest.mark.parametrize(("network", "level"), REVIEWS)
+async def test_a_refused_ad_is_told(server: Served, live: dict[str, str], network: str, level: str) -> None:
     account = live[network]
-    alert = await make(server, network, kind="disapproved")
+    alert = await make(server, network, kind="disapproved", level=level)
     await sync(server, [account], ["account"], days=2)
     assert of_alert(await evaluate(server), alert) == []
     nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
-    active = {node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active"}
+    active = {node["id"] for node in nodes if node["kind"] == level and node["status"] == "active"}
     world = server.networks.state.worlds[network]
     await server.networks.refuse(network, *(id_ for _, id_ in world._stored_entities))
     await sync(server, [account], ["account"], days=2)
     told = of_alert(await evaluate(server), alert)
     assert active and {one["entityId"] for one in told} >= active
-    assert {one["found"].lower() for one in told} <= {"disapproved", "rejected", "ad_status_audit_deny"}
+    assert {one["found"].lower() for one in told} <= WORDS
     await sync(server, [account], ["account"], days=2)
     assert of_alert(await evaluate(server), alert) == []
     await server.networks.refuse(network)
-    server.hands.pass_(days=1)
-    await sync(server, [account], ["account"], days=2)
-    assert of_alert(await evaluate(server), alert) == []
-    await server.networks.refuse(network, *(id_ for _, id_ in world._stored_entities))
-    await sync(server, [account], ["account"], days=2)
-    assert len(of_alert(await evaluate(server), alert)) == len(told), "refused again, on another day"
-    await server.networks.refuse(network)
+
+
+async def test_an_ad_that_is_refused_again_is_told_again_on_another_day(server: Served, live: dict[str, str]) -> None:
+    account = live["meta"]
+    nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
+    ad = next(node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active")
+    alert = await make(server, "meta", kind="disapproved", scope={"accountIds": [account], "entityIds": [ad]})
+    found = []
+    for refused, days in (((ad,), 0), ((), 0), ((ad,), 0), ((ad,), 1), ((ad,), 0)):
+        server.hands.pass_(days=days)
+        await server.networks.refuse("meta", *refused)
+        await sync(server, [account], ["account"], days=2)
+        found.append(len(of_alert(await evaluate(server), alert)))
+    assert found == [1, 0, 0, 1, 0]
+    await server.networks.refuse("meta")
 
 
 async def activate(one: Served, network: str) -> Any:
@@ -145,7 +158,7 @@ async def activate(one: Served, network: str) -> Any:
     return made
 
 
-@pytest.mark.parametrize("network", ["meta", "google", "pinterest"])
+@pytest.mark.parametrize("network", ["outbrain", "x", "linkedin", "google", "meta"])
 async def test_an_ad_without_delivery_is_told_once(server: Served, network: str) -> None:
     account = server.accounts[network]
     first = await today(server, account)
@@ -191,6 +204,35 @@ async def test_an_ad_that_was_paused_elsewhere_is_not_told(server: Served) -> No
     assert of_alert(await evaluate(server), alert) == [], "somebody else has activated it, at an unknown time"
     (gap,) = (await read_alert(server, alert))["notEvaluated"]
     assert gap["entityIds"] == [ad]
+    await server.networks.quiet("meta")
+
+
+async def set_status(one: Served, account: str, campaign: str, status: str) -> None:
+    body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": status}
+    (operation,) = (await one.admin.post("/bulk-status", body, 201))["operations"]
+    assert (await one.admin.execute(operation["id"]))["status"] == "succeeded"
+
+
+async def test_the_hours_count_from_the_last_activation_above(server: Served) -> None:
+    account = server.accounts["meta"]
+    first = await today(server, account)
+    await server.networks.quiet("meta", *(str(first + timedelta(days=number)) for number in range(-1, 6)))
+    steps = {step["key"]: step["outputs"] for step in (await activate(server, "meta"))["receipt"]["steps"]}
+    await set_status(server, account, steps["campaign"]["id"], "paused")
+    scope = {"accountIds": [account], "entityIds": [steps["ad"]["id"]]}
+    alert = await make(server, "meta", kind="noDeliveryFor", hours=30, scope=scope)
+    server.hands.pass_(hours=31)
+    await sync(server, [account], ["ad"], days=5)
+    assert of_alert(await evaluate(server), alert) == [], "it cannot deliver while its campaign is paused"
+    await set_status(server, account, steps["campaign"]["id"], "active")
+    await sync(server, [account], ["ad"], days=5)
+    assert of_alert(await evaluate(server), alert) == []
+    server.hands.pass_(hours=31)
+    await sync(server, [account], ["ad"], days=6)
+    (told,) = of_alert(await evaluate(server), alert)
+    assert 30 <= int(told["found"]) < 60
+    await sync(server, [account], ["ad"], days=6)
+    assert of_alert(await evaluate(server), alert) == []
     await server.networks.quiet("meta")
 
 

@@ -78,6 +78,8 @@ _level = partial(
     status_filters=reddit.STATUSES,
     initial_status=reddit.PAUSED,
     deletion_statuses={"": reddit.ARCHIVED, reddit.ARCHIVED: reddit.DELETED},
+    review_status="/effective_status",
+    disapproved_statuses=("REJECTED",),
 )
 
 CAMPAIGN = _level(
@@ -104,8 +106,6 @@ AD = _level(
     id_pattern=r"[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
-    review_status="/effective_status",
-    disapproved_statuses=("REJECTED",),
     payload=_payload_rules(
         "ad",
         "ad_group_id post_id profile_id click_url click_url_query_parameters event_trackers preview_expiry products",

@@ -69,6 +69,8 @@ AD_GROUP = _level(
     *("adGroup", "adgroup", "ad group"),
     parent="/campaign_id",
     parent_kind="campaign",
+    review_status="/secondary_status",
+    disapproved_statuses=("ADGROUP_STATUS_AUDIT_DENY",),
     settings_context={
         "targeting": split_words(
             "/location_ids /gender /age_groups /languages /interest_category_ids /operating_systems /targeting_spec"

@@ -130,7 +130,7 @@ def get_effective_status(world: World, entity: StoredEntity) -> str:
     ]
     if ends and min(ends) <= world.now:
         return "COMPLETED"
-    if entity.kind == "ad" and world.is_refused(entity):
+    if world.is_refused(entity):
         return "REJECTED"
     if entity.kind == "ad" and world.now - _get_post_time(entity) < _REVIEW_TIME:
         return "PENDING_APPROVAL"

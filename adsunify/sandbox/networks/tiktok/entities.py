@@ -74,8 +74,8 @@ def get_secondary_status(request: Request, entity: StoredEntity) -> str:
         return f"{prefix}_ADVERTISER_AUDIT_DENY"
     if entity.kind == "campaign":
         return "CAMPAIGN_STATUS_ENABLE"
-    if entity.kind == "ad" and request.world.is_refused(entity):
-        return "AD_STATUS_AUDIT_DENY"
+    if request.world.is_refused(entity):
+        return f"{prefix}_AUDIT_DENY"
     group = entity if entity.kind == "adgroup" else parents[0]
     if (state := _get_schedule_status(group.data, now)) is not None:
         return "AD_STATUS_DONE" if (entity.kind, state) == ("ad", "TIME_DONE") else f"{prefix}_{state}"
