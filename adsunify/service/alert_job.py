@@ -242,7 +242,7 @@ class _Evaluator:
         known: dict[tuple[str, str], ParsedEntity] = {}
         lineages = {id_: await self._read_lineage(kind, id_, known) for id_ in suspects[:MAX_SUSPECTS]}
         await self._record_statuses(known.values())
-        times = {
+        times: dict[tuple[str, str], datetime] = {
             (one, id_): datetime.fromtimestamp(at / 1000, UTC)
             for one in ENTITY_KINDS
             for id_, at in (await self.store.read(entities.list_activations, self.account.id, one)).items()

@@ -254,6 +254,8 @@ async def test_a_network_that_fails_is_said_and_asked_again_later(server: Served
 
 
 async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, str]) -> None:
+    for one in await server.admin.get("/alerts"):
+        await server.admin.delete(f"/alerts/{one['id']}")
     async with run_receiver() as receiver:
         server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({receiver.url}))
         hook = {"url": receiver.url, "events": ["rule.triggered"], "accountId": live["meta"]}
@@ -267,11 +269,11 @@ async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, st
         events = of_alert(await evaluate(server), alert)
         assert [one["accountId"] for one in events].count(live["meta"]) == 1
         got = await receiver.count(2)
-        for one in got:
-            secret = made["secret"] if one.event["data"]["rule"] != alert else bound["secret"]
-            verify(one.body, one.headers, secret, now=server.hands.now().timestamp())
-            assert (one.event["type"], one.event["data"]["kind"]) == ("rule.triggered", "alert")
-        assert {one.event["data"]["rule"] for one in got} == {"For meta", alert}, "a scope may not have the alert"
+        for sent in got:
+            secret = made["secret"] if sent.event["data"]["rule"] != alert else bound["secret"]
+            verify(sent.body, sent.headers, secret, now=server.hands.now().timestamp())
+            assert (sent.event["type"], sent.event["data"]["kind"]) == ("rule.triggered", "alert")
+        assert {sent.event["data"]["rule"] for sent in got} == {"For meta", alert}, "a scope may not have the alert"
         caller = server.caller(key["secret"])
         own = await caller.post(
             "/alerts", {"name": "x", "kind": "disapproved", "scope": {"accountIds": [live["meta"]]}}, 201
