@@ -173,6 +173,15 @@ def guardrails(session: nox.Session) -> None:
 
 
 @nox.session
+def insights(session: nox.Session) -> None:
+    """10,000,000 report rows: memory, and speed beside json.loads; sums, 1,000 restatements, null; both engines."""
+    install(session, "test")
+    session.run("python", "-m", "tests.system.insights", *session.posargs)
+    scale = {"ADSUNIFY_INSIGHTS": "long"}
+    session.run("pytest", "tests/system/insights", "-n", "2", "-o", "timeout=3600", env=scale)
+
+
+@nox.session
 def conformance(session: nox.Session) -> None:
     """The REST API before suites by others: Schemathesis, openapi-spec-validator, and Spectral and Redocly by npm."""
     if shutil.which("npm") is None:

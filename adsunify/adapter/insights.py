@@ -284,13 +284,13 @@ def sum_metrics(rows: Iterable[MetricValues]) -> MetricValues:
 
 
 def _add_values(left: list[MetricValue], right: list[MetricValue]) -> list[MetricValue]:
-    return [
-        None if a is None or b is None or name in NON_ADDITIVE_METRICS else _add_value(name, a, b)
-        for name, a, b in zip(METRIC_NAMES, left, right, strict=True)
-    ]
+    return [add_figures(name, a, b) for name, a, b in zip(METRIC_NAMES, left, right, strict=True)]
 
 
-def _add_value(name: str, left: int | Decimal, right: int | Decimal) -> int | Decimal:
+def add_figures(name: str, left: MetricValue, right: MetricValue) -> MetricValue:
+    """Add two figures of a metric: None if one is missing, or if the metric cannot be added up."""
+    if left is None or right is None or name in NON_ADDITIVE_METRICS:
+        return None
     if isinstance(left, int) and isinstance(right, int):
         return left + right
     try:

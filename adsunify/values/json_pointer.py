@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from adsunify.errors import ProviderUnreadable
 from adsunify.values.exact_json import Json
+
+ResultT = TypeVar("ResultT")
 
 # -- pointers -----------------------------------------------------------------------------------------------------
 # RFC 6901 ("/data/0/id") with one addition, which only outputs use: "*" means every element of a list or object.
@@ -177,6 +179,14 @@ class Columns:
         if (pointer, make) not in self._columns:
             self._columns[pointer, make] = list(map(make, self.get_column(pointer)))
         return self._columns[pointer, make]
+
+
+def map_distinct(make: Callable[[Json], ResultT], values: Sequence[Json]) -> list[ResultT]:
+    """Return ``make`` of each value. Equal texts, and equal integers, are made once."""
+    if set(map(type, values)) in ({str}, {int}):
+        results = {value: make(value) for value in set(values)}
+        return list(map(results.__getitem__, values))
+    return list(map(make, values))
 
 
 def find_values(value: Json, pointer: str) -> list[Json]:

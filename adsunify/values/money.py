@@ -11,6 +11,7 @@ Formatted amounts have one form: no exponent, no leading zeros, no trailing zero
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 from functools import cache
 from typing import Literal
@@ -111,6 +112,15 @@ def format_decimal(number: Decimal | int) -> str:
     if "." in text:
         text = text.rstrip("0").removesuffix(".")
     return "0" if text == "-0" else text
+
+
+def format_decimals(numbers: Sequence[Decimal | int | None]) -> list[str | None]:
+    """Format exact numbers as :func:`format_decimal` does; None stays None."""
+    texts = ["" if number is None else str(number) for number in numbers]
+    marks = "".join(texts)
+    if "E" in marks or "-" in marks:
+        return [None if number is None else format_decimal(number) for number in numbers]
+    return [text.rstrip("0").rstrip(".") if "." in text else text or None for text in texts]
 
 
 def apply_change(

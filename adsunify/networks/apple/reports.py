@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
+    EntityRows,
     ReportQuery,
     cover_report,
     fetch_part,
@@ -85,7 +86,7 @@ def fetch_report_page(
         notes.append(NO_CAMPAIGNS_NOTE)
     coverage = cover_report(NETWORK, query, account.timezone, notes).mark_provisional(today)
     if not campaigns:  # a report needs a filter of campaigns
-        return EntityReportPage((), coverage)
+        return EntityReportPage(EntityRows(), coverage)
     position, response = yield from _fetch_reports_page(account, query, campaigns, position)
     native = parse_query_rows(response)
     if query.entity_ids:

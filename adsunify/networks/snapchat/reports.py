@@ -10,6 +10,7 @@ from attrs import evolve
 
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
+    EntityRows,
     ReportQuery,
     cover_report,
     decode_part_cursor,
@@ -75,7 +76,7 @@ def _fetch_page_of_id(
         last_part = (position + 1) * len(_split_range(query)) - 1
         following = encode_part_cursor(last_part, None, len(parts))
         coverage = cover_report(NETWORK, query, account.timezone, (UNKNOWN_ID_NOTE,))
-        return EntityReportPage((), coverage, cursor=following)
+        return EntityReportPage(EntityRows(), coverage, cursor=following)
     return (yield from _fetch_page(account, query, parts, cursor, now, entity))
 
 
@@ -99,7 +100,7 @@ def _fetch_page_of_campaign(
     if next_list is not None and next_list == list_cursor:
         raise ProviderUnreadable("The list of Snapchat does not end: its cursor repeats.")
     parts = _build_parts(account, query, CAMPAIGN.path, [native_id for _, native_id in campaigns])
-    page = EntityReportPage((), cover_report(NETWORK, query, account.timezone))
+    page = EntityReportPage(EntityRows(), cover_report(NETWORK, query, account.timezone))
     if parts:
         position, _ = _find_part(query, parts, part_cursor)
         page = yield from _fetch_page(account, query, parts, part_cursor, now, parent_id=campaigns[position][1])
@@ -152,9 +153,9 @@ def _fetch_page(
     timezone = require_timezone(account)
     rows = parse_entity_rows(query.level, METRICS, native, "/start_time", partial(parse_zoned_day, timezone=timezone))
     if entity is not None:
-        rows = tuple(evolve(row, entity_name=entity.name, parent_id=entity.parent_id) for row in rows)
+        rows = rows.replace_column("entity_name", entity.name).replace_column("parent_id", entity.parent_id)
     elif parent_id is not None:
-        rows = tuple(evolve(row, parent_id=parent_id) for row in rows)
+        rows = rows.replace_column("parent_id", parent_id)
     _, position = _find_part(query, parts, cursor)
     restated_from = get_restated_from([response.body], timezone, now)
     if restated_from > _split_range(query)[position][1]:  # the whole part is final, and later parts may not be

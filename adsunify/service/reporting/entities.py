@@ -121,7 +121,7 @@ def _page_to_json(session: NetworkSession, query: ReportQuery, page: EntityRepor
         "currency": session.native_account.currency,
         "timezone": session.native_account.timezone,
         "level": query.level.kind,
-        "rows": [row.to_json() for row in page.rows],
+        "rows": page.rows.to_json(),
         "totals": None,
         "nativeRows": list(page.native_rows),
         "coverage": page.coverage.to_json(),

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from attrs import asdict, fields
 
-from adsunify.adapter.entity_reports import EntityMetrics, EntityReportPage, ReportQuery
+from adsunify.adapter.entity_reports import EntityMetrics, EntityReportPage, EntityRows, ReportQuery
 from adsunify.adapter.insights import Coverage, DailyMetrics, DateRange, Insights, MetricValues, sum_metrics
 from adsunify.errors import NotFound, invalid_input
 from adsunify.service.core import Service
@@ -54,7 +54,7 @@ async def read_known_page(
     )
     following = dumps([rows[PAGE_ROWS - 1].date, rows[PAGE_ROWS - 1].entity_id]) if len(rows) > PAGE_ROWS else None
     coverage = _make_coverage(session, query.start, query.end, known)
-    return EntityReportPage([_make_metrics(row) for row in rows[:PAGE_ROWS]], coverage, cursor=following)
+    return EntityReportPage(EntityRows.from_rows(map(_make_metrics, rows[:PAGE_ROWS])), coverage, cursor=following)
 
 
 def parse_as_of(service: Service, as_of: str) -> int:

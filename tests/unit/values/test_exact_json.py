@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response, build_request_url
-from adsunify.values.exact_json import dumps, dumps_canonical, loads
+from adsunify.values.exact_json import RepeatedMembers, dumps, dumps_canonical, loads
 from adsunify.values.json_pointer import (
     find_values,
     get_objects,
@@ -34,6 +34,31 @@ JSON = st.recursive(
 def test_json_comes_back_exactly(value: object) -> None:
     assert loads(dumps(value)) == value
     assert loads(dumps_canonical(value)) == value
+
+
+@given(
+    JSON, st.sampled_from(["{0}", '{{"a":{0},"b":1}}', '{{"a:b":[{0}],"c":"a:b"}}', '{{"\\u0061":{0}}}', "\ufeff{0}"])
+)
+def test_bytes_are_read_exactly(value: object, form: str) -> None:
+    text = form.format(dumps(value))
+    expected = json.loads(text.removeprefix("\ufeff"), parse_float=Decimal)
+    assert repr(loads(text.encode())) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a":1,"a":2}', '[{"a":"b:c","\\u0061":2}]', '{"a":"\\u003a","a":1}', '{"a":{"b":1},"a":":"}', '{"":0.5,"":1}'],
+)
+def test_members_that_repeat_are_refused(text: str) -> None:
+    for one in (text, text.encode(), "[" * 300 + text + "]" * 300):
+        with pytest.raises(RepeatedMembers):
+            loads(one)
+
+
+def test_deep_and_long_responses_are_unreadable() -> None:
+    for depth, state in ((100, "json"), (101, "unreadable"), (300, "unreadable"), (100_000, "unreadable")):
+        content = b'{"a":' * depth + b"0.5" + b"}" * depth
+        assert Response.from_bytes(200, {}, content).state == state
 
 
 @given(JSON)

@@ -1,0 +1,1 @@
+"""Insights at scale: speed and memory, sums, the past, null, and the columns of a public data model."""

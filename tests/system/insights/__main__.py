@@ -1,0 +1,48 @@
+"""``python -m tests.system.insights [ROWS]``: read reports of twelve networks, ten million rows, each in a process.
+
+The peak of each process must stay within 256 MiB. The speed is printed beside that of ``json.loads`` of the same bytes.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .pages import REPORTS
+from .reading import MAX_PEAK, Measured, measure_in_process
+
+ALL_ROWS = 10_000_000
+LEAST_RATIO = 0.6
+"""Reading is to be at least so fast, as a part of the speed of ``json.loads``. A miss is printed and fails nothing."""
+
+
+def print_line(network: str, measured: Measured) -> None:
+    seconds = (measured.loads_seconds, measured.whole_seconds, measured.convert_seconds)
+    times = "".join(f"{one / measured.rows * 10**6:12.2f}" for one in seconds)
+    miss = "" if measured.whole_ratio >= LEAST_RATIO else f"  below {LEAST_RATIO}"
+    ratios = f"{measured.whole_ratio:12.2f}{measured.convert_ratio:12.2f}"
+    print(f"{network:<10}{measured.rows:12,}{measured.peak / 2**20:12.0f}{times}{ratios}{miss}", flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    rows = int(arguments[0]) if arguments else ALL_ROWS
+    titles = ("rows", "peak MiB", "json.loads", "whole", "conversion", "ratio", "conversion")
+    print("Microseconds a row. whole: from bytes to rows. conversion: whole without the parsing of JSON.")
+    print(
+        "ratio: json.loads to whole, and to conversion. Each network answers reports of a level in JSON, none in CSV."
+    )
+    print(f"{'':<10}{''.join(f'{title:>12}' for title in titles)}")
+    every = []
+    for network in REPORTS:
+        measured = measure_in_process(network, -(-rows // len(REPORTS)))
+        print_line(network, measured)
+        every.append(measured)
+    loads_seconds, whole_seconds = sum(one.loads_seconds for one in every), sum(one.whole_seconds for one in every)
+    print(f"{sum(one.rows for one in every):,} rows; ratio over all networks: {loads_seconds / whole_seconds:.2f}")
+    too_large = [network for network, one in zip(REPORTS, every, strict=True) if one.peak > MAX_PEAK]
+    if too_large:
+        print(f"FAILED: more than {MAX_PEAK // 2**20} MiB: {', '.join(too_large)}")
+    return 1 if too_large else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
