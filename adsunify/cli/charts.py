@@ -63,7 +63,7 @@ class Charts:
         return "".join(
             self.symbols.no_figure
             if mean is None
-            else self.symbols.heights[0 if mean <= 0 else _round_up(mean * steps / highest)]
+            else self.symbols.heights[0 if mean <= 0 else min(_round_up(mean * steps / highest), steps)]
             for mean in means
         )
 

@@ -74,7 +74,7 @@ class Target:
         return is_web_address(self.url)
 
     def make_client(self) -> Ads:
-        """Make a client, which the caller opens with ``with``."""
+        """Make a client, which the caller opens with ``with``. Requests are made while progress can be shown."""
         return Ads(self.url, token=self.token, workspace=self.workspace)
 
     @contextmanager

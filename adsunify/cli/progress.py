@@ -9,11 +9,12 @@ from datetime import timedelta
 from threading import Event, RLock, Thread
 
 from attrs import Factory, define
+from rich.cells import cell_len
 from rich.console import Console, OverflowMethod
 from rich.live import Live
 from rich.text import Text
 
-from .output import can_encode, make_console, to_plain_text
+from .output import can_encode, escape_text, make_console, to_plain_text
 
 DELAY_SECONDS = 2.0
 REFRESH_SECONDS = 0.1
@@ -111,7 +112,7 @@ class Progress:
         """Return the lines, none of them longer than the terminal is wide."""
         width = self._screen.width - 1
         overflow: OverflowMethod = "ellipsis" if can_encode(self._screen, "…") else "crop"
-        lines = [Text(line) for line in self._make_lines()]
+        lines = [Text(escape_text(self._screen, line)) for line in self._make_lines()]
         for line in lines:
             line.truncate(width, overflow=overflow)
         return Text("\n").join(lines)
@@ -125,9 +126,10 @@ class Progress:
         count = f" ({len(ended)} of {len(self._subjects)} done)" if self._subjects else ""
         yield f"{frame} {self._words}{count}  {format_elapsed(elapsed)}"
         shown = [*running, *ended][: max(self._screen.height - RESERVED_LINES, 1)]
-        label_width = max((len(subject.label) for subject in shown), default=0)
+        label_width = max((cell_len(subject.label) for subject in shown), default=0)
         for subject in shown:
-            yield f"  {subject.describe_time():7}  {subject.label:{label_width}}  {subject.state}"
+            padding = " " * (label_width - cell_len(subject.label))
+            yield f"  {subject.describe_time():7}  {subject.label}{padding}  {subject.state}"
         if len(shown) < len(self._subjects):
             yield f"  and {len(self._subjects) - len(shown)} more"
 

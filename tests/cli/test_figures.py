@@ -40,6 +40,14 @@ def test_sparklines() -> None:
     assert Charts(80, ASCII).draw_sparkline([0, None, 100]) == "_?#"
 
 
+@pytest.mark.parametrize("spend", ["1", "0.07", "19.99", "366.040092", "1e-9"])
+def test_means_of_several_days_are_not_higher_than_the_highest(spend: str) -> None:
+    """A mean has as many digits as fit; a quotient of two of them may be rounded up."""
+    for number in range(1, 60):
+        values = [Decimal(spend) * number, Decimal(0), Decimal(spend)] * 7
+        assert set(Charts(28, BLOCKS).draw_sparkline(values)) == {"█"}
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("days", [7, 20, 21, 365, 1100])
 def test_a_sparkline_of_many_days_fits(width: int, days: int) -> None:
@@ -193,6 +201,15 @@ def test_the_overview_in_a_pipe() -> None:
     assert f"tiktok Shop tiktok ({TIKTOK}): The network refuses the token." in plain.out
     assert f"x Shop x ({X}): the network has not prepared the report. Run the command again." in plain.out
     assert not set(BLOCKS.heights + BLOCKS.parts) & set(plain.out)
+
+
+def test_a_failed_request_ends_the_overview() -> None:
+    def respond(path: str, query: Mapping[str, str]) -> Answer:
+        return (None, None) if "accountIds" in query else answer_accounts(path, query)
+
+    with serve_answers(respond) as place:
+        ran = place.ads("insights", *DAYS)
+    assert (ran.code, ran.out, len(ran.lines)) == (1, "", 1) and "HTTP 500" in ran.err, ran.err
 
 
 DRIVER = """

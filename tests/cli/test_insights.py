@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -89,8 +89,9 @@ def serve_answers(respond: Callable[[str, Mapping[str, str]], Answer]) -> Iterat
             self.send_response(500 if data is None else 200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            with suppress(ConnectionError):  # a command that has failed does not wait for other answers
+                self.end_headers()
+                self.wfile.write(body)
 
         do_GET = do_POST = do_PATCH = do_DELETE = answer
 
