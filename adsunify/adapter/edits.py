@@ -312,7 +312,7 @@ def assess_risk(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk
 def only_lowers_amounts(network: Network, kind: Kind, edit: Edit, changes: Sequence[Change]) -> bool:
     """Whether an edit does nothing but lower amounts of money to amounts that it names."""
     money = {setting.field for setting in list_settings(network, kind) if setting.unit == "money"}
-    return all(
+    return bool(changes) and all(
         change.field in money
         and change.field in edit.fields
         and not isinstance(edit.fields[change.field], Percentage)

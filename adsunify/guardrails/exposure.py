@@ -202,7 +202,7 @@ class ExposureReader:
     def _fetch_activation(self, kind: Kind, entity_id: str, is_status_guarded: bool) -> Flow[Exposure]:
         entity = yield from self._fetch_entity(kind, entity_id)
         holders = yield from self._fetch_holders(entity, self._read(entity))
-        status = (Guard(kind, entity_id, STATUS_FIELD, entity.status),) if is_status_guarded else ()
+        status = (Guard(kind, entity.id, STATUS_FIELD, entity.status),) if is_status_guarded else ()
         return Exposure(self.account.currency, self._add_up(holders), guards=(*status, *self._list_guards()))
 
     def _fetch_edit(self, kind: Kind, entity_id: str, edit: Edit, plan: Plan, status: str | None) -> Flow[Exposure]:

@@ -66,26 +66,26 @@ def must_plan_again(session: NetworkSession, kind: Kind, edit: Edit, plan: Plan)
 async def require_planned_values(service: Service, actor: Actor, record: OperationRecord) -> None:
     """Read the values again on which a plan rests, before its first write.
 
-    Plans that rest on none read nothing. Nothing is read for an account that is not active: the claim refuses it.
+    Plans that rest on none read nothing. Nor do plans of which an earlier operation has applied a part: that part has
+    changed the values. Nothing is read for an account that is not active: the claim refuses it.
 
     Raises:
         PlanStale: a value differs from the plan. Nothing was written.
-        ProviderError: the values cannot be read. A plan that exposes nothing is executed nevertheless.
+        ProviderError: the values cannot be read. A decrease is executed nevertheless.
     """
     plan = record.read_plan()
-    if plan.edit is None and (plan.exposure is None or not plan.exposure.guards):
+    if plan.carried or (plan.edit is None and (plan.exposure is None or not plan.exposure.guards)):
         return
     session = await NetworkSession.load(service, actor, record.account_id)
     if session.account.status != "active":
         return
     try:
         differences = await session.run_flow(flows.memoize_reads(_fetch_differences(session, plan, service.now())))
-    except (ProviderThrottled, TokenRefused):
-        raise
     except ProviderError as problem:
         if plan.edit is None and plan.exposure is not None and plan.exposure.exposure == NO_SPEND:
             return  # a decrease
-        problem.message = join_sentences(problem.message, UNREADABLE_ADVICE)
+        if not isinstance(problem, ProviderThrottled | TokenRefused):
+            problem.message = join_sentences(problem.message, UNREADABLE_ADVICE)
         raise
     if differences:
         raise PlanStale(join_sentences(*_describe(differences), STALE_ADVICE), differences=differences)

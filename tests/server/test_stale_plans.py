@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from attrs import evolve
 from sqlalchemy import Connection, select
 
+from adsunify.errors import PlanStale
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.plans.records import Carried
+from adsunify.service.stale_plans import require_planned_values
+from adsunify.store.operations import get_operation
 from adsunify.store.schema import ledger
 from adsunify.values.exact_json import loads
 
@@ -231,3 +237,32 @@ async def test_a_stale_plan_under_guardrails_needs_a_person(server: Served) -> N
         assert executed["allowStale"] is True
     finally:
         await server.admin.delete(f"/guardrails/{guardrail['id']}")
+
+
+async def test_what_is_a_decrease(server: Served) -> None:
+    """A lower budget is written while the network asks to wait for reads; with another name it is compared."""
+    group = (await create_campaign(server, "meta"))["adGroup"]
+    path = at(server, "meta", "adGroup", group, "edit")
+    lower, both = [
+        (await server.admin.post(path, {"fields": fields}, 201))["id"]
+        for fields in ({"budget": "15"}, {"budget": "15", "name": "Lower"})
+    ]
+    await server.networks.fault("meta", "status", method="GET", path="/*", value=429, times=1000)
+    problem = await server.admin.problem(400, "POST", f"/operations/{both}/execute", {"confirmed": True})
+    assert problem["code"] == "provider_throttled"
+    assert (await server.admin.execute(lower))["status"] == "succeeded"
+
+
+async def test_what_an_earlier_operation_has_applied_is_not_compared(server: Served) -> None:
+    """It has changed the values itself."""
+    campaign = (await create_campaign(server, "meta"))["campaign"]
+    path = at(server, "meta", "campaign", campaign, "edit")
+    first, second = [await server.admin.post(path, {"fields": {"name": name}}, 201) for name in ("One", "Two")]
+    await server.admin.execute(first["id"])
+    actor, store = server.people["admin"].actor, server.service.store
+    record = await store.read(get_operation, actor, second["id"], store.clock)
+    with pytest.raises(PlanStale):
+        await require_planned_values(server.service, actor, record)
+    plan = evolve(record.read_plan(), carried={"campaign": Carried({"id": campaign})})
+    resumed = evolve(record, packed=zlib.compress(plan.canonical_bytes), plan_digest=plan.digest)
+    await require_planned_values(server.service, actor, resumed)
