@@ -176,14 +176,15 @@ async def test_a_row_has_the_hash_of_its_content(world: World) -> None:
 async def test_nothing_is_stored_without_its_row(world: World) -> None:
     """The ledger is in the transaction: if its row cannot be stored, the change is not stored."""
 
-    def spoil(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE ledger RENAME TO elsewhere"))
+    def rename(connection: Connection, name: str, new: str) -> None:
+        connection.execute(text(f"ALTER TABLE {name} RENAME TO {new}"))
 
     operation = await world.prepare()
-    await world.store.write(spoil)
+    await world.store.write(rename, "ledger", "elsewhere")
     for change in (world.prepare, lambda: world.claim(operation)):
         with pytest.raises(Exception, match="ledger"):
             await change()
+    await world.store.write(rename, "elsewhere", "ledger")  # the next test gets the same database
     assert [one.id for one in await world.store.read(operations.list_operations, world.admin, world.clock)] == [
         operation
     ]
