@@ -294,11 +294,12 @@ def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: Fi
     breaches: dict[BreachKey, Breach] = {}
     unknown = set(paced.unknown_entities)
     unreported: set[str] = set()
+    early: set[str] = set()
     open_windows = []
     for budget in paced.budgets:
         elapsed = min(state.read_at, budget.end) - budget.start
         if elapsed < SETTLING_TIME:
-            unknown.add(budget.entity_id)
+            early.add(budget.entity_id)
             continue
         share = Fraction(elapsed // _MICROSECOND, (budget.end - budget.start) // _MICROSECOND)
         found = Fraction(sums.get_total(budget.entity_id, budget.window)) * MICROS * 100 / (budget.amount * share)
@@ -311,8 +312,13 @@ def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: Fi
         elif not state.is_complete(budget.window):
             unknown.add(budget.entity_id)
             open_windows.append(budget.window)
-    gaps = [*paced.gaps, *_make_incomplete_gap(open_windows), *make_entity_gap(NO_SPEND_REASON, unreported)]
-    return Evaluation(breaches, frozenset(unknown | unreported), gaps=tuple(gaps))
+    gaps = [
+        *paced.gaps,
+        *make_entity_gap("The budgets of {count} entities began less than 6 hours ago, or later.", early),
+        *_make_incomplete_gap(open_windows),
+        *make_entity_gap(NO_SPEND_REASON, unreported),
+    ]
+    return Evaluation(breaches, frozenset(unknown | unreported | early), gaps=tuple(gaps))
 
 
 def _format_percent(value: Fraction) -> str:

@@ -257,6 +257,7 @@ def worker(
     Any number of workers may run.
 
     With ADSUNIFY_INSIGHTS_SYNC_HOURS, the worker also reads daily metrics of all accounts and keeps them.
+    It evaluates alerts on what was read.
     """
     logs.configure_logging(log_level, log_format)
     _check_targets(targets)

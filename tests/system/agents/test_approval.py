@@ -94,6 +94,7 @@ async def test_over_rest_nobody_executes(ruled: Served) -> None:
             "accountId": ruled.accounts["meta"],
             "network": "meta",
             "status": "prepared",
+            "kind": "approval",
             "rule": "require_approval",
         }
         assert await approved(ruled, operation) == "succeeded"
