@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -48,12 +49,12 @@ def campaign(kind: str, amount: Json, status: str = "active", **more: Json) -> P
 
 
 def evaluate(
-    entity: ParsedEntity, spend: dict[str, str | None], percent: str, state: FigureState = STATE
+    entity: ParsedEntity, spend: dict[str, str | None], percent: int, state: FigureState = STATE
 ) -> Evaluation:
     paced = read_paced_budgets(get_adapter("outbrain").network, ACCOUNT, "campaign", [entity], state)
     sums = WindowSums(lambda _: [budget.window for budget in paced.budgets], read_spend)
     sums.add_rows(Row(day, "c", value) for day, value in spend.items())
-    return evaluate_pace(evolve(ALERT, percent=int(percent)), paced, sums, state)
+    return evaluate_pace(evolve(ALERT, percent=Decimal(percent)), paced, sums, state)
 
 
 WHOLE = campaign("CAMPAIGN", 100, startDate="2027-03-01", endDate="2027-03-20")
@@ -62,19 +63,19 @@ WHOLE = campaign("CAMPAIGN", 100, startDate="2027-03-01", endDate="2027-03-20")
 
 def test_a_lifetime_budget_is_compared_with_the_share_of_its_time() -> None:
     spent = {"2027-03-01": "30", "2027-03-11": "33", "2027-02-28": "1000"}
-    assert evaluate(WHOLE, spent, "120").breaches == {}, "63 of 52.5 are 120 %, which is not more than 120 %"
+    assert evaluate(WHOLE, spent, 120).breaches == {}, "63 of 52.5 are 120 %, which is not more than 120 %"
     more = {**spent, "2027-03-11": "33.0000001"}
-    (breach,) = evaluate(WHOLE, more, "120").breaches.items()
+    (breach,) = evaluate(WHOLE, more, 120).breaches.items()
     assert breach[0] == ("c", "2027-03-01T00:00:00Z")
     assert (breach[1].day, breach[1].allowed, breach[1].found) == ("2027-03-11", "120", "120.1")
 
 
 def test_a_daily_budget_is_compared_with_the_part_of_the_day() -> None:
     daily = campaign("DAILY", "50", startDate="2027-03-01")
-    assert evaluate(daily, {"2027-03-11": "30", "2027-03-10": "50"}, "120").breaches == {}
-    (breach,) = evaluate(daily, {"2027-03-11": "30.01"}, "120").breaches.items()
+    assert evaluate(daily, {"2027-03-11": "30", "2027-03-10": "50"}, 120).breaches == {}
+    (breach,) = evaluate(daily, {"2027-03-11": "30.01"}, 120).breaches.items()
     assert (breach[0], breach[1].found) == (("c", "2027-03-11T00:00:00Z"), "120.1")
-    early = evaluate(daily, {"2027-03-11": "30.01"}, "120", evolve(STATE, read_at=NOON - timedelta(hours=7)))
+    early = evaluate(daily, {"2027-03-11": "30.01"}, 120, evolve(STATE, read_at=NOON - timedelta(hours=7)))
     assert (early.breaches, early.unknown_entities, len(early.gaps)) == ({}, {"c"}, 1)
 
 
@@ -88,21 +89,21 @@ def test_a_daily_budget_is_compared_with_the_part_of_the_day() -> None:
     ],
 )
 def test_what_cannot_be_compared_is_said(entity: ParsedEntity, words: str) -> None:
-    found = evaluate(entity, {"2027-03-11": "100000"}, "120")
+    found = evaluate(entity, {"2027-03-11": "100000"}, 120)
     (gap,) = found.gaps
     assert words in gap.reason and found.breaches == {}
     assert found.is_unknown(("c", "")) == bool(gap.entity_ids)
 
 
 def test_a_paused_campaign_has_no_pace() -> None:
-    found = evaluate(campaign("DAILY", "50", "paused"), {"2027-03-11": "100000"}, "120")
+    found = evaluate(campaign("DAILY", "50", "paused"), {"2027-03-11": "100000"}, 120)
     assert (found.breaches, found.gaps) == ({}, ())
 
 
 @pytest.mark.parametrize(("spent", "breaches", "unknown"), [("10", 0, {"c"}), ("63.01", 1, set())])
 def test_what_is_missing_is_not_zero(spent: str, breaches: int, unknown: set[str]) -> None:
-    null = evaluate(WHOLE, {"2027-03-01": spent, "2027-03-02": None}, "120")
-    unread = evaluate(WHOLE, {"2027-03-01": spent}, "120", evolve(STATE, incomplete_days=frozenset([date(2027, 3, 2)])))
+    null = evaluate(WHOLE, {"2027-03-01": spent, "2027-03-02": None}, 120)
+    unread = evaluate(WHOLE, {"2027-03-01": spent}, 120, evolve(STATE, incomplete_days=frozenset([date(2027, 3, 2)])))
     for found in (null, unread):
         assert (len(found.breaches), found.unknown_entities, len(found.gaps)) == (breaches, unknown, 1 - breaches)
 
