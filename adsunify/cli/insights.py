@@ -248,8 +248,8 @@ def export(
                 count += len(page.rows)
                 progress.describe(f"{words}: {count:,} rows")
     place = "standard output" if path == STDOUT else str(path)
-    for line in (f"{count:,} rows written to {place}", *describe_coverage(report.coverage)):
-        click.echo(to_plain_text(line), err=True)
+    lines = (f"{count:,} rows written to {place}", *describe_coverage(report.coverage))
+    output.print_parts(output.make_console(stderr=True), map(to_plain_text, lines))
 
 
 insights.subcommands = {"export": export, "sync": sync}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -45,11 +46,17 @@ class Subject:
         self.state = state
 
     def add_result(self, result: str) -> None:
-        """Show a result after those before. The last one ends the time of the subject."""
+        """Add a result. The last one ends the time of the subject."""
+        self.update(self.state)
         self.results.append(result)
-        self.update(", ".join(self.results))
         if len(self.results) == self.steps:
             self.ended_at = self.clock()
+
+    def describe_state(self) -> str:
+        """Return what happens now, and the results so far: ``reading ad; 2 synced, 1 failed``."""
+        counts = Counter(self.results)
+        results = ", ".join(counts if self.steps == 1 else (f"{number} {result}" for result, number in counts.items()))
+        return results if self.ended_at is not None else "; ".join(filter(None, (self.state, results)))
 
     def describe_time(self) -> str:
         """Return the elapsed time; empty before the start."""
@@ -129,7 +136,7 @@ class Progress:
         label_width = max((cell_len(subject.label) for subject in shown), default=0)
         for subject in shown:
             padding = " " * (label_width - cell_len(subject.label))
-            yield f"  {subject.describe_time():7}  {subject.label}{padding}  {subject.state}"
+            yield f"  {subject.describe_time():7}  {subject.label}{padding}  {subject.describe_state()}"
         if len(shown) < len(self._subjects):
             yield f"  and {len(self._subjects) - len(shown)} more"
 

@@ -76,12 +76,17 @@ async def _sync(
             account.id: progress.add_subject(f"{account.network} {account.name or account.native_id}", len(its_levels))
             for account, its_levels in subjects
         }
-        async for result in sync_accounts(opened.service, subjects, days):
+
+        def announce(account_id: str, level: str) -> None:
+            lines[account_id].update(f"reading {level}")
+
+        async for result in sync_accounts(opened.service, subjects, days, announce=announce):
             results.append(result)
-            lines[result.account.id].add_result(f"{result.level} {result.state}")
+            lines[result.account.id].add_result(result.state)
             if not as_json:
                 with progress.hide():
-                    click.echo(output.to_plain_text(_describe(result)), err=result.state != "synced")
+                    screen = output.make_console(stderr=result.state != "synced")
+                    output.print_parts(screen, [output.to_plain_text(_describe(result))])
     finally:
         await opened.service.close()
     return results

@@ -72,19 +72,20 @@ def test_each_account_has_its_state_and_its_time() -> None:
     google.add_result("complete")
     clock.now += 1
     x.steps = 2
-    x.add_result("account synced")
+    x.update("reading ad")
+    x.add_result("synced")
     first, *lines = screen.draw()
     assert first.endswith("Reading [days] (1 of 3 done)  0:00:05")
     assert lines == [
         "  0:00:01  meta \ufffd[2JShop  reading",
-        "  0:00:00  x Shop         account synced",
+        "  0:00:00  x Shop         reading ad; 1 synced",
         "  0:00:04  google Shop    complete",
     ]
-    x.add_result("ad failed")
+    x.add_result("failed")
     assert screen.draw()[0].endswith("(2 of 3 done)  0:00:05")
     assert screen.draw()[2:] == [
         "  0:00:04  google Shop    complete",
-        "  0:00:00  x Shop         account synced, ad failed",
+        "  0:00:00  x Shop         1 synced, 1 failed",
     ]
 
 

@@ -116,6 +116,7 @@ def screens(
         "insights": ("insights", accounts["chatgpt"], *days),
         "campaigns": ("insights", accounts["chatgpt"], "--level", "campaign", *days),
         "overview": ("insights", *(accounts[network] for network in ("meta", "chatgpt", "amazon")), *days),
+        "sync": ("insights", "sync", accounts["chatgpt"], "--days", "2", "--database", files),
         "networks": ("networks",),
         "extras": ("admin", "account", accounts["tiktok"], "--unset", "createFlow", "--database", files),
         "clock": ("admin", "clock", "--database", files),
@@ -127,7 +128,7 @@ def screens(
     asked += [(width, ["cancel", live]) for width in WIDTHS]
     script = tmp_path_factory.mktemp("script") / "commands.json"
     script.write_text(json.dumps([*made, *asked]))
-    with at_terminal(80, "-c", DRIVER, str(script), **server) as (_, ours):
+    with at_terminal(80, "-c", DRIVER, str(script), **server, ADSUNIFY_SANDBOX_URL=served["sandboxUrl"]) as (_, ours):
         pages = read_until(ours, answers={"[y/N]: ": "n"}).split("\f")[1:]
     assert len(pages) == len(made) + len(asked), pages[-1]
     names = [(80, "init"), *((width, "user") for width in WIDTHS)]
@@ -145,6 +146,7 @@ WHOLE = {
     "execute": ("live", "done"),
     "cancel": ("live",),
     "extras": ("tiktok",),
+    "sync": ("account",),
 }
 """The ids that a command shows."""
 NAMES = ("create", "insights", "campaigns", "overview", "networks", "clock", "workspace", "user", *WHOLE)

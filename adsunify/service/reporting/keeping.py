@@ -92,11 +92,13 @@ async def sync_accounts(
     subjects: Iterable[tuple[AccountRecord, Sequence[str]]],
     days: int = DEFAULT_DAYS,
     patience: float = PATIENCE_SECONDS,
+    announce: Callable[[str, str], None] = lambda account_id, level: None,
 ) -> AsyncIterator[SyncResult]:
     """Read the latest days of levels of accounts and keep them. Yields the result of each level when it is known.
 
     Several accounts are read at the same time; the levels of an account are read one after another. ``patience``: the
-    longest time in seconds that a level waits for a report.
+    longest time in seconds that a level waits for a report. ``announce`` is called with the id of the account
+    and the level when a read begins.
     """
     slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
     results: asyncio.Queue[SyncResult | None] = asyncio.Queue()
@@ -104,6 +106,7 @@ async def sync_accounts(
     async def sync(account: AccountRecord, levels: Sequence[str]) -> None:
         async with slots[account.network]:
             for level in levels:
+                announce(account.id, level)
                 results.put_nowait(await sync_level(service, account, level, days, patience))
 
     async def sync_all() -> None:
