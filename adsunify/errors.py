@@ -10,6 +10,7 @@
      │   └─ GuardrailRefused          rules of the workspace refuse what the plan would spend; see ``breaches``
      ├─ NotFound                  404
      ├─ Conflict                  409  an idempotency key is bound to another request
+     │   └─ ValuesMoved                the network holds other values than an operation wrote; see ``differences``
      ├─ RateLimited               429  too many requests of one caller; see ``retry_after``
      ├─ ProviderError             400  the network refused, or gave no usable answer
      │   ├─ TokenRefused               the token is expired, revoked or invalid
@@ -254,6 +255,17 @@ class Conflict(AdsunifyError):
     status = 409
     default_code = "idempotency_conflict"
     title = "Conflict"
+
+
+class ValuesMoved(Conflict):
+    """The network holds other values than an operation wrote, so it is not undone; ``differences`` lists them."""
+
+    default_code = "moved"
+    title = "A value changed since the operation wrote it"
+
+    def __init__(self, message: str, *, differences: Sequence[StaleValue]) -> None:
+        super().__init__(message, code=self.default_code)
+        self.differences = tuple(differences)
 
 
 class RateLimited(AdsunifyError):

@@ -30,6 +30,7 @@ from adsunify.errors import (
     StoreError,
     TokenRefused,
     Unauthenticated,
+    ValuesMoved,
     VaultError,
 )
 
@@ -80,12 +81,16 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "not_acceptable": (406, "The `Accept` header excludes JSON."),
     "idempotency_conflict": (409, "The idempotency key is bound to another request."),
     "guardrail_changed": (409, "Another request changed the guardrails at the same time."),
+    "outcome_undecided": (409, "It is not known whether a step was done; inspect the operation, or settle the step."),
+    "moved": (409, "The network holds other values than the operation wrote; `differences` lists them."),
+    "already_undone": (409, "Another operation undoes this one already."),
     "delivery_pending": (409, "The notification is waiting for its delivery, or is being delivered."),
     "webhook_ended": (409, "The webhook's key, grant or membership has ended, so nothing is sent to it any more."),
     "password_changed": (409, "Another request changed the password at the same time."),
     "body_too_large": (413, "The body is larger than 1 MiB."),
     "unsupported_media_type": (415, "The body is not application/json."),
     "invalid_input": (422, "The input is refused; `issues` lists every error in it."),
+    "not_reversible": (422, "The operation, or a step of it, cannot be undone; `issues` says why."),
     "lookup_needed": (422, "A plan needs a read of the network, and no answer for it was given."),
     "rate_limited": (429, "Too many requests of this credential or address; nothing was done. See `Retry-After`."),
     "too_many_tries": (429, "Too many wrong passwords; wait before the next try."),
@@ -130,7 +135,7 @@ def to_problem_details(error: AdsunifyError) -> dict[str, Any]:
         problem["issues"] = [issue.to_json() for issue in error.issues]
     if isinstance(error, GuardrailRefused):
         problem["guardrails"] = [breach.to_json() for breach in error.breaches]
-    if isinstance(error, PlanStale):
+    if isinstance(error, PlanStale | ValuesMoved):
         problem["differences"] = [difference.to_json() for difference in error.differences]
     if isinstance(error, ProviderError | OperationError) and error.native is not None:
         problem["network"] = error.native.to_json()
@@ -182,8 +187,9 @@ def _make_error(problem: Mapping[str, Any], message: str, code: str) -> Adsunify
         return _PROVIDER_ERRORS_BY_CODE.get(code, ProviderError)(message, native=native, code=code)
     if status == 429:
         return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
-    if code == PlanStale.default_code:
-        return PlanStale(message, differences=[StaleValue.from_json(one) for one in problem.get("differences", ())])
+    if code in (PlanStale.default_code, ValuesMoved.default_code):
+        stale = PlanStale if code == PlanStale.default_code else ValuesMoved
+        return stale(message, differences=[StaleValue.from_json(one) for one in problem.get("differences", ())])
     if status == 400:
         return OperationError(message, code=code, native=native)
     if code in GUARDRAIL_CODES or "guardrails" in problem:

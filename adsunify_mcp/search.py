@@ -49,6 +49,7 @@ SEARCH_WORDS: Mapping[str, str] = {
     "post_operation_execute": "execute run apply confirm approve write prepared operation carry out it now",
     "post_operations_execute": "execute several many operations batch run all prepared",
     "post_operation_cancel": "cancel abort discard withdraw prepared operation",
+    "post_operation_undo": "undo take back revert roll back restore former value executed change reverse",
     "post_account_validate": "validate native change mutation check update delete before preparing",
     "post_bulk_status": "pause stop resume enable disable turn off back on unpause hold halt everything several many "
     "campaign campaigns ad groups ads status this it all spending bulk",

@@ -212,6 +212,8 @@ class Operation(Shape):
     retry_after_ms: Milliseconds | None = None
     review_url: Url
     source_operation_id: Uuid | None = None
+    undoes: Uuid | None = None
+    undone_by: Uuid | None = None
     executed_by: ActedBy | None = None
     cancelled_by: ActedBy | None = None
     risk: Risk

@@ -22,6 +22,7 @@ COMMANDS = {
     "operations": "workflow",
     "execute": "executing",
     "cancel": "workflow",
+    "undo": "workflow",
     "insights": "insights",
     "guardrails": "guardrails",
     "alerts": "alerts",
@@ -40,8 +41,8 @@ COMMANDS = {
 """Command -> its module. The modules import only what the command needs."""
 SECTIONS = {
     "Daily work": (
-        *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
-        *("guardrails", "alerts", "webhooks", "networks", "plan"),
+        *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
+        *("insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "admin", "db"),
 }

@@ -162,6 +162,22 @@ def operations(where: Target, operation: str | None, limit: int, filters: dict[s
 @click.argument("operation")
 @data_option
 @target_options
+def undo(where: Target, operation: str, as_json: bool) -> None:
+    """Prepare an operation that takes back what another one wrote.
+
+    Edits and statuses go back to the values before; what was created is deleted if it is still paused. Review what this
+    prints, then execute it.
+    """
+    with where.open_client("Preparing the undo") as client:
+        prepared = client.operations.undo(operation)
+        account = client.accounts.get(prepared.account_id).to_dict()
+    output.print_result(prepared.to_dict(), as_json, output.operation_parts(prepared.to_dict(), account))
+
+
+@click.command()
+@click.argument("operation")
+@data_option
+@target_options
 def cancel(where: Target, operation: str, as_json: bool) -> None:
     """Cancel a prepared operation.
 

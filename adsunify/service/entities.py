@@ -22,7 +22,7 @@ from adsunify.http.messages import Flow
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody
 from adsunify.plans.exposure import Exposure
-from adsunify.plans.records import Kind, Plan
+from adsunify.plans.records import Change, Kind, Plan
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import parse_id
 
@@ -195,7 +195,18 @@ def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -
     parent_id = mutation.parent_id or _payload_parent_id(level, mutation.payload)
     if level.parent_kind and parent_id is not None and (entity is None or entity.parent_id != parent_id):
         yield from _read_entity(session, level.parent_kind, parent_id)
-    return (yield from PLAN_FUNCTIONS[mutation.action](session.adapter.plans, session.native_account, mutation, now))
+    plan = yield from PLAN_FUNCTIONS[mutation.action](session.adapter.plans, session.native_account, mutation, now)
+    return plan if mutation.action != "status" or entity is None else _with_status_before(plan, entity, mutation.status)
+
+
+def _with_status_before(plan: Plan, entity: ParsedEntity, status: str) -> Plan:
+    """Add the status before to a plan whose adapter does not show it, so that it can be reviewed and undone."""
+    change = Change("status", entity.status, status)
+    steps = [
+        evolve(step, changes=(change,)) if step.kind == entity.kind and not step.changes else step
+        for step in plan.steps
+    ]
+    return evolve(plan, steps=tuple(steps))
 
 
 def _payload_parent_id(level: Level, payload: Mapping[str, Json]) -> str | None:

@@ -70,6 +70,7 @@ async def save_operations(
     source_operation_id: str | None = None,
     many: bool = False,
     unified: bool = False,
+    undoes: str | None = None,
 ) -> UseCaseResult:
     """Save the operations with their events and the key, all or nothing.
 
@@ -78,7 +79,7 @@ async def save_operations(
     plans = await check_plans(service, actor, account_id, plans)
     call = sum_known_spend([plan.exposure for plan in plans]) if len(plans) > 1 else None
     store = service.store
-    drafts = [OperationDraft(account_id, plan, source_operation_id, unified, call) for plan in plans]
+    drafts = [OperationDraft(account_id, plan, source_operation_id, unified, call, undoes=undoes) for plan in plans]
     saved = await store.write(_prepare_operations, actor, drafts, store.clock, idempotency)
     if saved.is_replay:
         return await _read_replay(service, actor, saved.operation_ids, many)

@@ -25,6 +25,7 @@ from .schema import decompress_text, idempotency_keys, operations
 from .schema.operations import CHAIN_ID
 from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
+from .undos import link_undo
 from .windows import release_uses
 
 
@@ -35,6 +36,7 @@ class OperationDraft:
     ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: what all
     operations of the call that prepares it expose and plan; None if the call prepares this operation alone.
     ``resumes``: where it carries on; None if it is the first operation of its chain.
+    ``undoes``: the operation that it undoes.
     """
 
     account_id: str
@@ -43,6 +45,7 @@ class OperationDraft:
     unified: bool = False
     call_spend: tuple[Spend, Spend] | None = None
     resumes: ChainEnd | None = None
+    undoes: str | None = None
 
     @property
     def plan_text(self) -> str:
@@ -85,6 +88,8 @@ class OperationRecord:
         chain_id: the id of the first operation of the chain; its own id if the operation resumes none.
         resumes: the operation that it resumes.
         resumed_by: the operation that resumes it.
+        undoes: the operation that it undoes.
+        undone_by: the operation that undoes it, which may be prepared only.
     """
 
     id: str
@@ -117,6 +122,8 @@ class OperationRecord:
     chain_id: str
     resumes: str | None
     resumed_by: str | None
+    undoes: str | None
+    undone_by: str | None
 
     @property
     def is_claimed(self) -> bool:
@@ -215,7 +222,7 @@ def prepare_operations(
     If the key is already bound to the same request, the result is the operations of that request.
 
     Raises:
-        Conflict: the key is bound to another request.
+        Conflict: the key is bound to another request; or ``already_undone``.
     """
     at = clock.now()
     ids = tuple(new_id(at) for _ in drafts)
@@ -239,6 +246,9 @@ def prepare_operations(
     _INSERT.execute_each(
         connection, [_record_to_row(record, draft) for record, draft in zip(records, drafts, strict=True)]
     )
+    for record in records:
+        if record.undoes is not None:
+            link_undo(connection, record.undoes, record.id, at)
     events.record_events(connection, [_operation_event(record, event, at) for record in records])
     record_entries(connection, [_make_prepare_entry(record, actor) for record in records], at)
     return PreparedOperations(
@@ -278,6 +288,8 @@ def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: Operation
         chain_id=id_ if draft.resumes is None else draft.resumes.chain_id,
         resumes=None if draft.resumes is None else draft.resumes.operation_id,
         resumed_by=None,
+        undoes=draft.undoes,
+        undone_by=None,
     )
 
 
@@ -299,6 +311,8 @@ def _make_prepare_entry(record: OperationRecord, actor: Actor) -> LedgerEntry:
         after["sourceOperationId"] = record.source_operation_id
     if record.resumes is not None:
         after["resumes"] = record.resumes
+    if record.undoes is not None:
+        after["undoes"] = record.undoes
     return LedgerEntry(record.workspace_id, actor, "prepare", record.id, record.account_id, record.network, after=after)
 
 
@@ -374,6 +388,8 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
         chain_id=row.chain_id or row.id,
         resumes=row.resumes,
         resumed_by=row.resumed_by,
+        undoes=row.undoes,
+        undone_by=row.undone_by,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from aiohttp import web
 
-from adsunify.errors import AdsunifyError
+from adsunify.errors import AdsunifyError, Conflict, InvalidInput, OperationError
 from adsunify.execution.state import OperationStatus
 from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Action, Binding
@@ -35,13 +35,14 @@ ACTS = (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
 
 
 def add_pages(router: PageRouter) -> None:
-    """Add ``/``, ``/operations``, and ``/review/<id>`` with ``execute``, ``cancel`` and ``activate``."""
+    """Add ``/``, ``/operations``, and ``/review/<id>`` with ``execute``, ``cancel``, ``activate`` and ``undo``."""
     router.add_get("/", redirect_to_operations)
     router.add_get("/operations", show_operations)
     router.add_get("/review/{operationId}", show_operation)
     router.add_post("/review/{operationId}/execute", execute_operation)
     router.add_post("/review/{operationId}/cancel", cancel_operation)
     router.add_post("/review/{operationId}/activate", prepare_activation)
+    router.add_post("/review/{operationId}/undo", prepare_undo)
 
 
 async def redirect_to_operations(visit: PageRequest) -> web.Response:
@@ -117,6 +118,16 @@ async def prepare_activation(visit: PageRequest) -> web.Response:
     source = await visit.call_endpoint("get_operation", operationId=id_)
     body = {"accountId": source["accountId"], "sourceOperationId": id_}
     prepared = await visit.call_endpoint("post_activate", body)
+    return visit.redirect(f"/review/{prepared['id']}")
+
+
+async def prepare_undo(visit: PageRequest) -> web.Response:
+    """Prepare the undo of the operation, and redirect to its review; the review page shows why it is refused."""
+    id_ = visit.path_parameter("operationId")
+    try:
+        prepared = await visit.call_endpoint("post_operation_undo", {}, operationId=id_)
+    except (Conflict, InvalidInput, OperationError) as problem:
+        return await _review_page(visit, await visit.call_endpoint("get_operation", operationId=id_), problem)
     return visit.redirect(f"/review/{prepared['id']}")
 
 

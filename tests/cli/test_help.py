@@ -23,7 +23,7 @@ DOCUMENTED = {
         "admin keys new",
         "admin keys rotate",
     ),
-    *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
+    *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
     *("keys list", "keys create", "insights", "insights export", "insights sync", "webhooks listen", "webhooks verify"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
@@ -32,7 +32,19 @@ DOCUMENTED = {
 WITHOUT_JSON = {"worker", "mcp", "db upgrade", "insights export"}
 """Commands that have nothing to tell, or speak another protocol."""
 ANYWHERE = {
-    *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
+    *(
+        "connect",
+        "accounts",
+        "validate",
+        "create",
+        "activate",
+        "operations",
+        "execute",
+        "cancel",
+        "undo",
+        "insights",
+        "mcp",
+    ),
     *("insights export", "keys list", "keys create"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),

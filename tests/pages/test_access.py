@@ -45,6 +45,7 @@ POSTS = (
     f"/review/{NEVER}/execute",
     f"/review/{NEVER}/cancel",
     f"/review/{NEVER}/activate",
+    f"/review/{NEVER}/undo",
     "/connections/link",
     "/connections/credentials/apple",
     f"/connections/{NEVER}/disconnect",

@@ -353,6 +353,7 @@ REQUESTS = {
     "what happened with the last change": "get_operations",
     "history of changes": "get_operations",
     "undo the prepared change": "post_operation_cancel",
+    "take back an executed change": "post_operation_undo",
     "abort": "post_operation_cancel",
     "which formats does tiktok support": "get_workflows",
     "what goals can I choose": "get_workflows",

@@ -55,6 +55,7 @@ FROZEN = {
     "post_operation_execute": "POST /operations/{operationId}/execute",
     "post_operations_execute": "POST /operations/execute",
     "post_operation_cancel": "POST /operations/{operationId}/cancel",
+    "post_operation_undo": "POST /operations/{operationId}/undo",
     "post_account_validate": "POST /accounts/{accountId}/validate",
     "post_bulk_status": "POST /bulk-status",
     "post_bulk_edit": "POST /bulk-edit",
@@ -102,7 +103,10 @@ FROZEN = {
 }
 """operationIds are what people script against: they never change."""
 
-PREPARES = "post_bulk_.*|post_account_.*_edit|post_account_(campaigns|ad_groups|ads)|(patch|delete)_account_.*"
+PREPARES = (
+    "post_operation_undo|post_bulk_.*|post_account_.*_edit|post_account_(campaigns|ad_groups|ads)"
+    "|(patch|delete)_account_.*"
+)
 STATUSES = {
     **dict.fromkeys(FROZEN, "200"),
     **dict.fromkeys(("post_keys", "post_connections_authorize", "post_create", "post_activate"), "201"),

@@ -210,7 +210,7 @@ async def test_names_of_keys(empty: Served, name: str) -> None:
 
 QUERIES: list[tuple[str, Any, set[tuple[str, str]]]] = [
     ("/keys", {"limit": "1"}, {("limit", "unknown_property")}),
-    ("/operations", {"cursor": SECRET, "limit": "5"}, {("cursor", "unknown_property"), ("limit", "unknown_property")}),
+    ("/operations", {"cursor": SECRET, "limit": "0"}, {("limit", "out_of_range")}),
     ("/accounts", {"network": "myspace"}, {("network", "not_a_choice")}),
     ("/accounts", {"network": ""}, {("network", "not_a_choice")}),
     ("/accounts", {"Network": "meta"}, {("Network", "unknown_property")}),

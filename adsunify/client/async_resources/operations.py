@@ -179,6 +179,36 @@ class AsyncOperationsResource(AsyncResource):
         """
         return await self._client._request(Operation, "post_operation_cancel", {"operationId": operation})
 
+    async def undo(self, operation: Operation | str, *, idempotency_key: str | None = None) -> Operation:
+        """Prepare an operation that takes back the applied steps of an operation.
+
+        Nothing is written until it is executed.
+
+        Edits and statuses go back to the values before. What was created is deleted or archived, if it is still paused
+        and has no children of others. What was activated is paused, the campaign first. Where the network holds other
+        values than the operation wrote, the answer is 409 ``moved``; what cannot be undone is 422 ``not_reversible``.
+
+        Access: A write-enabled credential of a member or admin.
+
+        Args:
+            operation: the operation, or its id.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
+
+        Returns:
+            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+            Conflict: the idempotency key is bound to another request.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
+        """
+        return await self._client._request(
+            Operation, "post_operation_undo", {"operationId": operation}, idempotency_key
+        )
+
     async def validate(
         self,
         account: Account | str,

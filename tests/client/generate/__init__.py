@@ -409,6 +409,6 @@ def list_errors(endpoint: Endpoint, raised: str) -> Iterator[str]:
         "NotFound": bool(endpoint.parameters) or is_of_account,
         "Conflict": endpoint.takes_idempotency_key,
         "ProviderError": is_of_account and (endpoint.resource, endpoint.method_name) not in WITHOUT_NETWORK,
-        "OperationError": endpoint.method_name in ("execute", "cancel"),
+        "OperationError": endpoint.method_name in ("execute", "cancel", "undo"),
     }
     return (name for name in ERRORS if facts.get(name) or re.search(rf"\b{name}\b", raised))

@@ -136,7 +136,9 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
+BEFORE_UNDOS = tuple(f"ALTER TABLE operations DROP COLUMN {name}" for name in ("undoes", "undone_by"))
 BEFORE_CHAINS = (
+    *BEFORE_UNDOS,
     "DROP INDEX ix_operations_chain_id",
     *(f"ALTER TABLE operations DROP COLUMN {name}" for name in ("resumes", "resumed_by", "chain_id", "chain_receipts")),
 )

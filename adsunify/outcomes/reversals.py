@@ -1,0 +1,177 @@
+"""Finds the changes that undo the applied steps of an operation. It reads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from attrs import field, frozen
+
+from adsunify.adapter.network import Network, Setting, get_level
+from adsunify.adapter.settings import list_settings
+from adsunify.errors import InvalidInput, Issue
+from adsunify.execution.state import ObservedStatus
+from adsunify.plans.records import ENTITY_KINDS, Change, Kind, Plan, Step
+from adsunify.values.exact_json import Json
+
+STATUS_MEMBER = "status"
+NOT_REVERSIBLE = "not_reversible"
+MULTI_STEP_ACTIONS = {"create": "delete", "activate": "status"}
+"""The actions whose reversal may be several changes -> the action of the plan that undoes them."""
+
+
+@frozen
+class AppliedStep:
+    """A step that was applied, and the statuses of the campaigns, ad groups and ads that it wrote."""
+
+    step: Step
+    observed: Sequence[ObservedStatus]
+
+
+@frozen
+class CreatedEntity:
+    """A campaign, ad group or ad that an operation created, with its id as lists show it."""
+
+    step_key: str
+    kind: Kind
+    id: str
+
+
+@frozen
+class Reversal:
+    """One change that undoes a part of an operation.
+
+    Attributes:
+        step_key: the step that it undoes.
+        action: what it does.
+        kind: the kind of the entity.
+        entity_id: the id of the entity, as lists show it.
+        fields: field -> the value before, for an ``edit``.
+        status: the unified status before, for a ``status``.
+        written: member -> the value that the operation wrote, which must still be there.
+    """
+
+    step_key: str
+    action: Literal["edit", "status", "delete"]
+    kind: Kind
+    entity_id: str
+    fields: Mapping[str, Json] = field(factory=dict)
+    status: str = ""
+    written: Mapping[str, Json] = field(factory=dict)
+
+
+def list_reversals(
+    network: Network, plan: Plan, applied: Sequence[AppliedStep], created: Sequence[CreatedEntity]
+) -> list[Reversal]:
+    """Return the changes that undo an operation, in the order in which they are written.
+
+    Entities that were created are deleted, the lowest level first. Entities that were activated are paused, the highest
+    level first, so that everything stops with the first write.
+
+    Raises:
+        InvalidInput: ``not_reversible``, with an issue for each step that cannot be undone.
+    """
+    if not applied:
+        raise _refuse(Issue("", NOT_REVERSIBLE, "No step of the operation was applied, so there is nothing to undo."))
+    if plan.action == "create":
+        lowest_first = sorted(created, key=lambda entity: -ENTITY_KINDS.index(entity.kind))
+        return [Reversal(one.step_key, "delete", one.kind, one.id) for one in lowest_first]
+    if plan.action == "activate":
+        return [
+            Reversal(one.step.key, "status", status.kind, status.id, status="paused", written={STATUS_MEMBER: "active"})
+            for one in reversed(applied)
+            for status in reversed(one.observed)
+        ]
+    if plan.action == "edit":
+        return [_reverse_edit(network, plan, applied)]
+    if plan.action == "status":
+        return [_reverse_status(network, one) for one in applied]
+    reason = {
+        "delete": "A deletion cannot be undone.",
+        "update": "A native update does not keep the values before it. Prepare another update with these values.",
+    }[plan.action]
+    raise _refuse(*(Issue(f"steps.{one.step.key}", NOT_REVERSIBLE, reason) for one in applied))
+
+
+def _refuse(*issues: Issue) -> InvalidInput:
+    return InvalidInput(issues, code=NOT_REVERSIBLE)
+
+
+def _reverse_status(network: Network, applied: AppliedStep) -> Reversal:
+    step = applied.step
+    before = next((change.before for change in step.changes if change.field == STATUS_MEMBER), None)
+    for status in applied.observed:
+        level = get_level(network, status.kind)
+        earlier = level.unified_statuses.get(before, before) if isinstance(before, str) else None
+        if earlier is None or earlier == status.status:
+            message = f"The {level.label} had this status before, or it is not known."
+        elif earlier not in level.writable_statuses:
+            message = f"The status before cannot be set again: {network.title} sets {_join(level.writable_statuses)}."
+        else:
+            return Reversal(
+                *(step.key, "status", status.kind, status.id), status=earlier, written={STATUS_MEMBER: status.status}
+            )
+        raise _refuse(Issue(f"steps.{step.key}", NOT_REVERSIBLE, message))
+    raise _refuse(Issue(f"steps.{step.key}", NOT_REVERSIBLE, "The plan does not hold the status before."))
+
+
+def _join(words: Mapping[str, str]) -> str:
+    return " or ".join(words) or "no status"
+
+
+def _reverse_edit(network: Network, plan: Plan, applied: Sequence[AppliedStep]) -> Reversal:
+    changed = [one for one in applied if one.step.changes]
+    place = _find_edited_entity(plan, applied)
+    if not changed or place is None or len(changed) < sum(bool(step.changes) for step in plan.steps):
+        message = "A part of the edit was applied, and its values before cannot be written alone."
+        raise _refuse(*(Issue(f"steps.{one.step.key}", NOT_REVERSIBLE, message) for one in applied))
+    edited_kind, edited_id = place
+    settings = {setting.field: setting for setting in list_settings(network, edited_kind)}
+    fields: dict[str, Json] = {}
+    issues: list[Issue] = []
+    for one in changed:
+        for change in one.step.changes:
+            refusal = _explain_refusal(network, settings.get(change.field), change)
+            if refusal is None:
+                fields[change.field] = _format_value_before(change.before)
+            else:
+                issues.append(Issue(f"steps.{one.step.key}.{change.field}", NOT_REVERSIBLE, refusal))
+    if issues:
+        raise _refuse(*issues)
+    written = {change.field: change.after for one in changed for change in one.step.changes}
+    return Reversal(changed[0].step.key, "edit", edited_kind, edited_id, fields=fields, written=written)
+
+
+def _find_edited_entity(plan: Plan, applied: Sequence[AppliedStep]) -> tuple[Kind, str] | None:
+    """Return the entity of an edit. A write may be about an object beside it, such as Outbrain's budget."""
+    for one in applied:
+        for kind in ENTITY_KINDS:
+            if one.step.kind == kind and one.step.entity is not None:
+                return kind, one.step.entity.rpartition("/")[2]
+    return next(_list_planned_entities(plan), None)
+
+
+def _list_planned_entities(plan: Plan) -> Iterator[tuple[Kind, str]]:
+    """Yield the entity that the plan names beside its steps: in its edit, or among the budgets of its exposure."""
+    budgets = () if plan.exposure is None else plan.exposure.budgets
+    places = [(plan.edit["kind"], plan.edit["entityId"])] if plan.edit is not None else []
+    for place, entity_id in [*places, *((budget.kind, budget.entity_id) for budget in budgets)]:
+        yield from ((kind, entity_id) for kind in ENTITY_KINDS if kind == place)
+
+
+def _explain_refusal(network: Network, setting: Setting | None, change: Change) -> str | None:
+    """Explain why the value before cannot be written; None if it can."""
+    if setting is None:
+        return f"{network.title} does not take the former {change.field} back as it was read. Edit it again."
+    if change.before in (None, "", []) and not setting.can_clear:
+        return f"{change.field} was not set before, and {network.title} cannot clear it."
+    return None
+
+
+def _format_value_before(value: Json) -> Json:
+    """Return a value as an edit takes it; a field that was not set is cleared."""
+    if value is None or value == []:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value

@@ -1,0 +1,1 @@
+"""Writes whose outcome is not known: inspection, settlement, resumption, undo."""

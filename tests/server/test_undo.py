@@ -1,0 +1,161 @@
+"""Undo on every network: it takes back what an operation wrote, or it is refused and says why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+
+from .served import Served, brief
+from .test_stale_plans import PATHS, at, create_campaign, find_budget, read_fields, set_status
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+
+
+async def undo(server: Served, operation_id: str) -> dict[str, Any]:
+    prepared: dict[str, Any] = await server.admin.post(f"/operations/{operation_id}/undo", {}, 201)
+    assert (prepared["status"], prepared["undoes"]) == ("prepared", operation_id)
+    assert (await server.admin.get(f"/operations/{operation_id}"))["undoneBy"] == prepared["id"]
+    return prepared
+
+
+async def refuse(server: Served, operation_id: str, status: int) -> dict[str, Any]:
+    writes = server.networks.writes()
+    problem = await server.admin.problem(status, "POST", f"/operations/{operation_id}/undo", {})
+    assert (problem["outcome"], server.networks.writes()) == ("not_applied", writes)
+    return problem
+
+
+async def read_statuses(server: Served, network: str, made: Mapping[str, str]) -> dict[str, Any]:
+    """The status of each created entity; None if it is gone."""
+    statuses = {}
+    for kind, entity_id in made.items():
+        code, body = await fetch(server, at(server, network, kind, entity_id))
+        statuses[kind] = body["data"]["status"] if code == 200 else None
+    return statuses
+
+
+async def fetch(server: Served, path: str) -> tuple[int, Any]:
+    answer = await server.admin.send("GET", path)
+    return answer.status_code, json.loads(answer.content)
+
+
+@networks
+async def test_an_edit_is_taken_back(server: Served, network: str) -> None:
+    """A name and a budget: the fields are as before. An undo is undone again."""
+    made = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, made)
+    fields = await read_fields(server, network, kind, made[kind])
+    changed = {"name": f"{fields['name']} B", "budget": f"{float(budget) + 10:.0f}"}
+    path = at(server, network, kind, made[kind], "edit")
+    done = await server.admin.execute((await server.admin.post(path, {"fields": changed}, 201))["id"])
+    undone = await undo(server, done["id"])
+    assert undone["plan"]["exposure"] is not None
+    await server.admin.execute(undone["id"])
+    assert await read_fields(server, network, kind, made[kind]) == fields
+    again = await undo(server, undone["id"])
+    await server.admin.execute(again["id"])
+    after = await read_fields(server, network, kind, made[kind])
+    assert (after["name"], float(after["budget"])) == (changed["name"], float(changed["budget"]))
+    assert (await refuse(server, done["id"], 409))["code"] == "already_undone"
+
+
+@networks
+async def test_what_has_moved_is_not_taken_back(server: Served, network: str) -> None:
+    made = await create_campaign(server, network)
+    campaign = made["campaign"]
+    name = (await read_fields(server, network, "campaign", campaign))["name"]
+    path = at(server, network, "campaign", campaign, "edit")
+    first = await server.admin.execute((await server.admin.post(path, {"fields": {"name": f"{name} A"}}, 201))["id"])
+    await server.admin.execute((await server.admin.post(path, {"fields": {"name": f"{name} B"}}, 201))["id"])
+    problem = await refuse(server, first["id"], 409)
+    assert problem["code"] == "moved"
+    assert [(one["member"], one["planned"], one["found"]) for one in problem["differences"]] == [
+        ("name", f"{name} A", f"{name} B")
+    ]
+    assert f"{name} B" in problem["detail"]
+
+
+@networks
+async def test_a_status_is_taken_back(server: Served, network: str) -> None:
+    made = await create_campaign(server, network)
+    done = await server.admin.execute(await set_status(server, network, made, "active"))
+    before = await read_statuses(server, network, made)
+    undone = await undo(server, done["id"])
+    await server.admin.execute(undone["id"])
+    after = await read_statuses(server, network, made)
+    assert (
+        {kind for kind in made if before[kind] != after[kind]}
+        == {kind for kind in made if before[kind] == "active" and after[kind] == "paused"}
+        != set()
+    )
+    again = await undo(server, undone["id"])  # the undo of a pause spends, and says so
+    assert again["risk"] == "spend" and again["plan"]["exposure"] is not None
+    await server.admin.execute(again["id"])
+    assert await read_statuses(server, network, made) == before
+    assert (await refuse(server, undone["id"], 409))["code"] == "already_undone"
+
+
+@networks
+async def test_a_create_is_taken_back(server: Served, network: str) -> None:
+    """Nothing is left that can spend. A second undo finds nothing."""
+    body = {"accountId": server.accounts[network], "campaign": brief(network)}
+    done = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    made = {entity["kind"]: entity["entityId"] for entity in done["created"]}
+    level = next(level for level in get_adapter(network).network.levels if level.kind == "campaign")
+    undone = await undo(server, done["id"])
+    assert undone["risk"] == "destructive"
+    await server.admin.execute(undone["id"])
+    statuses = await read_statuses(server, network, made)
+    assert statuses["campaign"] in (None, "deleted", "archived"), (level.native, statuses)
+    assert "active" not in statuses.values()
+    assert (await refuse(server, undone["id"], 422))["code"] == "not_reversible"
+
+
+@networks
+async def test_a_create_that_runs_is_not_deleted(server: Served, network: str) -> None:
+    body = {"accountId": server.accounts[network], "campaign": brief(network)}
+    done = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    made = {entity["kind"]: entity["entityId"] for entity in done["created"]}
+    before = await read_statuses(server, network, made)
+    activation = await server.admin.post(
+        "/activate", {"accountId": server.accounts[network], "sourceOperationId": done["id"]}, 201
+    )
+    active = await server.admin.execute(activation["id"])
+    paused = [kind for kind, status in (await read_statuses(server, network, made)).items() if status == "active"]
+    assert "campaign" in paused
+    problem = await refuse(server, done["id"], 409)
+    assert problem["code"] == "moved" and {one["found"] for one in problem["differences"]} == {"active"}
+    contained = await undo(server, active["id"])
+    kinds = [step["kind"] for step in contained["plan"]["steps"] if step["kind"] in PATHS]
+    assert kinds == sorted(kinds, key=list(PATHS).index), "the campaign first"
+    assert contained["plan"]["exposure"] in (None, {"daily": "0", "lifetime": "0"}) or contained["risk"] == "low"
+    await server.admin.execute(contained["id"])
+    after = await read_statuses(server, network, made)
+    assert not any(after[kind] == "active" and before[kind] != "active" for kind in made)
+    await server.admin.execute((await undo(server, done["id"]))["id"])
+    assert (await read_statuses(server, network, made))["campaign"] in (None, "deleted", "archived")
+
+
+@networks
+async def test_an_undo_is_prepared_once(server: Served, network: str) -> None:
+    """A cancelled undo does not count; what was never executed has nothing to undo."""
+    made = await create_campaign(server, network)
+    path = at(server, network, "campaign", made["campaign"], "edit")
+    name = (await read_fields(server, network, "campaign", made["campaign"]))["name"]
+    prepared = await server.admin.post(path, {"fields": {"name": f"{name} A"}}, 201)
+    assert (await refuse(server, prepared["id"], 422))["code"] == "not_reversible"
+    await server.admin.execute(prepared["id"])
+    key = {"Idempotency-Key": f"undo-{network}"}
+    first = await server.admin.post(f"/operations/{prepared['id']}/undo", {}, 201, **key)
+    assert (await server.admin.post(f"/operations/{prepared['id']}/undo", {}, 201, **key))["id"] == first["id"]
+    assert (await refuse(server, prepared["id"], 409))["code"] == "already_undone"
+    await server.admin.post(f"/operations/{first['id']}/cancel", {})
+    second = await undo(server, prepared["id"])
+    await server.admin.execute(second["id"])
+    assert (await read_fields(server, network, "campaign", made["campaign"]))["name"] == name
