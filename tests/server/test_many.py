@@ -28,12 +28,14 @@ async def test_a_workspace_waits_for_itself_alone(both: Served, monkeypatch: pyt
     shop, held, most = both.people["admin"].actor.workspace_id, asyncio.Event(), 0
     executed = execution._drive_executor
 
-    async def slow(service: Service, actor: Actor, loaded: execution.LoadedOperation) -> ExecutionResult:
+    async def slow(
+        service: Service, actor: Actor, loaded: execution.LoadedOperation, allows_stale: bool
+    ) -> ExecutionResult:
         nonlocal most
         most = max(most, service.counters.executions_in_flight)
         if actor.workspace_id == shop:
             await held.wait()
-        return await executed(service, actor, loaded)
+        return await executed(service, actor, loaded, allows_stale)
 
     monkeypatch.setattr(execution, "_drive_executor", slow)
     monkeypatch.setattr(execution, "MAX_CONCURRENT_EXECUTIONS", 2)
