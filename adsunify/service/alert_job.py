@@ -52,6 +52,7 @@ MAX_READ_PAGES = 100
 """How many pages of entities one evaluation reads from the network."""
 MAX_SUSPECTS = 100
 """How many entities without delivery one evaluation reads from the network."""
+MISSING_REASON = "{count} entities are not in the account."
 INACTIVE_REASON = "{count} entities were not active when adsunify last read their status."
 SUSPECTS_REASON = "{count} more entities have no impression; the network was not asked whether they are active."
 _LOGGER = logging.getLogger("adsunify.worker")
@@ -204,13 +205,20 @@ class _Evaluator:
         network = self.session.adapter.network
         parsed = await self._read_entities(kind, alert.scope.entity_ids or None)
         if alert.kind == "disapproved":
-            return rules.evaluate_reviews(network, alert, parsed, self.state.today)
+            evaluation = rules.evaluate_reviews(network, alert, parsed, self.state.today)
+        else:
+            evaluation = await self._evaluate_pace(kind, parsed)
+        missing = make_entity_gap(MISSING_REASON, {*alert.scope.entity_ids}.difference(one.id for one in parsed))
+        return evolve(evaluation, gaps=(*missing, *evaluation.gaps))
+
+    async def _evaluate_pace(self, kind: Kind, parsed: Sequence[ParsedEntity]) -> Evaluation:
+        network = self.session.adapter.network
         paced = rules.read_paced_budgets(network, self.session.native_account, kind, parsed, self.state)
         windows: dict[str, list[Window]] = {}
         for budget in paced.budgets:
             windows.setdefault(budget.entity_id, []).append(budget.window)
         sums = await self._add_up(windows, read_spend)
-        return rules.evaluate_pace(alert, paced, sums, self.state)
+        return rules.evaluate_pace(self.alert, paced, sums, self.state)
 
     async def _evaluate_spend(self) -> Evaluation:
         windows = rules.list_spend_windows(self.alert, self.state.today, self._to_day(self.alert.begun_at))

@@ -8,6 +8,8 @@ from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
+from adsunify.adapter.hierarchy import is_valid_id
+from adsunify.adapter.network import get_level
 from adsunify.alerts.rules import Alert, Scope, find_unsupported_reason
 from adsunify.errors import Issue, NotFound, raise_if_issues
 from adsunify.models.alert import DEFAULT_DAYS, KIND_LEVELS, NewAlert, format_percent
@@ -192,6 +194,14 @@ def _find_issues(connection: Connection, actor: Actor, alert: Alert) -> list[Iss
         reason = find_unsupported_reason(get_adapter(network).network, alert.kind, alert.level)
         if reason is not None:
             issues.append(Issue("level", "level_not_supported", reason))
+    if alert.scope.entity_ids and not issues:
+        network_tables = get_adapter(named[0].network).network
+        text = f"is not the id of a {get_level(network_tables, alert.level).label} at {network_tables.title}."
+        issues += [
+            Issue(f"scope.entityIds.{index}", "malformed", text)
+            for index, id_ in enumerate(alert.scope.entity_ids)
+            if not is_valid_id(network_tables, alert.level, id_)
+        ]
     for index, account in enumerate(named):
         if alert.currency is not None and account.currency not in (None, alert.currency):
             text = f"is an account in {account.currency}, and the alert is in {alert.currency}. Nothing is converted."

@@ -53,7 +53,6 @@ class EvaluationRecord:
 _ALERT = alerts.c.id == bindparam("the_id")
 _OF_WORKSPACE = alerts.c.workspace_id == bindparam("of_workspace")
 _INSERT = insert(alerts)
-_GET = Statement(select(alerts).where(_ALERT, _OF_WORKSPACE))
 _LOCK = Statement(select(alerts).where(_ALERT, _OF_WORKSPACE).with_for_update())
 _LIST = Statement(select(alerts).where(_OF_WORKSPACE).order_by(alerts.c.id))
 _LIST_ALL = Statement(select(alerts).order_by(alerts.c.id))
@@ -123,11 +122,6 @@ def create_alert(connection: Connection, actor: Actor, alert: Alert, clock: Cloc
     connection.execute(_INSERT, row)
     _record_change(connection, actor, None, created, clock)
     return created
-
-
-def get_alert(connection: Connection, workspace_id: str, alert_id: str) -> Alert:
-    """Return an alert. Raises NotFound if the workspace has no such alert."""
-    return _require_alert(_GET.fetch_one_or_none(connection, {"the_id": alert_id, "of_workspace": workspace_id}))
 
 
 def lock_alert(connection: Connection, workspace_id: str, alert_id: str) -> Alert:
@@ -234,9 +228,8 @@ def save_evaluation(
         The number of events. None if the alert was changed or deleted in the meantime, or another worker has evaluated
         newer figures; then nothing is saved.
     """
-    key = {"the_id": alert.id, "of_workspace": alert.workspace_id}
-    row = _LOCK.fetch_one_or_none(connection, key)
-    if row is None or row.version != alert.version:
+    current = _LOCK.fetch_one_or_none(connection, {"the_id": alert.id, "of_workspace": alert.workspace_id})
+    if current is None or current.version != alert.version:
         return None
     pair = {"of_alert": alert.id, "of_account": account.id}
     last = _GET_EVALUATION.fetch_one_or_none(connection, pair)

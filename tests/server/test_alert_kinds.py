@@ -146,6 +146,11 @@ async def test_an_ad_that_is_refused_again_is_told_again_on_another_day(server: 
         found.append(len(of_alert(await evaluate(server), alert)))
     assert found == [1, 0, 0, 1, 0]
     await server.networks.refuse("meta")
+    gone = {"accountIds": [account], "entityIds": [ad, "999999999999"]}
+    await server.admin.send("PATCH", f"/alerts/{alert}", {"scope": gone})
+    await evaluate(server)
+    (gap,) = (await read_alert(server, alert))["notEvaluated"]
+    assert gap["entityIds"] == ["999999999999"]
 
 
 async def activate(one: Served, network: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import Connection
 
-from adsunify.service.alert_job import AlertJob
+from adsunify.service.alert_job import AlertJob, evaluate_alert, list_due_evaluations
 from adsunify.store import kept_figures
 from adsunify.store.kept_figures import DaysRead, FigureRow, FigureSubject
 
@@ -146,6 +147,13 @@ async def test_what_is_no_alert_is_refused(shop: Served, body: dict[str, Any], i
     assert await shop.admin.get("/alerts") == []
 
 
+@pytest.mark.parametrize("id_", ["120210/../120211", "abc", "1?fields=x"])
+async def test_what_is_no_id_of_the_network_is_refused(shop: Served, id_: str) -> None:
+    scope = {"accountIds": [shop.accounts["meta"]], "entityIds": ["120210000000000777", id_]}
+    body = {"name": "x", "kind": "disapproved", "scope": scope}
+    assert await shop.admin.refused("POST", "/alerts", body) == {("scope.entityIds.1", "malformed")}
+
+
 async def test_an_account_in_another_currency_is_refused_or_said(shop: Served) -> None:
     in_dollars = shop.accounts["meta"]
     others = [one for one in await shop.admin.get("/accounts") if one["currency"] != "USD"]
@@ -269,6 +277,29 @@ async def test_pausing_keeps_what_was_told_and_a_changed_alert_begins_anew(shop:
     assert {event["entityId"] for event in await evaluate(shop)} == {"120210000000000777", "2"}
     await shop.admin.delete(path)
     await keep(shop, rows, (day, day))
+    assert await evaluate(shop) == []
+
+
+async def test_workers_that_evaluate_at_once_tell_once(shop: Served) -> None:
+    await make(shop, **SPEND)
+    day = today(shop)
+    await keep(shop, [row(day, "100", str(number)) for number in range(5)], (day, day))
+    before = len(await shop.events("rule.triggered"))
+    await asyncio.gather(*(AlertJob(shop.service).evaluate_due() for _ in range(4)))
+    assert len(await shop.events("rule.triggered")) == before + 5
+
+
+async def test_an_outdated_evaluation_is_not_saved(shop: Served) -> None:
+    alert, day, store = await make(shop, **SPEND), today(shop), shop.service.store
+    await keep(shop, [row(day, "100")], (day, day))
+    (old,) = await store.read(list_due_evaluations, store.clock.now())
+    await keep(shop, [row(day, "1")], (day, day))
+    assert await evaluate(shop) == []
+    assert await evaluate_alert(shop.service, old) is None
+    await keep(shop, [row(day, "101")], (day, day))
+    (newer,) = await store.read(list_due_evaluations, store.clock.now())
+    await shop.admin.send("PATCH", f"/alerts/{alert}", {"amount": "500"})
+    assert await evaluate_alert(shop.service, newer) is None
     assert await evaluate(shop) == []
 
 
