@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from adsunify_server.pages.numbers import format_column
+from adsunify_server.pages.numbers import format_change, format_column
 from tests.server.served import Served, brief, connect
 
 from .browsing import browser, email
@@ -83,6 +84,25 @@ async def test_campaigns_are_sorted_searched_and_lead_to_their_ad_groups(site: S
         assert "Winter sale" in text and "Autumn sale" not in text
         await person.follow("Winter sale")
         assert "Only those below" in person.text and "Total of 1" in person.text
+
+
+async def test_campaigns_are_compared_with_the_period_before(site: Served, account: str) -> None:
+    today = site.hands.now().date()
+    periods = [(str(today - timedelta(days=days)), str(today - timedelta(days=days - 9))) for days in (10, 20)]
+    query = "level=campaign&startDate={}&endDate={}".format(*periods[0])
+    now, before = [await read_rows(site, account, "campaign", *period) for period in periods]
+    spend = {
+        name: [sum(Decimal(row["spend"]) for row in rows if row["entityName"] in names) for rows in (now, before)]
+        for name, names in (("Autumn sale", ["Autumn sale"]), ("all", {row["entityName"] for row in now + before}))
+    }
+    changes = {name: format_change(*map(str, amounts)) for name, amounts in spend.items()}
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open(f"/accounts/{account}/insights?{query}")).text
+        assert "Change against {} to {}".format(*periods[1]) in text
+        assert all(change and change in text for change in changes.values()), changes
+        text = (await person.open(f"/accounts/{account}/insights?{query}&search=autumn")).text
+        assert text.count(changes["Autumn sale"]) >= 2  # the campaign, and the total of the search
 
 
 async def test_all_accounts_and_the_sums_of_their_currencies(site: Served, account: str) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from attrs import frozen
+
+from adsunify.errors import AdsunifyError
 from adsunify.networks.registry import get_adapter
 from adsunify_server.pages.request import PageRequest
 
-from .figures import METRICS, format_columns, sum_figures
+from .figures import METRICS, format_columns, list_changes, sum_figures
 from .periods import Period
 
 MAX_PAGES = 20
@@ -20,9 +24,50 @@ SORT_WORDS = (("-", "highest first"), ("", "lowest first"))
 """The signs of an order of figures, and the words for them."""
 
 
+@frozen
+class _LevelRows:
+    """Rows of entities and days. ``insights``: the last response that was read; ``is_cut``: whether there are more."""
+
+    insights: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]]
+    is_cut: bool
+
+
 async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str, period: Period) -> dict[str, Any]:
-    """Read the figures of the entities of a level, and sort them as the address says. Raises AdsunifyError."""
+    """Read the figures of the entities of a level, and sort them as the address says.
+
+    Raises AdsunifyError if the figures of the period cannot be read; those of the period before may be missing.
+    """
     query = visit.request.query
+    before = period.find_before()
+    now, earlier = await asyncio.gather(
+        _read_rows(visit, account, level, period), _read_earlier(visit, account, level, before)
+    )
+    entities = _select_entities(now.rows, query)
+    sort = query.get("sort", "-spend")
+    entities.sort(key=lambda one: _sort_key(one, sort.removeprefix("-")), reverse=sort.startswith("-"))
+    entities_before = {one["entityId"]: one for one in _select_entities(earlier, query)}
+    shown, total = entities[:MAX_ROWS], sum_figures(entities)
+    return {
+        "insights": now.insights,
+        "entities": shown,
+        "columns": format_columns([*shown, total], account["currency"]),
+        "changes": [
+            *(list_changes(one, entities_before.get(one["entityId"])) for one in shown),
+            list_changes(total, sum_figures([*entities_before.values()])),
+        ],
+        "before": before if entities_before else None,
+        "count": len(entities),
+        "is_cut": now.is_cut or len(shown) < len(entities),
+        "search": query.get("search", ""),
+        "parent": query.get("parent", ""),
+        "sort": sort,
+        "sorts": [("name", ""), *((sign + name, f", {words}") for name in METRICS for sign, words in SORT_WORDS)],
+        "child": _find_child_level(account["network"], level),
+    }
+
+
+async def _read_rows(visit: PageRequest, account: Mapping[str, Any], level: str, period: Period) -> _LevelRows:
     insights: Mapping[str, Any] = {}
     rows: list[Mapping[str, Any]] = []
     is_cut = False
@@ -33,28 +78,31 @@ async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str,
         insights = page.data
         rows += insights["rows"]
         is_cut = page.next_cursor is not None
+    return _LevelRows(insights, rows, is_cut)
+
+
+async def _read_earlier(
+    visit: PageRequest, account: Mapping[str, Any], level: str, before: Period | None
+) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of the period before; empty if they are not complete, because then nothing can be compared."""
+    if before is None:
+        return []
+    try:
+        earlier = await _read_rows(visit, account, level, before)
+    except AdsunifyError:
+        return []
+    return [] if earlier.is_cut or earlier.insights["pending"] else earlier.rows
+
+
+def _select_entities(rows: Sequence[Mapping[str, Any]], query: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Add up the days of each entity, and return those that the address asks for."""
     sought, parent = query.get("search", "").casefold(), query.get("parent", "")
-    entities = [
+    return [
         one
         for one in _sum_entities(rows)
         if (not parent or one["parentId"] == parent)
         and (not sought or sought in f"{one['entityName'] or ''} {one['entityId']}".casefold())
     ]
-    sort = query.get("sort", "-spend")
-    entities.sort(key=lambda one: _sort_key(one, sort.removeprefix("-")), reverse=sort.startswith("-"))
-    shown = entities[:MAX_ROWS]
-    return {
-        "insights": insights,
-        "entities": shown,
-        "columns": format_columns([*shown, sum_figures(entities)], account["currency"]),
-        "count": len(entities),
-        "is_cut": is_cut or len(shown) < len(entities),
-        "search": query.get("search", ""),
-        "parent": parent,
-        "sort": sort,
-        "sorts": [("name", ""), *((sign + name, f", {words}") for name in METRICS for sign, words in SORT_WORDS)],
-        "child": _find_child_level(account["network"], level),
-    }
 
 
 def _sum_entities(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
