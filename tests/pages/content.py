@@ -62,14 +62,15 @@ async def make_content(site: Served) -> Content:
     )
 
 
-async def prepare(site: Served, account: str, network: str, name: str) -> Any:
-    """A prepared operation that creates a campaign."""
-    return await site.admin.post("/create", {"accountId": account, "campaign": {**brief(network), "name": name}}, 201)
+async def prepare(site: Served, account: str, network: str, name: str, daily: str = "20") -> Any:
+    """A prepared operation that creates a campaign. ``daily``: its budget in US dollars."""
+    campaign = {**brief(network, budget__amount=daily), "name": name}
+    return await site.admin.post("/create", {"accountId": account, "campaign": campaign}, 201)
 
 
-async def create(site: Served, account: str, network: str, name: str) -> Any:
+async def create(site: Served, account: str, network: str, name: str, daily: str = "20") -> Any:
     """The executed operation that has created a campaign."""
-    return await site.admin.execute((await prepare(site, account, network, name))["id"])
+    return await site.admin.execute((await prepare(site, account, network, name, daily))["id"])
 
 
 async def activate(site: Served, source: Mapping[str, Any]) -> None:
@@ -96,9 +97,14 @@ async def make_operations(site: Served, account: str) -> dict[str, str]:
     fields = {"budget": "25.50", "name": UNBROKEN_NAME, "endAt": "2030-03-01T09:00:00Z"}
     edit = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": fields}, 201)
     made["edit"] = edit["id"]
+    other = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": {"budget": "30"}}, 201)
+    await site.admin.execute(other["id"])  # the edit before it is stale now
     deletion = (await site.admin.send("DELETE", f"/accounts/{account}/campaigns/{campaign}")).json()["data"]
     made["deletion"] = deletion["id"]
     made["prepared"] = (await prepare(site, account, "meta", UNBROKEN_NAME))["id"]
+    expensive = await create(site, account, "meta", "More than the guardrail allows", "600")
+    activation = {"accountId": account, "sourceOperationId": expensive["id"]}
+    made["excessive"] = (await site.admin.post("/activate", activation, 201))["id"]
     made["rejected"] = await fail("Refused by the network", "status", "campaigns", value=400)
     made["partly"] = await fail("Refused in the middle", "status", value=400)
     made["throttled"] = await fail("Throttled", "status", value=429, retryAfter=300)

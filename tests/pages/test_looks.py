@@ -45,6 +45,7 @@ VARIANTS: Mapping[str, Mapping[str, str]] = {
 }
 """Further views of a page: their names and queries."""
 APPLE = {f"[name='{name}']": value for name, value in given("apple").items() if name != "network"}
+EXECUTE: tuple[Mapping[str, str] | str, ...] = ({"input[name=confirmed]": " "}, "Execute")
 VISITS: Mapping[str, tuple[str, tuple[Mapping[str, str] | str, ...]]] = {
     "link": ("/connections", ("Connect Google",)),
     "callback": ("/connections", ("Connect Google", "Continue", "Continue to Google", "Allow")),
@@ -57,12 +58,17 @@ VISITS: Mapping[str, tuple[str, tuple[Mapping[str, str] | str, ...]]] = {
     "invited": ("/people", ({"#email": "somebody.else@shop.example"}, "Create invitation link")),
     "password-refused": ("/password", ({"#password": "wrong password", "#new": "a good password"}, "Change password")),
     "alert-refused": ("/alerts", ({"#name": "x", "#amount": "ten", "#hours": "5"}, "Create the alert")),
+    "stale-refused": ("/review/{edit}", EXECUTE),
+    "guardrail-met-refused": ("/review/{excessive}", EXECUTE),
     "guardrail-refused": (
         "/guardrails/new",
         ({"#name": "x", "#currency": "USS", "#maxBid": "ten", "[id='perWindow.daily']": "x"}, "Create the guardrail"),
     ),
 }
-"""Pages that a form leads to, by name: where to begin, then fields with their texts, and buttons or links."""
+"""Pages that a form leads to, by name: where to begin, then fields with their texts, and buttons or links.
+
+``{name}`` in an address is the id of an operation of :mod:`content`.
+"""
 
 
 def list_routes(site: Served) -> list[str]:
@@ -159,7 +165,7 @@ async def walk(site: Served) -> AsyncIterator[Walk]:
                 await one.open(site.base_url + address)
                 await found.look(one, name)
             for name, (address, steps) in VISITS.items():
-                await one.open(site.base_url + address)
+                await one.open(site.base_url + address.format_map(content.values["operationId"]))
                 for step in steps:
                     if isinstance(step, str):
                         await one.press(step)
