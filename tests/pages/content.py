@@ -99,6 +99,8 @@ async def make_operations(site: Served, account: str) -> dict[str, str]:
     made["edit"] = edit["id"]
     other = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": {"budget": "30"}}, 201)
     await site.admin.execute(other["id"])  # the edit before it is stale now
+    made["undone"] = other["id"]
+    made["undo"] = (await site.admin.post(f"/operations/{other['id']}/undo", {}, 201))["id"]
     deletion = (await site.admin.send("DELETE", f"/accounts/{account}/campaigns/{campaign}")).json()["data"]
     made["deletion"] = deletion["id"]
     made["prepared"] = (await prepare(site, account, "meta", UNBROKEN_NAME))["id"]
