@@ -48,6 +48,8 @@ SEARCH_WORDS: Mapping[str, str] = {
     "get_operation": "one operation look at receipt status of a change did it work plan show",
     "post_operation_execute": "execute run apply confirm approve write prepared operation carry out it now",
     "post_operations_execute": "execute several many operations batch run all prepared",
+    "post_operation_inspect": "inspect unknown stalled in doubt was the write done although answer lost outcome "
+    "verdict read back compare what the network shows",
     "post_operation_cancel": "cancel abort discard withdraw prepared operation",
     "post_operation_undo": "undo take back revert roll back restore former value executed change reverse",
     "post_account_validate": "validate native change mutation check update delete before preparing",

@@ -21,7 +21,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind, Step, StepAction
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
-from adsunify.values.time_formats import TimeFormat
+from adsunify.values.time_formats import ISO_TIME, TimeFormat
 
 if TYPE_CHECKING:
     from adsunify.adapter.formats import Format
@@ -30,6 +30,8 @@ Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
 Period = Literal["daily", "lifetime"]
 Verdict = Literal["rejected", "throttled", "ambiguous"]
 Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
+VISIBILITY_SECONDS = 900
+"""Unverified: no network documents after how many seconds its lists show a new entity."""
 SettingUnit = Literal["text", "money", "instant", "day", "choice", "list", "number", "flag"]
 
 
@@ -185,6 +187,15 @@ class Level:
         review_status: the pointer to the status of the network's review; empty if no read shows it.
         disapproved_statuses: the values of ``review_status`` with which the review has refused the entity.
         settings_context: ``targeting``, ``bidding`` and ``creative`` -> the members that the settings show there.
+        created: the pointer to the instant of creation in a native entity, or a function that returns it; empty if
+            reads do not show it. ``Network.time`` reads the value (ISO 8601 without one).
+        has_unique_name: the network accepts a name once among the entities of the same parent.
+        hidden_statuses: the native statuses of entities that a list without a status leaves out. A search for a write
+            lists each of them as well.
+        compared: how a read names a member that a create sends under another name, in native pointers:
+            ``/creative/creative_id=/creative/id``. A member that is not named here is compared with the one at the same
+            pointer; a pointer without ``=`` names a member that a read shows in another form, so it is not compared.
+        visibility_seconds: after so many seconds a list shows every entity that was created before.
         label: the name of the level in sentences.
     """
 
@@ -210,6 +221,11 @@ class Level:
     review_status: str = ""
     disapproved_statuses: tuple[str, ...] = ()
     settings_context: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    created: str | Callable[[NativeEntity], datetime | None] = ""
+    has_unique_name: bool = False
+    hidden_statuses: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    visibility_seconds: int = VISIBILITY_SECONDS
     label: str = Factory(lambda level: level.native, takes_self=True)
     note: str = ""
 
@@ -469,6 +485,14 @@ def read_native_status(level: Level, entity: NativeEntity) -> str | None:
     """Return the native status of an entity; None if the entity has none."""
     status = get_text(entity, level.status) if isinstance(level.status, str) else level.status(entity)
     return status if isinstance(status, str) else None
+
+
+def read_creation_time(network: Network, level: Level, entity: NativeEntity) -> datetime | None:
+    """Return the instant at which the network created an entity; None if the read does not show it."""
+    if callable(level.created):
+        return level.created(entity)
+    value = get_value(entity, level.created) if level.created else None
+    return (network.time or ISO_TIME).parse(value)
 
 
 def read_cell(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:

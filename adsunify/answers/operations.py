@@ -347,3 +347,55 @@ class Batch(Shape):
     """The results of the operations, in the order of the request."""
 
     results: list[BatchDone | BatchFailed]
+
+
+class ComparedMember(Shape):
+    """A member that was sent, compared with what the network shows now.
+
+    ``member`` is a JSON pointer in native names, or the field of an edit. ``reason`` says why a member is
+    ``unreadable``.
+    """
+
+    member: str
+    result: Annotated[Literal["same", "different", "unreadable"] | str, OPEN]
+    planned: Any
+    found: Any
+    reason: Text
+
+
+class EvidenceRead(Shape):
+    """One read of the network: what was read, when, and what it contained, in words."""
+
+    read: str
+    at: Instant
+    found: str
+
+
+class InspectedStep(Shape):
+    """One step. ``state`` is what the receipts say. ``verdict`` and ``reason`` are null unless it is in doubt.
+
+    ``members`` are those of an applied step. ``settledBy`` is the person who decided the step, if one did.
+    """
+
+    key: str
+    kind: str
+    action: Annotated[Literal["create", "update", "delete"] | str, OPEN]
+    description: str
+    state: Annotated[Literal["applied", "in_doubt", "not_applied", "planned"] | str, OPEN]
+    entity_id: Text
+    verdict: Annotated[Literal["applied", "not_applied", "undecided"] | str, OPEN] | None
+    reason: Text
+    members: list[ComparedMember]
+    evidence: list[EvidenceRead]
+    settled_by: ActedBy | None
+
+
+class Inspection(Shape):
+    """What the network shows of an operation. ``advice`` is one sentence that says what to do now."""
+
+    operation_id: Uuid
+    status: OperationStatus
+    inspected_at: Instant
+    steps: list[InspectedStep]
+    is_decided: bool
+    advice: str

@@ -23,6 +23,7 @@ COMMANDS = {
     "execute": "executing",
     "cancel": "workflow",
     "undo": "workflow",
+    "inspect": "workflow",
     "insights": "insights",
     "guardrails": "guardrails",
     "alerts": "alerts",
@@ -42,7 +43,7 @@ COMMANDS = {
 SECTIONS = {
     "Daily work": (
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
-        *("insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
+        *("inspect", "insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "admin", "db"),
 }

@@ -370,6 +370,14 @@ RECEIPT_COLUMNS = (
     Column("the network says", prose=True),
 )
 
+INSPECTION_COLUMNS = (
+    Column("step"),
+    Column("receipt"),
+    Column("verdict"),
+    Column("entity"),
+    Column("reason", prose=True),
+)
+
 
 def receipt_parts(operation: Mapping[str, Json]) -> Iterator[str | TextTable]:
     """Yield the outcomes of the steps so far."""
@@ -388,6 +396,21 @@ def receipt_parts(operation: Mapping[str, Json]) -> Iterator[str | TextTable]:
         ]
         yield ""
         yield make_table(RECEIPT_COLUMNS, rows)
+
+
+def inspection_parts(inspected: Mapping[str, Json]) -> Iterator[str | TextTable]:
+    """Yield the verdicts of an inspection, the members that differ, the reads behind them, and what to do now."""
+    steps = inspected["steps"]
+    rows = [(step["key"], step["state"], step["verdict"], step["entityId"], step["reason"]) for step in steps]
+    yield make_table(INSPECTION_COLUMNS, rows)
+    for step in steps:
+        for row in step["members"]:
+            if row["result"] == "different":
+                yield f"{step['key']} {row['member']}: sent {dumps(row['planned'])}, now {dumps(row['found'])}"
+        for read in step["evidence"]:
+            yield f"{step['key']}: {_format_minute(read['at'])} read {read['read']}; found {read['found']}"
+    yield ""
+    yield inspected["advice"]
 
 
 def _format_ids(outputs: Mapping[str, Json]) -> str:

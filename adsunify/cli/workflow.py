@@ -186,3 +186,18 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
     with where.open_client("Cancelling the operation") as client:
         cancelled = client.operations.cancel(operation).to_dict()
     output.print_result(cancelled, as_json, [output.operations_table([cancelled]), *output.outcome_parts(cancelled)])
+
+
+@click.command()
+@click.argument("operation")
+@data_option
+@target_options
+def inspect(where: Target, operation: str, as_json: bool) -> None:
+    """Read back what OPERATION wrote, and decide the steps whose outcome is not known.
+
+    Nothing is written to the network. Each step in doubt gets a verdict: applied, not_applied or undecided, with the
+    reads behind it. That a creation was not applied needs a second inspection about 15 minutes after the attempt.
+    """
+    with where.open_client("Reading the network") as client:
+        inspected = client.operations.inspect(operation).to_dict()
+    output.print_result(inspected, as_json, output.inspection_parts(inspected))

@@ -228,6 +228,18 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "POST",
+        "/operations/{operationId}/inspect",
+        "Operations",
+        "operations",
+        "inspect",
+        "Inspect what an operation wrote",
+        answers.Inspection,
+        body=requests.Nothing,
+        ignores_idempotency_key=True,
+        allows_frozen=True,
+    ),
+    Endpoint(
+        "POST",
         "/operations/{operationId}/cancel",
         "Operations",
         "operations",

@@ -22,22 +22,25 @@ class Evidence:
         at: the time of the read, in milliseconds since 1970.
         found: what the read contained, in words.
         is_absence: the read was complete (all statuses, to the last page) and did not contain the write. Two such reads
-            decide that a step was not applied; the second may be part of a later inspection.
+            decide that a step was not applied; the second is part of a later inspection.
+        item: the position of the item that the read is about; None if the step has no items.
     """
 
     read: str
     at: int
     found: str
     is_absence: bool = False
+    item: int | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the stored form."""
-        return {"read": self.read, "at": self.at, "found": self.found, "isAbsence": self.is_absence}
+        value: dict[str, Json] = {"read": self.read, "at": self.at, "found": self.found}
+        return value | {"isAbsence": self.is_absence, "item": self.item}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> Evidence:
         """Read what :meth:`to_json` wrote."""
-        return cls(value["read"], value["at"], value["found"], value["isAbsence"])
+        return cls(value["read"], value["at"], value["found"], value["isAbsence"], value["item"])
 
 
 @frozen

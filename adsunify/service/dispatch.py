@@ -33,6 +33,7 @@ from . import (
 )
 from .core import Idempotency, Service, UseCaseResult
 from .outcomes import undo
+from .outcomes.inspection import inspect_operation
 from .reporting.accounts import read_account_insights
 from .reporting.overview import read_overview
 from .rule_checks import raise_if_credential_is_frozen
@@ -84,6 +85,7 @@ USE_CASES: Mapping[str, UseCase] = {
     "get_operation": operations.get_operation,
     "post_operation_execute": operations.execute_operation,
     "post_operations_execute": operations.execute_operations,
+    "post_operation_inspect": inspect_operation,
     "post_operation_cancel": operations.cancel_operation,
     "post_operation_undo": undo.undo_operation,
     "post_account_validate": entities.validate_mutation,

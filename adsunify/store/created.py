@@ -32,6 +32,14 @@ _FIND_CREATOR = Statement(
     )
 )
 
+_LIST_CREATED = Statement(
+    select(created_entities.c.native_id).where(
+        created_entities.c.network == bindparam("network"),
+        created_entities.c.native_account == bindparam("native_account"),
+        created_entities.c.kind == bindparam("kind"),
+    )
+)
+
 
 def record_created(
     connection: Connection, network: str, native_account: str, operation_id: str, n: int, created: Sequence[CreatedId]
@@ -59,6 +67,12 @@ def record_created(
         if (maker.chain, maker.n) != (_GET_CHAIN.fetch_one(connection, {"the_id": operation_id}).chain, n):
             return created_id
     return None
+
+
+def list_created_ids(connection: Connection, network: str, native_account: str, kind: str) -> list[str]:
+    """Return the ids of a kind that receipts of all workspaces report as created in the account."""
+    rows = _LIST_CREATED.fetch_all(connection, {"network": network, "native_account": native_account, "kind": kind})
+    return [row.native_id for row in rows]
 
 
 def make_ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection, and_, bindparam, insert, select
 
 from adsunify.outcomes.verdicts import Evidence, ItemVerdict, StepVerdict
 
 from .clock import Clock, new_id
-from .schema import verdicts
+from .schema import accounts, operations, steps, verdicts
 from .statement import Statement
 
+OPEN_STATES = ("in_flight", "ambiguous")
+"""The states of an attempt whose outcome no receipt says."""
 _INSERT = Statement(insert(verdicts))
 _OF_OPERATION = Statement(
     select(verdicts).where(verdicts.c.operation_id == bindparam("of_operation")).order_by(verdicts.c.id)
+)
+
+_OF_ACCOUNT = Statement(
+    select(verdicts, steps.c.state)
+    .join(operations, operations.c.id == verdicts.c.operation_id)
+    .join(accounts, accounts.c.id == operations.c.account_id)
+    .join(
+        steps,
+        and_(
+            steps.c.operation_id == verdicts.c.operation_id,
+            steps.c.key == verdicts.c.key,
+            steps.c.attempt == verdicts.c.attempt,
+        ),
+    )
+    .where(accounts.c.network == bindparam("network"), accounts.c.native_id == bindparam("native_account"))
+    .order_by(verdicts.c.id)
 )
 
 
@@ -46,12 +64,34 @@ def list_verdicts(connection: Connection, operation_id: str) -> list[StepVerdict
 
     A verdict is void if its attempt has a receipt that is not ambiguous; the caller compares them.
     """
-    valid: dict[tuple[str, int], StepVerdict] = {}
-    for row in _OF_OPERATION.fetch_all(connection, {"of_operation": operation_id}):
-        verdict = _verdict_from_row(row)
-        earlier = valid.get((verdict.step_key, verdict.attempt))
-        if earlier is None or earlier.settled_by is None or verdict.settled_by is not None:
-            valid[verdict.step_key, verdict.attempt] = verdict
+    rows = _OF_OPERATION.fetch_all(connection, {"of_operation": operation_id})
+    return [_verdict_from_row(row) for row in _select_valid_rows(rows)]
+
+
+def list_claims(connection: Connection, network: str, native_account: str, operation_id: str, key: str) -> list[str]:
+    """Return the ids that valid verdicts of all workspaces name as created in the account.
+
+    The verdicts of this operation's own step are left out.
+    """
+    rows = _OF_ACCOUNT.fetch_all(connection, {"network": network, "native_account": native_account})
+    claims: list[str] = []
+    for row in _select_valid_rows(rows):
+        if row.state in OPEN_STATES and (row.operation_id, row.key) != (operation_id, key):
+            verdict = _verdict_from_row(row)
+            if verdict.verdict == "applied":
+                claims += [id_ for ids in verdict.outputs.values() for id_ in ([ids] if isinstance(ids, str) else ids)]
+            claims += [item.id for item in verdict.items if item.id is not None]
+    return claims
+
+
+def _select_valid_rows(rows: Iterable[Any]) -> list[Any]:
+    """Return the row of the valid verdict of each operation, step and attempt; ``rows`` has the oldest first."""
+    valid: dict[tuple[str, str, int], Any] = {}
+    for row in rows:
+        subject = (row.operation_id, row.key, row.attempt)
+        earlier = valid.get(subject)
+        if earlier is None or earlier.settled_by is None or row.settled_by is not None:
+            valid[subject] = row
     return list(valid.values())
 
 

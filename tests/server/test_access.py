@@ -27,6 +27,7 @@ BODIES: dict[str, Any] = {
     "post_activate": {"accountId": NEVER, "sourceOperationId": NEVER},
     "post_operation_execute": {"confirmed": True},
     "post_operations_execute": {"operationIds": [NEVER], "confirmed": True},
+    "post_operation_inspect": {},
     "post_operation_cancel": {},
     "post_operation_undo": {},
     "post_guardrails": {"name": "No deletions", "blockedActions": ["delete"], "active": False},

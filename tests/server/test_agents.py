@@ -289,6 +289,8 @@ REQUESTS = {
     "run the prepared operation": "post_operation_execute",
     "execute this operation": "post_operation_execute",
     "execute all prepared operations": "post_operations_execute",
+    "was the write done although the answer was lost": "post_operation_inspect",
+    "inspect the unknown operation": "post_operation_inspect",
     "cancel the prepared operation": "post_operation_cancel",
     "discard that change": "post_operation_cancel",
     "raise the budgets by 10 percent": "post_bulk_edit",

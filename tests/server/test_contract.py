@@ -54,6 +54,7 @@ FROZEN = {
     "get_operation": "GET /operations/{operationId}",
     "post_operation_execute": "POST /operations/{operationId}/execute",
     "post_operations_execute": "POST /operations/execute",
+    "post_operation_inspect": "POST /operations/{operationId}/inspect",
     "post_operation_cancel": "POST /operations/{operationId}/cancel",
     "post_operation_undo": "POST /operations/{operationId}/undo",
     "post_account_validate": "POST /accounts/{accountId}/validate",
@@ -138,7 +139,7 @@ WORDS = {
 TAKES_KEY = {
     *("post_create", "post_activate", *(name for name in FROZEN if re.fullmatch(PREPARES, name))),
     *("post_operation_execute", "post_operations_execute", "post_operation_cancel"),  # these and the next ignore it
-    *("post_validate_campaign", "post_account_validate"),
+    *("post_validate_campaign", "post_account_validate", "post_operation_inspect"),
 }
 
 

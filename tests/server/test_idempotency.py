@@ -112,6 +112,7 @@ IDEMPOTENT_BY_ITSELF = {
     "post_operation_execute",
     "post_operations_execute",
     "post_operation_cancel",
+    "post_operation_inspect",
     "post_validate_campaign",
     "post_account_validate",
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from adsunify.answers import Account, Batch, Node, Operation, ValidChange
+from adsunify.answers import Account, Batch, Inspection, Node, Operation, ValidChange
 from adsunify.client.batches import BatchRun
 from adsunify.client.pages import Pages
 from adsunify.client.resource import Resource, get_pause
@@ -155,6 +155,28 @@ class OperationsResource(Resource):
             "post_operations_execute",
             {"operationIds": operations, "confirmed": confirmed, "allowStale": allow_stale},
         )
+
+    def inspect(self, operation: Operation | str) -> Inspection:
+        """Read back what an operation wrote, and decide the steps of which it is not known whether they were done.
+
+        Nothing is written at the network, and no status changes. Each step in doubt gets a verdict with its evidence:
+        ``applied``, ``not_applied`` or ``undecided``. That a create was not applied needs two inspections, the second
+        about 15 minutes after the attempt; ``advice`` says what to do now. An entity that a person has made exactly as
+        planned cannot be told apart.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            operation: the operation, or its id.
+
+        Returns:
+            What the network shows of an operation. ``advice`` is one sentence that says what to do now.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            NotFound: the workspace does not contain it.
+        """
+        return self._client._request(Inspection, "post_operation_inspect", {"operationId": operation})
 
     def cancel(self, operation: Operation | str) -> Operation:
         """Cancel your prepared operation.

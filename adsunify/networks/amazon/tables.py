@@ -92,6 +92,8 @@ _level = partial(
     writable_statuses=_WRITABLE_STATUSES,
     status_filters=STATUS_FILTERS,
     initial_status=PAUSED,
+    created="/extendedData/creationDateTime",
+    hidden_statuses=(ARCHIVED,),
     payload=PayloadRules(neutral=NEUTRAL_MEMBERS, bidding={"dynamicBidding/strategy": (DOWN_ONLY, FIXED_BID)}),
 )
 

@@ -76,6 +76,7 @@ _level = partial(
     writable_statuses={"active": apple.ENABLED, "paused": apple.PAUSED},
     status_filters=apple.STATUSES,
     initial_status=apple.PAUSED,
+    created="/creationTime",
 )
 
 CAMPAIGN = _level(

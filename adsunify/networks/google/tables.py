@@ -63,6 +63,7 @@ def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Jso
         "writable_statuses": WRITABLE_STATUSES,
         "status_filters": tuple(UNIFIED_STATUSES),
         "initial_status": google.PAUSED,
+        "hidden_statuses": (google.REMOVED,),
         "payload": PayloadRules(
             neutral=google.NEUTRAL_MEMBERS, bidding=google.BIDDING_MEMBERS, budget_names=("campaignBudget",)
         ),
@@ -84,6 +85,8 @@ CAMPAIGN = _level(
             " /campaign/maximizeConversions /campaign/maximizeConversionValue"
         ),
     },
+    has_unique_name=True,
+    compared=("/campaign/resourceName", "/campaign/campaignBudget"),
     note=f"Holds budget, days, bidding and places. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
 AD_GROUP = _level(
@@ -93,6 +96,8 @@ AD_GROUP = _level(
     parent="/adGroup/campaign",
     parent_kind="campaign",
     settings_context={"bidding": ("/adGroup/cpcBidMicros", "/campaign/biddingStrategyType")},
+    has_unique_name=True,
+    compared=("/adGroup/resourceName", "/adGroup/campaign"),
 )
 AD = _level(
     *("ad", "adGroupAd", "resourceName", ""),
@@ -106,6 +111,7 @@ AD = _level(
     review_status="/adGroupAd/policySummary/approvalStatus",
     disapproved_statuses=("DISAPPROVED",),
     settings_context={"creative": ("/adGroupAd/ad", "/adGroupAd/policySummary")},
+    compared=("/adGroupAd/adGroup",),
     note="It has no name; a search goes through its texts. Its id is <ad group>~<ad>.",
 )
 KEYWORD = _level(
@@ -114,6 +120,7 @@ KEYWORD = _level(
     " ad_group_criterion.keyword.text ad_group_criterion.keyword.match_type ad_group_criterion.cpc_bid_micros",
     parent="/adGroupCriterion/adGroup",
     parent_kind="adGroup",
+    compared=("/adGroupCriterion/adGroup",),
     note="Shown in the tree and switched on by an activation.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)

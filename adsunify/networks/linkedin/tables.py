@@ -54,7 +54,6 @@ _UNIFIED_STATUSES: Mapping[str, str] = {
     linkedin.PENDING_DELETION: "deleted",
     linkedin.REMOVED: "deleted",
 }
-_WRITABLE_STATUSES: Mapping[str, str] = {"active": linkedin.ACTIVE, "paused": linkedin.PAUSED}
 
 _payload_rules = partial(
     PayloadRules,
@@ -64,7 +63,16 @@ _payload_rules = partial(
     create_statuses=linkedin.LIVE_STATUSES,
     update_statuses=(*_UNIFIED_STATUSES, linkedin.COMPLETED),
 )
-_level = partial(Level, id="/id", name="/name", writable_statuses=_WRITABLE_STATUSES, payload=_payload_rules())
+_level = partial(
+    Level,
+    id="/id",
+    name="/name",
+    status="/status",
+    writable_statuses={"active": linkedin.ACTIVE, "paused": linkedin.PAUSED},
+    payload=_payload_rules(),
+    created="/changeAuditStamps/created/time",
+    hidden_statuses=tuple(status for status in _UNIFIED_STATUSES if status not in linkedin.LIVE_STATUSES),
+)
 
 
 def _id_pattern(kind: str) -> str:
@@ -72,11 +80,8 @@ def _id_pattern(kind: str) -> str:
 
 
 CAMPAIGN_GROUP = _level(
-    "campaign",
-    "campaign group",
-    "adCampaignGroups",
+    *("campaign", "campaign group", "adCampaignGroups"),
     id_pattern=_id_pattern("campaign"),
-    status="/status",
     unified_statuses=_UNIFIED_STATUSES,
     status_filters=tuple(_UNIFIED_STATUSES),
     payload=_payload_rules(create_statuses=(linkedin.ACTIVE, linkedin.DRAFT)),
@@ -84,11 +89,8 @@ CAMPAIGN_GROUP = _level(
     "while its campaigns are paused. Later it is paused like everything else.",
 )
 CAMPAIGN = _level(
-    "adGroup",
-    "campaign",
-    "adCampaigns",
+    *("adGroup", "campaign", "adCampaigns"),
     id_pattern=_id_pattern("adGroup"),
-    status="/status",
     parent="/campaignGroup",
     parent_kind="campaign",
     unified_statuses={**_UNIFIED_STATUSES, linkedin.COMPLETED: "archived"},
@@ -100,11 +102,10 @@ CAMPAIGN = _level(
     },
 )
 CREATIVE = _level(
-    "ad",
-    "creative",
-    "creatives",
+    *("ad", "creative", "creatives"),
     id_pattern=_id_pattern("ad"),
     listed_output=linkedin.URN_OUTPUT,
+    created="/createdAt",
     status="/intendedStatus",
     parent="/campaign",
     parent_kind="adGroup",

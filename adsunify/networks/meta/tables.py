@@ -82,6 +82,7 @@ def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tu
         "unified_statuses": UNIFIED_STATUSES,
         "writable_statuses": WRITABLE_STATUSES,
         "initial_status": meta.PAUSED,
+        "hidden_statuses": (meta.ARCHIVED, meta.DELETED),
     }
     return Level(kind, node, edge, "/id", "/name", "/status", account=meta.get_owner_account, **more)
 
@@ -92,6 +93,7 @@ CAMPAIGN = _level(
     " spend_cap bid_strategy is_adset_budget_sharing_enabled start_time stop_time created_time updated_time",
     EFFECTIVE_STATUSES,
     settings_context={"bidding": ("/bid_strategy",)},
+    created="/created_time",
 )
 AD_SET = _level(
     *("adGroup", "ad set", "AdSet", "adsets"),
@@ -114,6 +116,7 @@ AD = _level(
     review_status="/effective_status",
     disapproved_statuses=("DISAPPROVED",),
     settings_context={"creative": ("/creative",)},
+    compared=("/creative/creative_id=/creative/id",),
     note="Creatives are a catalog, not a level: their content cannot be changed.",
 )
 LEVELS = (CAMPAIGN, AD_SET, AD)

@@ -204,6 +204,16 @@ def parse_native_status(native: Mapping[str, Json]) -> str | None:
     return words_[enabled] if isinstance(enabled, bool) else None
 
 
+def parse_creation_time(native: Mapping[str, Json]) -> datetime | None:
+    """Return the instant at which an entity was created, which Outbrain writes as an Eastern time."""
+    text = native.get("creationTime")
+    try:
+        local = datetime.strptime(text, "%Y-%m-%d %H:%M:%S") if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return None if local is None else local.replace(tzinfo=get_timezone(TIMEZONE))
+
+
 def parse_error(response: Response) -> ParsedError | None:
     """Return the error: a text without a code, in one of two forms."""
     body = response.body if response.state == "json" else None

@@ -62,6 +62,8 @@ _level = partial(
     status_filters=outbrain.STATUSES,
     initial_status=outbrain.DISABLED,
     id_pattern=r"[0-9A-Fa-f]+",
+    created=outbrain.parse_creation_time,
+    hidden_statuses=(outbrain.ARCHIVED,),
 )
 
 CAMPAIGN = _level(
@@ -75,6 +77,8 @@ CAMPAIGN = _level(
         bidding={"campaignOptimization/optimizationType": outbrain.CLICK_OPTIMIZATIONS},
         budget_names=("budgetId",),
     ),
+    has_unique_name=True,
+    compared=("/budgetId=/budget/id",),
     settings_context={
         "targeting": ("/targeting",),
         "bidding": ("/cpc", "/objective", "/campaignOptimization", "/budget", "/minimumCpc"),

@@ -63,6 +63,8 @@ _level = partial(
     writable_statuses={"active": pinterest.ACTIVE, "paused": pinterest.PAUSED},
     status_filters=pinterest.STATUSES,
     initial_status=pinterest.PAUSED,
+    created="/created_time",
+    hidden_statuses=tuple(status for status in pinterest.STATUSES if status not in pinterest.LIVE_STATUSES),
     # Only drafts can be deleted.
     # unverified: an archived entity cannot be restored.
     deletion_statuses={"": pinterest.ARCHIVED, pinterest.DRAFT: pinterest.DELETED_DRAFT},

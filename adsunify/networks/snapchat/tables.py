@@ -61,6 +61,7 @@ _level = partial(
     writable_statuses={"active": snap.ACTIVE, "paused": snap.PAUSED},
     status_filters=snap.STATUSES,
     initial_status=snap.PAUSED,
+    created="/created_at",
     payload=PayloadRules(
         read_only=("id", *snap.READ_ONLY_MEMBERS),
         neutral=snap.NEUTRAL_MEMBERS,

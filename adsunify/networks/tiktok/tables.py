@@ -47,18 +47,18 @@ from .targeting import EDITABLE_TARGETING, MANUAL_ONLY_MEMBERS, find_native_targ
 # -- levels -------------------------------------------------------------------------------------------------------
 
 UNIFIED_STATUSES = {tiktok.ENABLE: "active", tiktok.DISABLE: "paused", tiktok.DELETE: "deleted"}
-WRITABLE_STATUSES = {"active": tiktok.ENABLE, "paused": tiktok.DISABLE}
 
 
 def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
     """Build a level. All three are enabled at creation unless the create says otherwise."""
     more |= {
         "unified_statuses": UNIFIED_STATUSES,
-        "writable_statuses": WRITABLE_STATUSES,
+        "writable_statuses": {"active": tiktok.ENABLE, "paused": tiktok.DISABLE},
         "initial_status": tiktok.DISABLE,
         "status_filters": tiktok.STATUS_FILTERS,
         "payload": PayloadRules(neutral=tiktok.NEUTRAL_MEMBERS, bidding={"bid_type": (tiktok.CUSTOM_BID,)}),
     }
+    more |= {"created": "/create_time", "hidden_statuses": tiktok.HIDDEN_STATUSES}
     return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
 
 

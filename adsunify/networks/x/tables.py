@@ -91,6 +91,8 @@ _level = partial(
     id_pattern=r"[0-9a-z]+",
     unified_statuses=_UNIFIED_STATUSES,
     status_filters=STATUSES,
+    created="/created_at",
+    hidden_statuses=(DRAFT,),
 )
 
 
@@ -134,6 +136,7 @@ PROMOTED_POST = _level(
     label="promoted post",
     parent="/line_item_id",
     parent_kind="adGroup",
+    hidden_statuses=(),
     payload=_payload_rules("line_item_id tweet_ids", ""),
     settings_context={"creative": ("/tweet_id", "/approval_status")},
     note=(

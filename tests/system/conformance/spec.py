@@ -448,6 +448,7 @@ ROWS: tuple[Row, ...] = (
     Row("GET", "/operations/{operationId}"),
     Row("POST", "/operations/{operationId}/execute", 200, "write", CONFIRM, ignores_key=True),
     Row("POST", "/operations/execute", 200, "write", CONFIRM_MANY, ignores_key=True),
+    Row("POST", "/operations/{operationId}/inspect", 200, body=NOTHING, ignores_key=True),
     Row("POST", "/operations/{operationId}/cancel", 200, "write", NOTHING, ignores_key=True),
     Row("POST", "/operations/{operationId}/undo", 201, "write", NOTHING, idempotent=True),
     Row("POST", "/accounts/{accountId}/validate", body=MUTATION, ignores_key=True),

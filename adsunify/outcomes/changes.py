@@ -1,0 +1,121 @@
+"""Judges by a read whether an update or a deletion was applied."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.network import Account, Level, Network, Setting
+from adsunify.adapter.settings import get_display_value
+from adsunify.errors import InvalidInput
+from adsunify.outcomes.comparison import MemberComparison, compare_members, is_equal
+from adsunify.outcomes.planned import PlannedEntity
+from adsunify.outcomes.verdicts import VerdictName
+from adsunify.plans.records import Change, Plan, Step
+from adsunify.values.exact_json import Json
+
+REMOVED_STATUSES = ("archived", "deleted")
+STATUS_ACTIONS = ("status", "activate")
+
+
+@frozen
+class ChangeJudgement:
+    """What a read says about an update or a deletion: the verdict, what was found in words, and one sentence why."""
+
+    verdict: VerdictName
+    found: str
+    reason: str
+
+
+def judge_deletion(level: Level, entity: ParsedEntity | None) -> ChangeJudgement:
+    """Judge a deletion; ``entity`` is None if the network does not have it any more."""
+    if entity is None:
+        return ChangeJudgement("applied", "it does not exist", f"The {level.label} is gone.")
+    shown = f"its status is {entity.native_status}"
+    if entity.status in REMOVED_STATUSES:
+        return ChangeJudgement("applied", shown, f"The {level.label} is {entity.status}.")
+    if entity.status is None:
+        return ChangeJudgement("undecided", shown, "The status that the network shows is not known.")
+    return ChangeJudgement("not_applied", shown, f"The {level.label} still exists.")
+
+
+def judge_update(
+    network: Network, account: Account, plan: Plan, step: Step, planned: PlannedEntity, entity: ParsedEntity
+) -> ChangeJudgement:
+    """Judge an update: the values after it hold, the values before it hold, or neither."""
+    assert planned.level is not None
+    level = planned.level
+    if plan.action in STATUS_ACTIONS:
+        return _judge_status(plan, level, entity)
+    after = compare_update(network, account, step, planned, entity)
+    found = ", ".join(f"{row.member} {_describe(row)}" for row in after) or "no member that can be compared"
+    results = {row.result for row in after}
+    if "same" in results and "different" not in results:
+        return ChangeJudgement("applied", found, "The values of the plan hold.")
+    before = _compare_settings(network, account, step, level, entity, is_before=True)
+    if before and all(row.result == "same" for row in before):
+        return ChangeJudgement("not_applied", found, "The values from before the change hold.")
+    return ChangeJudgement("undecided", found, "Neither the values of the plan nor those from before it hold.")
+
+
+def compare_update(
+    network: Network, account: Account, step: Step, planned: PlannedEntity, entity: ParsedEntity
+) -> list[MemberComparison]:
+    """Compare an entity with the values that an update sets: fields of an edit by their names, others natively."""
+    assert planned.level is not None
+    rows = _compare_settings(network, account, step, planned.level, entity)
+    if len(rows) == len(step.changes) and rows:
+        return rows
+    members = planned.members if step.overlay is None else _nest(step.overlay.changes)
+    return [*rows, *compare_members(network, planned.level, members, entity.native)]
+
+
+def _judge_status(plan: Plan, level: Level, entity: ParsedEntity) -> ChangeJudgement:
+    planned = "active" if plan.action == "activate" or plan.risk == "spend" else "paused"
+    found = f"its status is {entity.native_status}"
+    if entity.status == planned:
+        return ChangeJudgement("applied", found, f"The {level.label} is {planned}.")
+    if entity.status is None:
+        return ChangeJudgement("undecided", found, "The status that the network shows is not known.")
+    return ChangeJudgement("not_applied", found, f"The {level.label} is {entity.status}, not {planned}.")
+
+
+def _compare_settings(
+    network: Network, account: Account, step: Step, level: Level, entity: ParsedEntity, is_before: bool = False
+) -> list[MemberComparison]:
+    """Compare the fields of an edit with their values after it, or before it."""
+    settings = {setting.field: setting for setting in network.settings if setting.level == level.kind}
+    return [
+        _compare_setting(network, account, settings[change.field], change, entity, is_before)
+        for change in step.changes
+        if change.field in settings
+    ]
+
+
+def _compare_setting(
+    network: Network, account: Account, setting: Setting, change: Change, entity: ParsedEntity, is_before: bool
+) -> MemberComparison:
+    planned = change.before if is_before else change.after
+    try:
+        found = get_display_value(network, account, setting, entity.native)
+    except InvalidInput:
+        reason = "The account's currency or time zone is not known."
+        return MemberComparison(change.field, "unreadable", planned, None, reason)
+    return MemberComparison(change.field, "same" if is_equal(network, planned, found) else "different", planned, found)
+
+
+def _nest(changes: Json) -> dict[str, Json]:
+    """Return the object that holds these values at their pointers."""
+    whole: dict[str, Json] = {}
+    for pointer, value in changes.items():
+        *way, last = pointer.removeprefix("/").split("/")
+        place = whole
+        for part in way:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return whole
+
+
+def _describe(row: MemberComparison) -> str:
+    words = {"same": "as planned", "different": "not as planned", "unreadable": "not readable"}
+    return words[row.result]

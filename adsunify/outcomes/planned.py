@@ -1,0 +1,134 @@
+"""The entities that a step writes, as its request names them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from adsunify.adapter.network import Level, Network
+from adsunify.plans.records import Outputs, Plan, Step
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import get_value, parse_id, split_pointer
+
+
+@frozen
+class PlannedEntity:
+    """One entity that a step writes.
+
+    Attributes:
+        index: the position in the planned array; None if the step has no items.
+        kind: the kind of the entity.
+        level: the level of the entity; None if it is no level, such as a picture.
+        members: the native members that are sent, placed as a read of the level shows them.
+        entity_id: the id of an entity that exists already, as lists show it; None for a create.
+        parent_id: the id of the parent, as lists show it; None if the level has none or it is not known.
+        is_parent_new: the same operation created the parent.
+    """
+
+    index: int | None
+    kind: str
+    level: Level | None
+    members: Mapping[str, Json]
+    entity_id: str | None = None
+    parent_id: str | None = None
+    is_parent_new: bool = False
+
+
+def list_planned_entities(
+    network: Network, plan: Plan, step: Step, request: Mapping[str, Json], outputs: Mapping[str, Outputs]
+) -> list[PlannedEntity]:
+    """Return the entities that a step writes, in the order of its items.
+
+    Args:
+        network: the tables of the network.
+        plan: the plan.
+        step: the step.
+        request: the ``body`` and ``query`` of the request, with its bindings filled where they are known.
+        outputs: the outputs of the applied steps, by step key.
+    """
+    if step.items is None:
+        return [_build_entity(network, plan, step, None, _choose_content(request), outputs)]
+    items = get_value({"body": request.get("body")}, step.items.at)
+    return [
+        _build_entity(network, plan, step, index, item, outputs)
+        for index, item in enumerate(items if isinstance(items, list) else ())
+    ]
+
+
+def _choose_content(request: Mapping[str, Json]) -> Json:
+    """Return the body, or the parameters of the query of a request without a body (X)."""
+    return request["body"] if request.get("body") is not None else request.get("query", {})
+
+
+def _build_entity(
+    network: Network, plan: Plan, step: Step, index: int | None, content: Json, outputs: Mapping[str, Outputs]
+) -> PlannedEntity:
+    kind, members = step.kind, content
+    levels = {level.kind: level for level in network.levels}
+    operand = _read_operation(content)
+    if operand is not None:
+        native, written = operand
+        level = next((level for level in network.levels if level.native == native), None)
+        kind, members = native if level is None else level.kind, {native: written}
+    else:
+        level = levels.get(step.kind)
+        members = content if level is None else _find_named_object(level, content)
+    entity_id = step.entity
+    if step.action != "create" and level is not None and entity_id is None:
+        entity_id = _find_entity_id(level, content if operand is None else operand[1])
+    parent_id, is_new = (None, False) if level is None else _find_parent(levels, plan, step, level, members, outputs)
+    shown = members if isinstance(members, Mapping) else {}
+    return PlannedEntity(index, kind, level, shown, entity_id, parent_id, is_new)
+
+
+def _read_operation(content: Json) -> tuple[str, Mapping[str, Json]] | None:
+    """Return the native name and the members of an operation of a batch of several kinds (Google); None for others."""
+    if isinstance(content, Mapping) and len(content) == 1:
+        ((name, operand),) = content.items()
+        if name.endswith("Operation") and isinstance(operand, Mapping):
+            for verb in ("create", "update"):
+                if isinstance(operand.get(verb), Mapping):
+                    return name.removesuffix("Operation"), operand[verb]
+    return None
+
+
+def _find_named_object(level: Level, content: Json) -> Json:
+    """Return the object in the content that has a name; some networks wrap it in other objects."""
+    waiting = deque([content])
+    while waiting and level.name:
+        part = waiting.popleft()
+        if isinstance(part, Mapping):
+            if isinstance(get_value(part, level.name), str):
+                return part
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+    while isinstance(content, Mapping) and len(content) == 1 and isinstance(next(iter(content.values())), Mapping):
+        content = next(iter(content.values()))
+    return content
+
+
+def _find_entity_id(level: Level, content: Json) -> str | None:
+    """Return the id that an item of an update names."""
+    if not isinstance(content, Mapping):
+        return parse_id(content)
+    for member in (split_pointer(level.id)[-1], "id", "resourceName", "entity_id"):
+        if (id_ := parse_id(content.get(member))) is not None:
+            return id_.rpartition("/")[2]
+    return None
+
+
+def _find_parent(
+    levels: Mapping[str, Level], plan: Plan, step: Step, level: Level, members: Json, outputs: Mapping[str, Outputs]
+) -> tuple[str | None, bool]:
+    if not level.parent_kind:
+        return None, False
+    for binding in step.bindings:
+        maker = plan.get_step(binding.step)
+        if maker.kind == level.parent_kind and binding.step in outputs:
+            output = outputs[binding.step].get(levels[level.parent_kind].listed_output)
+            return (output, maker.action == "create") if isinstance(output, str) else (None, False)
+    named = parse_id(get_value(members, level.parent)) if isinstance(members, Mapping) else None
+    return step.parent or (None if named is None else named.rpartition("/")[2]), False

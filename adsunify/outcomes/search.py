@@ -1,0 +1,210 @@
+"""Finds the entity that a create made, or shows that there is none. Everything here only reads.
+
+An entity is recognised below a parent that the same operation created, or by the members that were sent together with
+its time of creation or a unique name. An entity that a receipt names is another step's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from attrs import evolve, field, frozen
+
+from adsunify.adapter.flows import MAX_PAGES
+from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
+from adsunify.adapter.network import Account, Level, Network, read_creation_time
+from adsunify.adapter.protocols import Reads
+from adsunify.errors import ProviderUnreadable
+from adsunify.http.messages import Flow
+from adsunify.outcomes.comparison import MemberComparison, compare_members, compare_parts, is_match
+from adsunify.outcomes.planned import PlannedEntity
+from adsunify.outcomes.verdicts import VerdictName
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import get_value
+
+CLOCK_TOLERANCE = timedelta(seconds=120)
+"""By how much the clock of a network may be behind ours."""
+PAGE_SIZE = 100
+NAME_MEMBER = "resourceName"
+"""The member with the id of an object that is no level (Google)."""
+
+
+@frozen
+class CompleteList:
+    """All entities of a level, or of one parent: every status, to the last page. ``pages`` were read."""
+
+    entities: tuple[ParsedEntity, ...]
+    pages: int
+
+
+@frozen
+class CreationJudgement:
+    """What a complete list says about one planned entity.
+
+    Attributes:
+        verdict: ``not_applied`` means that the list does not contain the entity. One such list does not decide.
+        found: what the list contains, in words.
+        reason: one sentence that says why.
+        entity: the entity of the verdict ``applied``.
+    """
+
+    verdict: VerdictName
+    found: str
+    reason: str
+    entity: ParsedEntity | None = field(default=None)
+
+
+@frozen
+class Candidate:
+    """An entity that may be the planned one: ``is_match`` if it agrees in every member that can be compared."""
+
+    entity: ParsedEntity
+    created: datetime | None
+    comparisons: tuple[MemberComparison, ...]
+    is_match: bool
+
+
+def find_unreadable_reason(network: Network, planned: PlannedEntity) -> str | None:
+    """Return why no read can find the planned entity; None if a list can."""
+    level = planned.level
+    if level is None:
+        return f"{network.title} has no list in which a new {planned.kind} could be recognised."
+    if level.parent_kind and planned.parent_id is None:
+        return f"The parent of the {level.label} is not known, so its list cannot be read."
+    if not (planned.is_parent_new or level.created or level.has_unique_name):
+        return (
+            f"{network.title} shows neither when a {level.label} was created nor a name that is unique, so a new one"
+            " cannot be told from an older one."
+        )
+    return None
+
+
+def describe_list(planned: PlannedEntity, pages: int) -> str:
+    """Describe the complete list in which a planned entity is looked for."""
+    assert planned.level is not None
+    place = "the account" if planned.parent_id is None else f"the {planned.level.parent_kind} {planned.parent_id}"
+    return f"every {planned.level.label} of {place}, all statuses, to the last page ({pages})"
+
+
+def fetch_complete_list(reads: Reads, account: Account, level: Level, parent_id: str | None) -> Flow[CompleteList]:
+    """Read all entities of a level and a parent.
+
+    Raises:
+        ProviderError: a read failed.
+        ProviderUnreadable: the list has more than ``MAX_PAGES`` pages.
+    """
+    entities: dict[str, ParsedEntity] = {}
+    pages = 0
+    for status in (None, *level.hidden_statuses):
+        query = ListQuery(PAGE_SIZE, None, parent_id, status)
+        while True:
+            page = yield from reads.list_entities(account, level.kind, query)
+            pages += 1
+            entities |= {entity.id: entity for entity in page.entities}
+            if page.cursor is None:
+                break
+            if pages >= MAX_PAGES:
+                raise ProviderUnreadable(f"The list of every {level.label} has more than {MAX_PAGES} pages.")
+            query = evolve(query, cursor=page.cursor)
+    return CompleteList(tuple(entities.values()), pages)
+
+
+def fetch_creation_times(
+    network: Network, reads: Reads, account: Account, planned: PlannedEntity, entities: Sequence[ParsedEntity]
+) -> Flow[tuple[ParsedEntity, ...]]:
+    """Return the entities that may be the planned one, each read with its time of creation if lists leave it out."""
+    assert planned.level is not None
+    level, candidates = planned.level, []
+    for entity in entities:
+        if planned.is_parent_new or not level.created or read_creation_time(network, level, entity.native) is not None:
+            candidates.append(entity)
+        elif _has_planned_name(planned, entity):
+            candidates.append((yield from reads.fetch_entity(account, level.kind, entity.id)))
+    return tuple(candidates)
+
+
+def list_candidates(
+    network: Network, planned: PlannedEntity, entities: Sequence[ParsedEntity], intent_at: int
+) -> list[Candidate]:
+    """Return the entities of a list that may be the planned one.
+
+    Args:
+        network: the tables of the network.
+        planned: the entity; :func:`find_unreadable_reason` returns None for it.
+        entities: the entities of the list.
+        intent_at: the time of the intent, in milliseconds since 1970.
+    """
+    assert planned.level is not None
+    level, candidates = planned.level, []
+    earliest = datetime.fromtimestamp(intent_at / 1000, UTC) - CLOCK_TOLERANCE
+    for entity in entities:
+        created = read_creation_time(network, level, entity.native)
+        is_recognisable = planned.is_parent_new or created is not None or level.has_unique_name
+        if not is_recognisable or (created is not None and created < earliest):
+            continue
+        comparisons = compare_members(network, level, planned.members, entity.native)
+        has_name = _has_planned_name(planned, entity)
+        if has_name or planned.is_parent_new:
+            candidates.append(Candidate(entity, created, tuple(comparisons), has_name and is_match(comparisons)))
+    return candidates
+
+
+def judge_candidates(planned: PlannedEntity, candidates: Sequence[Candidate]) -> CreationJudgement:
+    """Judge whether the planned entity was created by the candidates of a complete list that no receipt names."""
+    assert planned.level is not None
+    label = planned.level.label
+    matches = [candidate for candidate in candidates if candidate.is_match]
+    if len(matches) == 1:
+        created = matches[0].created
+        at = "" if created is None else f", created {created.astimezone(UTC).isoformat(timespec='seconds')}"
+        return CreationJudgement(
+            "applied",
+            f"one {label} that agrees in every member that can be compared{at}",
+            f"Exactly one {label} agrees with the plan, and no receipt names it.",
+            matches[0].entity,
+        )
+    if matches:
+        return CreationJudgement(
+            "undecided",
+            f"{len(matches)} that agree in every member that can be compared",
+            f"More than one {label} agrees with the plan.",
+        )
+    if candidates:
+        different = {row.member: None for one in candidates for row in one.comparisons if row.result == "different"}
+        return CreationJudgement(
+            "undecided",
+            f"{len(candidates)} that differ from the plan in {', '.join(different) or 'the name'}",
+            f"A new {label} resembles the plan and differs from it: a person or the network may have changed it.",
+        )
+    return CreationJudgement("not_applied", f"no such {label}", f"The lists do not contain the planned {label}.")
+
+
+def _has_planned_name(planned: PlannedEntity, entity: ParsedEntity) -> bool:
+    """Whether the entity has the planned name. Without a planned name every entity has it."""
+    assert planned.level is not None
+    name = get_value(planned.members, planned.level.name) if planned.level.name else None
+    return name is None or name == entity.name
+
+
+def find_part(network: Network, planned: PlannedEntity, native: Json, used: Collection[str]) -> str | None:
+    """Find an object without a level, such as a budget, inside an entity that the same request created.
+
+    Returns:
+        The resource name of the only object that agrees with the plan; None if there is none, or more than one.
+    """
+    ((_, members),) = planned.members.items()
+    names = {
+        part[NAME_MEMBER]
+        for part in _list_objects(native)
+        if isinstance(part.get(NAME_MEMBER), str) and part[NAME_MEMBER] not in used
+        if is_match([row for row in compare_parts(network, members, part) if row.member != f"/{NAME_MEMBER}"])
+    }
+    return names.pop() if len(names) == 1 else None
+
+
+def _list_objects(value: Json) -> Iterator[Mapping[str, Json]]:
+    if isinstance(value, Mapping):
+        yield value
+    for part in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _list_objects(part)

@@ -1,0 +1,456 @@
+"""Inspection: reads back what an operation wrote, and decides steps whose outcome is not known. It writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from attrs import evolve, frozen
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.adapter.flows import memoize_reads
+from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.network import Level
+from adsunify.errors import InvalidInput, OperationError, ProviderError, ProviderNotFound
+from adsunify.execution.executor import RESPONSE_READ_ERRORS
+from adsunify.execution.state import ExecutionProgress, add_carried, read_progress
+from adsunify.http.messages import Flow
+from adsunify.ledger import LedgerEntry
+from adsunify.outcomes import search
+from adsunify.outcomes.changes import compare_update, judge_deletion, judge_update
+from adsunify.outcomes.comparison import MemberComparison, compare_members
+from adsunify.outcomes.deciding import ItemDecision, build_item_id, combine_decisions, decide_absence
+from adsunify.outcomes.planned import PlannedEntity, list_planned_entities
+from adsunify.outcomes.verdicts import Evidence, StepVerdict
+from adsunify.plans.binding import fill_bindings
+from adsunify.plans.records import ENTITY_KINDS, Kind, Outputs, Plan, Step
+from adsunify.service.core import Service, format_timestamp
+from adsunify.service.network_session import NetworkSession
+from adsunify.store import attempts, created, operations, verdicts
+from adsunify.store.attempts import StepAttempt
+from adsunify.store.clock import Clock
+from adsunify.store.ledger import record_entry
+from adsunify.store.operations import OperationRecord
+from adsunify.values.exact_json import Json
+
+T = TypeVar("T")
+READ_FAILURES = (ProviderError, InvalidInput, *RESPONSE_READ_ERRORS)
+"""The exceptions of a read that failed, or whose response cannot be understood. They decide nothing."""
+
+
+@frozen
+class StepInspection:
+    """What an inspection found out about one step.
+
+    Attributes:
+        step: the step.
+        state: what the receipts say: ``applied``, ``in_doubt``, ``not_applied`` or ``planned``.
+        entity_id: the id of the entity as lists show it; None if it is not known.
+        verdict: the valid verdict of a step in doubt.
+        members: the members that were sent, compared with what the network shows now.
+        read: the read of an applied step.
+    """
+
+    step: Step
+    state: str
+    entity_id: str | None = None
+    verdict: StepVerdict | None = None
+    members: tuple[MemberComparison, ...] = ()
+    read: Evidence | None = None
+
+
+@frozen
+class Inspection:
+    """The inspection of an operation at a time in milliseconds since 1970."""
+
+    record: OperationRecord
+    at: int
+    steps: tuple[StepInspection, ...]
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no step in doubt is undecided."""
+        return all(step.verdict is None or step.verdict.verdict != "undecided" for step in self.steps)
+
+
+async def inspect_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
+    """Read back what an operation wrote, and decide the steps of which it is not known whether they were done.
+
+    Nothing is written at the network, and no status changes. Each step in doubt gets a verdict with its evidence:
+    ``applied``, ``not_applied`` or ``undecided``. That a create was not applied needs two inspections, the second about
+    15 minutes after the attempt; ``advice`` says what to do now. An entity that a person has made exactly as planned
+    cannot be told apart.
+    """
+    return inspection_to_json(await run_inspection(service, actor, operation_id))
+
+
+async def run_inspection(service: Service, actor: Actor, operation_id: str) -> Inspection:
+    """Inspect an operation, and store the verdicts.
+
+    Raises:
+        NotFound: the operation is not in the actor's scope.
+        OperationError: ``operation_running``; an execution holds the operation.
+    """
+    clock = service.store.clock
+    record = await service.store.run_query(operations.find_operation(actor, operation_id, clock))
+    if record.status == "running" and not record.is_stalled:
+        message = "The operation is being executed. Inspect it when it has stopped."
+        raise OperationError(message, code="operation_running")
+    plan = record.read_plan()
+    step_attempts = await service.store.read(attempts.list_attempts, operation_id) if record.is_claimed else []
+    known = await service.store.read(verdicts.list_verdicts, operation_id) if step_attempts else []
+    inspector = Inspector(service, await NetworkSession.load(service, actor, record.account_id), plan, step_attempts)
+    steps = [await inspector.inspect_step(step, known) for step in plan.steps]
+    fresh = [one.verdict for one in steps if one.verdict is not None and one.verdict not in known]
+    if fresh:
+        await service.store.write(_save_verdicts, actor, record, fresh, clock)
+    return Inspection(record, clock.now(), tuple(steps))
+
+
+def _save_verdicts(
+    connection: Connection, actor: Actor, record: OperationRecord, given: Sequence[StepVerdict], clock: Clock
+) -> None:
+    verdicts.save_verdicts(connection, record.id, given, clock)
+    for verdict in given:
+        after = {"step": verdict.step_key, "attempt": verdict.attempt, "verdict": verdict.verdict}
+        entry = LedgerEntry(
+            record.workspace_id, actor, "verdict", record.id, record.account_id, record.network, None, after
+        )
+        record_entry(connection, entry, clock)
+
+
+class Inspector:
+    """Inspects the steps of one operation with the session of its account."""
+
+    def __init__(
+        self, service: Service, session: NetworkSession, plan: Plan, step_attempts: Sequence[StepAttempt]
+    ) -> None:
+        self.service, self.session, self.plan = service, session, plan
+        self.network, self.reads = session.adapter.network, session.adapter.reads
+        self.account = session.native_account
+        self.attempts = {attempt.key: attempt for attempt in step_attempts}  # the last one of each step
+        receipts = [attempt.receipt for attempt in step_attempts if attempt.receipt is not None]
+        open_steps = [attempt.key for attempt in step_attempts if attempt.receipt is None]
+        self.progress: ExecutionProgress = add_carried(read_progress(receipts, open_steps), plan.carried)
+        self.outputs: dict[str, Outputs] = dict(self.progress.outputs)
+
+    async def inspect_step(self, step: Step, known: Sequence[StepVerdict]) -> StepInspection:
+        """Inspect one step. ``known``: the valid verdicts of earlier inspections and settlements."""
+        attempt = self.attempts.get(step.key)
+        if step.key in self.progress.outputs:
+            return await self._read_back(step, "applied", self._list_ids(step))
+        if attempt is None:
+            return StepInspection(step, "planned")
+        if step.key not in self.progress.doubtful_steps:
+            return StepInspection(step, "not_applied", step.entity)
+        before = next((one for one in known if (one.step_key, one.attempt) == (step.key, attempt.attempt)), None)
+        if before is not None and before.settled_by is not None:
+            verdict = before
+        else:
+            verdict = await self._decide_step(step, attempt, () if before is None else before.evidence)
+        if verdict.verdict != "applied":
+            return StepInspection(step, "in_doubt", step.entity, verdict)
+        self.outputs[step.key] = verdict.outputs
+        ids: dict[int | None, str] = {item.index: item.id for item in verdict.items if item.id is not None}
+        whole = await self._read_back(step, "in_doubt", ids or self._list_output_ids(step, verdict.outputs))
+        return evolve(whole, verdict=verdict, read=None)
+
+    # -- steps in doubt -------------------------------------------------------------------------------------------
+
+    async def _decide_step(self, step: Step, attempt: StepAttempt, earlier: Sequence[Evidence]) -> StepVerdict:
+        planned = [
+            one
+            for one in self._list_planned(step)
+            if attempt.items is None or one.index is None or one.index in attempt.items
+        ]
+        if step.action == "create":
+            decisions = await self._decide_creations(step, planned, attempt, earlier)
+        else:
+            decisions = [await self._decide_change(step, one) for one in planned]
+        if not decisions:
+            decisions = [ItemDecision(None, "undecided", "The plan names nothing that can be read.")]
+        applied = self.progress.applied_items.get(step.key, {})
+        return combine_decisions(step, attempt.attempt, decisions, applied, planned[0].level if planned else None)
+
+    async def _decide_creations(
+        self, step: Step, planned: Sequence[PlannedEntity], attempt: StepAttempt, earlier: Sequence[Evidence]
+    ) -> list[ItemDecision]:
+        """Decide the entities that one request creates, parents first, and then the objects that are no level."""
+        decisions: dict[int | None, ItemDecision] = {}
+        found: dict[str, ParsedEntity] = {}
+        missing: set[str | None] = set()
+        for one in planned:
+            if one.level is None and step.items is not None:
+                continue
+            parent, temporary = found.get(one.parent_id or ""), _get_temporary_id(one)
+            if one.parent_id in missing:
+                missing |= {temporary} - {None}
+                decisions[one.index] = decide_absence(
+                    Evidence(f"the parent of the {one.kind}", self._now(), "no such parent", True, one.index),
+                    *(earlier, attempt.intent_at, one.level, f"The parent of the {one.kind} does not exist."),
+                )
+                continue
+            placed = one if parent is None else evolve(one, parent_id=parent.id, is_parent_new=True)
+            decision, entity = await self._decide_creation(step, placed, attempt, earlier)
+            decisions[one.index] = decision
+            if entity is not None:
+                found[temporary or entity.id] = entity
+            elif temporary is not None and any(read.is_absence for read in decision.evidence):
+                missing.add(temporary)
+        for one in planned:
+            if one.index not in decisions:
+                decisions[one.index] = await self._decide_part(one, found, decisions, attempt, earlier)
+        return [decisions[one.index] for one in planned]
+
+    async def _decide_creation(
+        self, step: Step, planned: PlannedEntity, attempt: StepAttempt, earlier: Sequence[Evidence]
+    ) -> tuple[ItemDecision, ParsedEntity | None]:
+        reason = search.find_unreadable_reason(self.network, planned)
+        if reason is not None:
+            return ItemDecision(planned.index, "undecided", reason), None
+        assert planned.level is not None
+        try:
+            whole = await self._run(
+                search.fetch_complete_list(self.reads, self.account, planned.level, planned.parent_id)
+            )
+            entities = await self._run(
+                search.fetch_creation_times(self.network, self.reads, self.account, planned, whole.entities)
+            )
+        except READ_FAILURES as failure:
+            return self._make_failed_decision(planned, f"the list of every {planned.level.label}", failure), None
+        candidates = search.list_candidates(self.network, planned, entities, attempt.intent_at)
+        claimed = await self._find_claims(step, planned.level) if candidates else set()
+        own = [one for one in candidates if _get_last_part(one.entity.id) not in claimed]
+        judged = search.judge_candidates(planned, own)
+        note = "" if len(own) == len(candidates) else f"; {len(candidates) - len(own)} that other receipts name"
+        read = search.describe_list(planned, whole.pages)
+        absent = judged.verdict == "not_applied"
+        evidence = Evidence(read, self._now(), judged.found + note, absent, planned.index)
+        if absent:
+            return decide_absence(evidence, earlier, attempt.intent_at, planned.level, judged.reason), None
+        id_ = None if judged.entity is None else build_item_id(planned, judged.entity)
+        return ItemDecision(planned.index, judged.verdict, judged.reason, id_, (evidence,)), judged.entity
+
+    async def _decide_part(
+        self,
+        planned: PlannedEntity,
+        found: Mapping[str, ParsedEntity],
+        decisions: Mapping[int | None, ItemDecision],
+        attempt: StepAttempt,
+        earlier: Sequence[Evidence],
+    ) -> ItemDecision:
+        """Decide an object that is no level by the entities of the same request, which is applied as a whole."""
+        if not found:
+            reads = [read for decision in decisions.values() for read in decision.evidence if read.is_absence]
+            if not reads:
+                return ItemDecision(planned.index, "undecided", f"A new {planned.kind} cannot be recognised by itself.")
+            absence = evolve(reads[-1], item=planned.index)
+            reason = f"The {planned.kind} is created together with entities that do not exist."
+            return decide_absence(absence, earlier, attempt.intent_at, planned.level, reason)
+        used = {decision.id for decision in decisions.values() if decision.id is not None}
+        for entity in found.values():
+            try:
+                whole = await self._run(self._fetch_whole(entity.kind, entity.id))
+            except READ_FAILURES as failure:
+                return self._make_failed_decision(planned, f"the {entity.kind} {entity.id}", failure)
+            id_ = search.find_part(self.network, planned, whole.native, used)
+            if id_ is not None:
+                read = Evidence(
+                    f"the {entity.kind} {entity.id}", self._now(), f"its {planned.kind}", item=planned.index
+                )
+                return ItemDecision(planned.index, "applied", f"The {entity.kind} has it.", id_, (read,))
+        return ItemDecision(planned.index, "undecided", f"The new entities show no {planned.kind} of the plan.")
+
+    async def _decide_change(self, step: Step, planned: PlannedEntity) -> ItemDecision:
+        if planned.level is None or planned.entity_id is None:
+            return ItemDecision(planned.index, "undecided", f"A {planned.kind} cannot be read.")
+        read = f"the {planned.level.label} {planned.entity_id}"
+        try:
+            entity = await self._run(self._fetch_whole(planned.kind, planned.entity_id))
+        except ProviderNotFound:
+            entity = None
+        except READ_FAILURES as failure:
+            return self._make_failed_decision(planned, read, failure)
+        if step.action == "delete":
+            judged = judge_deletion(planned.level, entity)
+        elif entity is None:
+            gone = Evidence(read, self._now(), "it does not exist", item=planned.index)
+            return ItemDecision(planned.index, "undecided", f"The {planned.level.label} is gone.", None, (gone,))
+        else:
+            judged = judge_update(self.network, self.account, self.plan, step, planned, entity)
+        evidence = Evidence(read, self._now(), judged.found, item=planned.index)
+        return ItemDecision(planned.index, judged.verdict, judged.reason, planned.entity_id, (evidence,))
+
+    def _make_failed_decision(self, planned: PlannedEntity, read: str, failure: Exception) -> ItemDecision:
+        known = isinstance(failure, ProviderError | InvalidInput)
+        found = f"the read failed: {failure}" if known else "the response could not be understood"
+        evidence = Evidence(read, self._now(), found, item=planned.index)
+        return ItemDecision(
+            planned.index, "undecided", f"A read failed, so nothing is decided: {read}.", None, (evidence,)
+        )
+
+    async def _find_claims(self, step: Step, level: Level) -> set[str]:
+        """Return the last parts of the ids that other receipts and verdicts name."""
+        store, owner = self.service.store, self.session.account
+        operation_id = next(iter(self.attempts.values())).operation_id
+        ids = await store.read(created.list_created_ids, owner.network, owner.native_id, level.kind)
+        ids += await store.read(verdicts.list_claims, owner.network, owner.native_id, operation_id, step.key)
+        return {_get_last_part(id_) for id_ in ids}
+
+    # -- applied steps --------------------------------------------------------------------------------------------
+
+    async def _read_back(self, step: Step, state: str, ids: Mapping[int | None, str]) -> StepInspection:
+        """Read the entities of an applied step and compare them with the plan."""
+        rows: list[MemberComparison] = []
+        found: list[str] = []
+        first = step.entity
+        for planned in self._list_planned(step):
+            entity_id = planned.entity_id or _to_listed_id(ids.get(planned.index))
+            if planned.level is None or entity_id is None:
+                continue
+            first = first or entity_id
+            name = f"the {planned.level.label} {entity_id}"
+            try:
+                entity = await self._run(self._fetch_whole(planned.kind, entity_id))
+            except ProviderNotFound:
+                found.append(f"{name} does not exist")
+                continue
+            except READ_FAILURES:
+                found.append(f"{name} could not be read")
+                continue
+            compared = self._compare(step, planned, entity)
+            rows += compared
+            count = sum(row.result == "different" for row in compared)
+            found.append(f"{name} differs in {count} members" if count else f"{name} agrees with the plan")
+        read = Evidence(f"what the step {step.key} wrote", self._now(), "; ".join(found)) if found else None
+        return StepInspection(step, state, first, None, tuple(rows), read)
+
+    def _compare(self, step: Step, planned: PlannedEntity, entity: ParsedEntity) -> list[MemberComparison]:
+        assert planned.level is not None
+        if step.action == "delete":
+            return []
+        if step.action == "update":
+            return compare_update(self.network, self.account, step, planned, entity)
+        return compare_members(self.network, planned.level, planned.members, entity.native)
+
+    # -- reads ----------------------------------------------------------------------------------------------------
+
+    def _list_planned(self, step: Step) -> list[PlannedEntity]:
+        request = step.request
+        with suppress(LookupError, ValueError):  # without outputs of an earlier step its members are not compared
+            request = fill_bindings(step, self.outputs)
+        parts: Mapping[str, Json] = {"body": request.body, "query": dict(request.query)}
+        return list_planned_entities(self.network, self.plan, step, parts, self.outputs)
+
+    def _list_ids(self, step: Step) -> Mapping[int | None, str]:
+        items: dict[int | None, str] = dict(self.progress.applied_items.get(step.key, {}).items())
+        return items or self._list_output_ids(step, self.progress.outputs[step.key])
+
+    def _list_output_ids(self, step: Step, outputs: Outputs) -> Mapping[int | None, str]:
+        level = next((level for level in self.network.levels if level.kind == step.kind), None)
+        id_ = None if level is None else outputs.get(level.listed_output)
+        return {None: id_} if isinstance(id_, str) else {}
+
+    def _fetch_whole(self, kind: str, entity_id: str) -> Flow[ParsedEntity]:
+        """Read an entity with everything that its settings show."""
+        known: Kind | None = next((own for own in ENTITY_KINDS if own == kind), None)
+        if known is None:
+            return self.reads.fetch_entity(self.account, kind, entity_id)
+        return self.reads.fetch_editable_entity(self.account, known, entity_id)
+
+    async def _run(self, flow: Flow[T]) -> T:
+        return await self.session.run_flow(memoize_reads(flow))
+
+    def _now(self) -> int:
+        return self.service.store.clock.now()
+
+
+def _get_temporary_id(planned: PlannedEntity) -> str | None:
+    """Return the id that the other entities of the request name an entity by; None if it has none."""
+    if planned.level is None:
+        return None
+    members = planned.members.get(planned.level.native)
+    name = members.get(search.NAME_MEMBER) if isinstance(members, Mapping) else None
+    return _get_last_part(name) if isinstance(name, str) else None
+
+
+def _to_listed_id(id_: str | None) -> str | None:
+    return None if id_ is None else id_.rpartition("/")[2]
+
+
+def _get_last_part(id_: str) -> str:
+    """Return the last part of an id that is a path or a URN."""
+    return id_.rpartition("/")[2].rpartition(":")[2]
+
+
+# -- as callers see it --------------------------------------------------------------------------------------------
+
+
+def inspection_to_json(inspection: Inspection) -> dict[str, Json]:
+    """Return the inspection as responses show it."""
+    return {
+        "operationId": inspection.record.id,
+        "status": inspection.record.status,
+        "inspectedAt": format_timestamp(inspection.at),
+        "steps": [_step_to_json(step) for step in inspection.steps],
+        "isDecided": inspection.is_decided,
+        "advice": choose_advice(inspection),
+    }
+
+
+def _step_to_json(inspected: StepInspection) -> dict[str, Json]:
+    step, verdict = inspected.step, inspected.verdict
+    reads = [inspected.read] if inspected.read is not None else []
+    return {
+        "key": step.key,
+        "kind": step.kind,
+        "action": step.action,
+        "description": step.description,
+        "state": inspected.state,
+        "entityId": inspected.entity_id,
+        "verdict": None if verdict is None else verdict.verdict,
+        "reason": None if verdict is None else verdict.reason,
+        "members": [
+            {
+                "member": row.member,
+                "result": row.result,
+                "planned": row.planned,
+                "found": row.found,
+                "reason": row.reason,
+            }
+            for row in inspected.members
+        ],
+        "evidence": [
+            {"read": read.read, "at": format_timestamp(read.at), "found": read.found}
+            for read in (reads if verdict is None else verdict.evidence)
+        ],
+        "settledBy": None if verdict is None else verdict.settled_by,
+    }
+
+
+def choose_advice(inspection: Inspection) -> str:
+    """Return one sentence that says what to do now."""
+    doubtful = [step for step in inspection.steps if step.verdict is not None]
+    undecided = [step.step.key for step in doubtful if step.verdict and step.verdict.verdict == "undecided"]
+    if undecided:
+        waiting = next((step.verdict.reason for step in doubtful if step.verdict and _is_waiting(step.verdict)), None)
+        if waiting is not None:
+            return f"Step {undecided[0]} is not decided yet. {waiting}"
+        return f"Look at the account and settle step {undecided[0]}: the network's reads do not decide it."
+    if doubtful and any(step.state != "applied" and not _is_applied(step) for step in inspection.steps):
+        return "Every step is decided: resume the operation, and only what was not applied is prepared again."
+    changed = [step.step.key for step in inspection.steps if any(row.result == "different" for row in step.members)]
+    if changed:
+        return f"The network shows other values than were sent in step {changed[0]}: compare them."
+    return "There is nothing to do."
+
+
+def _is_waiting(verdict: StepVerdict) -> bool:
+    """Whether a later inspection may decide a step, because one complete list did not contain its entity."""
+    return verdict.verdict == "undecided" and any(read.is_absence for read in verdict.evidence)
+
+
+def _is_applied(step: StepInspection) -> bool:
+    return step.verdict is not None and step.verdict.verdict == "applied"

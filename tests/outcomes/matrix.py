@@ -1,0 +1,112 @@
+"""Loses the answer of each step of an operation, and compares what an inspection says with what was written."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from adsunify import Ads, read_brief
+from adsunify.answers import Account, InspectedStep, Operation
+from adsunify.errors import AdsunifyError
+from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.testing import SimulatedNetworks
+from tests.networks.samples import get_samples, list_example_briefs
+
+FAULTS: Mapping[str, Mapping[str, Any]] = {
+    "before": {"fault": "reset_before"},
+    "after": {"fault": "reset_after"},
+    "truncated": {"fault": "truncate"},
+    "status 503": {"status": 503},
+}
+"""How the answer of a write is lost; the second and the third write it."""
+WAIT_SECONDS = 901
+NUMBERS = itertools.count(1)
+
+
+@frozen
+class Cell:
+    """One lost answer: the step, what an inspection decided at once and later, and whether it was written."""
+
+    network: str
+    step: str
+    fault: str
+    is_written: bool
+    first: InspectedStep
+    second: InspectedStep
+
+    @property
+    def is_wrong(self) -> bool:
+        wanted = "applied" if self.is_written else "not_applied"
+        return any(one.verdict not in (wanted, "undecided") for one in (self.first, self.second))
+
+    @property
+    def is_decided(self) -> bool:
+        return self.second.verdict != "undecided"
+
+    def __str__(self) -> str:
+        found = "; ".join(read.found for read in self.second.evidence)
+        return f"{self.network} {self.step} {self.fault}: {self.second.verdict}: {self.second.reason} ({found})"
+
+
+def load_brief(path: Path, account: Account) -> Any:
+    """The brief of an example for this account."""
+    brief = json.loads(path.read_text())
+    brief["name"] = f"{brief['name'][:60]} {next(NUMBERS)}"
+    brief["budget"]["currency"] = account.currency
+    if (make_creative := get_samples(account.network).make_creative) is not None:
+        brief["creative"] |= make_creative()
+    return read_brief(json.dumps(brief))
+
+
+def list_briefs(is_whole: bool) -> list[Path]:
+    """The example briefs: one of each network, or all."""
+    found = {code: list_example_briefs(code) for code in sorted(ADAPTER_PACKAGES)}
+    return [path for paths in found.values() for path in (paths if is_whole else paths[:1])]
+
+
+def lose_answer(networks: SimulatedNetworks, ads: Ads, operation: Operation, position: int, fault: str) -> Operation:
+    """Execute an operation whose write number ``position`` meets a fault."""
+    step = operation.plan.steps[position]
+    path = re.sub(r"\{\w+\}", "*", urlsplit(step.path).path)
+    networks.fail(operation.network, step.method, path, **FAULTS[fault])
+    with_error = None
+    try:
+        ads.operations.execute(operation, confirmed=True)
+    except AdsunifyError as problem:
+        with_error = problem
+    assert not networks.unused_faults(), networks.describe_unused_faults()
+    assert with_error is not None and with_error.code == "outcome_unknown", (operation.network, step.key, fault)
+    return ads.operations.get(operation.id)
+
+
+def inspect_cell(networks: SimulatedNetworks, ads: Ads, operation: Operation, position: int, fault: str) -> Cell:
+    """Lose the answer of a step, and inspect it at once and after the lists show everything.
+
+    An inspection writes nothing.
+    """
+    network, step = operation.network, operation.plan.steps[position].key
+    before = len(networks.writes(network))
+    lose_answer(networks, ads, operation, position, fault)
+    written = len(networks.writes(network))
+    first = next(one for one in ads.operations.inspect(operation.id).steps if one.key == step)
+    networks.clock.advance(seconds=WAIT_SECONDS)
+    second = next(one for one in ads.operations.inspect(operation.id).steps if one.key == step)
+    assert len(networks.writes(network)) == written
+    return Cell(network, step, fault, written - before > position, first, second)
+
+
+def iterate_creations(networks: SimulatedNetworks, ads: Ads, path: Path) -> Iterator[Cell]:
+    """Lose the answer of each step of a brief's campaign, in each way."""
+    account = networks.account(path.stem.split("-")[0])  # type: ignore[arg-type]
+    count = len(ads.campaigns.create(account, load_brief(path, account)).plan.steps)
+    for position in range(count):
+        for fault in FAULTS:
+            operation = ads.campaigns.create(account, load_brief(path, account))
+            yield inspect_cell(networks, ads, operation, position, fault)
