@@ -262,9 +262,13 @@ CREDENTIALS = {
     for members in get_samples(code).credentials
 }
 """The bodies of POST /connections/credentials; what is asked for is in the others' place refused."""
-CONFIRM = Fields({"confirmed": must(must_be_true)}, {"confirmed": True})
+CONFIRM = Fields({"confirmed": must(must_be_true), "allowStale": may(flag, False)}, {"confirmed": True})
 CONFIRM_MANY = Fields(
-    {"operationIds": must(many(uuid, 1, 50, UUID[:-2] + "{:02}")), "confirmed": must(must_be_true)},
+    {
+        "operationIds": must(many(uuid, 1, 50, UUID[:-2] + "{:02}")),
+        "confirmed": must(must_be_true),
+        "allowStale": may(flag, False),
+    },
     {"operationIds": [UUID], "confirmed": True},
 )
 NOTHING = Fields({})
