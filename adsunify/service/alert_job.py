@@ -17,7 +17,7 @@ from adsunify.adapter import flows
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
 from adsunify.adapter.network import get_level
 from adsunify.alerts import evaluation as rules
-from adsunify.alerts.rules import Alert, Evaluation, find_unsupported_reason, make_entity_gap, make_unknown
+from adsunify.alerts.rules import Alert, Evaluation, Gap, find_unsupported_reason, make_entity_gap, make_unknown
 from adsunify.alerts.windows import (
     DayFigures,
     FigureState,
@@ -26,7 +26,7 @@ from adsunify.alerts.windows import (
     read_impressions,
     read_spend,
 )
-from adsunify.errors import AdsunifyError, ProviderNotFound, ProviderUnreadable, StoreError
+from adsunify.errors import AdsunifyError, ProviderNotFound, StoreError
 from adsunify.execution.status_updates import read_entity_statuses
 from adsunify.models.alert import MAX_ENTITIES
 from adsunify.networks.registry import get_adapter
@@ -53,6 +53,7 @@ MAX_READ_PAGES = 100
 MAX_SUSPECTS = 100
 """How many entities without delivery one evaluation reads from the network."""
 MISSING_REASON = "{count} entities are not in the account."
+MORE_ENTITIES_REASON = "The level has more entities than one evaluation reads. Name entities in the scope."
 INACTIVE_REASON = "{count} entities were not active when adsunify last read their status."
 SUSPECTS_REASON = "{count} more entities have no impression; the network was not asked whether they are active."
 _LOGGER = logging.getLogger("adsunify.worker")
@@ -88,9 +89,10 @@ class AlertJob:
     async def evaluate_due(self) -> None:
         """Evaluate the alerts that are due."""
         store = self.service.store
+        found = await store.read(list_due_evaluations, store.clock.now())
         slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
         async with asyncio.TaskGroup() as group:  # a slow network delays no other
-            for due in await store.read(list_due_evaluations, store.clock.now()):
+            for due in found:
                 group.create_task(self._evaluate(due, slots[due.account.network]))
 
     async def _evaluate(self, due: DueEvaluation, slot: asyncio.Semaphore) -> None:
@@ -98,7 +100,7 @@ class AlertJob:
         async with slot:
             try:
                 told = await evaluate_alert(self.service, due)
-            except StoreError as problem:
+            except AdsunifyError as problem:
                 _LOGGER.warning("an alert was not evaluated: %s", problem.message, extra={"members": members})
                 return
         if told:
@@ -180,6 +182,7 @@ class _Evaluator:
         self.alert = due.alert
         self.account = due.account
         self.session = NetworkSession(service, due.account)
+        self.has_more_entities = False
         self.timezone = get_timezone(due.account.timezone or "UTC")
         read_at = datetime.fromtimestamp(due.read_at / 1000, UTC)
         self.state = FigureState(read_at, self._to_day(due.read_at))
@@ -209,7 +212,10 @@ class _Evaluator:
         else:
             evaluation = await self._evaluate_pace(kind, parsed)
         missing = make_entity_gap(MISSING_REASON, {*alert.scope.entity_ids}.difference(one.id for one in parsed))
-        return evolve(evaluation, gaps=(*missing, *evaluation.gaps))
+        if self.has_more_entities:
+            missing.append(Gap(MORE_ENTITIES_REASON))
+        gaps = (*missing, *evaluation.gaps)
+        return evolve(evaluation, gaps=gaps, is_complete=evaluation.is_complete and not self.has_more_entities)
 
     async def _evaluate_pace(self, kind: Kind, parsed: Sequence[ParsedEntity]) -> Evaluation:
         network = self.session.adapter.network
@@ -310,7 +316,7 @@ class _Evaluator:
     async def _read_entities(self, kind: Kind, entity_ids: Sequence[str] | None) -> list[ParsedEntity]:
         """Read entities from the network, those with these ids or all, and record their statuses.
 
-        Raises the errors of the network, and ProviderUnreadable if there are too many entities.
+        Raises the errors of the network.
         """
         if entity_ids is not None and len(entity_ids) <= MAX_ENTITIES:
             parsed = await self._read_some(kind, entity_ids)
@@ -343,6 +349,5 @@ class _Evaluator:
             if page.cursor is None:
                 return parsed
             query = evolve(query, cursor=page.cursor)
-        raise ProviderUnreadable(
-            f"The level has more than {MAX_READ_PAGES} pages of entities. Name entities in the scope."
-        )
+        self.has_more_entities = True
+        return parsed

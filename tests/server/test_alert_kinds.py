@@ -241,6 +241,21 @@ async def test_the_hours_count_from_the_last_activation_above(server: Served) ->
     await server.networks.quiet("meta")
 
 
+async def test_more_entities_than_are_read(
+    server: Served, live: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adsunify.service.alert_job.ENTITIES_PER_PAGE", 1)
+    monkeypatch.setattr("adsunify.service.alert_job.MAX_READ_PAGES", 1)
+    world = server.networks.state.worlds["meta"]
+    alert = await make(server, "meta", kind="disapproved")
+    await server.networks.refuse("meta", *(id_ for _, id_ in world._stored_entities))
+    await sync(server, [live["meta"]], ["account"], days=2)
+    assert len(of_alert(await evaluate(server), alert)) <= 1
+    (gap,) = (await read_alert(server, alert))["notEvaluated"]
+    assert gap["reason"].startswith("The level has more entities")
+    await server.networks.refuse("meta")
+
+
 async def test_a_network_that_fails_is_said_and_asked_again_later(server: Served) -> None:
     account = server.accounts["meta"]
     alert = await make(server, "meta", kind="disapproved")

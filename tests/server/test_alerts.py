@@ -11,6 +11,8 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import Connection
 
+from adsunify.errors import StoreError
+from adsunify.service import alert_job
 from adsunify.service.alert_job import AlertJob, evaluate_alert, list_due_evaluations
 from adsunify.store import kept_figures
 from adsunify.store.kept_figures import DaysRead, FigureRow, FigureSubject
@@ -287,6 +289,32 @@ async def test_workers_that_evaluate_at_once_tell_once(shop: Served) -> None:
     before = len(await shop.events("rule.triggered"))
     await asyncio.gather(*(AlertJob(shop.service).evaluate_due() for _ in range(4)))
     assert len(await shop.events("rule.triggered")) == before + 5
+
+
+@pytest.mark.parametrize("name", ["list_due_evaluations", "evaluate_alert"])
+async def test_the_job_goes_on_after_a_failure_of_the_database(
+    shop: Served, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alert, day, failures = await make(shop, **SPEND), today(shop), 0
+    await keep(shop, [row(day, "100")], (day, day))
+    real = getattr(alert_job, name)
+
+    def fail_once(*arguments: Any) -> Any:
+        nonlocal failures
+        failures += 1
+        if failures == 1:
+            raise StoreError("The database does not answer.")
+        return real(*arguments)
+
+    monkeypatch.setattr(alert_job, name, fail_once)
+    monkeypatch.setattr(alert_job, "CHECK_SECONDS", 0.01)
+    job = asyncio.create_task(AlertJob(shop.service).run())
+    async with asyncio.timeout(20):
+        while alert not in {event.data.get("alertId") for event in await shop.events("rule.triggered")}:
+            await asyncio.sleep(0.01)
+    job.cancel()
+    await asyncio.wait((job,))
+    assert failures > 1
 
 
 async def test_an_outdated_evaluation_is_not_saved(shop: Served) -> None:
