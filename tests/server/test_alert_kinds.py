@@ -284,6 +284,7 @@ async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, st
             "/keys/scoped", {"name": "shop", "canWrite": True, "scope": {"accountIds": [live["meta"]]}}, 201
         )
         bound = await server.caller(key["secret"]).post("/webhooks", {**hook, "url": receiver.url}, 201)
+        await sync(server, [live["meta"]], ["account"], days=2)  # it is noon now, so that the day does not end
         alert = await make(server, "meta", kind="spendAbove", amount="0", currency="USD", scope={})
         await sync(server, [live["meta"]], ["account"], days=2)
         events = of_alert(await evaluate(server), alert)
