@@ -202,7 +202,7 @@ async def test_200_at_once_are_one_operation(both: Served) -> None:
     assert len({answer.json()["data"]["id"] for answer in answers}) == 1
     assert sum(REPLAYED not in answer.headers for answer in answers) == 1
     added = {name: count - rows[name] for name, count in (await both.rows()).items() if count != rows[name]}
-    assert added == {"operations": 1, "idempotency_keys": 1, "events": 1}
+    assert added == {"operations": 1, "idempotency_keys": 1, "events": 1, "ledger": 1}
     assert Counter(event.type for event in await both.events()) - before == {"operation.prepared": 1}
 
 
