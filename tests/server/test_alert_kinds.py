@@ -34,6 +34,13 @@ def _clear_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "MAX_PAUSE_SECONDS", 0.05)
 
 
+@pytest.fixture(autouse=True)
+def _around_noon(server: Served) -> None:
+    """No day of an account ends during a test, unless the test lets it."""
+    if (hour := server.hands.now().hour) not in range(10, 14):
+        server.hands.pass_(hours=(36 - hour) % 24)
+
+
 WORDS = {"disapproved", "rejected", "ad_status_audit_deny", "adgroup_status_audit_deny"}
 
 
