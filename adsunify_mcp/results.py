@@ -29,7 +29,8 @@ OVER_REASONS: Mapping[str, str] = {"expired": "its 30 minutes have passed", "can
 RUNNING_TEXT = "{id} is being executed. This call sent nothing. Call operation to read its state."
 DOUBTFUL_TEXT = (
     "It is not known whether the last write of {id} was done. {steps} "
-    "Never repeat it: ask a person to look at the account."
+    "Never repeat it: call post_operation_resume, which prepares only what is not written, or ask a person to look at "
+    "the account."
 )
 APPROVE_TEXT = (
     "A person must approve this operation: a person who is signed in executes it at {url}. An agent cannot execute it; "

@@ -52,6 +52,8 @@ SEARCH_WORDS: Mapping[str, str] = {
     "verdict read back compare what the network shows",
     "post_operation_cancel": "cancel abort discard withdraw prepared operation",
     "post_operation_undo": "undo take back revert roll back restore former value executed change reverse",
+    "post_operation_resume": "resume carry on finish rest of operation unknown stalled expired stopped half way",
+    "post_operation_settle": "settle decide step in doubt person applied not applied outcome",
     "post_account_validate": "validate native change mutation check update delete before preparing",
     "post_bulk_status": "pause stop resume enable disable turn off back on unpause hold halt everything several many "
     "campaign campaigns ad groups ads status this it all spending bulk",

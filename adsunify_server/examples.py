@@ -44,6 +44,7 @@ BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
     requests.Activate: {"accountId": EXAMPLE_ID, "sourceOperationId": EXAMPLE_ID},
     requests.Confirm: {"confirmed": True},
     requests.ConfirmMany: {"operationIds": [EXAMPLE_ID], "confirmed": True},
+    requests.Settle: {"step": "campaign", "verdict": "applied", "entityId": "120210000000000001"},
     requests.Nothing: {},
     Mutation: {"action": "status", "kind": "campaign", "entityId": "120210000000000001", "status": "paused"},
     requests.BulkStatus: {**_BULK_MEMBERS, "status": "paused"},

@@ -61,12 +61,30 @@ class Spend(Shape):
     lifetime: str
 
 
+class CarriedItem(Shape):
+    """An item of a step that an earlier operation has written; ``index`` is its position in the request."""
+
+    index: int
+    id: str
+
+
+class Carried(Shape):
+    """What earlier operations have written of a step, so that it is not sent again.
+
+    ``outputs`` is null if only some of its items are written.
+    """
+
+    outputs: dict[str, str | list[str]] | None
+    items: list[CarriedItem]
+
+
 class PlanView(Shape):
     """The immutable plan.
 
     ``exposure`` is what can be spent once the plan is executed and could not be spent before. ``planned`` are the
     budgets that it sets up, also where everything stays paused. Lists of operations leave both out; both are null in
-    plans that were prepared before plans had them.
+    plans that were prepared before plans had them. ``carried`` has, by step key, what the operations that this one
+    resumes have written.
     """
 
     version: int
@@ -74,6 +92,7 @@ class PlanView(Shape):
     exposure: Spend | None = None
     planned: Spend | None = None
     steps: list[PlanStep] = Field([])
+    carried: dict[str, Carried] = Field({})
 
 
 class NativeError(Shape):
@@ -195,6 +214,7 @@ class CreatedEntities(tuple[CreatedEntity, ...]):
 class Operation(Shape):
     """A prepared change with its receipt. ``executedBy`` is the last one to execute it.
 
+    ``resumes`` is the operation that this one carries on with, and ``resumedBy`` the one that carries on with this one.
     ``created`` lists the campaigns, ad groups and ads that its steps have created. Lists of operations leave it out.
     """
 
@@ -214,6 +234,8 @@ class Operation(Shape):
     source_operation_id: Uuid | None = None
     undoes: Uuid | None = None
     undone_by: Uuid | None = None
+    resumes: Uuid | None = None
+    resumed_by: Uuid | None = None
     executed_by: ActedBy | None = None
     cancelled_by: ActedBy | None = None
     risk: Risk
@@ -227,6 +249,17 @@ class Operation(Shape):
     def can_continue(self) -> bool:
         """Whether the next step is to execute the operation again, after ``retry_after_ms``."""
         return self.status == "prepared" and self.next_action == "execute"
+
+
+class Settlement(Shape):
+    """What a person decided about a step in doubt. ``settledBy`` says who decided and when."""
+
+    operation_id: Uuid
+    step: str
+    verdict: Annotated[Literal["applied", "not_applied"] | str, OPEN]
+    entity_id: Text
+    reason: str
+    settled_by: ActedBy
 
 
 class Validated(Shape):

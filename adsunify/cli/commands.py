@@ -24,6 +24,8 @@ COMMANDS = {
     "cancel": "workflow",
     "undo": "workflow",
     "inspect": "workflow",
+    "resume": "resuming",
+    "settle": "resuming",
     "insights": "insights",
     "guardrails": "guardrails",
     "alerts": "alerts",
@@ -43,13 +45,13 @@ COMMANDS = {
 SECTIONS = {
     "Daily work": (
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
-        *("inspect", "insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
+        *("inspect", "resume", "settle", "insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "admin", "db"),
 }
 UNKNOWN_MESSAGE = (
-    "UNKNOWN: it is not known whether the change was made. Look at the account and at `adsunify operations` before "
-    "anything else. Nothing is sent again automatically."
+    "UNKNOWN: it is not known whether the change was made. Nothing is sent again automatically. Read the operation "
+    "with `adsunify operations`; `adsunify resume` prepares only what is not written."
 )
 
 

@@ -14,6 +14,8 @@ from .endpoints import ENDPOINTS
 
 def authorize(actor: Actor, endpoint: Endpoint) -> None:
     """Raise Forbidden if the endpoint needs more authority than the actor has."""
+    if endpoint.needs_person and actor.kind not in ("session", "local"):
+        raise Forbidden("Only a signed-in person can do this; sign in at the pages.", code="person_required")
     if actor.kind == "agent" and not endpoint.allows_agents:
         raise Forbidden(
             "An agent's token cannot list or change API keys, guardrails or alerts, or change webhooks. "

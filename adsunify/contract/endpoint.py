@@ -58,6 +58,7 @@ class Endpoint:
         method_name: the name of that method, such as ``list``.
         ignores_idempotency_key: the endpoint is idempotent, so it accepts an idempotency key and ignores it.
         allows_agents: an agent's access token may call it.
+        needs_person: only a signed-in person may call it, or the local user of a store that the program opened.
         allows_frozen: a credential that a guardrail has frozen may call it with all its authority. The others that are
             no GET treat such a credential as read-only, or refuse it.
         is_paged: the response is a list with a cursor.
@@ -79,6 +80,7 @@ class Endpoint:
     takes_idempotency_key: bool = False
     ignores_idempotency_key: bool = False
     allows_agents: bool = True
+    needs_person: bool = False
     allows_frozen: bool = False
     is_paged: bool = False
     is_page_optional: bool = False
@@ -90,7 +92,8 @@ class Endpoint:
     @property
     def access_description(self) -> str:
         """Who may call the endpoint, in words."""
-        return ACCESS_WORDS[self.access] + ("" if self.allows_agents else " Not with an agent's access token.")
+        limit = " Not with an agent's access token." if not self.allows_agents else ""
+        return ACCESS_WORDS[self.access] + (" Only a signed-in person." if self.needs_person else limit)
 
     @operation_id.default
     def _operation_id(self) -> str:

@@ -344,6 +344,14 @@ class Confirm(ApiModel):
     allow_stale: bool = False
 
 
+class Settle(ApiModel):
+    """What a person says about a step in doubt. ``entityId`` is the id of what the step created."""
+
+    step: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    verdict: Literal["applied", "not_applied"]
+    entity_id: Omittable[EntityId] = None
+
+
 class ConfirmMany(ApiModel):
     """The confirmation of up to 50 prepared changes. ``allowStale`` executes them whatever has changed."""
 

@@ -491,7 +491,7 @@ def _decide_stop(receipt: Receipt, progress: ExecutionProgress) -> _ExecutionSto
     step, native = receipt.key, receipt.error
     reason = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":
-        message = f"It is not known whether step {step} was done; look at the account before anything else. {reason}"
+        message = f"It is not known whether step {step} was done. {reason}"
         return _ExecutionStop(_build_error("outcome_unknown", message, step, native), trigger="lose")
     if receipt.state == "throttled":
         message = f"Step {step} was not done yet: {reason}"

@@ -6,7 +6,7 @@ them, so they say the same about an operation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -19,11 +19,15 @@ NOTHING_WRITTEN_TEXT = "Nothing of this operation is written."
 ALL_WRITTEN_TEXT = "Everything in this operation is written."
 EXPIRED_ADVICE = "Prepare the change again."
 FINAL_ADVICE = (
-    "This operation writes nothing more. Finish the rest with a separate change, which uses the ids in the receipt, "
-    "or remove what is written. A second operation for the whole change would write {applied} twice."
+    "This operation writes nothing more. Resume it to write the rest: the new operation sends only what is not "
+    "written. A second operation for the whole change would write {applied} twice."
 )
 RESUMABLE_ADVICE = "Until {expires_at}, executing this same operation sends only what is not written."
-UNKNOWN_ADVICE = "Nothing more is sent: look at the account and at the receipt before you do anything else."
+UNKNOWN_ADVICE = (
+    "Nothing more is sent. Inspect the operation, which looks for the write at the network, and then resume it: the "
+    "new operation sends only what is not written."
+)
+RESUMED_ADVICE = "Operation {resumed_by} carries on with it. Continue with that one."
 
 
 @frozen
@@ -83,12 +87,16 @@ def read_completion(operation: Mapping[str, Any]) -> Completion:
     attempts: dict[str, list[Mapping[str, Any]]] = {}
     for attempt in operation["receipt"]["steps"]:
         attempts.setdefault(attempt["key"], []).append(attempt)
+    carried = operation["plan"].get("carried", {})
     planned = [step["key"] for step in operation["plan"].get("steps", ())]
     keys = planned or list(attempts)
     applied, doubtful, remaining, items = [], [], [], {}
     for key in keys:
         states = {attempt["state"] for attempt in attempts.get(key, ())}
-        applied_count, count = _count_items(attempts.get(key, ()))
+        earlier = carried.get(key, {"outputs": None, "items": ()})
+        if earlier["outputs"] is not None:
+            states.add("applied")
+        applied_count, count = _count_items(attempts.get(key, ()), {item["index"] for item in earlier["items"]})
         if "applied" in states or applied_count:
             applied.append(key)
         if "applied" in states:
@@ -124,10 +132,11 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(ended)
 
 
-def _count_items(attempts: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """Return the number of applied items and of all items of a step, over all its attempts."""
+def _count_items(attempts: Sequence[Mapping[str, Any]], carried: Set[int]) -> tuple[int, int]:
+    """Return the number of applied items and of all items of a step, over all its attempts and the carried items."""
     states = [(item["index"], item["state"]) for attempt in attempts for item in attempt["items"]]
-    return len({index for index, state in states if state == "applied"}), len({index for index, _ in states})
+    applied = carried | {index for index, state in states if state == "applied"}
+    return len(applied), len(applied | {index for index, _ in states})
 
 
 def _read_outcome(
@@ -137,14 +146,16 @@ def _read_outcome(
         return "applied"
     if doubtful or operation["status"] in ("running", "unknown"):
         return "unknown"
-    if not applied:
-        return "not_applied"
+    if not applied:  # lists of operations do not show what a resumed one carries
+        return "partly_applied" if remaining is None and "resumes" in operation else "not_applied"
     return "applied" if remaining == [] else "partly_applied"
 
 
 def _choose_advice(operation: Mapping[str, Any], outcome: WriteOutcome, applied: Sequence[str]) -> str:
     if outcome == "applied":
         return ""
+    if operation.get("resumedBy"):
+        return RESUMED_ADVICE.format(resumed_by=operation["resumedBy"])
     if outcome == "unknown":
         return "" if operation["status"] == "running" and not operation["stalled"] else UNKNOWN_ADVICE
     over = operation["expired"] or operation["status"] == "cancelled"

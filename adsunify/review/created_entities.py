@@ -64,9 +64,9 @@ def list_created_ids(operation: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the ids of the campaigns, ad groups and ads that an operation has created, in the order of its steps.
 
     ``operation`` is as the API shows it, with the steps of its plan. Each entry has ``kind``, ``entityId`` (as lists
-    show it) and ``stepKey``. The ids are those of the receipt.
+    show it) and ``stepKey``. The ids are those of the receipt, and those that the plan carries.
     """
-    if not operation["receipt"]["steps"]:
+    if not operation["receipt"]["steps"] and "carried" not in operation["plan"]:
         return []
     network = get_adapter(operation["network"]).network
     return [
@@ -127,8 +127,10 @@ def _find_named_object(level: Level, body: Json) -> NativeEntity:
 
 def _list_output_ids(operation: Mapping[str, Any], key: str, first: str) -> list[str]:
     """Return the ids in the outputs of a step; those of the output ``first`` come first."""
+    carried = operation["plan"].get("carried", {}).get(key, {}).get("outputs") or {}
     outputs = [
-        output for step in operation["receipt"]["steps"] if step["key"] == key for output in step["outputs"].items()
+        *carried.items(),
+        *(output for step in operation["receipt"]["steps"] if step["key"] == key for output in step["outputs"].items()),
     ]
     values = [value for _, value in sorted(outputs, key=lambda output: output[0] != first)]
     return [id_ for value in values for id_ in ([value] if isinstance(value, str) else value)]

@@ -67,7 +67,7 @@ async def prepare_activation(
     session.require_active()
     source = await preparation.read_activation_source(service, actor, account_id, source_operation_id)
     plan = await session.run_flow(flows.memoize_reads(_plan_activation(session, source, service.now())))
-    return await preparation.save_operations(service, actor, account_id, [plan], idempotency, source_operation_id)
+    return await preparation.save_operations(service, actor, account_id, [plan], idempotency, source.operation_id)
 
 
 def _plan_activation(session: NetworkSession, source: preparation.ActivationSource, now: datetime) -> Flow[Plan]:

@@ -34,6 +34,8 @@ from . import (
 from .core import Idempotency, Service, UseCaseResult
 from .outcomes import undo
 from .outcomes.inspection import inspect_operation
+from .outcomes.resumption import resume_operation
+from .outcomes.settlement import settle_step
 from .reporting.accounts import read_account_insights
 from .reporting.overview import read_overview
 from .rule_checks import raise_if_credential_is_frozen
@@ -88,6 +90,8 @@ USE_CASES: Mapping[str, UseCase] = {
     "post_operation_inspect": inspect_operation,
     "post_operation_cancel": operations.cancel_operation,
     "post_operation_undo": undo.undo_operation,
+    "post_operation_resume": resume_operation,
+    "post_operation_settle": settle_step,
     "post_account_validate": entities.validate_mutation,
     "post_bulk_status": bulk.bulk_status,
     "post_bulk_edit": bulk.bulk_edit,

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cached_property
+from typing import NoReturn
 
 from attrs import define, evolve
 from sqlalchemy import Connection
@@ -13,6 +14,7 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor
 from adsunify.errors import (
     AdsunifyError,
+    Conflict,
     Forbidden,
     InvalidInput,
     Issue,
@@ -27,7 +29,7 @@ from adsunify.execution.executor import ExecutionResult
 from adsunify.plans.records import Plan
 from adsunify.problem_details import to_problem_details
 from adsunify.review.completion import attach_operation
-from adsunify.store import attempts, connections, operations, people
+from adsunify.store import attempts, chains, connections, operations, people
 from adsunify.store.attempts import StepAttempt
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
@@ -79,6 +81,8 @@ async def execute_operation(
 
 async def _execute_operation(service: Service, actor: Actor, operation_id: str, allow_stale: bool) -> Json:
     record, step_attempts = await read_operation(service, actor, operation_id)
+    if record.resumed_by is not None and record.status != "succeeded":
+        await _raise_resumed(service, record, step_attempts)
     is_open = record.status == "prepared" and not record.is_expired
     if is_open and await _is_stopped_by_rule(service, actor, operation_id):
         raise _approval_required_error(service, record, step_attempts)
@@ -113,9 +117,26 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str, 
             raise attach_operation(
                 clock_error, serializers.operation_to_json(service, record, step_attempts), advise=False
             )
+        if result.refusal == "resumed":
+            await _raise_resumed(service, record, step_attempts)
+        if result.refusal == "outcome_changed":
+            changed = OperationError(OUTCOME_CHANGED_MESSAGE, code="outcome_changed")
+            raise attach_operation(changed, serializers.operation_to_json(service, record, step_attempts), advise=False)
         if result.refusal == "approval":
             raise _approval_required_error(service, record, step_attempts)
     return _raise_if_stopped(serializers.operation_to_json(service, record, step_attempts))
+
+
+OUTCOME_CHANGED_MESSAGE = (
+    "A late answer of the network to an earlier operation of this chain arrived after this one was prepared, so its "
+    "plan is out of date. Nothing was sent. Resume this operation: that prepares what is still to be written."
+)
+
+
+async def _raise_resumed(service: Service, record: OperationRecord, step_attempts: Sequence[StepAttempt]) -> NoReturn:
+    last = await service.store.read(chains.find_last_of_chain, record.chain_id)
+    operation = serializers.operation_to_json(service, record, step_attempts)
+    raise attach_operation(chains.make_resumed_error(last), operation, advise=False)
 
 
 async def _is_stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
@@ -196,7 +217,7 @@ async def cancel_operation(service: Service, actor: Actor, *, operation_id: str)
     """Cancel your prepared operation. Receipts of steps that were written stay."""
     try:
         await service.store.write(operations.cancel_operation, actor, operation_id, service.store.clock)
-    except (Forbidden, OperationError) as problem:
+    except (Conflict, Forbidden, OperationError) as problem:
         attach_operation(problem, await get_operation(service, actor, operation_id=operation_id))
         raise
     return await get_operation(service, actor, operation_id=operation_id)

@@ -9,24 +9,28 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import Issue, NotFound, invalid_input
-from adsunify.execution.state import read_progress
 from adsunify.guardrails.evaluation import sum_known_spend
 from adsunify.guardrails.plans import list_read_budgets
 from adsunify.plans.records import Outputs, Plan
+from adsunify.review.created_entities import list_created_ids
 from adsunify.service import serializers
 from adsunify.service.core import Idempotency, Service, UseCaseResult
-from adsunify.service.operations import read_operation, read_operations
+from adsunify.service.operations import read_operations
+from adsunify.service.outcomes.chains import Chain, read_chain
 from adsunify.service.rule_checks import check_plans
 from adsunify.store import guardrails, operations
+from adsunify.store.chains import ChainEnd, find_last_of_chain
 from adsunify.store.clock import Clock
-from adsunify.store.operations import OperationDraft, PreparedOperations
+from adsunify.store.operations import OperationDraft, OperationRecord, PreparedOperations
+from adsunify.store.resumptions import FoundEntities, prepare_resumption
 from adsunify.values.exact_json import Json
 
 
 @frozen
 class ActivationSource:
-    """A succeeded create operation: its plan, the outputs of each step, and the native ID of its campaign."""
+    """A succeeded create operation: its id, its plan, the outputs of each step, and the native ID of its campaign."""
 
+    operation_id: str
     plan: Plan
     outputs: Mapping[str, Outputs]
     campaign_id: str
@@ -88,6 +92,43 @@ async def save_operations(
     )
 
 
+async def save_resumption(
+    service: Service,
+    actor: Actor,
+    record: OperationRecord,
+    plan: Plan,
+    end: ChainEnd,
+    found: Sequence[FoundEntities],
+    idempotency: Idempotency | None,
+) -> UseCaseResult:
+    """Save the operation that carries on with another one.
+
+    Args:
+        service: the service.
+        actor: who prepares it.
+        record: the last operation of the chain.
+        plan: the plan of the new one.
+        end: the chain as it was read.
+        found: the entities that verdicts found.
+        idempotency: the caller's idempotency key.
+
+    Raises:
+        GuardrailRefused: guardrails refuse the plan.
+        Conflict: another operation carries on already, or an entity of ``found`` belongs to another operation.
+        ChainMoved: the chain was changed after it was read.
+    """
+    (plan,) = await check_plans(service, actor, record.account_id, [plan], chain_id=end.chain_id)
+    draft = OperationDraft(
+        record.account_id, plan, record.source_operation_id, record.unified, record.call_spend, resumes=end
+    )
+    store = service.store
+    saved = await store.write(prepare_resumption, actor, draft, found, store.clock, idempotency)
+    if saved.is_replay:
+        return await _read_replay(service, actor, saved.operation_ids, many=False)
+    ((record, plan),) = saved.created
+    return UseCaseResult(serializers.operation_to_json(service, record, (), plan))
+
+
 def _prepare_operations(
     connection: Connection,
     actor: Actor,
@@ -127,18 +168,31 @@ def with_warnings(plan: Plan, warnings: Sequence[str]) -> Plan:
 async def read_activation_source(
     service: Service, actor: Actor, account_id: str, operation_id: str
 ) -> ActivationSource:
-    """Return the source of an activation. Raises InvalidInput ``source_not_activatable`` for other operations."""
-    try:
-        record, attempts = await read_operation(service, actor, operation_id)
-    except NotFound:
-        record, attempts = None, []
-    if record is None or not record.unified or record.status != "succeeded" or record.account_id != account_id:
+    """Return the source of an activation. Raises InvalidInput ``source_not_activatable`` for other operations.
+
+    An operation that was resumed leads to the last one of its chain. An operation whose outcome was unknown can be
+    activated if receipts and verdicts say that all of its steps were applied.
+    """
+    chain = await service.store.read(_find_activation_source, actor, operation_id, service.store.clock)
+    if chain is None or not chain.record.unified or chain.record.account_id != account_id:
         raise invalid_input(
             "sourceOperationId",
             "source_not_activatable",
             "must be a succeeded operation of POST /create for this account, in your scope.",
         )
-    receipts = [attempt.receipt for attempt in attempts if attempt.receipt is not None]
-    created = serializers.operation_to_json(service, record, attempts)["created"]
+    view = serializers.operation_to_json(service, chain.record, chain.attempts)
+    carried = {key: step.to_json() for key, step in chain.progress.carried.items()}
+    created = list_created_ids({**view, "plan": {**view["plan"], "carried": carried}})
     campaign_id = next(entity["entityId"] for entity in created if entity["kind"] == "campaign")
-    return ActivationSource(record.read_plan(), read_progress(receipts).outputs, campaign_id)
+    outputs = {key: step.outputs for key, step in chain.progress.carried.items() if step.outputs is not None}
+    return ActivationSource(chain.record.id, chain.plan, outputs, campaign_id)
+
+
+def _find_activation_source(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> Chain | None:
+    """Return the last operation of a chain that is written completely, beginning with the last one."""
+    try:
+        named = read_chain(connection, actor, operation_id, clock)
+        last = read_chain(connection, actor, find_last_of_chain(connection, named.record.chain_id), clock)
+    except NotFound:
+        return None
+    return next((chain for chain in (last, named) if chain.is_complete), None)

@@ -37,7 +37,7 @@ from adsunify.guardrails.rules import Guardrail
 from adsunify.guardrails.windows import MILLISECONDS_PER_HOUR, SpendBinding, WindowUse
 from adsunify.plans.exposure import BudgetChange, Exposure
 from adsunify.plans.records import Plan
-from adsunify.store import events, guardrails
+from adsunify.store import events, guardrails, windows
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
@@ -88,7 +88,13 @@ def _raise_if_frozen(rules: WorkspaceRules, credential: str) -> None:
 
 
 async def check_plans(
-    service: Service, actor: Actor, account_id: str, plans: Sequence[Plan], *, is_validation: bool = False
+    service: Service,
+    actor: Actor,
+    account_id: str,
+    plans: Sequence[Plan],
+    *,
+    is_validation: bool = False,
+    chain_id: str | None = None,
 ) -> list[Plan]:
     """Check the plans of one call, and return them with warnings about what would stop their execution.
 
@@ -98,6 +104,7 @@ async def check_plans(
         account_id: the account of the plans.
         plans: the plans. For ``perOperation`` they count as one operation.
         is_validation: nothing is prepared, so nothing is recorded.
+        chain_id: the chain that the plan continues. Windows that count it already have room for it.
 
     Raises:
         GuardrailRefused: rules refuse one of the plans.
@@ -131,7 +138,7 @@ async def check_plans(
         if not is_validation:
             await _record_breaches(service, actor, breaches, account_id, plans[0].network)
         raise make_refusal(_hide_rule_names(actor, breaches), is_bulk=len(plans) > 1)
-    full = await _find_full_windows(service, actor, rules, evaluations)
+    full = await _find_full_windows(service, actor, rules, evaluations, chain_id)
     return [
         _add_warnings(plan, evaluation.needs_person, full) for plan, evaluation in zip(plans, evaluations, strict=True)
     ]
@@ -167,13 +174,19 @@ async def _find_lowest_budgets(
 
 
 async def _find_full_windows(
-    service: Service, actor: Actor, rules: Sequence[Guardrail], evaluations: Sequence[Evaluation]
+    service: Service,
+    actor: Actor,
+    rules: Sequence[Guardrail],
+    evaluations: Sequence[Evaluation],
+    chain_id: str | None,
 ) -> list[Breach]:
     """Find the windows that have no room for the operations of a call together."""
     unbounded = [*dict.fromkeys(chain.from_iterable(evaluation.unbounded for evaluation in evaluations))]
+    counting = set() if chain_id is None else await service.store.read(windows.list_counting_rules, chain_id)
     needed: dict[str, list[WindowUse]] = {}
     for use in chain.from_iterable(evaluation.uses for evaluation in evaluations):
-        needed.setdefault(use.rule_id, []).append(use)
+        if use.rule_id not in counting:
+            needed.setdefault(use.rule_id, []).append(use)
     if not needed:
         return unbounded
     usages = await service.store.read(guardrails.read_windows, actor.workspace_id, needed, service.store.clock)

@@ -62,12 +62,14 @@ PLAN_VIEWS = PlanViewCache(CACHE_BYTES)
 
 def _plan_view(plan: Mapping[str, Json], digest: str, id_: str) -> dict[str, Json]:
     exposure = plan.get("exposure", {})
+    carried = {"carried": plan["carried"]} if "carried" in plan else {}
     return {
         "version": plan["version"],
         "digest": digest,
         "exposure": exposure.get("exposure"),
         "planned": exposure.get("planned"),
         "steps": [_step_to_json(step, id_) for step in plan["steps"]],
+        **carried,
     }
 
 
@@ -111,12 +113,16 @@ def operation_to_json(
         "reviewUrl": f"{service.settings.base_url}/review/{record.id}",
         "risk": record.risk,
         "warnings": list(record.warnings),
-        "plan": _stored_plan_view(record) if plan is None else plan_view(plan, record.id),
+        "plan": _stored_plan_view(record) if plan is None else plan_view(plan, record.chain_id),
         "receipt": {"steps": [attempt_to_json(attempt) for attempt in attempts]},
     }
     if "steps" in value["plan"]:
         value["created"] = list_created_ids(value)
-    if record.status == "prepared" and not record.is_expired:
+    if record.resumes is not None:
+        value["resumes"] = record.resumes
+    if record.resumed_by is not None:
+        value["resumedBy"] = record.resumed_by
+    elif record.status == "prepared" and not record.is_expired:
         if record.next_action:
             value["nextAction"] = "execute"
         if record.retry_after is not None:
@@ -142,7 +148,7 @@ def operation_to_json(
 def _stored_plan_view(record: OperationRecord) -> dict[str, Json]:
     if record.packed is None:
         return {"version": record.plan_version, "digest": record.plan_digest}
-    return PLAN_VIEWS.get(record.packed, record.plan_digest, record.id)
+    return PLAN_VIEWS.get(record.packed, record.plan_digest, record.chain_id)
 
 
 def attempt_to_json(attempt: StepAttempt) -> dict[str, Json]:

@@ -66,15 +66,15 @@ def must_plan_again(session: NetworkSession, kind: Kind, edit: Edit, plan: Plan)
 async def require_planned_values(service: Service, actor: Actor, record: OperationRecord) -> None:
     """Read the values again on which a plan rests, before its first write.
 
-    Plans that rest on none read nothing. Nor do plans of which an earlier operation has applied a part: that part has
-    changed the values. Nothing is read for an account that is not active: the claim refuses it.
+    Plans that rest on none read nothing. Values that an earlier operation has changed are no part of a resumed plan.
+    Nothing is read for an account that is not active: the claim refuses it.
 
     Raises:
         PlanStale: a value differs from the plan. Nothing was written.
         ProviderError: the values cannot be read. A decrease is executed nevertheless.
     """
     plan = record.read_plan()
-    if plan.carried or (plan.edit is None and (plan.exposure is None or not plan.exposure.guards)):
+    if plan.edit is None and (plan.exposure is None or not plan.exposure.guards):
         return
     session = await NetworkSession.load(service, actor, record.account_id)
     if session.account.status != "active":

@@ -46,11 +46,16 @@ class StepAttempt:
     @property
     def may_be_applied(self) -> bool:
         """Whether a write of the attempt was applied, or may have been. One applied item is enough."""
-        if self.receipt is None:
-            return True
-        return not {"applied", "ambiguous"}.isdisjoint(
-            [self.receipt.state, *(item.state for item in self.receipt.items)]
-        )
+        return self.receipt is None or not {"applied", "ambiguous"}.isdisjoint(self._states)
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether a write of the attempt was applied, according to its receipt. One applied item is enough."""
+        return "applied" in self._states
+
+    @property
+    def _states(self) -> list[StepState]:
+        return [] if self.receipt is None else [self.receipt.state, *(item.state for item in self.receipt.items)]
 
 
 _INSERT = upsert.insert_or_ignore(steps, ("operation_id", "n", "attempt"))

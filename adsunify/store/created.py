@@ -87,7 +87,7 @@ def make_ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:
 def build_unknown_outcome_error(receipt: Receipt) -> Mapping[str, Json]:
     """Build the ``error`` of an operation that ends with an ambiguous receipt."""
     assert receipt.error is not None
-    message = f"It is not known whether step {receipt.key} was done; look at the account before anything else."
+    message = f"It is not known whether step {receipt.key} was done."
     return {
         "code": "outcome_unknown",
         "message": f"{message} {receipt.error.message}",

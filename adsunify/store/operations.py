@@ -90,6 +90,7 @@ class OperationRecord:
         resumed_by: the operation that resumes it.
         undoes: the operation that it undoes.
         undone_by: the operation that undoes it, which may be prepared only.
+        chain_receipts: the number of receipts of the chain when it was prepared; None if it resumes none.
     """
 
     id: str
@@ -124,6 +125,7 @@ class OperationRecord:
     resumed_by: str | None
     undoes: str | None
     undone_by: str | None
+    chain_receipts: int | None
 
     @property
     def is_claimed(self) -> bool:
@@ -290,6 +292,7 @@ def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: Operation
         resumed_by=None,
         undoes=draft.undoes,
         undone_by=None,
+        chain_receipts=None if draft.resumes is None else draft.resumes.receipt_count,
     )
 
 
@@ -318,10 +321,9 @@ def _make_prepare_entry(record: OperationRecord, actor: Actor) -> LedgerEntry:
 
 def _record_to_row(record: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
     values = {name: getattr(record, name) for name in _SHARED_COLUMNS}
-    end = draft.resumes
-    chain = {} if end is None else {"chain_id": end.chain_id, "chain_receipts": end.receipt_count}
     call_spend = _dump_call_spend(record.call_spend)
-    return {**values, "chain_id": None, "plan": draft.plan_text, "in_flight": False, "call_spend": call_spend, **chain}
+    chain_id = None if record.resumes is None else record.chain_id
+    return values | {"plan": draft.plan_text, "in_flight": False, "call_spend": call_spend, "chain_id": chain_id}
 
 
 def find_by_idempotency_key(actor: Actor, idempotency: Idempotency) -> Query[PreparedOperations | None]:
@@ -390,6 +392,7 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
         resumed_by=row.resumed_by,
         undoes=row.undoes,
         undone_by=row.undone_by,
+        chain_receipts=row.chain_receipts,
     )
 
 

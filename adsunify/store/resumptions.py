@@ -35,6 +35,17 @@ _CARRY_ON = Statement(
     .values(resumed_by=bindparam("new_resumed_by"), updated_at=bindparam("now"))
     .returning(operations.c.id)
 )
+_LOCK = Statement(
+    update(operations)
+    .where(
+        operations.c.id == bindparam("the_id"),
+        operations.c.fence == bindparam("seen_fence"),
+        IS_LAST_OF_CHAIN,
+        _IS_IDLE,
+    )
+    .values(updated_at=bindparam("now"))
+    .returning(operations.c.id)
+)
 _GET_ACCOUNT = Statement(
     select(accounts.c.network, accounts.c.native_id).where(accounts.c.id == bindparam("the_account"))
 )
@@ -103,6 +114,12 @@ def prepare_resumption(
                     code="outcome_undecided",
                 )
     return prepared
+
+
+def lock_operation(connection: Connection, operation_id: str, fence: int, clock: Clock) -> bool:
+    """Lock an operation for this transaction. Returns False if it was claimed or resumed after it was read."""
+    values = {"the_id": operation_id, "seen_fence": fence, "now": clock.now()}
+    return bool(_LOCK.fetch_all(connection, values))
 
 
 def _count_receipts(connection: Connection, end: ChainEnd) -> int:

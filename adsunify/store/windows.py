@@ -33,10 +33,11 @@ from sqlalchemy import (
 from adsunify.guardrails.windows import MAX_WINDOW_TOTAL, SpendBinding, WindowBreach, WindowUse
 
 from . import upsert
-from .attempts import list_attempts_by_operation
+from .attempts import StepAttempt, list_attempts_by_operation
 from .schema import guardrail_hours, guardrail_uses, guardrails, operations
 from .schema.operations import CHAIN_ID
 from .statement import Statement, is_one_of
+from .verdicts import list_verdicts
 
 BEFORE_CLAIM = "before_claim"
 """The savepoint that a claim sets before it takes from windows."""
@@ -139,6 +140,7 @@ _ADD_TO_HOURS = upsert.insert_or_combine(
     ),
 )
 
+_LIST_COUNTING = Statement(select(guardrail_uses.c.rule_id).where(guardrail_uses.c.chain_id == bindparam("of_chain")))
 _LIST_USED = Statement(
     lambda dialect: (
         select(guardrail_uses.c.chain_id).where(is_one_of(dialect, guardrail_uses.c.chain_id, "chain_ids")).distinct()
@@ -273,7 +275,7 @@ def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) 
     used = {
         chains[id_]
         for id_, attempts in list_attempts_by_operation(connection, list(chains)).items()
-        if any(attempt.may_be_applied for attempt in attempts)
+        if any(attempt.may_be_applied for attempt in attempts) and _is_any_applied(connection, id_, attempts)
     }
     unused = sorted(set(counted) - used)
     if not unused:
@@ -288,6 +290,24 @@ def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) 
         ],
     )
     recompute_windows(connection, rule_ids, hour)
+
+
+def _is_any_applied(connection: Connection, operation_id: str, attempts: Sequence[StepAttempt]) -> bool:
+    """Whether an attempt was or may have been applied, of which no person says that it was not."""
+    refuted = {
+        (verdict.step_key, verdict.attempt)
+        for verdict in list_verdicts(connection, operation_id)
+        if verdict.settled_by is not None and verdict.verdict == "not_applied"
+    }
+    return any(
+        attempt.may_be_applied and (attempt.is_applied or (attempt.key, attempt.attempt) not in refuted)
+        for attempt in attempts
+    )
+
+
+def list_counting_rules(connection: Connection, chain_id: str) -> set[str]:
+    """Return the rules whose windows count a chain."""
+    return {row.rule_id for row in _LIST_COUNTING.fetch_all(connection, {"of_chain": chain_id})}
 
 
 # -- wrong clocks -------------------------------------------------------------------------------------------------

@@ -43,6 +43,8 @@ def add_pages(router: PageRouter) -> None:
     router.add_post("/review/{operationId}/cancel", cancel_operation)
     router.add_post("/review/{operationId}/activate", prepare_activation)
     router.add_post("/review/{operationId}/undo", prepare_undo)
+    router.add_post("/review/{operationId}/resume", resume_operation)
+    router.add_post("/review/{operationId}/settle", settle_step)
 
 
 async def redirect_to_operations(visit: PageRequest) -> web.Response:
@@ -112,6 +114,24 @@ async def _call_and_review(visit: PageRequest, use_case: str, body: Json) -> web
     return visit.redirect(f"/review/{id_}")
 
 
+async def resume_operation(visit: PageRequest) -> web.Response:
+    """Prepare the rest of the operation, and redirect to its review; this page shows errors."""
+    id_ = visit.path_parameter("operationId")
+    try:
+        prepared = await visit.call_endpoint("post_operation_resume", {}, operationId=id_)
+    except AdsunifyError as problem:
+        if problem.operation_data is None:
+            raise
+        return await _review_page(visit, problem.operation_data, problem)
+    return visit.redirect(f"/review/{prepared['id']}")
+
+
+async def settle_step(visit: PageRequest) -> web.Response:
+    """Record what the person says about a step in doubt."""
+    body = {name: value for name in ("step", "verdict", "entityId") if (value := visit.form.get(name))}
+    return await _call_and_review(visit, "post_operation_settle", body)
+
+
 async def prepare_activation(visit: PageRequest) -> web.Response:
     """Prepare the activation of the created entities, and redirect to its review."""
     id_ = visit.path_parameter("operationId")
@@ -154,14 +174,23 @@ async def _review_page(
         acts=[(word, act, emails[act["userId"]]) for word, act in acts],
         key_names={key["keyId"]: key["name"] for key in (await visit.call_endpoint("get_keys") if acts else ())},
         seconds=count_seconds_to_expiry(visit.service, operation),
-        open_=state == "prepared",
+        open_=state == "prepared" and "resumedBy" not in operation,
         steps=[_step_values(displayed, number) for number in range(len(operation["plan"]["steps"]))],
         doubtful=_find_doubtful_step(operation, completion) if state in ("unknown", "stalled") else None,
         units=get_adapter(operation["network"]).network.money_note,
+        can_resume=_can_resume(operation, state, completion),
+        doubts=[step for step in operation["plan"]["steps"] if step["key"] in completion.doubtful_steps],
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
         completion=completion,
         problem=_last_problem(operation, completion) if problem is None else to_problem_details(problem),
     )
+
+
+def _can_resume(operation: Mapping[str, Any], state: str, completion: Completion) -> bool:
+    """Whether the operation may have something left that another one can write."""
+    is_half = completion.outcome == "partly_applied" and state in ("prepared", "expired", "cancelled")
+    is_over = state in ("unknown", "stalled", "expired") or (is_half and "nextAction" not in operation)
+    return is_over and "resumedBy" not in operation
 
 
 async def _name_guardrails(visit: PageRequest, warnings: Sequence[str]) -> list[str]:
@@ -176,9 +205,10 @@ def _step_values(displayed: DisplayedOperation, number: int) -> dict[str, Any]:
     """A step for the page: its state, its changes, its amounts, and which values come from earlier steps."""
     step = displayed.data["plan"]["steps"][number]
     states = [attempt["state"] for attempt in displayed.data["receipt"]["steps"] if attempt["key"] == step["key"]]
+    is_carried = displayed.data["plan"].get("carried", {}).get(step["key"], {}).get("outputs") is not None
     return {
         **step,
-        "state": states[-1] if states else None,
+        "state": states[-1] if states else "applied" if is_carried else None,
         "changes": [wording.format_change(displayed.account, step["kind"], change) for change in step["changes"]],
         "money": [
             (

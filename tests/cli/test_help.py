@@ -25,6 +25,7 @@ DOCUMENTED = {
     ),
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
     "inspect",
+    *("resume", "settle"),
     *("keys list", "keys create", "insights", "insights export", "insights sync", "webhooks listen", "webhooks verify"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
@@ -48,6 +49,8 @@ ANYWHERE = {
         "mcp",
     ),
     *("insights export", "keys list", "keys create"),
+    *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
+    *("resume", "settle", "insights export", "keys list", "keys create"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
 }

@@ -46,6 +46,8 @@ POSTS = (
     f"/review/{NEVER}/cancel",
     f"/review/{NEVER}/activate",
     f"/review/{NEVER}/undo",
+    f"/review/{NEVER}/resume",
+    f"/review/{NEVER}/settle",
     "/connections/link",
     "/connections/credentials/apple",
     f"/connections/{NEVER}/disconnect",

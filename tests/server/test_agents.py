@@ -293,6 +293,7 @@ REQUESTS = {
     "inspect the unknown operation": "post_operation_inspect",
     "cancel the prepared operation": "post_operation_cancel",
     "discard that change": "post_operation_cancel",
+    "carry on with an operation that stopped half way": "post_operation_resume",
     "raise the budgets by 10 percent": "post_bulk_edit",
     "lower all bids by 5%": "post_bulk_edit",
     "cut the budget of several campaigns": "post_bulk_edit",

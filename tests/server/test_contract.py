@@ -57,6 +57,8 @@ FROZEN = {
     "post_operation_inspect": "POST /operations/{operationId}/inspect",
     "post_operation_cancel": "POST /operations/{operationId}/cancel",
     "post_operation_undo": "POST /operations/{operationId}/undo",
+    "post_operation_resume": "POST /operations/{operationId}/resume",
+    "post_operation_settle": "POST /operations/{operationId}/settle",
     "post_account_validate": "POST /accounts/{accountId}/validate",
     "post_bulk_status": "POST /bulk-status",
     "post_bulk_edit": "POST /bulk-edit",
@@ -105,7 +107,7 @@ FROZEN = {
 """operationIds are what people script against: they never change."""
 
 PREPARES = (
-    "post_operation_undo|post_bulk_.*|post_account_.*_edit|post_account_(campaigns|ad_groups|ads)"
+    "post_operation_(undo|resume)|post_bulk_.*|post_account_.*_edit|post_account_(campaigns|ad_groups|ads)"
     "|(patch|delete)_account_.*"
 )
 STATUSES = {
@@ -137,7 +139,11 @@ WORDS = {
 }
 """The words of JSON Schema that the document uses."""
 TAKES_KEY = {
-    *("post_create", "post_activate", *(name for name in FROZEN if re.fullmatch(PREPARES, name))),
+    *(
+        "post_create",
+        "post_activate",
+        *(name for name in FROZEN if re.fullmatch(PREPARES, name)),
+    ),
     *("post_operation_execute", "post_operations_execute", "post_operation_cancel"),  # these and the next ignore it
     *("post_validate_campaign", "post_account_validate", "post_operation_inspect"),
 }

@@ -254,7 +254,7 @@ async def test_what_is_a_decrease(server: Served) -> None:
 
 
 async def test_what_an_earlier_operation_has_applied_is_not_compared(server: Served) -> None:
-    """It has changed the values itself."""
+    """It has changed the values itself, so a resumed plan has no edit that is planned again."""
     campaign = (await create_campaign(server, "meta"))["campaign"]
     path = at(server, "meta", "campaign", campaign, "edit")
     first, second = [await server.admin.post(path, {"fields": {"name": name}}, 201) for name in ("One", "Two")]
@@ -263,6 +263,6 @@ async def test_what_an_earlier_operation_has_applied_is_not_compared(server: Ser
     record = await store.read(get_operation, actor, second["id"], store.clock)
     with pytest.raises(PlanStale):
         await require_planned_values(server.service, actor, record)
-    plan = evolve(record.read_plan(), carried={"campaign": Carried({"id": campaign})})
+    plan = evolve(record.read_plan(), carried={"campaign": Carried({"id": campaign})}, edit=None)
     resumed = evolve(record, packed=zlib.compress(plan.canonical_bytes), plan_digest=plan.digest)
     await require_planned_values(server.service, actor, resumed)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from adsunify.answers import Account, Batch, Inspection, Node, Operation, ValidChange
+from adsunify.answers import Account, Batch, Inspection, Node, Operation, Settlement, ValidChange
 from adsunify.client.batches import BatchRun
 from adsunify.client.pages import AsyncPages
 from adsunify.client.resource import AsyncResource, get_pause
@@ -229,6 +229,71 @@ class AsyncOperationsResource(AsyncResource):
         """
         return await self._client._request(
             Operation, "post_operation_undo", {"operationId": operation}, idempotency_key
+        )
+
+    async def resume(self, operation: Operation | str, *, idempotency_key: str | None = None) -> Operation:
+        """Prepare the rest of an operation whose outcome is unknown, or that stalled, expired or stopped half way.
+
+        The operation is inspected first. The new one has the same steps, and those that are applied are not sent again.
+        It is reviewed and executed like every other. Where it is not known whether a step was done, 409
+        ``outcome_undecided`` names it. An operation that is resumed already is 409 ``already_resumed``; where nothing
+        is left, 422 ``nothing_to_resume``.
+
+        Access: A write-enabled credential of a member or admin.
+
+        Args:
+            operation: the operation, or its id.
+            idempotency_key: 1 to 200 characters. The same key and request return the same operations, also expired
+                ones.
+
+        Returns:
+            A prepared change with its receipt. ``executed_by`` is the last one to execute it.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+            Conflict: the idempotency key is bound to another request.
+        """
+        return await self._client._request(
+            Operation, "post_operation_resume", {"operationId": operation}, idempotency_key
+        )
+
+    async def settle(
+        self,
+        operation: Operation | str,
+        *,
+        step: str,
+        verdict: Literal["applied", "not_applied"],
+        entity: Node | str | None = None,
+    ) -> Settlement:
+        """Decide a step whose outcome is not known, after looking at the account.
+
+        Only a person can.
+
+        ``entity_id`` is the id of the created entity; it must be readable as an entity of the account. Nothing is sent
+        to the network but reads. The decision is recorded with your name; resuming the operation uses it.
+
+        Access: A write-enabled credential of a member or admin. Only a signed-in person.
+
+        Args:
+            operation: the operation, or its id.
+            step: the key of the step.
+            verdict: whether the step was done.
+            entity: what the step created, or its id as the network gives it.
+
+        Returns:
+            What a person decided about a step in doubt. ``settled_by`` says who decided and when.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+        """
+        return await self._client._request(
+            Settlement,
+            "post_operation_settle",
+            {"operationId": operation, "step": step, "verdict": verdict, "entityId": entity},
         )
 
     async def validate(

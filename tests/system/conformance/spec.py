@@ -263,6 +263,10 @@ CREDENTIALS = {
 }
 """The bodies of POST /connections/credentials; what is asked for is in the others' place refused."""
 CONFIRM = Fields({"confirmed": must(must_be_true), "allowStale": may(flag, False)}, {"confirmed": True})
+SETTLE = Fields(
+    {"step": must(text(1, 100)), "verdict": must(choice("applied", "not_applied")), "entityId": may(ID)},
+    {"step": "campaign", "verdict": "not_applied"},
+)
 CONFIRM_MANY = Fields(
     {
         "operationIds": must(many(uuid, 1, 50, UUID[:-2] + "{:02}")),
@@ -455,6 +459,8 @@ ROWS: tuple[Row, ...] = (
     Row("POST", "/operations/{operationId}/inspect", 200, body=NOTHING, ignores_key=True),
     Row("POST", "/operations/{operationId}/cancel", 200, "write", NOTHING, ignores_key=True),
     Row("POST", "/operations/{operationId}/undo", 201, "write", NOTHING, idempotent=True),
+    Row("POST", "/operations/{operationId}/resume", 201, "write", NOTHING, idempotent=True),
+    Row("POST", "/operations/{operationId}/settle", 200, "write", SETTLE),
     Row("POST", "/accounts/{accountId}/validate", body=MUTATION, ignores_key=True),
     # Bulk controls; docs/spec.md, "Idempotency": bulk-edit, too
     Row("POST", "/bulk-status", 201, "write", BULK_STATUS, idempotent=True),

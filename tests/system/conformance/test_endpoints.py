@@ -28,7 +28,7 @@ def each(rows: Iterator[Row] | tuple[Row, ...]) -> pytest.MarkDecorator:
 
 async def test_no_route_that_the_table_does_not_know(own: Things) -> None:
     names = {row.name for row in ROWS}
-    assert len(names) == len(ROWS) == 74
+    assert len(names) == len(ROWS) == 76
     assert names == set(FROZEN.values())
     router = make_application(own.server.service, delivers=False).router
     routes = {(route.method, route.resource.canonical) for route in router.routes() if route.resource is not None}

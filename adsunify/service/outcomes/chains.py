@@ -1,0 +1,54 @@
+"""Reads a chain of operations: its last operation, and what the chain has applied."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.outcomes.chains import ChainProgress, read_chain_progress
+from adsunify.plans.records import Plan
+from adsunify.store import operations, verdicts
+from adsunify.store.attempts import StepAttempt
+from adsunify.store.chains import ChainEnd, list_chain
+from adsunify.store.clock import Clock
+from adsunify.store.operations import OperationRecord
+
+
+@frozen
+class Chain:
+    """An operation of a chain as it was read: its attempts and plan, and what the chain up to it has applied."""
+
+    record: OperationRecord
+    attempts: list[StepAttempt]
+    end: ChainEnd
+    plan: Plan
+    progress: ChainProgress
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything is written: the operation succeeded, or receipts and verdicts say so."""
+        is_over = self.record.status == "unknown" or self.record.is_stalled or self.record.is_expired
+        is_whole = not self.progress.undecided and not self.progress.remaining
+        return self.record.status == "succeeded" or (is_over and is_whole)
+
+
+def read_chain(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> Chain:
+    """Read an operation in the actor's scope with its chain. Raises NotFound."""
+    record = operations.get_operation(connection, actor, operation_id, clock)
+    attempts = list_chain(connection, record.chain_id)
+    plan = record.read_plan()
+    receipts = [one.receipt for each in attempts.values() for one in each if one.receipt is not None]
+    doubts = {
+        id_: {(one.key, one.attempt) for one in each if one.receipt is None or one.receipt.state == "ambiguous"}
+        for id_, each in attempts.items()
+    }
+    progress = read_chain_progress(
+        plan,
+        receipts,
+        {key for id_, each in doubts.items() if id_ != operation_id for key, _ in each},
+        doubts[operation_id],
+        verdicts.list_verdicts(connection, operation_id),
+    )
+    end = ChainEnd(operation_id, record.chain_id, record.fence, len(receipts))
+    return Chain(record, attempts[operation_id], end, plan, progress)

@@ -1,0 +1,139 @@
+"""Settle: a person decides a step in doubt. It is kept as a verdict, with who decided, and sends nothing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.adapter.hierarchy import is_valid_id
+from adsunify.errors import OperationError, ProviderNotFound, invalid_input
+from adsunify.execution.state import build_actor_record
+from adsunify.guardrails.windows import to_hour
+from adsunify.ledger import LedgerEntry
+from adsunify.outcomes.verdicts import StepVerdict
+from adsunify.plans.records import ENTITY_KINDS, Outputs, Step
+from adsunify.service.core import Service
+from adsunify.service.network_session import NetworkSession
+from adsunify.store import verdicts
+from adsunify.store.chains import find_last_of_chain, make_resumed_error
+from adsunify.store.clock import Clock
+from adsunify.store.ledger import record_entry
+from adsunify.store.operations import OperationRecord
+from adsunify.store.resumptions import lock_operation
+from adsunify.store.windows import release_uses
+from adsunify.values.exact_json import Json
+
+from .chains import read_chain
+
+REMOVE_ADVICE = "Remove it at the network if it exists, and settle the step as not_applied."
+
+
+async def settle_step(
+    service: Service,
+    actor: Actor,
+    *,
+    operation_id: str,
+    step: str,
+    verdict: Literal["applied", "not_applied"],
+    entity_id: str | None = None,
+) -> Json:
+    """Decide a step whose outcome is not known, after looking at the account. Only a person can.
+
+    ``entityId`` is the id of the created entity; it must be readable as an entity of the account. Nothing is sent to
+    the network but reads. The decision is recorded with your name; resuming the operation uses it.
+    """
+    chain = await service.store.read(read_chain, actor, operation_id, service.store.clock)
+    record = chain.record
+    if record.resumed_by is not None:
+        raise make_resumed_error(await service.store.read(find_last_of_chain, record.chain_id))
+    if record.status == "running" and not record.is_stalled:
+        raise OperationError(
+            "The operation is being executed. Settle it when it has stopped.", code="operation_running"
+        )
+    attempts = [one for one in chain.attempts if one.key == step]
+    last = attempts[-1] if attempts else None
+    if last is None or (last.receipt is not None and last.receipt.state != "ambiguous"):
+        doubtful = [one.key for one in chain.attempts if one.receipt is None or one.receipt.state == "ambiguous"]
+        hint = f"Steps in doubt: {', '.join(doubtful)}." if doubtful else "No step of the operation is in doubt."
+        raise invalid_input("step", "not_in_doubt", f"must be a step whose outcome is not known. {hint}")
+    outputs: Outputs = {}
+    planned = chain.plan.get_step(step)
+    if verdict == "applied":
+        outputs = await _read_outputs(service, actor, record, planned, entity_id)
+    elif entity_id is not None:
+        raise invalid_input("entityId", "unused", "must be left out where the step was not applied.")
+    at = service.store.clock.now()
+    reason = (
+        "A person looked at the account and says that it was done."
+        if verdict == "applied"
+        else ("A person looked at the account and says that it was not done.")
+    )
+    by = build_actor_record(actor.user_id, actor.credential, at)
+    given = StepVerdict(step, last.attempt, verdict, reason, outputs, settled_by=by)
+    await service.store.write(_store_settlement, actor, record, given, service.store.clock)
+    return {
+        "operationId": record.id,
+        "step": step,
+        "verdict": verdict,
+        "entityId": entity_id,
+        "reason": reason,
+        "settledBy": by,
+    }
+
+
+async def _read_outputs(
+    service: Service, actor: Actor, record: OperationRecord, step: Step, entity_id: str | None
+) -> Outputs:
+    """Return the outputs of an applied step; ``entity_id`` is read as an entity of the account.
+
+    Raises:
+        InvalidInput: ``entityId`` is missing, malformed or not of the account, or the step must be settled otherwise.
+    """
+    if step.items is not None and step.action == "create":
+        raise invalid_input(
+            "verdict",
+            "not_settleable",
+            f"must be not_applied: step {step.key} creates several entities. {REMOVE_ADVICE}",
+        )
+    if step.action != "create" or not step.outputs:
+        if entity_id is not None:
+            raise invalid_input("entityId", "unused", "must be left out: the step creates no entity.")
+        return {}
+    kind = next((kind for kind in ENTITY_KINDS if kind == step.kind), None)
+    if kind is None or len(step.outputs) != 1:
+        raise invalid_input(
+            "verdict",
+            "not_settleable",
+            f"must be not_applied: adsunify cannot read what step {step.key} creates. {REMOVE_ADVICE}",
+        )
+    if entity_id is None:
+        raise invalid_input("entityId", "missing", "is required: the id of the entity that the step created.")
+    session = await NetworkSession.load(service, actor, record.account_id)
+    session.require_active()
+    if not is_valid_id(session.adapter.network, kind, entity_id):
+        raise invalid_input("entityId", "malformed", f"must be an id of the kind {kind} on {record.network}.")
+    try:
+        await session.run_flow(session.adapter.reads.fetch_entity(session.native_account, kind, entity_id))
+    except ProviderNotFound:
+        raise invalid_input("entityId", "not_found", f"must be a {kind} of this account.") from None
+    (output,) = step.outputs
+    return {output.name: entity_id if entity_id.startswith(output.prefix) else output.prefix + entity_id}
+
+
+def _store_settlement(
+    connection: Connection, actor: Actor, record: OperationRecord, given: StepVerdict, clock: Clock
+) -> None:
+    """Store a settlement. A chain that surely wrote nothing gives back what it took from windows."""
+    if not lock_operation(connection, record.id, record.fence, clock):
+        raise OperationError(
+            "The operation was executed or resumed at the same time. Read it again.", code="operation_running"
+        )
+    verdicts.save_verdicts(connection, record.id, [given], clock)
+    after = {"step": given.step_key, "attempt": given.attempt, "verdict": given.verdict, "outputs": given.outputs}
+    entry = LedgerEntry(
+        record.workspace_id, actor, "settlement", record.id, record.account_id, record.network, after=after
+    )
+    record_entry(connection, entry, clock)
+    release_uses(connection, [record.chain_id], to_hour(clock.now()))
