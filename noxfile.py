@@ -165,6 +165,13 @@ def simulation(session: nox.Session) -> None:
 
 
 @nox.session
+def outcomes(session: nox.Session) -> None:
+    """Every step of every example brief loses its answer; an inspection decides it, and the networks' log is right."""
+    install(session, "test")
+    session.run("pytest", "tests/system/outcomes", "-s", "-o", "timeout=900", *session.posargs)
+
+
+@nox.session
 def guardrails(session: nox.Session) -> None:
     """10,000 executes race for windows, killed on the way; 1,000,000 simulated steps; hostile amounts; both engines."""
     install(session, "test")

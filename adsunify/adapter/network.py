@@ -195,6 +195,7 @@ class Level:
         compared: how a read names a member that a create sends under another name, in native pointers:
             ``/creative/creative_id=/creative/id``. A member that is not named here is compared with the one at the same
             pointer; a pointer without ``=`` names a member that a read shows in another form, so it is not compared.
+        catalog: the catalog that lists the entities, if they have no list; with a parent its id follows a colon.
         visibility_seconds: after so many seconds a list shows every entity that was created before.
         label: the name of the level in sentences.
     """
@@ -225,6 +226,7 @@ class Level:
     has_unique_name: bool = False
     hidden_statuses: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
+    catalog: str = ""
     visibility_seconds: int = VISIBILITY_SECONDS
     label: str = Factory(lambda level: level.native, takes_self=True)
     note: str = ""
@@ -418,6 +420,7 @@ class Network:
         sunset: the day on which the network ends this version of its API.
         parse_retry_delay: returns the seconds that the network asks to wait; None if it gives no time.
         parse_item_results: returns the result of each item of a batch; None if the response is not readable.
+        beside: what steps write beside the levels and a catalog lists, as levels of their own kinds.
         parse_sent_status: returns the kind and the native status of an entity that a step of this kind sent, where the
             status is not where the level has it.
         has_whole_days: the network stores schedules as whole days of the account, so a start must be a midnight.
@@ -455,6 +458,7 @@ class Network:
         lambda step, request, response: None
     )
     parse_sent_status: Callable[[str, Json], tuple[str, str | None]] | None = None
+    beside: tuple[Level, ...] = ()
     notes: tuple[str, ...] = ()
     has_whole_days: bool = False
     other_names: tuple[str, ...] = ()

@@ -66,7 +66,7 @@ def _build_entity(
     network: Network, plan: Plan, step: Step, index: int | None, content: Json, outputs: Mapping[str, Outputs]
 ) -> PlannedEntity:
     kind, members = step.kind, content
-    levels = {level.kind: level for level in network.levels}
+    levels = {level.kind: level for level in (*network.levels, *network.beside)}
     operand = _read_operation(content)
     if operand is not None:
         native, written = operand

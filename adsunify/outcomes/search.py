@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from attrs import evolve, field, frozen
 
 from adsunify.adapter.flows import MAX_PAGES
-from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
+from adsunify.adapter.hierarchy import EntityPage, ListQuery, ParsedEntity
 from adsunify.adapter.network import Account, Level, Network, read_creation_time
 from adsunify.adapter.protocols import Reads
 from adsunify.errors import ProviderUnreadable
@@ -99,7 +99,7 @@ def fetch_complete_list(reads: Reads, account: Account, level: Level, parent_id:
     for status in (None, *level.hidden_statuses):
         query = ListQuery(PAGE_SIZE, None, parent_id, status)
         while True:
-            page = yield from reads.list_entities(account, level.kind, query)
+            page = yield from _fetch_page(reads, account, level, query)
             pages += 1
             entities |= {entity.id: entity for entity in page.entities}
             if page.cursor is None:
@@ -108,6 +108,15 @@ def fetch_complete_list(reads: Reads, account: Account, level: Level, parent_id:
                 raise ProviderUnreadable(f"The list of every {level.label} has more than {MAX_PAGES} pages.")
             query = evolve(query, cursor=page.cursor)
     return CompleteList(tuple(entities.values()), pages)
+
+
+def _fetch_page(reads: Reads, account: Account, level: Level, query: ListQuery) -> Flow[EntityPage]:
+    if not level.catalog:
+        return (yield from reads.list_entities(account, level.kind, query))
+    resource = level.catalog if query.parent_id is None else f"{level.catalog}:{query.parent_id}"
+    page = yield from reads.fetch_catalog_page(account, resource, evolve(query, parent_id=None))
+    rows = [ParsedEntity(level.kind, row.id, query.parent_id, row.name, None, None, row.native) for row in page.rows]
+    return EntityPage(tuple(rows), page.cursor)
 
 
 def fetch_creation_times(

@@ -96,6 +96,8 @@ class World:
     tokens: dict[str, Token] = field(factory=dict)
     journal: list[JournalEntry] = field(factory=list)
     quiet_days: frozenset[date] = frozenset()
+    list_delay: timedelta = timedelta()
+    """How long after its creation an entity shows in lists. Reads by id show it at once."""
     refused_ids: frozenset[str] = frozenset()
 
     @property
@@ -162,11 +164,16 @@ class World:
         return entity if entity is not None and account in (None, entity.account) else None
 
     def list_entities(self, kind: str, account: str | None = None, parent: str | None = None) -> list[StoredEntity]:
-        """Return all entities of a kind, oldest first, of one account and one parent where these are given."""
+        """Return all entities of a kind, oldest first, of one account and one parent where these are given.
+
+        Entities that are younger than `list_delay` are left out.
+        """
+        shown = self.now - self.list_delay
         return [
             entity
             for entity in self._stored_entities.values()
             if entity.kind == kind and account in (None, entity.account) and parent in (None, entity.parent)
+            if entity.created_at <= shown
         ]
 
     def list_lineages(self, account: str, kinds: Sequence[str]) -> list[Lineage]:

@@ -8,7 +8,7 @@ import tempfile
 from collections import deque
 from collections.abc import Coroutine, Mapping
 from contextlib import ExitStack
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qsl
@@ -233,6 +233,17 @@ class SimulatedNetworks:
         last = list(dict.fromkeys(reversed(lines)))[:SHOWN_REQUESTS]
         shown = f"The last requests were: {', '.join(reversed(last))}." if last else "There were no requests."
         return f"No request met the fault: {fault}. {shown}"
+
+    def delay_lists(self, network: NetworkCode, seconds: float) -> None:
+        """Let the lists of a network show a new entity only so many seconds after it was created, by the clock.
+
+        Reads by id show it at once. :meth:`reset` ends the delay.
+
+        Raises:
+            InvalidInput: the network is unknown.
+        """
+        check_choice("network", network, find_simulated_networks())
+        self._running.state.worlds[network].list_delay = timedelta(seconds=seconds)
 
     # -- what the networks saw -------------------------------------------------------------------------------------
 

@@ -7,16 +7,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from attrs import frozen
 
 from adsunify import Ads, read_brief
 from adsunify.answers import Account, InspectedStep, Operation
-from adsunify.errors import AdsunifyError
+from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.testing import SimulatedNetworks
+from adsunify.values.network_codes import ExternalNetwork
 from tests.networks.samples import get_samples, list_example_briefs
 
 FAULTS: Mapping[str, Mapping[str, Any]] = {
@@ -27,6 +28,7 @@ FAULTS: Mapping[str, Mapping[str, Any]] = {
 }
 """How the answer of a write is lost; the second and the third write it."""
 WAIT_SECONDS = 901
+METHODS: tuple[Literal["POST", "PUT", "PATCH", "DELETE"], ...] = ("POST", "PUT", "PATCH", "DELETE")
 NUMBERS = itertools.count(1)
 
 
@@ -71,11 +73,17 @@ def list_briefs(is_whole: bool) -> list[Path]:
     return [path for paths in found.values() for path in (paths if is_whole else paths[:1])]
 
 
+def get_network(path: Path) -> ExternalNetwork:
+    """The network of an example brief."""
+    return ExternalNetwork(path.stem.split("-")[0])
+
+
 def lose_answer(networks: SimulatedNetworks, ads: Ads, operation: Operation, position: int, fault: str) -> Operation:
     """Execute an operation whose write number ``position`` meets a fault."""
     step = operation.plan.steps[position]
     path = re.sub(r"\{\w+\}", "*", urlsplit(step.path).path)
-    networks.fail(operation.network, step.method, path, **FAULTS[fault])
+    method = next(known for known in METHODS if known == step.method)
+    networks.fail(ExternalNetwork(operation.network), method, path, **FAULTS[fault])
     with_error = None
     try:
         ads.operations.execute(operation, confirmed=True)
@@ -86,27 +94,58 @@ def lose_answer(networks: SimulatedNetworks, ads: Ads, operation: Operation, pos
     return ads.operations.get(operation.id)
 
 
+def advance_to(networks: SimulatedNetworks, ads: Ads, operation: Operation, step: str, seconds: int) -> InspectedStep:
+    """Move the clock, and return what an inspection says of a step then."""
+    networks.clock.advance(seconds=seconds)
+    return next(one for one in ads.operations.inspect(operation.id).steps if one.key == step)
+
+
 def inspect_cell(networks: SimulatedNetworks, ads: Ads, operation: Operation, position: int, fault: str) -> Cell:
     """Lose the answer of a step, and inspect it at once and after the lists show everything.
 
     An inspection writes nothing.
     """
-    network, step = operation.network, operation.plan.steps[position].key
+    network, step = ExternalNetwork(operation.network), operation.plan.steps[position].key
     before = len(networks.writes(network))
     lose_answer(networks, ads, operation, position, fault)
     written = len(networks.writes(network))
-    first = next(one for one in ads.operations.inspect(operation.id).steps if one.key == step)
-    networks.clock.advance(seconds=WAIT_SECONDS)
-    second = next(one for one in ads.operations.inspect(operation.id).steps if one.key == step)
+    first = advance_to(networks, ads, operation, step, 0)
+    second = advance_to(networks, ads, operation, step, WAIT_SECONDS)
     assert len(networks.writes(network)) == written
     return Cell(network, step, fault, written - before > position, first, second)
 
 
-def iterate_creations(networks: SimulatedNetworks, ads: Ads, path: Path) -> Iterator[Cell]:
-    """Lose the answer of each step of a brief's campaign, in each way."""
-    account = networks.account(path.stem.split("-")[0])  # type: ignore[arg-type]
+def iterate_creations(networks: SimulatedNetworks, ads: Ads, path: Path, delay: int = 0) -> Iterator[Cell]:
+    """Lose the answer of each step of a brief's campaign, in each way; lists show it after ``delay`` seconds."""
+    account = networks.account(get_network(path))
     count = len(ads.campaigns.create(account, load_brief(path, account)).plan.steps)
     for position in range(count):
         for fault in FAULTS:
             operation = ads.campaigns.create(account, load_brief(path, account))
+            networks.delay_lists(get_network(path), delay)
             yield inspect_cell(networks, ads, operation, position, fault)
+            networks.delay_lists(get_network(path), 0)
+
+
+def iterate_changes(networks: SimulatedNetworks, ads: Ads, path: Path) -> Iterator[Cell]:
+    """Lose the answer of a status, an edit and a deletion of a campaign. Some of these answers have no body to cut."""
+    account = networks.account(get_network(path))
+    for action, fault in itertools.product(("status", "edit", "delete"), ("before", "after", "status 503")):
+        made = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
+        campaign = next(one.entity_id for one in made.created if one.kind == "campaign")
+        try:
+            operation = prepare_change(ads, account, campaign, action)
+        except InvalidInput:
+            continue  # the network has no such change
+        yield inspect_cell(networks, ads, operation, 0, fault)
+
+
+def prepare_change(ads: Ads, account: Account, campaign: str, action: str) -> Operation:
+    """Prepare a change of a campaign."""
+    if action == "status":
+        now = ads.campaigns.get(account, campaign).status
+        status: Literal["active", "paused"] = "paused" if now == "active" else "active"
+        return ads.bulk.status(account, kind="campaign", entities=[campaign], status=status).operations[0]
+    if action == "edit":
+        return ads.campaigns.edit(account, campaign, fields={"name": f"Another name {next(NUMBERS)}"})
+    return ads.campaigns.delete(account, campaign)

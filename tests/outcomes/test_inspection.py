@@ -11,10 +11,11 @@ import pytest
 
 from adsunify import Ads
 from adsunify.testing import SimulatedNetworks, sandbox
+from adsunify.values.network_codes import NetworkCode
 
-from .matrix import FAULTS, inspect_cell, list_briefs, load_brief, lose_answer
+from .matrix import FAULTS, inspect_cell, list_briefs, load_brief, lose_answer, prepare_change
 
-SAMPLE = ("meta", "google", "tiktok", "linkedin", "x")
+SAMPLE: tuple[NetworkCode, ...] = ("meta", "google", "tiktok", "linkedin", "x")
 BRIEFS = {path.stem.split("-")[0]: path for path in list_briefs(False)}
 
 
@@ -33,8 +34,8 @@ def ads(networks: SimulatedNetworks) -> Iterator[Ads]:
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("network", SAMPLE)
-def test_lost_creations_are_decided(networks: SimulatedNetworks, ads: Ads, network: str, fault: str) -> None:
-    account = networks.account(network)  # type: ignore[arg-type]
+def test_lost_creations_are_decided(networks: SimulatedNetworks, ads: Ads, network: NetworkCode, fault: str) -> None:
+    account = networks.account(network)
     for last in (False, True):
         operation = ads.campaigns.create(account, load_brief(BRIEFS[network], account))
         cell = inspect_cell(networks, ads, operation, len(operation.plan.steps) - 1 if last else 0, fault)
@@ -104,18 +105,13 @@ def test_an_operation_that_was_not_executed_is_planned(networks: SimulatedNetwor
 @pytest.mark.parametrize("fault", ["before", "after"])
 @pytest.mark.parametrize("action", ["status", "edit", "delete"])
 @pytest.mark.parametrize("network", SAMPLE)
-def test_lost_changes_are_decided(networks: SimulatedNetworks, ads: Ads, network: str, action: str, fault: str) -> None:
-    account = networks.account(network)  # type: ignore[arg-type]
+def test_lost_changes_are_decided(
+    networks: SimulatedNetworks, ads: Ads, network: NetworkCode, action: str, fault: str
+) -> None:
+    account = networks.account(network)
     made = ads.operations.execute(ads.campaigns.create(account, load_brief(BRIEFS[network], account)), confirmed=True)
     campaign = next(one.entity_id for one in made.created if one.kind == "campaign")
-    if action == "status":
-        operation = ads.bulk.status(account, kind="campaign", entities=[campaign], status="active").operations[0]
-        if network == "linkedin":
-            operation = ads.bulk.status(account, kind="campaign", entities=[campaign], status="paused").operations[0]
-    elif action == "edit":
-        operation = ads.campaigns.edit(account, campaign, fields={"name": "Another name"})
-    else:
-        operation = ads.campaigns.delete(account, campaign)
+    operation = prepare_change(ads, account, campaign, action)
     cell = inspect_cell(networks, ads, operation, 0, fault)
     assert cell.is_decided and not cell.is_wrong, str(cell)
     assert cell.first.verdict == cell.second.verdict

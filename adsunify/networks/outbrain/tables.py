@@ -103,6 +103,8 @@ AD = _level(
     note="It hangs on a campaign: there is no ad group. It cannot be deleted, only paused.",
 )
 LEVELS = (CAMPAIGN, AD)
+# The plan puts a mark of the operation into the name, so no other budget has it.
+BUDGET = Level("budget", *("budget", "", "/id", "/name", ""), has_unique_name=True, catalog="budgets")
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
@@ -359,6 +361,7 @@ NETWORK = Network(
     get_money_unit=outbrain.get_money_unit,
     parse_error=outbrain.parse_error,
     levels=LEVELS,
+    beside=(BUDGET,),
     formats=FORMATS,
     settings=SETTINGS,
     edits=EDITS,

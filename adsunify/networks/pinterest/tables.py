@@ -116,6 +116,7 @@ KEYWORD = Level(
     "",
     parent="/parent_id",
     parent_kind="adGroup",
+    catalog="keywords",
     note="It has no paused state: it serves as soon as its ad group does.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
