@@ -185,7 +185,7 @@ def insights(session: nox.Session) -> None:
     install(session, "test")
     session.run("python", "-m", "tests.system.insights", *session.posargs)
     scale = {"ADSUNIFY_INSIGHTS": "long"}
-    session.run("pytest", "tests/system/insights", "-n", "2", "-o", "timeout=3600", env=scale)
+    session.run("pytest", "tests/system/insights", "-s", "-o", "timeout=3600", env=scale)
 
 
 @nox.session

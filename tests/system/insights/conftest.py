@@ -1,0 +1,7 @@
+"""A server with every network, whose accounts have active campaigns, and one on each engine."""
+
+from __future__ import annotations
+
+from tests.server.conftest import both, connected, database, live, server, settings
+
+__all__ = ["both", "connected", "database", "live", "server", "settings"]

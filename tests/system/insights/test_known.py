@@ -1,0 +1,69 @@
+"""Figures that a network restates: ``asOf`` over REST answers, for any time, exactly what the network said then."""
+
+from __future__ import annotations
+
+import os
+import random
+from datetime import date
+from typing import Any
+
+import pytest
+
+from adsunify.sandbox.networks.meta import insights as meta
+from tests.server.served import Served, brief
+from tests.server.test_kept_figures import days_of, now, read, sync
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+RESTATEMENTS = 1_000 if os.environ.get("ADSUNIFY_INSIGHTS") == "long" else 20
+SEED = int(os.environ.get("ADSUNIFY_INSIGHTS_SEED", "15"))
+
+
+async def test_any_time_answers_what_the_network_said_then(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seeded: in each round the network restates or withdraws some days, and then the ads of the account are synced."""
+    print(f"seed {SEED}")
+    source = random.Random(SEED)
+    account = await _activate(both)
+    shares: dict[str, int] = {}
+    real = meta._generate_daily_figures
+
+    def restate(subject: Any, entity: str, day: date, today: date) -> dict[str, int] | None:
+        """Return the figures of a day, divided by its share; a share of 7 leaves out the actions."""
+        figures = real(subject, entity, day, today)
+        share = shares.get(day.isoformat(), 1)
+        if figures is None:
+            return None
+        dropped = ("link_click", "video_view", "purchase", "value") if share == 7 else ()
+        return {name: value // share for name, value in figures.items() if name not in dropped}
+
+    monkeypatch.setattr(meta, "_generate_daily_figures", restate)
+    days = [date.fromordinal(number).isoformat() for number in _list_ordinals(days_of(both))]
+    said: list[tuple[str, list[dict[str, Any]]]] = []
+    restated = 0
+    while restated < RESTATEMENTS:
+        shares |= {day: source.randrange(1, 9) for day in source.sample(days, 2)}
+        await both.networks.quiet("meta", *source.sample(days, source.randrange(3)))
+        (result,) = await sync(both, [account], ["ad"])
+        assert result.state == "synced", result
+        restated += result.versions
+        said.append((now(both), (await read(both, account, level="ad"))["rows"]))
+    assert len({str(rows) for _, rows in said}) > len(said) // 2
+    for as_of, rows in source.sample(said, len(said)):
+        assert (await read(both, account, level="ad", asOf=as_of))["rows"] == rows, (SEED, as_of)
+
+
+async def _activate(one: Served) -> str:
+    """Return an account whose campaign has been active for some days."""
+    account = one.accounts["meta"]
+    created = await one.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await one.admin.execute(created["id"])
+    body = {"accountId": account, "sourceOperationId": created["id"]}
+    activation = await one.admin.post("/activate", body, 201)
+    assert (await one.admin.execute(activation["id"]))["status"] == "succeeded"
+    one.hands.pass_(days=8)
+    await sync(one, [account], ["ad"])
+    return account
+
+
+def _list_ordinals(days: dict[str, str]) -> range:
+    first, last = (date.fromisoformat(days[name]).toordinal() for name in ("startDate", "endDate"))
+    return range(first, last + 1)
