@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from aiohttp import web
 
-from adsunify.errors import AdsunifyError, Conflict, InvalidInput, OperationError
+from adsunify.errors import AdsunifyError, Conflict, InvalidInput, OperationError, ProviderError
 from adsunify.execution.state import OperationStatus
 from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Action, Binding
@@ -35,12 +35,13 @@ ACTS = (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
 
 
 def add_pages(router: PageRouter) -> None:
-    """Add ``/``, ``/operations``, and ``/review/<id>`` with ``execute``, ``cancel``, ``activate`` and ``undo``."""
+    """Add ``/``, ``/operations``, ``/review/<id>``, and the actions of an operation below it."""
     router.add_get("/", redirect_to_operations)
     router.add_get("/operations", show_operations)
     router.add_get("/review/{operationId}", show_operation)
     router.add_post("/review/{operationId}/execute", execute_operation)
     router.add_post("/review/{operationId}/cancel", cancel_operation)
+    router.add_post("/review/{operationId}/inspect", inspect_operation)
     router.add_post("/review/{operationId}/activate", prepare_activation)
     router.add_post("/review/{operationId}/undo", prepare_undo)
     router.add_post("/review/{operationId}/resume", resume_operation)
@@ -132,6 +133,17 @@ async def settle_step(visit: PageRequest) -> web.Response:
     return await _call_and_review(visit, "post_operation_settle", body)
 
 
+async def inspect_operation(visit: PageRequest) -> web.Response:
+    """Inspect the operation, and show what the network has of it."""
+    id_ = visit.path_parameter("operationId")
+    try:
+        inspection = await visit.call_endpoint("post_operation_inspect", {}, operationId=id_)
+    except (InvalidInput, OperationError, ProviderError) as problem:
+        return await _review_page(visit, await visit.call_endpoint("get_operation", operationId=id_), problem)
+    operation = await visit.call_endpoint("get_operation", operationId=id_)
+    return await _review_page(visit, operation, inspection=inspection)
+
+
 async def prepare_activation(visit: PageRequest) -> web.Response:
     """Prepare the activation of the created entities, and redirect to its review."""
     id_ = visit.path_parameter("operationId")
@@ -152,7 +164,10 @@ async def prepare_undo(visit: PageRequest) -> web.Response:
 
 
 async def _review_page(
-    visit: PageRequest, operation: Mapping[str, Any], problem: AdsunifyError | None = None
+    visit: PageRequest,
+    operation: Mapping[str, Any],
+    problem: AdsunifyError | None = None,
+    inspection: Mapping[str, Any] | None = None,
 ) -> web.Response:
     subjects = await SubjectIndex.load(visit, [operation["id"]])
     displayed = subjects.operations[operation["id"]]
@@ -182,6 +197,7 @@ async def _review_page(
         doubts=[step for step in operation["plan"]["steps"] if step["key"] in completion.doubtful_steps],
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
         completion=completion,
+        inspection=inspection,
         problem=_last_problem(operation, completion) if problem is None else to_problem_details(problem),
     )
 

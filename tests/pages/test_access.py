@@ -44,6 +44,7 @@ POSTS = (
     "/oauth/authorize",
     f"/review/{NEVER}/execute",
     f"/review/{NEVER}/cancel",
+    f"/review/{NEVER}/inspect",
     f"/review/{NEVER}/activate",
     f"/review/{NEVER}/undo",
     f"/review/{NEVER}/resume",
@@ -272,6 +273,8 @@ async def test_a_failed_execution_is_told_on_its_review(site: Served) -> None:
         await person.open(f"/review/{id_}")
         await person.send({"confirmed": "true"}, action="/execute", expected=400)
         assert "It is not known whether" in person.text and "unknown" in person.text
+        await person.send({}, action="/inspect")
+        assert "Exactly one campaign agrees with the plan" in person.text and "to the last page" in person.text
         await person.open(f"/review/{id_}")
         assert "It is not known whether" in person.text
         assert not [form for form in person.page.forms if form.action.endswith("/execute")]
