@@ -14,9 +14,7 @@ from .endpoints import ENDPOINTS
 
 def authorize(actor: Actor, endpoint: Endpoint) -> None:
     """Raise Forbidden if the endpoint needs more authority than the actor has."""
-    if endpoint.needs_person and actor.kind not in ("session", "local"):
-        raise Forbidden("Only a signed-in person can do this; sign in at the pages.", code="person_required")
-    if actor.kind == "agent" and not endpoint.allows_agents:
+    if actor.kind == "agent" and not (endpoint.allows_agents or endpoint.needs_person):
         raise Forbidden(
             "An agent's token cannot list or change API keys, guardrails or alerts, or change webhooks. "
             "Use an API key.",
@@ -26,6 +24,8 @@ def authorize(actor: Actor, endpoint: Endpoint) -> None:
         raise Forbidden("This needs a write-enabled credential of a member or admin.", code="write_required")
     if endpoint.access == "admin" and not actor.can_administer:
         raise Forbidden("This needs a write-enabled credential of an admin.", code="admin_required")
+    if endpoint.needs_person and actor.kind not in ("session", "local"):
+        raise Forbidden("Only a signed-in person can do this; sign in at the pages.", code="person_required")
 
 
 def _make_caller(kind: ActorKind, role: Role, writes: bool) -> Actor:

@@ -7,10 +7,12 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from attrs import evolve
 from sqlalchemy import update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, InvalidInput
+from adsunify.execution.executor import ExecutionLimits
 from adsunify.execution.state import REVIEW_MILLISECONDS, Intent, Receipt, build_actor_record
 from adsunify.service.outcomes.resumption import resume_operation
 from adsunify.service.outcomes.settlement import settle_step
@@ -239,3 +241,66 @@ async def test_a_mark_refuses_a_double_after_a_wrong_verdict(
     shown = await server.admin.get(f"/operations/{tail['id']}")
     states = {step["key"]: step["state"] for step in shown["receipt"]["steps"]}
     assert (kind in states, again) == (True, set())
+
+
+# -- what an inspection finds -------------------------------------------------------------------------------------
+
+
+async def test_a_write_that_landed_is_found_and_carried(server: Served) -> None:
+    """Nobody settles: the resumption inspects, and finds the campaign whose answer was lost."""
+    operation = await lose(server, fault="reset_after")
+    campaign = next(row["id"] for row in reversed(server.networks.state.writes) if row["kind"] == "campaign")
+    tail = await resume(server, operation)
+    assert tail["plan"]["carried"]["campaign"]["outputs"] == {"id": campaign}
+    assert tail["created"] == [{"kind": "campaign", "entityId": campaign, "stepKey": "campaign"}]
+    assert (await finish(server, tail["id"]))["status"] == "succeeded"
+    assert [row["kind"] for row in server.networks.state.writes].count("campaign") == len(
+        {row["id"] for row in server.networks.state.writes if row["kind"] == "campaign"}
+    )
+
+
+async def test_a_write_that_did_not_land_is_decided_by_two_inspections(server: Served) -> None:
+    operation = await lose(server)
+    problem = await server.admin.problem(409, "POST", f"/operations/{operation}/resume", {})
+    assert problem["code"] == "outcome_undecided"
+    server.hands.pass_(milliseconds=901_000)
+    tail = await resume(server, operation)
+    assert "carried" not in tail["plan"]
+    assert (await finish(server, tail["id"]))["status"] == "succeeded"
+
+
+async def test_a_creation_that_is_whole_by_verdict_is_activated(server: Served) -> None:
+    """The answer to the last step is lost: nothing is left to resume, and the campaign can be activated."""
+    operation, settings = await prepare_campaign(server), server.service.settings
+    server.service.settings = evolve(settings, limits=ExecutionLimits(max_steps=3))
+    assert (await server.admin.execute(operation))["nextAction"] == "execute"
+    server.service.settings = settings
+    await server.networks.fault("meta", "reset_after", method="POST", path="/v26.0/act_1001/ads")
+    await server.admin.problem(400, "POST", f"/operations/{operation}/execute", {"confirmed": True})
+    body = {"accountId": server.accounts["meta"], "sourceOperationId": operation}
+    refused = await server.admin.problem(422, "POST", "/activate", body)
+    assert refused["issues"][0]["code"] == "source_not_activatable"
+    problem = await server.admin.problem(422, "POST", f"/operations/{operation}/resume", {})
+    assert problem["code"] == "nothing_to_resume"
+    activation = await server.admin.post("/activate", body, 201)
+    assert (await finish(server, activation["id"]))["status"] == "succeeded"
+
+
+async def test_a_budget_that_was_raised_meanwhile_stops_a_resumed_activation(server: Served) -> None:
+    """Values that the carried steps have not changed are compared, so the exposure of the chain holds."""
+    source = await prepare_campaign(server)
+    created = (await finish(server, source))["created"]
+    body = {"accountId": server.accounts["meta"], "sourceOperationId": source}
+    activation = (await server.admin.post("/activate", body, 201))["id"]
+    steps = (await server.admin.get(f"/operations/{activation}"))["plan"]["steps"]
+    ad_set = next(one["entityId"] for one in created if one["kind"] == "adGroup")
+    await server.networks.fault("meta", "status", method="POST", path=f"/v26.0/{ad_set}", value=400)
+    await server.admin.problem(400, "POST", f"/operations/{activation}/execute", {"confirmed": True})
+    server.hands.pass_(milliseconds=REVIEW_MILLISECONDS)
+    tail = await resume(server, activation)
+    assert 0 < len(tail["plan"]["carried"]) < len(steps)
+    path = f"/accounts/{server.accounts['meta']}/ad-groups/{ad_set}/edit"
+    raised = await server.admin.post(path, {"fields": {"budget": "900"}}, 201)
+    await finish(server, raised["id"])
+    problem = await server.admin.problem(400, "POST", f"/operations/{tail['id']}/execute", {"confirmed": True})
+    assert problem["code"] == "plan_stale"
