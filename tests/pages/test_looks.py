@@ -58,6 +58,8 @@ VISITS: Mapping[str, tuple[str, tuple[Mapping[str, str] | str, ...]]] = {
     "invited": ("/people", ({"#email": "somebody.else@shop.example"}, "Create invitation link")),
     "password-refused": ("/password", ({"#password": "wrong password", "#new": "a good password"}, "Change password")),
     "alert-refused": ("/alerts", ({"#name": "x", "#amount": "ten", "#hours": "5"}, "Create the alert")),
+    "inspected-unknown": ("/review/{unknown}", ("Inspect",)),
+    "inspected-changed": ("/review/{succeeded}", ("Inspect",)),
     "stale-refused": ("/review/{edit}", EXECUTE),
     "guardrail-met-refused": ("/review/{excessive}", EXECUTE),
     "guardrail-refused": (
