@@ -1,0 +1,63 @@
+"""A process is killed at each of its commits and writes, and its operation is resumed: every write is done once."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+import pytest
+
+from adsunify.errors import Conflict, InvalidInput
+from adsunify.service.core import Service
+from adsunify.service.outcomes.resumption import resume_operation
+
+from .child import Child, execute_job
+from .stage import FORMATS, NETWORK_PLANS, Stage, alternate_engines
+from .test_kill import list_points
+
+LATER = 1_000_000
+"""How far the clock is ahead after the crash, in milliseconds: past the lease, and past the time of visibility."""
+PLANS = [plan for plan in NETWORK_PLANS if plan[0].split("-")[0] in ("meta", "tiktok") and plan[1] == "create"]
+
+
+async def resume(service: Service, stage: Stage, operation: str) -> str | None:
+    """Resume an operation. That a create was not applied needs two inspections. None: nothing is left."""
+    for _ in range(2):
+        try:
+            resumed = await resume_operation(service, stage.actor, operation_id=operation, idempotency=None)
+        except Conflict as refusal:
+            assert refusal.code == "outcome_undecided"
+        except InvalidInput as refusal:
+            assert refusal.code == "nothing_to_resume"
+            return None
+        else:
+            return str(resumed.data["id"])
+    raise AssertionError("two inspections have not decided the step")
+
+
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
+async def test_a_killed_operation_is_resumed_without_a_double(stage: Stage, name: str, action: str) -> None:
+    async with stage.service() as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        before = len(stage.written())
+        await stage.execute(service, await source())
+        clean = [one.what for one in stage.written()[before:]]
+        points = list_points(len(clean), False)
+        killed = []
+        for at, (point, _) in enumerate(points):
+            operation, before = await source(), len(stage.written())
+            child = Child(execute_job, stage.job(operation, at=at, signal=signal.SIGKILL))
+            await asyncio.to_thread(child.join)
+            await stage.settled(service)
+            killed.append((point, operation, [one.what for one in stage.written()[before:]]))
+    async with stage.service(clock=stage.later(LATER)) as service:
+        for point, operation, written in killed:
+            if not (await stage.shown(service, operation))["stalled"]:
+                continue  # no write was in flight, so the operation itself goes on
+            before = len(stage.written())
+            tail = await resume(service, stage, operation)
+            assert len(stage.written()) == before, f"{point}: resuming has written"
+            if tail is not None:
+                assert (await stage.execute(service, tail))["status"] == "succeeded", point
+            rest = [one.what for one in stage.written()[before:]]
+            assert written + rest == clean, f"{point}: repeated or left out"
