@@ -159,6 +159,14 @@ class LedgerEntry:
     after: Json = None
 
 
+@frozen
+class ChainLink:
+    """A place in a chain: the number of a sealed row, from 1, and its chained hash. Before the first row it is 0."""
+
+    seq: int = 0
+    chain_hash: str = FIRST_CHAIN_HASH
+
+
 def dump_state(state: Json) -> str | None:
     """Return the stored text of ``before`` or ``after``: canonical JSON; None stays None."""
     return None if state is None else dumps_canonical(state).decode("ascii")

@@ -95,6 +95,7 @@ SEARCH_WORDS: Mapping[str, str] = {
     "patch_alert": "change update pause resume alert",
     "delete_alert": "delete remove alert",
     "get_guardrail_usage": "guardrail usage how full is the window how much is left used",
+    "get_ledger": "ledger audit log trail who changed what when history of keys roles guardrails approvals",
     "get_webhooks": "list webhooks subscriptions notifications",
     "delete_webhook": "delete remove webhook subscription notifications",
     "post_webhook_test": "test webhook send test notification",

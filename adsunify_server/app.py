@@ -98,7 +98,7 @@ def _make_method_refuser(methods: Iterable[str]) -> Handler:
 
 
 def _make_handler(service: Service, endpoint: Endpoint) -> Handler:
-    is_write = endpoint.access != "read"
+    is_write = endpoint.method != "GET" and endpoint.access != "read"
 
     async def handle(request: web.Request) -> web.Response:
         actor = await authenticate(service, request.headers.get("Authorization"))

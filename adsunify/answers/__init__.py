@@ -29,6 +29,7 @@ from .insights import (
     Pending,
     Range,
 )
+from .ledger import LedgerAuthor, LedgerEntry, LedgerSubject
 from .networks import (
     AccountExtra,
     CatalogKind,
@@ -133,6 +134,9 @@ __all__ = [
     "Inspection",
     "ItemReceipt",
     "Key",
+    "LedgerAuthor",
+    "LedgerEntry",
+    "LedgerSubject",
     "Level",
     "Login",
     "Metric",

@@ -38,6 +38,7 @@ COMMANDS = {
     "mcp": "agents",
     "sandbox": "serve",
     "keys": "keys",
+    "ledger": "ledger",
     "admin": "admin",
     "db": "admin",
 }
@@ -47,7 +48,7 @@ SECTIONS = {
         *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
         *("inspect", "resume", "settle", "insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
-    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "admin", "db"),
+    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "ledger", "admin", "db"),
 }
 UNKNOWN_MESSAGE = (
     "UNKNOWN: it is not known whether the change was made. Nothing is sent again automatically. Read the operation "

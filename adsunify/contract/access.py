@@ -16,8 +16,8 @@ def authorize(actor: Actor, endpoint: Endpoint) -> None:
     """Raise Forbidden if the endpoint needs more authority than the actor has."""
     if actor.kind == "agent" and not (endpoint.allows_agents or endpoint.needs_person):
         raise Forbidden(
-            "An agent's token cannot list or change API keys, guardrails or alerts, or change webhooks. "
-            "Use an API key.",
+            "An agent's token cannot list or change API keys, guardrails or alerts, change webhooks, or read the "
+            "ledger. Use an API key.",
             code="not_for_agents",
         )
     if endpoint.access == "write" and not actor.can_operate:
@@ -26,6 +26,8 @@ def authorize(actor: Actor, endpoint: Endpoint) -> None:
         raise Forbidden("This needs a write-enabled credential of an admin.", code="admin_required")
     if endpoint.needs_person and actor.kind not in ("session", "local"):
         raise Forbidden("Only a signed-in person can do this; sign in at the pages.", code="person_required")
+    if endpoint.access == "auditor" and actor.role != "admin":
+        raise Forbidden("This needs a credential of an admin.", code="admin_required")
 
 
 def _make_caller(kind: ActorKind, role: Role, writes: bool) -> Actor:
@@ -34,7 +36,8 @@ def _make_caller(kind: ActorKind, role: Role, writes: bool) -> Actor:
 
 CALLERS: Mapping[str, Actor | None] = {
     "no valid token": None,
-    "read key": _make_caller("key", "admin", False),
+    "read key, member": _make_caller("key", "member", False),
+    "read key, admin": _make_caller("key", "admin", False),
     "write key, viewer": _make_caller("key", "viewer", True),
     "write key, member": _make_caller("key", "member", True),
     "write key, admin": _make_caller("key", "admin", True),
@@ -42,7 +45,7 @@ CALLERS: Mapping[str, Actor | None] = {
     "OAuth, write, member": _make_caller("agent", "member", True),
     "OAuth, write, admin": _make_caller("agent", "admin", True),
 }
-"""Every kind of caller. The role of a read-only credential does not matter, so an admin represents all roles."""
+"""Every kind of caller. A read-only credential of a viewer has the authority of a member's."""
 
 
 def render_access_matrix() -> str:

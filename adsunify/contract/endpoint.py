@@ -12,11 +12,12 @@ from adsunify.models.base import ApiModel
 from adsunify.models.error_messages import FORM_BY_PATTERN, UUID_REGEX
 from adsunify.plans.records import Kind
 
-Access = Literal["read", "owner", "write", "admin"]
+Access = Literal["read", "owner", "write", "admin", "auditor"]
 """Who may call an endpoint.
 
 ``read``: any valid credential. ``owner``: any credential of the owner in any role, which the use case checks.
 ``write``: a write-enabled credential with role member or admin. ``admin``: a write-enabled credential with role admin.
+``auditor``: any credential with role admin.
 """
 
 PREFIX = "/api/v1/ads"
@@ -128,4 +129,5 @@ ACCESS_WORDS: dict[Access, str] = {
     "owner": "The owner in any role: with a write-enabled credential, or with the key itself.",
     "write": "A write-enabled credential of a member or admin.",
     "admin": "A write-enabled credential of an admin.",
+    "auditor": "Any credential of an admin, also a read-only one.",
 }

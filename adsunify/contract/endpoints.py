@@ -459,6 +459,20 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="admin",
         allows_agents=False,
     ),
+    # -- Ledger ----------------------------------------------------------------------------------------------------
+    Endpoint(
+        "GET",
+        "/ledger",
+        "Ledger",
+        "ledger",
+        "list",
+        "List the ledger",
+        list[answers.LedgerEntry],
+        access="auditor",
+        query=requests.LedgerQuery,
+        is_paged=True,
+        allows_agents=False,
+    ),
     # -- Webhooks --------------------------------------------------------------------------------------------------
     Endpoint(
         "GET",

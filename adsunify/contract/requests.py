@@ -28,6 +28,7 @@ from adsunify.adapter.entity_reports import MAX_ENTITY_IDS
 from adsunify.adapter.network import Credential
 from adsunify.events import DEFAULT_EVENTS, EventName
 from adsunify.execution.state import OperationStatus
+from adsunify.ledger import LedgerKind
 from adsunify.models.base import (
     VISIBLE,
     ApiModel,
@@ -319,6 +320,22 @@ class OperationsQuery(ApiModel):
     network: Omittable[NetworkCode] = None
     action: Omittable[Action] = None
     created_by: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=250), VISIBLE]] = None
+    since: Omittable[Instant] = None
+    until: Omittable[Instant] = None
+
+
+class LedgerQuery(ApiModel):
+    """A page of the ledger. ``actor`` is the id of a user, or the identity of a credential.
+
+    ``since`` is included, ``until`` is not; both are compared with ``at``.
+    """
+
+    cursor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
+    limit: Limit = 50
+    account_id: Omittable[Uuid] = None
+    network: Omittable[NetworkCode] = None
+    actor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=250), VISIBLE]] = None
+    kind: Omittable[LedgerKind] = None
     since: Omittable[Instant] = None
     until: Omittable[Instant] = None
 

@@ -32,6 +32,7 @@ from . import (
     webhooks,
 )
 from .core import Idempotency, Service, UseCaseResult
+from .ledger.listing import list_entries
 from .outcomes import undo
 from .outcomes.inspection import inspect_operation
 from .outcomes.resumption import resume_operation
@@ -110,6 +111,7 @@ USE_CASES: Mapping[str, UseCase] = {
     "post_alerts": alerts.create_alert,
     "patch_alert": alerts.update_alert,
     "delete_alert": alerts.delete_alert,
+    "get_ledger": list_entries,
     "get_webhooks": webhooks.list_webhooks,
     "post_webhooks": webhooks.create_webhook,
     "patch_webhook": webhooks.update_webhook,

@@ -62,8 +62,8 @@ async def list_operations(
         return UseCaseResult(_to_json(service, latest), is_page=False)
     position = cursors.decode_cursor(service.ring, actor.workspace_id, given, cursor)
     after = None if position.native_cursor is None else tuple(loads(position.native_cursor))
-    first = 0 if since is None else _to_milliseconds(since, "since")
-    end = MAX_TIME if until is None else _to_milliseconds(until, "until")
+    first = 0 if since is None else to_milliseconds(since, "since")
+    end = MAX_TIME if until is None else to_milliseconds(until, "until")
     if first >= end:
         raise invalid_input("until", "order", "must be after since.")
     filter_ = OperationFilter(status, account_id, network, action, created_by, first, end)
@@ -75,8 +75,8 @@ async def list_operations(
     return UseCaseResult(_to_json(service, listed), next_cursor)
 
 
-def _to_milliseconds(instant: str, path: str) -> int:
-    """Return the first whole millisecond at an instant or after it. Operations are dated in milliseconds."""
+def to_milliseconds(instant: str, path: str) -> int:
+    """Return the first whole millisecond at an instant or after it. The rows of lists are dated in milliseconds."""
     return -((datetime(1970, 1, 1, tzinfo=UTC) - parse_instant(instant, path)) // timedelta(milliseconds=1))
 
 

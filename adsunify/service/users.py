@@ -141,6 +141,11 @@ def _find_workspace(connection: Connection, name: str | None) -> WorkspaceRecord
     raise invalid_input("workspace", "choice", f"does not exist; {choices}")
 
 
+async def find_workspace_id(store: Store, name: str | None) -> str:
+    """Return the id of the workspace of this name; without a name, of the only one. Raises InvalidInput."""
+    return (await store.read(_find_workspace, name)).id
+
+
 async def read_emails(service: Service, user_ids: Iterable[str]) -> dict[str, str]:
     """Return the e-mail address of each user, by user id. Raises NotFound."""
     return await service.store.read(_read_emails, frozenset(user_ids))

@@ -23,20 +23,12 @@ from sqlalchemy import (
 )
 
 from adsunify.errors import StoreError
-from adsunify.ledger import FIRST_CHAIN_HASH, hash_content, hash_link
+from adsunify.ledger import ChainLink, hash_content, hash_link
 
 from . import upsert
 from .ledger import CONTENT_COLUMNS
 from .schema import ledger, ledger_heads
 from .statement import Statement
-
-
-@frozen
-class ChainLink:
-    """A place in a chain: the number of a sealed row, from 1, and its chained hash. Before the first row it is 0."""
-
-    seq: int = 0
-    chain_hash: str = FIRST_CHAIN_HASH
 
 
 @frozen

@@ -71,13 +71,14 @@ class OperationFilter:
 _PLACE = tuple_(operations.c.created_at, operations.c.id)
 
 
-def _is_given(name: str) -> ColumnElement[bool]:
+def is_given(name: str) -> ColumnElement[bool]:
+    """Return the condition that a parameter is not None."""
     return bindparam(name, type_=Text).is_not(None)
 
 
-def _matches(value: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+def equals_if_given(value: ColumnElement[Any], name: str) -> ColumnElement[bool]:
     """Return the condition that a value equals a parameter. It is true if the parameter is None."""
-    return or_(~_is_given(name), value == bindparam(name, type_=Text))
+    return or_(~is_given(name), value == bindparam(name, type_=Text))
 
 
 _SHOWN_STATUS = case(
@@ -94,14 +95,14 @@ _SHOWN_STATUS = case(
 """The status that callers see."""
 _IS_SELECTED = and_(
     is_in_scope(ACTOR_SCOPE, operations.c.account_id, operations.c.network),
-    _matches(operations.c.user_id, "of_user"),
-    _matches(operations.c.credential, "of_credential"),
-    _matches(operations.c.account_id, "of_account"),
-    _matches(operations.c.network, "of_network"),
-    _matches(operations.c.action, "of_action"),
-    _matches(_SHOWN_STATUS, "of_status"),
+    equals_if_given(operations.c.user_id, "of_user"),
+    equals_if_given(operations.c.credential, "of_credential"),
+    equals_if_given(operations.c.account_id, "of_account"),
+    equals_if_given(operations.c.network, "of_network"),
+    equals_if_given(operations.c.action, "of_action"),
+    equals_if_given(_SHOWN_STATUS, "of_status"),
     or_(
-        ~_is_given("of_creator"),
+        ~is_given("of_creator"),
         operations.c.user_id == bindparam("of_creator", type_=Text),
         operations.c.credential == bindparam("of_creator", type_=Text),
     ),

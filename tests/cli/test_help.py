@@ -27,11 +27,12 @@ DOCUMENTED = {
     "inspect",
     *("resume", "settle"),
     *("keys list", "keys create", "insights", "insights export", "insights sync", "webhooks listen", "webhooks verify"),
+    *("ledger export", "ledger verify"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
 }
 """The fixed list: nobody's script breaks."""
-WITHOUT_JSON = {"worker", "mcp", "db upgrade", "insights export"}
+WITHOUT_JSON = {"worker", "mcp", "db upgrade", "insights export", "ledger export"}
 """Commands that have nothing to tell, or speak another protocol."""
 ANYWHERE = {
     *(

@@ -28,6 +28,7 @@ CLOSED = (
     "/keys",
     "/connected-agents",
     "/webhooks",
+    "/ledger",
     "/people",
     "/password",
     "/oauth/authorize",

@@ -69,6 +69,7 @@ ACCESS: dict[str, Access] = {
     **dict.fromkeys(("post_guardrails", "patch_guardrail", "delete_guardrail"), "admin"),
     "delete_guardrails_freeze": "admin",
     **dict.fromkeys(("post_alerts", "patch_alert", "delete_alert"), "admin"),
+    "get_ledger": "auditor",
     "post_create": "write",
     "post_activate": "write",
     "post_operation_execute": "write",
@@ -97,8 +98,8 @@ MAY: dict[tuple[str, str], set[Access]] = {
     ("viewer", "write"): {"read"},
     ("member", "read"): {"read"},
     ("member", "write"): {"read", "write"},
-    ("admin", "read"): {"read"},
-    ("admin", "write"): {"read", "write", "admin"},
+    ("admin", "read"): {"read", "auditor"},
+    ("admin", "write"): {"read", "write", "admin", "auditor"},
 }
 IDS = (
     *("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId", "grantId"),
@@ -181,7 +182,7 @@ async def test_what_each_role_and_key_may(empty: Served, endpoint: Endpoint) -> 
         if needed in may | {"owner"} and not endpoint.needs_person:
             assert status not in (401, 403), (name, kind, body)
         else:
-            lacking = "admin_required" if needed == "admin" else "write_required"
+            lacking = "admin_required" if needed in ("admin", "auditor") else "write_required"
             code = "person_required" if needed in may else lacking
             assert (status, body["code"], body["outcome"]) == (403, code, "not_applied"), (name, kind)
             assert await empty.rows() == before

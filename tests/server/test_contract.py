@@ -95,6 +95,7 @@ FROZEN = {
     "post_alerts": "POST /alerts",
     "patch_alert": "PATCH /alerts/{alertId}",
     "delete_alert": "DELETE /alerts/{alertId}",
+    "get_ledger": "GET /ledger",
     "get_webhooks": "GET /webhooks",
     "post_webhooks": "POST /webhooks",
     "patch_webhook": "PATCH /webhooks/{webhookId}",

@@ -16,6 +16,7 @@ from .connections import AsyncConnectionsResource
 from .guardrails import AsyncGuardrailsResource
 from .insights import AsyncInsightsResource
 from .keys import AsyncKeysResource
+from .ledger import AsyncLedgerResource
 from .networks import AsyncNetworksResource
 from .operations import AsyncOperationsResource
 from .webhooks import AsyncWebhooksResource
@@ -41,4 +42,5 @@ class AsyncNamespaces(AsyncRequests):
         self.ads: AsyncAdsResource = AsyncAdsResource(self)
         self.guardrails: AsyncGuardrailsResource = AsyncGuardrailsResource(self)
         self.alerts: AsyncAlertsResource = AsyncAlertsResource(self)
+        self.ledger: AsyncLedgerResource = AsyncLedgerResource(self)
         self.webhooks: AsyncWebhooksResource = AsyncWebhooksResource(self)

@@ -16,6 +16,7 @@ from .connections import ConnectionsResource
 from .guardrails import GuardrailsResource
 from .insights import InsightsResource
 from .keys import KeysResource
+from .ledger import LedgerResource
 from .networks import NetworksResource
 from .operations import OperationsResource
 from .webhooks import WebhooksResource
@@ -41,4 +42,5 @@ class Namespaces(Requests):
         self.ads: AdsResource = AdsResource(self)
         self.guardrails: GuardrailsResource = GuardrailsResource(self)
         self.alerts: AlertsResource = AlertsResource(self)
+        self.ledger: LedgerResource = LedgerResource(self)
         self.webhooks: WebhooksResource = WebhooksResource(self)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from adsunify.ledger import ChainLink
 from adsunify.store import Store
 from adsunify.store.ledger_chain import (
-    ChainLink,
     ChainProblem,
     check_rows,
     count_unsealed,

@@ -73,7 +73,7 @@ class Row:
     method: str
     path: str
     status: int = 200
-    access: Literal["read", "owner", "write", "admin"] = "read"
+    access: Literal["read", "owner", "write", "admin", "auditor"] = "read"
     body: Fields | None = None
     query: Fields | None = None
     idempotent: bool = False
@@ -404,6 +404,19 @@ OPERATIONS = Fields(
         **dict.fromkeys(("cursor", "accountId", "createdBy", "since", "until"), may(WORDS)),
     }
 )
+KINDS_OF_CHANGES = (
+    *("prepare", "execute", "receipt", "cancel", "verdict", "settlement", "guardrail", "freeze", "lift", "key"),
+    *("grant", "consent", "connection", "account", "workspace", "membership", "invitation", "password", "webhook"),
+    "delivery",
+)
+LEDGER = Fields(
+    {
+        **OF_NETWORK.members,
+        "limit": may(page(1, 100), "50"),
+        "kind": may(evolve(choice(*KINDS_OF_CHANGES), bad=(("x", ""),))),
+        **dict.fromkeys(("cursor", "accountId", "actor", "since", "until"), may(WORDS)),
+    }
+)
 CATALOG = Fields({"limit": may(page(1, 100), "50"), **dict.fromkeys(("search", "cursor"), may(WORDS))})
 """docs/spec.md, "Catalogs"."""
 
@@ -481,6 +494,8 @@ ROWS: tuple[Row, ...] = (
     Row("POST", "/alerts", 201, "admin", ALERT, agents=False),
     Row("PATCH", ONE_ALERT, 200, "admin", ALERT_CHANGE, agents=False),
     Row("DELETE", ONE_ALERT, access="admin", agents=False),
+    # Ledger
+    Row("GET", "/ledger", 200, "auditor", query=LEDGER, agents=False, pages=True),
     # Webhooks
     Row("GET", "/webhooks"),
     Row("POST", "/webhooks", 201, "write", WEBHOOK, agents=False),

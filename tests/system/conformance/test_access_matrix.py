@@ -18,10 +18,11 @@ from .spec import ROWS, Row
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PAGE = Path(__file__).parents[3] / "docs" / "access.md"
 MAY = {
-    "read key": {"read"},
+    "read key, member": {"read"},
+    "read key, admin": {"read", "auditor"},
     "write key, viewer": {"read"},
     "write key, member": {"read", "write"},
-    "write key, admin": {"read", "write", "admin"},
+    "write key, admin": {"read", "write", "admin", "auditor"},
     "OAuth, read": {"read"},
     "OAuth, write, member": {"read", "write"},
     "OAuth, write, admin": {"read", "write", "admin"},
@@ -49,7 +50,7 @@ def expected(row: Row, caller: str) -> str:
         return "403 `not_for_agents`"  # "Credentials at the doors"
     if row.access in MAY[caller] | {"owner"}:
         return "yes"
-    return f"403 `{row.access}_required`"
+    return "403 `write_required`" if row.access == "write" else "403 `admin_required`"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -71,7 +72,8 @@ async def tokens(own: Things) -> dict[str, list[tuple[str | None, dict[str, str]
             (revoked, {}),
             (await ended_agent(server), {}),
         ],
-        "read key": [(server.people[name].tokens["read"], {}) for name in ("viewer", "member", "admin")],
+        "read key, member": [(server.people[name].tokens["read"], {}) for name in ("viewer", "member")],
+        "read key, admin": [(server.people["admin"].tokens["read"], {})],
         **{f"write key, {name}": [(server.people[name].tokens["write"], {})] for name in ("viewer", "member", "admin")},
         "OAuth, read": [(await granted(server, "admin", write=False), {})],
         **{f"OAuth, write, {name}": [(await granted(server, name), {})] for name in ("member", "admin")},

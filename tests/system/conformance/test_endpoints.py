@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import httpx
 import pytest
 
 from adsunify_server.app import make_application
@@ -28,7 +29,7 @@ def each(rows: Iterator[Row] | tuple[Row, ...]) -> pytest.MarkDecorator:
 
 async def test_no_route_that_the_table_does_not_know(own: Things) -> None:
     names = {row.name for row in ROWS}
-    assert len(names) == len(ROWS) == 76
+    assert len(names) == len(ROWS) == 77
     assert names == set(FROZEN.values())
     router = make_application(own.server.service, delivers=False).router
     routes = {(route.method, route.resource.canonical) for route in router.routes() if route.resource is not None}
@@ -57,6 +58,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "GET /accounts/{accountId}/insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"},
     "GET /insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"},
     "POST /webhooks": {"url": "https://hooks.example.com/ads"},
+    "PATCH /webhooks/{webhookId}": {"active": False},
 }
 LISTS = {
     "GET /keys",
@@ -79,7 +81,19 @@ LISTS = {
 @each(ROWS)
 async def test_success(own: Things, row: Row) -> None:
     """The row's status and the envelope; that the data is what the document says is checked with every answer."""
-    ids = await own.ids(row)
+    answer = await send_good(own, row, await own.ids(row))
+    assert answer.status_code == row.status, answer.text
+    found = answer.json()
+    assert set(found) == ({"data", "page"} if row.pages else {"data"})
+    assert isinstance(found["data"], list if row.name in LISTS else dict)
+    if row.status == 201 and row.idempotent:
+        for operation in found["data"].get("operations", [found["data"]]):
+            assert operation["status"] == "prepared"
+            assert operation["reviewUrl"] == f"{own.server.base_url}/review/{operation['id']}"
+
+
+async def send_good(own: Things, row: Row, ids: Mapping[str, str]) -> httpx.Response:
+    """Send the row's example with these ids."""
     body = GOOD.get(row.name, example(row))
     if body is not None:
         body = dict(body) | {name: value for name, value in ids.items() if name in body}
@@ -92,15 +106,7 @@ async def test_success(own: Things, row: Row) -> None:
         if row.method == "POST" and row.path.endswith(("/ad-groups", "/ads")):
             body["parentId"] = await parent(own, row)
     query = GOOD.get(row.name, queried(row)) if row.method == "GET" else None
-    answer = await own.caller.send(row.method, address(row, ids), body if row.method != "GET" else None, query=query)
-    assert answer.status_code == row.status, answer.text
-    found = answer.json()
-    assert set(found) == ({"data", "page"} if row.pages else {"data"})
-    assert isinstance(found["data"], list if row.name in LISTS else dict)
-    if row.status == 201 and row.idempotent:
-        for operation in found["data"].get("operations", [found["data"]]):
-            assert operation["status"] == "prepared"
-            assert operation["reviewUrl"] == f"{own.server.base_url}/review/{operation['id']}"
+    return await own.caller.send(row.method, address(row, ids), body if row.method != "GET" else None, query=query)
 
 
 ADS = "/accounts/{accountId}/ads"

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from adsunify.errors import StoreError
-from adsunify.ledger import FIRST_CHAIN_HASH, LOCAL_AUTHOR, LedgerEntry, hash_link
+from adsunify.ledger import FIRST_CHAIN_HASH, LOCAL_AUTHOR, ChainLink, LedgerEntry, hash_link
 from adsunify.service.ledger.sealing import seal_workspace
 from adsunify.service.ledger.verification import verify_ledger
 from adsunify.store import Store, open_store
 from adsunify.store.ledger import record_entries
-from adsunify.store.ledger_chain import ChainLink, list_unsealed_workspaces, seal_rows
+from adsunify.store.ledger_chain import list_unsealed_workspaces, seal_rows
 from adsunify.store.schema import ledger
 
 from .tampering import OTHER_WORKSPACE, TAMPERINGS, WORKSPACE, fill_ledger, make_invalid_text
