@@ -39,7 +39,8 @@ def read_chain_progress(
     """Compute what a chain has applied.
 
     A receipt wins over every verdict. What the last plan carries because of a verdict about an older operation is kept
-    as long as that operation's attempt is in doubt.
+    as long as that operation's attempt is in doubt. An attempt of the last operation needs a verdict even if a late
+    receipt says that an older operation applied the step: both may be applied.
 
     Args:
         plan: the plan of the last operation.
@@ -58,7 +59,7 @@ def read_chain_progress(
         before = plan.carried.get(step.key)
         if before is not None and outputs is None and step.key in older_doubts:
             outputs, items = before.outputs, {**before.items, **items}
-        for doubt in sorted(doubt for doubt in own_doubts if doubt[0] == step.key and outputs is None):
+        for doubt in sorted(doubt for doubt in own_doubts if doubt[0] == step.key):
             verdict = by_attempt.get(doubt)
             if verdict is None or verdict.verdict == "undecided":
                 undecided.append(step.key)
@@ -66,11 +67,11 @@ def read_chain_progress(
             applied = {
                 item.index: item.id for item in verdict.items if item.verdict == "applied" and item.id is not None
             }
-            items |= applied
-            if verdict.verdict == "applied":
-                outputs = verdict.outputs
-            if applied or outputs is not None:
+            items = applied | items
+            if verdict.verdict == "applied" or applied:
                 found.append(verdict)
+            if verdict.verdict == "applied" and outputs is None:
+                outputs = verdict.outputs
         if outputs is None and items:
             outputs = _merge_items(step, items)
         if outputs is not None or items:

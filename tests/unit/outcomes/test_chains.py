@@ -56,6 +56,16 @@ def test_a_receipt_wins_over_what_was_carried() -> None:
     assert read_chain_progress(resumed, [make_receipt("two", "rejected")], (), (), ()).carried == {}
 
 
+def test_a_late_receipt_of_an_older_operation_decides_no_attempt_of_the_last_one() -> None:
+    """Both operations sent the step: what the last one wrote must be known before anything carries on."""
+    receipts = [make_receipt("two", "applied", outputs={"id": "older"}), LOST]
+    assert read_chain_progress(PLAN, receipts, (), {("two", 1)}, ()).undecided == ("two",)
+    applied = make_verdict("two", "applied", outputs={"id": "double"})
+    progress = read_chain_progress(PLAN, receipts, (), {("two", 1)}, [applied])
+    assert (progress.undecided, progress.found) == ((), (applied,))
+    assert progress.carried == {"two": Carried({"id": "older"})}
+
+
 def test_items_of_several_operations_add_up() -> None:
     receipts = [
         make_receipt("three", "rejected", items=(ItemReceipt(0, "applied", "a"), ItemReceipt(1, "rejected"))),
