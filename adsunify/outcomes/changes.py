@@ -49,12 +49,13 @@ def judge_update(
         return _judge_status(plan, level, entity)
     after = compare_update(network, account, step, planned, entity)
     found = ", ".join(f"{row.member} {_describe(row)}" for row in after) or "no member that can be compared"
-    results = {row.result for row in after}
-    if "same" in results and "different" not in results:
+    if after and all(row.result == "same" for row in after):
         return ChangeJudgement("applied", found, "The values of the plan hold.")
     before = _compare_settings(network, account, step, level, entity, is_before=True)
     if before and all(row.result == "same" for row in before):
         return ChangeJudgement("not_applied", found, "The values from before the change hold.")
+    if all(row.result != "different" for row in after):
+        return ChangeJudgement("undecided", found, "The read does not show all values of the plan.")
     return ChangeJudgement("undecided", found, "Neither the values of the plan nor those from before it hold.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from adsunify.adapter.hierarchy import ParsedEntity
 from adsunify.adapter.network import VISIBILITY_SECONDS, Level
@@ -42,6 +42,21 @@ def decide_absence(
     wait = max(0, visible_at - absence.at + 999) // 1000
     later = f"in {wait} seconds" if wait else "again"
     return ItemDecision(absence.item, "undecided", f"{reason} One read is not enough: inspect {later}.", None, evidence)
+
+
+def refuse_shared_entities(decisions: Sequence[ItemDecision]) -> list[ItemDecision]:
+    """Return the decisions about a request, with the items undecided that were found in the same entity.
+
+    Items that do not differ are all found in an entity of one of them.
+    """
+    ids = [decision.id for decision in decisions if decision.verdict == "applied"]
+    reason = "Several items of the request agree with the same entity."
+    return [
+        evolve(decision, verdict="undecided", id=None, reason=reason)
+        if decision.verdict == "applied" and decision.id is not None and ids.count(decision.id) > 1
+        else decision
+        for decision in decisions
+    ]
 
 
 def combine_decisions(

@@ -6,6 +6,7 @@ its time of creation or a unique name. An entity that a receipt names is another
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -26,6 +27,7 @@ from adsunify.values.json_pointer import get_value
 CLOCK_TOLERANCE = timedelta(seconds=120)
 """By how much the clock of a network may be behind ours."""
 PAGE_SIZE = 100
+RIVAL_REASON = "Another write may have made it as well, so it is not certain whose it is."
 NAME_MEMBER = "resourceName"
 """The member with the id of an object that is no level (Google)."""
 
@@ -128,34 +130,40 @@ def fetch_creation_times(
     for entity in entities:
         if planned.is_parent_new or not level.created or read_creation_time(network, level, entity.native) is not None:
             candidates.append(entity)
-        elif _has_planned_name(planned, entity):
+        elif _has_similar_name(planned, entity):
             candidates.append((yield from reads.fetch_entity(account, level.kind, entity.id)))
     return tuple(candidates)
 
 
 def list_candidates(
-    network: Network, planned: PlannedEntity, entities: Sequence[ParsedEntity], intent_at: int
+    network: Network, planned: PlannedEntity, entities: Sequence[ParsedEntity], intent_at: int, last_at: int
 ) -> list[Candidate]:
     """Return the entities of a list that may be the planned one.
+
+    A candidate is a match only if it can be told from an older entity. An entity with another name is a candidate if it
+    was created during the attempt and agrees in everything else: the network or a person may have changed its name.
 
     Args:
         network: the tables of the network.
         planned: the entity; :func:`find_unreadable_reason` returns None for it.
         entities: the entities of the list.
         intent_at: the time of the intent, in milliseconds since 1970.
+        last_at: the last time at which the attempt may have reached the network, in milliseconds since 1970.
     """
     assert planned.level is not None
     level, candidates = planned.level, []
-    earliest = datetime.fromtimestamp(intent_at / 1000, UTC) - CLOCK_TOLERANCE
+    earliest, latest = (datetime.fromtimestamp(at / 1000, UTC) for at in (intent_at, last_at))
+    earliest, latest = earliest - CLOCK_TOLERANCE, latest + CLOCK_TOLERANCE
     for entity in entities:
         created = read_creation_time(network, level, entity.native)
-        is_recognisable = planned.is_parent_new or created is not None or level.has_unique_name
-        if not is_recognisable or (created is not None and created < earliest):
+        if created is not None and created < earliest and not planned.is_parent_new:
             continue
-        comparisons = compare_members(network, level, planned.members, entity.native)
-        has_name = _has_planned_name(planned, entity)
-        if has_name or planned.is_parent_new:
-            candidates.append(Candidate(entity, created, tuple(comparisons), has_name and is_match(comparisons)))
+        comparisons = tuple(compare_members(network, level, planned.members, entity.native))
+        is_recognisable = planned.is_parent_new or created is not None or level.has_unique_name
+        is_same = is_recognisable and _has_planned_name(planned, entity) and is_match(comparisons)
+        is_renamed = created is not None and created <= latest and _differs_in_name_only(level, comparisons)
+        if planned.is_parent_new or _has_similar_name(planned, entity) or is_renamed:
+            candidates.append(Candidate(entity, created, comparisons, is_same))
     return candidates
 
 
@@ -170,7 +178,7 @@ def judge_candidates(planned: PlannedEntity, candidates: Sequence[Candidate]) ->
         return CreationJudgement(
             "applied",
             f"one {label} that agrees in every member that can be compared{at}",
-            f"Exactly one {label} agrees with the plan, and no receipt names it.",
+            f"Exactly one {label} agrees with the plan, and no other write is known to have made it.",
             matches[0].entity,
         )
     if matches:
@@ -189,11 +197,32 @@ def judge_candidates(planned: PlannedEntity, candidates: Sequence[Candidate]) ->
     return CreationJudgement("not_applied", f"no such {label}", f"The lists do not contain the planned {label}.")
 
 
+def get_planned_name(planned: PlannedEntity) -> Json:
+    """Return the name that is sent for the entity; None if there is none."""
+    assert planned.level is not None
+    return get_value(planned.members, planned.level.name) if planned.level.name else None
+
+
 def _has_planned_name(planned: PlannedEntity, entity: ParsedEntity) -> bool:
     """Whether the entity has the planned name. Without a planned name every entity has it."""
-    assert planned.level is not None
-    name = get_value(planned.members, planned.level.name) if planned.level.name else None
+    name = get_planned_name(planned)
     return name is None or name == entity.name
+
+
+def _has_similar_name(planned: PlannedEntity, entity: ParsedEntity) -> bool:
+    """Whether the names differ in spaces, case and Unicode forms only, which a network may normalize."""
+    name = get_planned_name(planned)
+    return name is None or _normalize_name(name) == _normalize_name(entity.name)
+
+
+def _normalize_name(name: Json) -> str:
+    text = "".join(letter for letter in unicodedata.normalize("NFKC", str(name or "")) if letter.isprintable())
+    return "".join(text.casefold().split())
+
+
+def _differs_in_name_only(level: Level, comparisons: Sequence[MemberComparison]) -> bool:
+    others = [row for row in comparisons if row.member != level.name]
+    return len(others) < len(comparisons) and is_match(others)
 
 
 def find_part(network: Network, planned: PlannedEntity, native: Json, used: Collection[str]) -> str | None:

@@ -33,7 +33,7 @@ _FIND_CREATOR = Statement(
 )
 
 _LIST_CREATED = Statement(
-    select(created_entities.c.native_id).where(
+    select(created_entities.c.native_id, created_entities.c.operation_id, created_entities.c.n).where(
         created_entities.c.network == bindparam("network"),
         created_entities.c.native_account == bindparam("native_account"),
         created_entities.c.kind == bindparam("kind"),
@@ -69,10 +69,15 @@ def record_created(
     return None
 
 
-def list_created_ids(connection: Connection, network: str, native_account: str, kind: str) -> list[str]:
-    """Return the ids of a kind that receipts of all workspaces report as created in the account."""
+def list_created(
+    connection: Connection, network: str, native_account: str, kind: str
+) -> list[tuple[str, tuple[str, int]]]:
+    """Return the ids of a kind that receipts of all workspaces report as created in the account.
+
+    Each has the operation and the position of the step that created it.
+    """
     rows = _LIST_CREATED.fetch_all(connection, {"network": network, "native_account": native_account, "kind": kind})
-    return [row.native_id for row in rows]
+    return [(row.native_id, (row.operation_id, row.n)) for row in rows]
 
 
 def make_ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:

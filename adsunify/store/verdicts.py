@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, insert, select
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, insert, or_, select
 
 from adsunify.outcomes.verdicts import Evidence, ItemVerdict, StepVerdict
+from adsunify.values.exact_json import Json, loads
 
 from .clock import Clock, new_id
 from .schema import accounts, operations, steps, verdicts
@@ -20,21 +22,36 @@ _OF_OPERATION = Statement(
     select(verdicts).where(verdicts.c.operation_id == bindparam("of_operation")).order_by(verdicts.c.id)
 )
 
-_OF_ACCOUNT = Statement(
-    select(verdicts, steps.c.state)
-    .join(operations, operations.c.id == verdicts.c.operation_id)
-    .join(accounts, accounts.c.id == operations.c.account_id)
-    .join(
-        steps,
-        and_(
-            steps.c.operation_id == verdicts.c.operation_id,
-            steps.c.key == verdicts.c.key,
-            steps.c.attempt == verdicts.c.attempt,
-        ),
+_LIST_ACCOUNTS = Statement(
+    select(accounts.c.workspace_id, accounts.c.id).where(
+        accounts.c.network == bindparam("network"), accounts.c.native_id == bindparam("native_account")
     )
-    .where(accounts.c.network == bindparam("network"), accounts.c.native_id == bindparam("native_account"))
-    .order_by(verdicts.c.id)
 )
+_OPEN_OF_ACCOUNT = Statement(
+    select(steps.c.operation_id, steps.c.key, steps.c.attempt, steps.c.request, operations.c.plan)
+    .join(operations, operations.c.id == steps.c.operation_id)
+    .where(
+        operations.c.workspace_id == bindparam("of_workspace"),
+        operations.c.account_id == bindparam("of_account"),
+        operations.c.id != bindparam("the_id"),
+        or_(*(steps.c.state == state for state in OPEN_STATES)),
+    )
+)
+
+
+@frozen
+class OpenAttempt:
+    """An attempt at a step of which no receipt says whether it was applied.
+
+    Attributes:
+        request: the request of the attempt, as JSON.
+        step: the stored form of the step.
+        verdict: its valid verdict; None if there is none.
+    """
+
+    request: Json
+    step: Json
+    verdict: StepVerdict | None
 
 
 def save_verdicts(connection: Connection, operation_id: str, given: Sequence[StepVerdict], clock: Clock) -> None:
@@ -68,20 +85,30 @@ def list_verdicts(connection: Connection, operation_id: str) -> list[StepVerdict
     return [_verdict_from_row(row) for row in _select_valid_rows(rows)]
 
 
-def list_claims(connection: Connection, network: str, native_account: str, operation_id: str, key: str) -> list[str]:
-    """Return the ids that valid verdicts of all workspaces name as created in the account.
-
-    The verdicts of this operation's own step are left out.
-    """
-    rows = _OF_ACCOUNT.fetch_all(connection, {"network": network, "native_account": native_account})
-    claims: list[str] = []
-    for row in _select_valid_rows(rows):
-        if row.state in OPEN_STATES and (row.operation_id, row.key) != (operation_id, key):
-            verdict = _verdict_from_row(row)
-            if verdict.verdict == "applied":
-                claims += [id_ for ids in verdict.outputs.values() for id_ in ([ids] if isinstance(ids, str) else ids)]
-            claims += [item.id for item in verdict.items if item.id is not None]
-    return claims
+def list_open_attempts(
+    connection: Connection, network: str, native_account: str, operation_id: str
+) -> list[OpenAttempt]:
+    """Return the attempts in doubt or in flight of all workspaces in the account, except those of this operation."""
+    rows = [
+        row
+        for account in _LIST_ACCOUNTS.fetch_all(connection, {"network": network, "native_account": native_account})
+        for row in _OPEN_OF_ACCOUNT.fetch_all(
+            connection, {"of_workspace": account.workspace_id, "of_account": account.id, "the_id": operation_id}
+        )
+    ]
+    given = {
+        (id_, verdict.step_key, verdict.attempt): verdict
+        for id_ in dict.fromkeys(row.operation_id for row in rows)
+        for verdict in list_verdicts(connection, id_)
+    }
+    return [
+        OpenAttempt(
+            row.request,
+            next(step for step in loads(row.plan)["steps"] if step["key"] == row.key),
+            given.get((row.operation_id, row.key, row.attempt)),
+        )
+        for row in rows
+    ]
 
 
 def _select_valid_rows(rows: Iterable[Any]) -> list[Any]:

@@ -14,10 +14,12 @@ from adsunify.actor import Actor
 from adsunify.errors import Conflict, InvalidInput
 from adsunify.execution.executor import ExecutionLimits
 from adsunify.execution.state import REVIEW_MILLISECONDS, Intent, Receipt, build_actor_record
+from adsunify.outcomes.verdicts import StepVerdict
 from adsunify.service.outcomes.resumption import resume_operation
 from adsunify.service.outcomes.settlement import settle_step
 from adsunify.store import attempts
 from adsunify.store.schema import operations
+from adsunify.store.verdicts import save_verdicts
 
 from .served import Served
 from .test_operations import CREATES, networks, prepare_campaign
@@ -257,6 +259,19 @@ async def test_a_write_that_landed_is_found_and_carried(server: Served) -> None:
     assert (await finish(server, tail["id"]))["status"] == "succeeded"
     later = [row["kind"] for row in server.networks.state.writes[written:]]
     assert "campaign" not in later and "ad" in later
+
+
+async def test_an_id_of_another_kind_claims_nothing(server: Served) -> None:
+    """Networks number their kinds apart: an ad group with the id of the campaign is another entity."""
+    operation, other = await lose(server, fault="reset_after"), await prepare_campaign(server)
+    campaign = next(row["id"] for row in reversed(server.networks.state.writes) if row["kind"] == "campaign")
+    await server.networks.fault("meta", "reset_before", method="POST", path="/v26.0/act_1001/adsets")
+    await server.admin.problem(400, "POST", f"/operations/{other}/execute", {"confirmed": True})
+    verdict = StepVerdict("adGroup", 1, "applied", "It agrees.", {"id": campaign})
+    await server.service.store.write(save_verdicts, other, [verdict], server.service.store.clock)
+    inspected = await server.admin.post(f"/operations/{operation}/inspect", {})
+    step = inspected["steps"][0]
+    assert (step["verdict"], step["entityId"]) == ("applied", campaign)
 
 
 async def test_a_write_that_did_not_land_is_decided_by_two_inspections(server: Served) -> None:

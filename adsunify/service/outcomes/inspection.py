@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor
 from adsunify.adapter.flows import memoize_reads
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Level
 from adsunify.errors import InvalidInput, OperationError, ProviderError, ProviderNotFound
 from adsunify.execution.executor import RESPONSE_READ_ERRORS
 from adsunify.execution.state import ExecutionProgress, add_carried, read_progress
@@ -21,19 +20,27 @@ from adsunify.ledger import LedgerEntry
 from adsunify.outcomes import search
 from adsunify.outcomes.changes import compare_update, judge_deletion, judge_update
 from adsunify.outcomes.comparison import MemberComparison, compare_members
-from adsunify.outcomes.deciding import ItemDecision, build_item_id, combine_decisions, decide_absence
+from adsunify.outcomes.deciding import (
+    ItemDecision,
+    build_item_id,
+    combine_decisions,
+    decide_absence,
+    refuse_shared_entities,
+)
 from adsunify.outcomes.planned import PlannedEntity, list_planned_entities
 from adsunify.outcomes.verdicts import Evidence, StepVerdict
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import ENTITY_KINDS, Kind, Outputs, Plan, Step
 from adsunify.service.core import Service, format_timestamp
 from adsunify.service.network_session import NetworkSession
-from adsunify.store import attempts, created, operations, verdicts
+from adsunify.store import attempts, operations, verdicts
 from adsunify.store.attempts import StepAttempt
 from adsunify.store.clock import Clock
 from adsunify.store.ledger import record_entry
 from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
+
+from .claims import Claims, get_last_part, read_claims
 
 T = TypeVar("T")
 READ_FAILURES = (ProviderError, InvalidInput, *RESPONSE_READ_ERRORS)
@@ -149,7 +156,7 @@ class Inspector:
         if before is not None and before.settled_by is not None:
             verdict = before
         else:
-            verdict = await self._decide_step(step, attempt, () if before is None else before.evidence)
+            verdict = await self._decide_step(step, attempt, before)
         if verdict.verdict != "applied":
             return StepInspection(step, "in_doubt", step.entity, verdict)
         self.outputs[step.key] = verdict.outputs
@@ -159,14 +166,14 @@ class Inspector:
 
     # -- steps in doubt -------------------------------------------------------------------------------------------
 
-    async def _decide_step(self, step: Step, attempt: StepAttempt, earlier: Sequence[Evidence]) -> StepVerdict:
+    async def _decide_step(self, step: Step, attempt: StepAttempt, before: StepVerdict | None) -> StepVerdict:
         planned = [
             one
             for one in self._list_planned(step)
             if attempt.items is None or one.index is None or one.index in attempt.items
         ]
         if step.action == "create":
-            decisions = await self._decide_creations(step, planned, attempt, earlier)
+            decisions = await self._decide_creations(step, planned, attempt, before)
         else:
             decisions = [await self._decide_change(step, one) for one in planned]
         if not decisions:
@@ -175,12 +182,14 @@ class Inspector:
         return combine_decisions(step, attempt.attempt, decisions, applied, planned[0].level if planned else None)
 
     async def _decide_creations(
-        self, step: Step, planned: Sequence[PlannedEntity], attempt: StepAttempt, earlier: Sequence[Evidence]
+        self, step: Step, planned: Sequence[PlannedEntity], attempt: StepAttempt, before: StepVerdict | None
     ) -> list[ItemDecision]:
         """Decide the entities that one request creates, parents first, and then the objects that are no level."""
+        earlier = () if before is None else before.evidence
         decisions: dict[int | None, ItemDecision] = {}
         found: dict[str, ParsedEntity] = {}
         missing: set[str | None] = set()
+        unknown: set[str | None] = set()
         for one in planned:
             if one.level is None and step.items is not None:
                 continue
@@ -192,25 +201,31 @@ class Inspector:
                     *(earlier, attempt.intent_at, one.level, f"The parent of the {one.kind} does not exist."),
                 )
                 continue
+            if one.parent_id in unknown:
+                unknown |= {temporary} - {None}
+                reason = f"The parent of the {one.kind} is undecided."
+                decisions[one.index] = ItemDecision(one.index, "undecided", reason)
+                continue
             placed = one if parent is None else evolve(one, parent_id=parent.id, is_parent_new=True)
-            decision, entity = await self._decide_creation(step, placed, attempt, earlier)
+            decision, entity = await self._decide_creation(step, placed, attempt, before)
             decisions[one.index] = decision
             if entity is not None:
                 found[temporary or entity.id] = entity
-            elif temporary is not None and any(read.is_absence for read in decision.evidence):
-                missing.add(temporary)
+            elif temporary is not None:
+                (missing if any(read.is_absence for read in decision.evidence) else unknown).add(temporary)
         for one in planned:
             if one.index not in decisions:
                 decisions[one.index] = await self._decide_part(one, found, decisions, attempt, earlier)
-        return [decisions[one.index] for one in planned]
+        return refuse_shared_entities([decisions[one.index] for one in planned])
 
     async def _decide_creation(
-        self, step: Step, planned: PlannedEntity, attempt: StepAttempt, earlier: Sequence[Evidence]
+        self, step: Step, planned: PlannedEntity, attempt: StepAttempt, before: StepVerdict | None
     ) -> tuple[ItemDecision, ParsedEntity | None]:
         reason = search.find_unreadable_reason(self.network, planned)
         if reason is not None:
             return ItemDecision(planned.index, "undecided", reason), None
         assert planned.level is not None
+        started, last_at = self._now(), attempt.receipt_at or attempt.intent_at
         try:
             whole = await self._run(
                 search.fetch_complete_list(self.reads, self.account, planned.level, planned.parent_id)
@@ -218,20 +233,33 @@ class Inspector:
             entities = await self._run(
                 search.fetch_creation_times(self.network, self.reads, self.account, planned, whole.entities)
             )
+            candidates = search.list_candidates(self.network, planned, entities, attempt.intent_at, last_at)
         except READ_FAILURES as failure:
             return self._make_failed_decision(planned, f"the list of every {planned.level.label}", failure), None
-        candidates = search.list_candidates(self.network, planned, entities, attempt.intent_at)
-        claimed = await self._find_claims(step, planned.level) if candidates else set()
-        own = [one for one in candidates if _get_last_part(one.entity.id) not in claimed]
+        claims = await self._read_claims(step, planned, attempt, before)
+        own = [one for one in candidates if get_last_part(one.entity.id) not in claims.ids]
         judged = search.judge_candidates(planned, own)
-        note = "" if len(own) == len(candidates) else f"; {len(candidates) - len(own)} that other receipts name"
+        if claims.has_rival and judged.verdict == "applied":
+            judged = evolve(judged, verdict="undecided", entity=None, reason=search.RIVAL_REASON)
         read = search.describe_list(planned, whole.pages)
         absent = judged.verdict == "not_applied"
-        evidence = Evidence(read, self._now(), judged.found + note, absent, planned.index)
+        evidence = Evidence(read, started, judged.found, absent, planned.index)
         if absent:
-            return decide_absence(evidence, earlier, attempt.intent_at, planned.level, judged.reason), None
+            earlier = () if before is None else before.evidence
+            return decide_absence(evidence, earlier, last_at, planned.level, judged.reason), None
         id_ = None if judged.entity is None else build_item_id(planned, judged.entity)
         return ItemDecision(planned.index, judged.verdict, judged.reason, id_, (evidence,)), judged.entity
+
+    async def _read_claims(
+        self, step: Step, planned: PlannedEntity, attempt: StepAttempt, before: StepVerdict | None
+    ) -> Claims:
+        receipt_id = self.progress.applied_items.get(step.key, {}).get(planned.index or 0)
+        ids = [] if receipt_id is None else [receipt_id]
+        if before is not None:
+            ids += [one.id for one in before.items if one.index == planned.index and one.id is not None]
+            ids += [id_ for id_ in before.outputs.values() if isinstance(id_, str)] if planned.index is None else []
+        maker, native_id = (attempt.operation_id, attempt.n), self.session.account.native_id
+        return await self.service.store.read(read_claims, self.network, native_id, planned, maker, ids)
 
     async def _decide_part(
         self,
@@ -268,7 +296,10 @@ class Inspector:
             return ItemDecision(planned.index, "undecided", f"A {planned.kind} cannot be read.")
         read = f"the {planned.level.label} {planned.entity_id}"
         try:
-            entity = await self._run(self._fetch_whole(planned.kind, planned.entity_id))
+            if step.action == "delete":  # only the entity itself: its settings may be gone for other reasons
+                entity = await self._run(self.reads.fetch_entity(self.account, planned.kind, planned.entity_id))
+            else:
+                entity = await self._run(self._fetch_whole(planned.kind, planned.entity_id))
         except ProviderNotFound:
             entity = None
         except READ_FAILURES as failure:
@@ -290,14 +321,6 @@ class Inspector:
         return ItemDecision(
             planned.index, "undecided", f"A read failed, so nothing is decided: {read}.", None, (evidence,)
         )
-
-    async def _find_claims(self, step: Step, level: Level) -> set[str]:
-        """Return the last parts of the ids that other receipts and verdicts name."""
-        store, owner = self.service.store, self.session.account
-        operation_id = next(iter(self.attempts.values())).operation_id
-        ids = await store.read(created.list_created_ids, owner.network, owner.native_id, level.kind)
-        ids += await store.read(verdicts.list_claims, owner.network, owner.native_id, operation_id, step.key)
-        return {_get_last_part(id_) for id_ in ids}
 
     # -- applied steps --------------------------------------------------------------------------------------------
 
@@ -373,16 +396,11 @@ def _get_temporary_id(planned: PlannedEntity) -> str | None:
         return None
     members = planned.members.get(planned.level.native)
     name = members.get(search.NAME_MEMBER) if isinstance(members, Mapping) else None
-    return _get_last_part(name) if isinstance(name, str) else None
+    return get_last_part(name) if isinstance(name, str) else None
 
 
 def _to_listed_id(id_: str | None) -> str | None:
     return None if id_ is None else id_.rpartition("/")[2]
-
-
-def _get_last_part(id_: str) -> str:
-    """Return the last part of an id that is a path or a URN."""
-    return id_.rpartition("/")[2].rpartition(":")[2]
 
 
 # -- as callers see it --------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from adsunify.execution.state import ObservedStatus, Receipt
 from adsunify.execution.status_updates import REMOVED_STATUSES, read_receipt_statuses
 from adsunify.http.messages import Flow
 from adsunify.networks.registry import get_adapter
+from adsunify.outcomes.chains import make_receipt
 from adsunify.outcomes.reversals import (
     MULTI_STEP_ACTIONS,
     NOT_REVERSIBLE,
@@ -35,7 +36,6 @@ from adsunify.outcomes.reversals import (
     Reversal,
     list_reversals,
 )
-from adsunify.outcomes.verdicts import StepVerdict
 from adsunify.plans.records import ENTITY_KINDS, Action, Plan, Risk, Step, make_plan
 from adsunify.review.completion import join_sentences
 from adsunify.service import entities, preparation, serializers
@@ -116,14 +116,10 @@ async def _read_decided_attempts(
         if verdict is None or verdict.verdict == "undecided":
             message = f"It is not known whether step {attempt.key} was done. Inspect the operation first."
             raise Conflict(message, code="outcome_undecided")
-        if verdict.verdict == "applied":
-            decided.append(evolve(attempt, receipt=_make_receipt(record.read_plan(), verdict)))
+        receipt = make_receipt(record.read_plan(), verdict)
+        if verdict.verdict == "applied" or receipt.items:
+            decided.append(evolve(attempt, receipt=receipt))
     return decided
-
-
-def _make_receipt(plan: Plan, verdict: StepVerdict) -> Receipt:
-    index = next(number for number, step in enumerate(plan.steps) if step.key == verdict.step_key)
-    return Receipt(index, verdict.step_key, verdict.attempt, "applied", outputs=verdict.outputs)
 
 
 def _read_written(service: Service, record: OperationRecord, attempts: Sequence[StepAttempt]) -> _Written:

@@ -1,0 +1,89 @@
+"""Finds the entities that other writes created, or may have created. An inspection never takes one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from attrs import frozen
+from sqlalchemy import Connection
+
+from adsunify.adapter.network import Network
+from adsunify.outcomes.planned import PlannedEntity
+from adsunify.outcomes.search import get_planned_name
+from adsunify.outcomes.verdicts import StepVerdict
+from adsunify.store import created, verdicts
+from adsunify.values.exact_json import Json
+
+
+@frozen
+class Claims:
+    """What belongs to other writes in the account, of all workspaces.
+
+    Attributes:
+        ids: the last parts of the ids of entities of the kind that other receipts or verdicts name.
+        has_rival: another attempt in doubt or in flight sends the same name, so an entity may be that one's.
+    """
+
+    ids: frozenset[str]
+    has_rival: bool
+
+
+def read_claims(
+    connection: Connection,
+    network: Network,
+    native_account: str,
+    planned: PlannedEntity,
+    maker: tuple[str, int],
+    own_ids: Iterable[str],
+) -> Claims:
+    """Read what belongs to other writes than one item.
+
+    It must be called after the list was read: every write of this database that the list shows has an intent by then.
+
+    Args:
+        connection: the connection.
+        network: the tables of the network.
+        native_account: the native id of the account.
+        planned: the entity that is looked for; its level is known.
+        maker: the operation and the position of the step that sends it.
+        own_ids: the ids that this item has according to receipts and to its last verdict.
+    """
+    assert planned.level is not None
+    kind, own = planned.level.kind, {get_last_part(id_) for id_ in own_ids}
+    attempts = verdicts.list_open_attempts(connection, network.code, native_account, maker[0])
+    made = created.list_created(connection, network.code, native_account, kind)
+    ids = {get_last_part(id_) for id_, by in made if by != maker or get_last_part(id_) not in own}
+    for attempt in attempts:
+        if attempt.verdict is not None:
+            ids |= {get_last_part(id_) for id_ in _list_ids(network, attempt.step, attempt.verdict, kind)}
+    undecided = [one for one in attempts if one.verdict is None or one.verdict.verdict == "undecided"]
+    name = get_planned_name(planned)
+    has_rival = not planned.is_parent_new and any(
+        one.step["kind"] == planned.kind and (name is None or name in _list_values(one.request)) for one in undecided
+    )
+    return Claims(frozenset(ids), has_rival)
+
+
+def get_last_part(id_: str) -> str:
+    """Return the last part of an id that is a path or a URN."""
+    return id_.rpartition("/")[2].rpartition(":")[2]
+
+
+def _list_ids(network: Network, step: Mapping[str, Json], verdict: StepVerdict, kind: str) -> Iterator[str]:
+    """Yield the ids of a kind that a verdict names as created. An id that is a path contains its collection."""
+    collections = {f"{level.native}s": level.kind for level in network.levels}
+    outputs = verdict.outputs.values() if verdict.verdict == "applied" else ()
+    ids = [id_ for output in outputs for id_ in ([output] if isinstance(output, str) else output)]
+    for id_ in [*ids, *(item.id for item in verdict.items if item.verdict == "applied" and item.id is not None)]:
+        collection, slash, _ = id_.rpartition("/")
+        if (collections.get(collection.rpartition("/")[2]) if slash else step["kind"]) == kind:
+            yield id_
+
+
+def _list_values(value: Json) -> Iterator[Json]:
+    """Yield every value of a JSON document that is no object and no list."""
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else None
+    if parts is None:
+        yield value
+    for part in parts or ():
+        yield from _list_values(part)

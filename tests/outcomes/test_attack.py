@@ -1,0 +1,90 @@
+"""What could make an inspection take another write for the one in doubt, or miss it. No verdict may be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from adsunify import Ads
+from adsunify.answers import InspectedStep, Operation
+from adsunify.testing import SimulatedNetworks, sandbox
+from adsunify.values.network_codes import NetworkCode
+
+from .matrix import WAIT_SECONDS, advance_to, list_briefs, load_brief, lose_answer
+
+SAMPLE: tuple[NetworkCode, ...] = ("meta", "google", "tiktok", "snapchat", "apple")
+BRIEFS = {path.stem.split("-")[0]: path for path in list_briefs(False)}
+
+
+@pytest.fixture(scope="module")
+def networks() -> Iterator[SimulatedNetworks]:
+    with sandbox(*SAMPLE) as simulated:
+        yield simulated
+
+
+@pytest.fixture
+def ads(networks: SimulatedNetworks) -> Iterator[Ads]:
+    networks.reset()
+    with networks.client() as client:
+        yield client
+
+
+def inspect_twice(networks: SimulatedNetworks, ads: Ads, operation: Operation, position: int = 0) -> InspectedStep:
+    """What an inspection says after the lists show everything; there was one before."""
+    key = operation.plan.steps[position].key
+    advance_to(networks, ads, operation, key, 0)
+    return advance_to(networks, ads, operation, key, WAIT_SECONDS)
+
+
+def test_an_entity_of_one_of_two_attempts_in_doubt_is_nobodys(networks: SimulatedNetworks, ads: Ads) -> None:
+    """Both send the same campaign and one creates it: each could take it, and the other would be sent again."""
+    account = networks.account("meta")
+    brief = load_brief(BRIEFS["meta"], account)
+    lost, written = (ads.campaigns.create(account, brief) for _ in range(2))
+    lose_answer(networks, ads, lost, 0, "before")
+    lose_answer(networks, ads, written, 0, "after")
+    key = lost.plan.steps[0].key
+    for operation in (lost, written):
+        assert inspect_twice(networks, ads, operation).verdict == "undecided"
+    campaign = networks.writes("meta")[-1].entities[0][1]
+    ads.operations.settle(written.id, step=key, verdict="applied", entity=campaign)
+    assert inspect_twice(networks, ads, lost).verdict == "not_applied"
+
+
+@pytest.mark.parametrize("network", ["meta", "tiktok", "snapchat", "apple"])  # Google creates all with one step
+def test_a_resumed_operation_keeps_its_own_entity(networks: SimulatedNetworks, ads: Ads, network: NetworkCode) -> None:
+    """The entity counts as created by the step since the resumption, and is still the step's."""
+    account = networks.account(network)
+    operation = ads.campaigns.create(account, load_brief(BRIEFS[network], account))
+    lose_answer(networks, ads, operation, 0, "after")
+    found = inspect_twice(networks, ads, operation)
+    ads.operations.resume(operation.id)
+    again = inspect_twice(networks, ads, operation)
+    assert (found.verdict, again.verdict, again.entity_id) == ("applied", "applied", found.entity_id)
+
+
+@pytest.mark.parametrize("name", ["{}  ", "{} (checked)", "Something else"])
+def test_an_entity_with_a_changed_name_is_not_missing(networks: SimulatedNetworks, ads: Ads, name: str) -> None:
+    account = networks.account("meta")
+    brief = load_brief(BRIEFS["meta"], account)
+    operation = ads.campaigns.create(account, brief)
+    lose_answer(networks, ads, operation, 0, "after")
+    campaign = networks.writes("meta")[-1].entities[0][1]
+    with networks.client() as stranger:
+        renaming = stranger.campaigns.edit(account, campaign, fields={"name": name.format(brief.name)})
+        stranger.operations.execute(renaming, confirmed=True)
+    assert inspect_twice(networks, ads, operation).verdict == "undecided"
+
+
+@pytest.mark.parametrize("network", ["meta", "google", "tiktok"])
+def test_an_entity_that_was_deleted_is_not_created_again(
+    networks: SimulatedNetworks, ads: Ads, network: NetworkCode
+) -> None:
+    account = networks.account(network)
+    operation = ads.campaigns.create(account, load_brief(BRIEFS[network], account))
+    lose_answer(networks, ads, operation, 0, "after")
+    campaign = next(id_ for kind, id_ in networks.writes(network)[-1].entities if kind == "campaign")
+    with networks.client() as stranger:
+        stranger.operations.execute(stranger.campaigns.delete(account, campaign), confirmed=True)
+    assert inspect_twice(networks, ads, operation).verdict != "not_applied"
