@@ -210,7 +210,7 @@ def check_query(network: Network, kind: str, query: ListQuery) -> Level:
     issues: list[Issue] = []
     if query.parent_id is not None and not level.parent_kind:
         issues.append(Issue("parentId", "not_supported", f"A {kind} of {network.title} has no parent to filter by."))
-    if query.status is not None and query.status not in level.status_filters:
+    if query.status is not None and query.status not in (*level.status_filters, *level.hidden_statuses):
         accepted = ", ".join(level.status_filters) or "none"
         issues.append(
             Issue("status", "choice", f"{network.title} filters a {kind} by these native statuses: {accepted}.")

@@ -191,7 +191,7 @@ class Level:
             reads do not show it. ``Network.time`` reads the value (ISO 8601 without one).
         has_unique_name: the network accepts a name once among the entities of the same parent.
         hidden_statuses: the native statuses of entities that a list without a status leaves out. A search for a write
-            lists each of them as well.
+            lists each of them as well, so a list accepts them even if callers cannot filter by them.
         compared: how a read names a member that a create sends under another name, in native pointers:
             ``/creative/creative_id=/creative/id``. A member that is not named here is compared with the one at the same
             pointer; a pointer without ``=`` names a member that a read shows in another form, so it is not compared.

@@ -13,7 +13,7 @@ from adsunify.values.network_codes import NetworkCode
 
 from .matrix import WAIT_SECONDS, advance_to, list_briefs, load_brief, lose_answer
 
-SAMPLE: tuple[NetworkCode, ...] = ("meta", "google", "tiktok", "snapchat", "apple")
+SAMPLE: tuple[NetworkCode, ...] = ("meta", "google", "tiktok", "snapchat", "apple", "x")
 BRIEFS = {path.stem.split("-")[0]: path for path in list_briefs(False)}
 
 
@@ -77,7 +77,7 @@ def test_an_entity_with_a_changed_name_is_not_missing(networks: SimulatedNetwork
     assert inspect_twice(networks, ads, operation).verdict == "undecided"
 
 
-@pytest.mark.parametrize("network", ["meta", "google", "tiktok"])
+@pytest.mark.parametrize("network", SAMPLE)
 def test_an_entity_that_was_deleted_is_not_created_again(
     networks: SimulatedNetworks, ads: Ads, network: NetworkCode
 ) -> None:

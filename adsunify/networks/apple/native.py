@@ -47,6 +47,7 @@ REQUEST_ID_HEADER = "x-request-id"  # unverified: the name of this header
 
 ENABLED, PAUSED, DELETED = "ENABLED", "PAUSED", "DELETED"
 STATUSES = (ENABLED, PAUSED)
+DELETED = "DELETED"  # Platform API, `displayStatus`; lists show deleted entities with a filter by `deleted` only
 APPSTORE_APP = "APPSTORE_APP"
 TAPS = "TAPS"  # the billing event
 CPT = "CPT"

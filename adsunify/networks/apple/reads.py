@@ -189,7 +189,9 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         )
     elif level is KEYWORD:
         raise invalid_input("parentId", "required", "Apple Ads lists the keywords of an ad group only.")
-    if query.status is not None:
+    if query.status == apple.DELETED:
+        filters.append(apple.build_filter("deleted", "EQUALS", True))
+    elif query.status is not None:
         filters.append(apple.build_filter("status", "EQUALS", query.status))
     sought = (query.search or "").casefold()
     if sought and level is CAMPAIGN:

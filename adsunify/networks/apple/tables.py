@@ -77,6 +77,7 @@ _level = partial(
     status_filters=apple.STATUSES,
     initial_status=apple.PAUSED,
     created="/creationTime",
+    hidden_statuses=(apple.DELETED,),
 )
 
 CAMPAIGN = _level(

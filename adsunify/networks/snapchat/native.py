@@ -43,6 +43,7 @@ LOGIN = OAuth2(
 SUCCESS, ERROR = "SUCCESS", "ERROR"
 ACTIVE, PAUSED = "ACTIVE", "PAUSED"
 STATUSES = (ACTIVE, PAUSED)
+DELETED = "DELETED"  # no status of Snap: reads with `read_deleted_entities` mark such an entity with `deleted`
 AWARENESS = "AWARENESS_AND_ENGAGEMENT"
 AUCTION, SNAP_ADS, AUTOMATIC = "AUCTION", "SNAP_ADS", "AUTOMATIC"
 IMPRESSION, IMPRESSIONS = "IMPRESSION", "IMPRESSIONS"
@@ -140,9 +141,12 @@ def build_level_entity_request(level: Level, entity_id: str) -> Request:
     return Request("GET", f"{API_URL}/{level.path}/{{id}}", {"id": entity_id}, _build_placement_query(level))
 
 
-def build_edge_list_request(level: Level, owner: str, owner_id: str, limit: int, cursor: str | None = None) -> Request:
+def build_edge_list_request(
+    level: Level, owner: str, owner_id: str, limit: int, cursor: str | None = None, with_deleted: bool = False
+) -> Request:
     """Build the request of one page of a level. ``owner``: the path segment of the account or the parent."""
     query = _build_placement_query(level) | build_page_query(limit, cursor)
+    query |= {"read_deleted_entities": "true"} if with_deleted else {}
     return Request("GET", f"{API_URL}/{owner}/{{owner}}/{level.path}", {"owner": owner_id}, query)
 
 

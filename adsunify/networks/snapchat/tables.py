@@ -62,6 +62,7 @@ _level = partial(
     status_filters=snap.STATUSES,
     initial_status=snap.PAUSED,
     created="/created_at",
+    hidden_statuses=(snap.DELETED,),
     payload=PayloadRules(
         read_only=("id", *snap.READ_ONLY_MEMBERS),
         neutral=snap.NEUTRAL_MEMBERS,

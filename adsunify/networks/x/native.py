@@ -47,6 +47,7 @@ REQUEST_ID_HEADER = "x-transaction-id"  # unverified: the name of this header
 
 ACTIVE, PAUSED, DRAFT = "ACTIVE", "PAUSED", "DRAFT"
 STATUSES = (ACTIVE, PAUSED, DRAFT)
+DELETED = "DELETED"  # no status of X: lists with `with_deleted` mark such an entity with `deleted`
 LINE_ITEM_BUDGET = "LINE_ITEM"
 WEBSITE_CLICKS, LINK_CLICKS = "WEBSITE_CLICKS", "LINK_CLICKS"
 PROMOTED_POSTS = "PROMOTED_TWEETS"

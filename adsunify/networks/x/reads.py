@@ -166,6 +166,8 @@ def _build_list_filters(level: Level, query: ListQuery) -> dict[str, str]:
         filters["q"] = query.search
     if query.status == x.DRAFT:
         filters["with_draft"] = "true"
+    if query.status == x.DELETED:
+        filters["with_deleted"] = "true"
     if query.cursor is not None:
         filters["cursor"] = query.cursor
     return filters
@@ -174,10 +176,17 @@ def _build_list_filters(level: Level, query: ListQuery) -> dict[str, str]:
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
     """Read one page of a level. X does not filter by status, so pages without a match are skipped."""
     level = check_query(NETWORK, kind, query)
-    by_status = ListQuery(status=query.status)  # X itself searches by name
+    is_deleted = query.status == x.DELETED
+    by_status = ListQuery(status=None if is_deleted else query.status)  # X itself searches by name
 
     def parse_page(response: Response) -> EntityPage:
-        entities = (hierarchy.parse_entity(level, row) for row in x.parse_rows(response))
+        # a promoted post below a deleted line item is hidden as well, and is not marked
+        rows = [
+            row
+            for row in x.parse_rows(response)
+            if not is_deleted or level is PROMOTED_POST or row.get("deleted") is True
+        ]
+        entities = (hierarchy.parse_entity(level, row) for row in rows)
         return EntityPage(tuple(filter(by_status.has_match, entities)), x.parse_next_cursor(response))
 
     request = x.build_account_get_request(account, level.path, **_build_list_filters(level, query))

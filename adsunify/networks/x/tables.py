@@ -48,6 +48,7 @@ from .native import (
     CODE,
     COUNTRIES,
     DAILY_BUDGET_MEMBER,
+    DELETED,
     DRAFT,
     HOST,
     LINE_ITEM_BUDGET,
@@ -92,7 +93,7 @@ _level = partial(
     unified_statuses=_UNIFIED_STATUSES,
     status_filters=STATUSES,
     created="/created_at",
-    hidden_statuses=(DRAFT,),
+    hidden_statuses=(DRAFT, DELETED),
 )
 
 
@@ -136,7 +137,7 @@ PROMOTED_POST = _level(
     label="promoted post",
     parent="/line_item_id",
     parent_kind="adGroup",
-    hidden_statuses=(),
+    hidden_statuses=(DELETED,),
     payload=_payload_rules("line_item_id tweet_ids", ""),
     settings_context={"creative": ("/tweet_id", "/approval_status")},
     note=(
