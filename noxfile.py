@@ -166,9 +166,10 @@ def simulation(session: nox.Session) -> None:
 
 @nox.session
 def outcomes(session: nox.Session) -> None:
-    """Every step of every example brief loses its answer; an inspection decides it, and the networks' log is right."""
+    """Every step of every example brief loses its answer, and an inspection decides it; 10,000 changes are undone."""
     install(session, "test")
-    session.run("pytest", "tests/system/outcomes", "-s", "-o", "timeout=900", *session.posargs)
+    scale = {"ADSUNIFY_OUTCOMES": "long"}
+    session.run("pytest", "tests/system/outcomes", "-s", "-o", "timeout=1800", *session.posargs, env=scale)
 
 
 @nox.session

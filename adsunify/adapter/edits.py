@@ -6,7 +6,7 @@ its bid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -159,10 +159,44 @@ def apply_edit(
             changes.append(require_change(change, path))
         except InvalidInput as problem:
             issues.extend(problem.issues)
+    issues += _find_overwritten_values(network, account, table, current, changes)
     raise_if_issues(_map_issue_path(issue, creative_names) for issue in issues)
+    changes += _find_implied_changes(network, account, table, native, current, new_values)
     if "bidStrategy" in new_values:
         changes += _find_dropped_bids(network, account, table, native, current, now)
     return EditResult(result, tuple(changes))
+
+
+def _find_overwritten_values(
+    network: Network, account: Account, table: Iterable[Setting], after: Mapping[str, Json], changes: Iterable[Change]
+) -> Iterator[Issue]:
+    """Yield an issue for each change whose value another field of the same edit replaces."""
+    settings = {setting.field: setting for setting in table}
+    for change in changes:
+        shown = get_display_value(network, account, settings[change.field], after)
+        if to_comparable(shown) != to_comparable(change.after):
+            message = "Another field of the edit sets it to another value; leave one of them out."
+            yield Issue(f"fields.{change.field}", "conflict", message)
+
+
+def _find_implied_changes(
+    network: Network,
+    account: Account,
+    table: Iterable[Setting],
+    before: Mapping[str, Json],
+    after: Mapping[str, Json],
+    names: Container[str],
+) -> Iterator[Change]:
+    """Yield the changes of fields that the edit does not name, such as a pacing that belongs to a budget type.
+
+    Amounts are left out, because two fields may show the same amount.
+    """
+    for setting in table:
+        if setting.unit == "money" or setting.field in names or isinstance(setting.lock, str):
+            continue
+        shown = [get_display_value(network, account, setting, native) for native in (before, after)]
+        if to_comparable(shown[0]) != to_comparable(shown[1]):
+            yield Change(setting.field, shown[0], shown[1])
 
 
 def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> Issue:

@@ -103,10 +103,13 @@ def _reverse_status(network: Network, applied: AppliedStep) -> Reversal:
     for status in applied.observed:
         level = get_level(network, status.kind)
         earlier = level.unified_statuses.get(before, before) if isinstance(before, str) else None
-        if earlier is None or earlier == status.status:
-            message = f"The {level.label} had this status before, or it is not known."
-        elif earlier not in level.writable_statuses:
-            message = f"The status before cannot be set again: {network.title} sets {_join(level.writable_statuses)}."
+        if earlier is None:
+            message = f"The status of the {level.label} before is not known."
+        elif before not in (earlier, level.writable_statuses.get(earlier)) or earlier not in level.writable_statuses:
+            settable = _join(level.writable_statuses)
+            message = f"The status before, {before}, cannot be set again: {network.title} sets {settable}."
+        elif earlier == status.status:
+            message = f"The {level.label} had this status before."
         else:
             return Reversal(
                 *(step.key, "status", status.kind, status.id), status=earlier, written={STATUS_MEMBER: status.status}

@@ -196,12 +196,19 @@ def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -
     if level.parent_kind and parent_id is not None and (entity is None or entity.parent_id != parent_id):
         yield from _read_entity(session, level.parent_kind, parent_id)
     plan = yield from PLAN_FUNCTIONS[mutation.action](session.adapter.plans, session.native_account, mutation, now)
-    return plan if mutation.action != "status" or entity is None else _with_status_before(plan, entity, mutation.status)
+    if mutation.action != "status" or entity is None:
+        return plan
+    return _with_status_before(plan, level, entity, mutation.status)
 
 
-def _with_status_before(plan: Plan, entity: ParsedEntity, status: str) -> Plan:
-    """Add the status before to a plan whose adapter does not show it, so that it can be reviewed and undone."""
-    change = Change("status", entity.status, status)
+def _with_status_before(plan: Plan, level: Level, entity: ParsedEntity, status: str) -> Plan:
+    """Add the status before to a plan whose adapter does not show it, so that it can be reviewed and undone.
+
+    A status that cannot be set, such as that of a draft, is the network's own.
+    """
+    written = level.writable_statuses.get(entity.status or "", entity.native_status)
+    before = entity.status if written == entity.native_status else entity.native_status
+    change = Change("status", before, status)
     steps = [
         evolve(step, changes=(change,)) if step.kind == entity.kind and not step.changes else step
         for step in plan.steps

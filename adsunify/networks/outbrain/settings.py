@@ -112,6 +112,18 @@ def _list_setting(member: str, can_clear: bool = True, **more: Any) -> Setting:
     )
 
 
+def _tracking_setting(
+    field: str, pointer: str, empty: str, write: Callable[[Json, NativeEntity, Account], Mapping[str, Json]]
+) -> Setting:
+    """Build the setting of a tracking code. The word ``empty`` clears it, so that it is shown as not set."""
+
+    def read(entity: NativeEntity, account: Account) -> Json:
+        value = get_value(entity, pointer)
+        return None if value == empty else value
+
+    return Setting("campaign", field, pointer, can_clear=True, read=read, write=write)
+
+
 # -- the table ----------------------------------------------------------------------------------------------------
 
 _campaign_setting = partial(Setting, "campaign")
@@ -160,8 +172,8 @@ SETTINGS = (
     _list_setting("operatingSystems", choices=OPERATING_SYSTEMS),
     _campaign_setting("ages", "/targeting/ages", lock=_NOT_OFFERED_REASON),
     _campaign_setting("genders", "/targeting/genders", lock=_NOT_OFFERED_REASON),
-    _campaign_setting("trackingSuffix", "/suffixTrackingCode", can_clear=True, write=_write_suffix),
-    _campaign_setting("trackingPrefix", "/prefixTrackingCode/prefix", can_clear=True, write=_write_prefix),
+    _tracking_setting("trackingSuffix", "/suffixTrackingCode", outbrain.EMPTY_SUFFIX, _write_suffix),
+    _tracking_setting("trackingPrefix", "/prefixTrackingCode/prefix", outbrain.EMPTY_PREFIX, _write_prefix),
     Setting(
         *("ad", "status", "/enabled", "choice"),
         choices=("active", "paused"),
