@@ -25,6 +25,7 @@ class LedgerSubject(Shape):
         Literal[
             "operation",
             "guardrail",
+            "alert",
             "credential",
             "key",
             "grant",
@@ -62,6 +63,7 @@ class LedgerEntry(Shape):
             "verdict",
             "settlement",
             "guardrail",
+            "alert",
             "freeze",
             "lift",
             "key",

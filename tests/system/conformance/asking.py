@@ -13,6 +13,7 @@ from attrs import define, evolve, field
 from adsunify.contract import ENDPOINTS
 from tests.server.served import NEVER, Caller, Served, brief, connect
 from tests.server.test_oauth import agent
+from tests.server.test_resuming import lose
 
 from .spec import KINDS, Row
 
@@ -126,6 +127,13 @@ async def _source(one: Things, row: Row) -> str:
 
 
 async def _operation(one: Things, row: Row) -> str:
+    """One that the endpoint accepts: prepared, written, or without the answer to its first write."""
+    if row.path.endswith("/undo"):
+        made = await one.prepared()
+        await one.caller.execute(made)
+        return made
+    if row.path.endswith(("/inspect", "/resume", "/settle")):
+        return await lose(one.server, fault="reset_after")
     return await one.prepared()
 
 

@@ -405,8 +405,19 @@ OPERATIONS = Fields(
     }
 )
 KINDS_OF_CHANGES = (
-    *("prepare", "execute", "receipt", "cancel", "verdict", "settlement", "guardrail", "freeze", "lift", "key"),
-    *("grant", "consent", "connection", "account", "workspace", "membership", "invitation", "password", "webhook"),
+    *("prepare", "execute", "receipt", "cancel", "verdict", "settlement", "guardrail", "alert", "freeze", "lift"),
+    *(
+        "key",
+        "grant",
+        "consent",
+        "connection",
+        "account",
+        "workspace",
+        "membership",
+        "invitation",
+        "password",
+        "webhook",
+    ),
     "delivery",
 )
 LEDGER = Fields(

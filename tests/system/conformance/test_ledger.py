@@ -14,10 +14,12 @@ import pytest
 from sqlalchemy import Connection, select, text
 
 from adsunify.encryption import KeyRing, SecretContext, decrypt
+from adsunify.errors import StoreError
 from adsunify.store.schema import api_keys, ledger, metadata, oauth_tokens, secrets, sessions, users
 from adsunify.values.exact_json import loads
 from tests.pages.browsing import PASSWORD, with_passwords
 from tests.server.oauth import agent
+from tests.server.test_resuming import settle
 
 from .asking import Things
 from .spec import ROWS, Row
@@ -88,6 +90,9 @@ async def test_every_change_leaves_a_row_in_its_transaction(own: Things, row: Ro
             await own.ids(other)
     ids = await own.ids(row)
     before = await read_settled(own)
+    if row.name.endswith("/settle"):
+        await check_settlement(own, ids["operationId"], before)
+        return
     if row.name not in UNCHANGING:
         async with blocked_ledger(own):
             refused = await send_good(own, row, ids)
@@ -103,6 +108,18 @@ async def test_every_change_leaves_a_row_in_its_transaction(own: Things, row: Ro
     assert {(one.workspace_id, one.user_id, one.credential) for one in new} <= {
         (caller.workspace_id, caller.user_id, key_id)
     }
+
+
+async def check_settlement(own: Things, operation_id: str, before: dict[str, list[Any]]) -> None:
+    """Only a person settles, so no key can call the endpoint."""
+    store, recorded = own.server.service.store, await own.server.service.store.read(read_ledger)
+    async with blocked_ledger(own):
+        with pytest.raises(StoreError, match="ledger"):
+            await settle(own.server, operation_id, "not_applied")
+    assert await read_settled(own) == before
+    await settle(own.server, operation_id, "not_applied")
+    (new,) = [one for one in await store.read(read_ledger) if one not in recorded]
+    assert (new.kind, new.subject_id, new.credential) == ("settlement", operation_id, "session")
 
 
 def read_secrets(connection: Connection, ring: KeyRing) -> Iterator[str]:
