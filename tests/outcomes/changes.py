@@ -126,12 +126,9 @@ class Changer:
     def _list_settings(self, kind: Kind) -> list[Any]:
         return [one for one in get_adapter(self.network).network.settings if one.level == kind]
 
-    def _resource(self, kind: Kind) -> Any:
-        return {"campaign": self.ads.campaigns, "adGroup": self.ads.ad_groups, "ad": self.ads.ads}[kind]
-
     def _prepare_edit(self, kind: Kind, entity_id: str, names: Sequence[str] = ()) -> Operation:
         """Prepare an edit of one to three fields, or of a part of the targeting or creative."""
-        account, resource = self.networks.account(self.network), self._resource(kind)
+        account, resource = self.networks.account(self.network), get_resource(self.ads, kind)
         rows = {row.field: row for row in resource.settings(account, entity_id).fields if row.locked is None}
         free = [name for name in names or rows if name in rows]
         if not free:
@@ -239,6 +236,11 @@ class Changer:
     def copy_world(self) -> Entities:
         """Everything that the simulated network holds."""
         return dict(self.world._stored_entities)
+
+
+def get_resource(ads: Ads, kind: str) -> Any:
+    """The methods of a client for the entities of a kind."""
+    return {"campaign": ads.campaigns, "adGroup": ads.ad_groups, "ad": ads.ads}[kind]
 
 
 def list_differences(before: Entities, after: Entities) -> list[str]:

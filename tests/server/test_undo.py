@@ -11,6 +11,7 @@ import pytest
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 from .served import Served, brief
+from .test_guardrails import guarded
 from .test_stale_plans import PATHS, at, create_campaign, find_budget, read_fields, set_status
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -159,3 +160,29 @@ async def test_an_undo_is_prepared_once(server: Served, network: str) -> None:
     second = await undo(server, prepared["id"])
     await server.admin.execute(second["id"])
     assert (await read_fields(server, network, "campaign", made["campaign"]))["name"] == name
+
+
+async def test_guardrails_hold_for_an_undo(server: Served) -> None:
+    """An action that is blocked; and what the undo of a pause exposes, and of a lower budget."""
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    created = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    made = {entity["kind"]: entity["entityId"] for entity in created["created"]}
+    async with guarded(server, blockedActions=["delete"]):
+        assert (await refuse(server, created["id"], 403))["code"] == "guardrail_exceeded"
+    await server.admin.execute(await set_status(server, "meta", made, "active"))
+    lower = {"fields": {"budget": "10"}}
+    lowered = await server.admin.post(at(server, "meta", "adGroup", made["adGroup"], "edit"), lower, 201)
+    await server.admin.execute(lowered["id"])
+    async with guarded(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
+        assert (await refuse(server, lowered["id"], 403))["code"] == "guardrail_exceeded"
+    await server.admin.execute(await set_status(server, "meta", made, "paused"))
+    active = await server.admin.execute(await set_status(server, "meta", made, "active"))
+    paused = await server.admin.execute(await set_status(server, "meta", made, "paused"))
+    async with guarded(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
+        assert (await refuse(server, paused["id"], 403))["code"] == "guardrail_exceeded"
+        assert (await refuse(server, active["id"], 409))["code"] == "moved"
+    async with guarded(server, currency="USD", approvalAbove={"daily": "5.00", "lifetime": None}):
+        undone, writes = await undo(server, paused["id"]), server.networks.writes()
+        path = f"/operations/{undone['id']}/execute"
+        problem = await server.admin.problem(403, "POST", path, {"confirmed": True})
+        assert (problem["code"], server.networks.writes()) == ("approval_required", writes)

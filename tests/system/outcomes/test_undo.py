@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from adsunify.errors import ProviderNotFound
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.testing import sandbox
 from adsunify.values.network_codes import ExternalNetwork
-from tests.outcomes.changes import count_outcomes, list_outcomes
+from tests.outcomes.changes import count_outcomes, get_resource, list_outcomes
+from tests.outcomes.matrix import get_network, list_briefs, load_brief
 
 IS_LONG = os.environ.get("ADSUNIFY_OUTCOMES") == "long"
 CHANGES = 840 if IS_LONG else 20
@@ -40,3 +43,21 @@ def test_an_undo_restores_or_is_refused(network: str) -> None:
     assert [str(outcome) for outcome in outcomes if outcome.fault] == []
     assert sum(outcome.result == "undone" for outcome in outcomes) >= CHANGES // 4
     assert any(outcome.result == "moved" for outcome in outcomes)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", list_briefs(True), ids=lambda path: path.stem)
+def test_an_undone_creation_leaves_nothing_that_can_spend(path: Path) -> None:
+    """The campaign is gone or archived, and nothing below it is active that was not before."""
+    with sandbox(get_network(path)) as networks, networks.client() as ads:
+        account = networks.account(get_network(path))
+        done = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
+        ads.operations.run(ads.operations.undo(done.id), confirmed=True)
+        statuses = {}
+        for made in done.created:
+            try:
+                statuses[made.kind] = get_resource(ads, made.kind).get(account, made.entity_id).status
+            except ProviderNotFound:
+                statuses[made.kind] = None
+    assert statuses["campaign"] in (None, "deleted", "archived"), statuses
+    assert "active" not in statuses.values()
