@@ -63,10 +63,27 @@ def record_created(
         }
         if _INSERT.fetch_all(connection, {**key, "operation_id": operation_id, "n": n}):
             continue
-        maker = _FIND_CREATOR.fetch_one(connection, key)
-        if (maker.chain, maker.n) != (_GET_CHAIN.fetch_one(connection, {"the_id": operation_id}).chain, n):
+        if _has_other_creator(connection, key, operation_id, n):
             return created_id
     return None
+
+
+def find_created_by_other(
+    connection: Connection, network: str, native_account: str, operation_id: str, n: int, created: Sequence[CreatedId]
+) -> CreatedId | None:
+    """Return the first entity that another step than step ``n`` has created; None if there is none."""
+    account = {"network": network, "native_account": native_account}
+    for created_id in created:
+        key = {**account, "kind": created_id.kind, "native_id": created_id.id}
+        if _has_other_creator(connection, key, operation_id, n):
+            return created_id
+    return None
+
+
+def _has_other_creator(connection: Connection, key: Mapping[str, str], operation_id: str, n: int) -> bool:
+    maker = _FIND_CREATOR.fetch_one_or_none(connection, key)
+    chain = _GET_CHAIN.fetch_one(connection, {"the_id": operation_id}).chain
+    return maker is not None and (maker.chain, maker.n) != (chain, n)
 
 
 def list_created(

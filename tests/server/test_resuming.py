@@ -261,6 +261,27 @@ async def test_a_write_that_landed_is_found_and_carried(server: Served) -> None:
     assert "campaign" not in later and "ad" in later
 
 
+async def test_nobody_settles_with_the_entity_of_another_operation(server: Served) -> None:
+    other = (await finish(server, await prepare_campaign(server)))["created"]
+    campaign = next(one["entityId"] for one in other if one["kind"] == "campaign")
+    operation = await lose(server)
+    with pytest.raises(InvalidInput, match="no other write"):
+        await settle(server, operation, "applied", campaign)
+    problem = await server.admin.problem(409, "POST", f"/operations/{operation}/resume", {})
+    assert problem["code"] == "outcome_undecided"
+
+
+@pytest.mark.parametrize("fault", ["html", "empty", "truncate", "reset_before"])
+async def test_a_list_that_cannot_be_read_decides_nothing(server: Served, fault: str) -> None:
+    operation = await lose(server)
+    await server.admin.post(f"/operations/{operation}/inspect", {})
+    server.hands.pass_(milliseconds=901_000)
+    await server.networks.fault("meta", fault, method="GET", path="/v26.0/act_1001/campaigns", times=9)
+    inspected = await server.admin.post(f"/operations/{operation}/inspect", {})
+    assert inspected["steps"][0]["verdict"] == "undecided"
+    await server.networks.clear_faults()
+
+
 async def test_an_id_of_another_kind_claims_nothing(server: Served) -> None:
     """Networks number their kinds apart: an ad group with the id of the campaign is another entity."""
     operation, other = await lose(server, fault="reset_after"), await prepare_campaign(server)

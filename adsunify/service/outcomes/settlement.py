@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from sqlalchemy import Connection
@@ -9,16 +10,20 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor
 from adsunify.adapter.hierarchy import is_valid_id
 from adsunify.errors import OperationError, ProviderNotFound, invalid_input
-from adsunify.execution.state import build_actor_record
+from adsunify.execution.state import CreatedId, build_actor_record
+from adsunify.execution.status_updates import find_created_ids
 from adsunify.guardrails.windows import to_hour
 from adsunify.ledger import LedgerEntry
+from adsunify.networks.registry import get_adapter
+from adsunify.outcomes.chains import make_receipt
 from adsunify.outcomes.verdicts import StepVerdict
 from adsunify.plans.records import ENTITY_KINDS, Outputs, Step
 from adsunify.service.core import Service
 from adsunify.service.network_session import NetworkSession
-from adsunify.store import verdicts
+from adsunify.store import connections, verdicts
 from adsunify.store.chains import find_last_of_chain, make_resumed_error
 from adsunify.store.clock import Clock
+from adsunify.store.created import find_created_by_other
 from adsunify.store.ledger import record_entry
 from adsunify.store.operations import OperationRecord
 from adsunify.store.resumptions import lock_operation
@@ -72,7 +77,9 @@ async def settle_step(
     )
     by = build_actor_record(actor.user_id, actor.credential, at)
     given = StepVerdict(step, last.attempt, verdict, reason, outputs, settled_by=by)
-    await service.store.write(_store_settlement, actor, record, given, service.store.clock)
+    receipt = make_receipt(chain.plan, given)
+    made = find_created_ids(get_adapter(record.network).network, planned, receipt)
+    await service.store.write(_store_settlement, actor, record, given, (receipt.step_index, made), service.store.clock)
     return {
         "operationId": record.id,
         "step": step,
@@ -123,13 +130,28 @@ async def _read_outputs(
 
 
 def _store_settlement(
-    connection: Connection, actor: Actor, record: OperationRecord, given: StepVerdict, clock: Clock
+    connection: Connection,
+    actor: Actor,
+    record: OperationRecord,
+    given: StepVerdict,
+    made: tuple[int, Sequence[CreatedId]],
+    clock: Clock,
 ) -> None:
-    """Store a settlement. A chain that surely wrote nothing gives back what it took from windows."""
+    """Store a settlement. A chain that surely wrote nothing gives back what it took from windows.
+
+    ``made``: the position of the step, and the entities that it created.
+
+    Raises:
+        InvalidInput: another step has created the entity.
+        OperationError: the operation was executed or resumed after it was read.
+    """
     if not lock_operation(connection, record.id, record.fence, clock):
         raise OperationError(
             "The operation was executed or resumed at the same time. Read it again.", code="operation_running"
         )
+    native_account = connections.get_account(connection, actor, record.account_id).native_id
+    if find_created_by_other(connection, record.network, native_account, record.id, *made):
+        raise invalid_input("entityId", "not_found", "must be an entity that no other write has created.")
     verdicts.save_verdicts(connection, record.id, [given], clock)
     after = {"step": given.step_key, "attempt": given.attempt, "verdict": given.verdict, "outputs": given.outputs}
     entry = LedgerEntry(
