@@ -243,7 +243,8 @@ class CommitResult:
       evaluates it again and repeats the claim.
     - ``guardrail``: the window of a rule has no room. ``breach`` says which, and what would fit.
     - ``resumed``: another operation carries on with this one.
-    - ``outcome_changed``: a receipt of an operation that this one resumes arrived after this one was prepared.
+    - ``outcome_changed``: a receipt of an operation that this one resumes arrived after this one was prepared, or an
+      inspection found a write of it.
     - ``clock``: the operation was changed at a time that is ahead of this machine's clock.
     - ``ambiguous``: the receipt names an entity that another step created. The operation is now ``unknown``.
     """

@@ -32,7 +32,7 @@ class ChainProgress:
 def read_chain_progress(
     plan: Plan,
     receipts: Sequence[Receipt],
-    older_doubts: Collection[str],
+    older_doubts: Mapping[str, StepVerdict | None],
     own_doubts: Collection[tuple[str, int]],
     verdicts: Sequence[StepVerdict],
 ) -> ChainProgress:
@@ -45,7 +45,7 @@ def read_chain_progress(
     Args:
         plan: the plan of the last operation.
         receipts: the receipts of all operations, oldest first.
-        older_doubts: the keys of the steps that are in doubt in older operations.
+        older_doubts: the steps that are in doubt in older operations, each with its last valid verdict.
         own_doubts: the attempts of the last operation that are in doubt, as step key and number.
         verdicts: the valid verdicts about the last operation.
     """
@@ -57,16 +57,18 @@ def read_chain_progress(
     for step in plan.steps:
         outputs, items = progress.outputs.get(step.key), dict(progress.applied_items.get(step.key, {}))
         before = plan.carried.get(step.key)
+        older = older_doubts.get(step.key)
         if before is not None and outputs is None and step.key in older_doubts:
             outputs, items = before.outputs, {**before.items, **items}
+        elif older is not None and outputs is None and older.verdict == "applied":  # found after the plan was made
+            outputs, items = older.outputs, {**_get_applied_items(older), **items}
+            found.append(older)
         for doubt in sorted(doubt for doubt in own_doubts if doubt[0] == step.key):
             verdict = by_attempt.get(doubt)
             if verdict is None or verdict.verdict == "undecided":
                 undecided.append(step.key)
                 continue
-            applied = {
-                item.index: item.id for item in verdict.items if item.verdict == "applied" and item.id is not None
-            }
+            applied = _get_applied_items(verdict)
             items = applied | items
             if verdict.verdict == "applied" or applied:
                 found.append(verdict)
@@ -78,6 +80,10 @@ def read_chain_progress(
             carried[step.key] = Carried(outputs, items)
     remaining = [step.key for step in plan.steps if step.key not in carried or carried[step.key].outputs is None]
     return ChainProgress(carried, tuple(dict.fromkeys(undecided)), tuple(remaining), tuple(found))
+
+
+def _get_applied_items(verdict: StepVerdict) -> dict[int, str]:
+    return {item.index: item.id for item in verdict.items if item.verdict == "applied" and item.id is not None}
 
 
 def _merge_items(step: Step, items: Mapping[int, str]) -> Outputs | None:

@@ -1,18 +1,18 @@
 """Chains: operations of which each carries on with the one before it.
 
 At most one operation carries on with another one, so a chain has one last operation. Only that one can be claimed or
-cancelled, and only if no older operation has got a receipt since it was prepared.
+cancelled. It can be claimed only if nothing new is known about the older operations since it was prepared.
 """
 
 from __future__ import annotations
 
 from attrs import frozen
-from sqlalchemy import Connection, bindparam, func, or_, select
+from sqlalchemy import Connection, and_, bindparam, exists, func, not_, or_, select
 
 from adsunify.errors import Conflict
 
 from .attempts import StepAttempt, list_attempts_by_operation
-from .schema import operations, steps
+from .schema import operations, steps, verdicts
 from .statement import Statement
 
 
@@ -46,8 +46,38 @@ _CHAIN_RECEIPTS = (
     .correlate(operations)
     .scalar_subquery()
 )
-HAS_CHAIN_RECEIPTS = or_(operations.c.chain_id.is_(None), operations.c.chain_receipts == _CHAIN_RECEIPTS)
-"""No receipt of an older operation of the chain has arrived since the operation was prepared."""
+_earlier = verdicts.alias("earlier")
+_HAS_NEW_FIND = (
+    exists()
+    .where(
+        or_(
+            verdicts.c.operation_id == operations.c.chain_id,
+            verdicts.c.operation_id.in_(
+                select(_of_chain.c.id).where(_of_chain.c.chain_id == operations.c.chain_id).correlate(operations)
+            ),
+        ),
+        verdicts.c.operation_id != operations.c.id,
+        verdicts.c.verdict == "applied",
+        verdicts.c.at > operations.c.created_at,
+        not_(
+            exists()
+            .where(
+                _earlier.c.operation_id == verdicts.c.operation_id,
+                _earlier.c.key == verdicts.c.key,
+                _earlier.c.attempt == verdicts.c.attempt,
+                _earlier.c.verdict == "applied",
+                _earlier.c.at <= operations.c.created_at,
+            )
+            .correlate(operations, verdicts)
+        ),
+    )
+    .correlate(operations)
+)
+IS_CHAIN_UNCHANGED = or_(
+    operations.c.chain_id.is_(None), and_(operations.c.chain_receipts == _CHAIN_RECEIPTS, not_(_HAS_NEW_FIND))
+)
+"""Since the operation was prepared, no receipt of an older operation of the chain has arrived, and no inspection has
+found a write of one of them."""
 
 _LIST_CHAIN = Statement(
     select(operations.c.id, operations.c.resumed_by).where(

@@ -40,7 +40,7 @@ from adsunify.execution.state import (
 from adsunify.guardrails.windows import SpendBinding, to_hour
 from adsunify.ledger import LedgerEntry
 from adsunify.store import attempts, events
-from adsunify.store.chains import HAS_CHAIN_RECEIPTS, IS_LAST_OF_CHAIN
+from adsunify.store.chains import IS_CHAIN_UNCHANGED, IS_LAST_OF_CHAIN
 from adsunify.store.clock import Clock
 from adsunify.store.created import build_unknown_outcome_error
 from adsunify.store.guardrails import bind_windows
@@ -164,7 +164,7 @@ _CLAIM = Statement(
         _IS_DUE,
         _IS_NEW_ATTEMPT,
         IS_LAST_OF_CHAIN,
-        HAS_CHAIN_RECEIPTS,
+        IS_CHAIN_UNCHANGED,
         _ACCESS,
         _IS_APPROVED,
         _IS_EVALUATED,
@@ -222,7 +222,7 @@ _READ_CONDITIONS = Statement(
         _IS_DUE.label("due"),
         _IS_NEW_ATTEMPT.label("fresh"),
         IS_LAST_OF_CHAIN.label("last"),
-        HAS_CHAIN_RECEIPTS.label("unchanged"),
+        IS_CHAIN_UNCHANGED.label("unchanged"),
         _ACCESS.label("access"),
         _IS_APPROVED.label("approved"),
         _IS_EVALUATED.label("evaluated"),

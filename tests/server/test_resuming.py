@@ -261,6 +261,25 @@ async def test_a_write_that_landed_is_found_and_carried(server: Served) -> None:
     assert "campaign" not in later and "ad" in later
 
 
+async def test_a_write_that_is_found_late_stops_the_resumption(server: Served) -> None:
+    """Two inspections miss the campaign, and a third finds it before the new operation is executed."""
+    operation = await lose(server, fault="reset_after")
+    campaign = next(row["id"] for row in reversed(server.networks.state.writes) if row["kind"] == "campaign")
+    missing = StepVerdict("campaign", 1, "not_applied", "Two complete reads say so.")
+    await server.service.store.write(save_verdicts, operation, [missing], server.service.store.clock)
+    tail = await resume(server, operation)
+    server.hands.pass_(milliseconds=1000)
+    inspected = await server.admin.post(f"/operations/{operation}/inspect", {})
+    assert inspected["steps"][0]["verdict"] == "applied"
+    writes = server.networks.writes()
+    problem = await server.admin.problem(400, "POST", f"/operations/{tail['id']}/execute", {"confirmed": True})
+    assert (problem["code"], server.networks.writes()) == ("outcome_changed", writes)
+    fresh = await resume(server, tail["id"])
+    assert fresh["plan"]["carried"]["campaign"]["outputs"] == {"id": campaign}
+    await server.admin.post(f"/operations/{operation}/inspect", {})  # finds the same again
+    assert (await finish(server, fresh["id"]))["status"] == "succeeded"
+
+
 async def test_nobody_settles_with_the_entity_of_another_operation(server: Served) -> None:
     other = (await finish(server, await prepare_campaign(server)))["created"]
     campaign = next(one["entityId"] for one in other if one["kind"] == "campaign")

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.outcomes.chains import ChainProgress, read_chain_progress
+from adsunify.outcomes.verdicts import StepVerdict
 from adsunify.plans.records import Plan
 from adsunify.store import operations, verdicts
 from adsunify.store.attempts import StepAttempt
@@ -43,10 +44,15 @@ def read_chain(connection: Connection, actor: Actor, operation_id: str, clock: C
         id_: {(one.key, one.attempt) for one in each if one.receipt is None or one.receipt.state == "ambiguous"}
         for id_, each in attempts.items()
     }
+    older_doubts: dict[str, StepVerdict | None] = {}
+    for id_ in (id_ for id_ in attempts if id_ != operation_id):
+        valid = {(one.step_key, one.attempt): one for one in verdicts.list_verdicts(connection, id_)}
+        for doubt in sorted(doubts[id_]):
+            older_doubts[doubt[0]] = valid.get(doubt) or older_doubts.get(doubt[0])
     progress = read_chain_progress(
         plan,
         receipts,
-        {key for id_, each in doubts.items() if id_ != operation_id for key, _ in each},
+        older_doubts,
         doubts[operation_id],
         verdicts.list_verdicts(connection, operation_id),
     )

@@ -83,7 +83,8 @@ async def _find_problem(service: Service, chain: Chain) -> AdsunifyError | None:
     if record.status == "cancelled" and not chain.progress.carried:
         return _make_nothing_to_resume("It was cancelled and nothing of it is written. Prepare the change again.")
     is_fresh = record.status == "prepared" and not record.is_expired and not chain.attempts
-    if is_fresh and record.chain_receipts in (None, chain.end.receipt_count):
+    is_unchanged = record.chain_receipts in (None, chain.end.receipt_count) and not chain.progress.found
+    if is_fresh and is_unchanged:
         return _make_nothing_to_resume("It was not executed yet. Execute it.")
     return None
 

@@ -31,17 +31,17 @@ LOST = make_receipt("two", "ambiguous")
 
 
 def test_a_step_in_doubt_needs_a_verdict() -> None:
-    progress = read_chain_progress(PLAN, [APPLIED, LOST], (), {("two", 1)}, ())
+    progress = read_chain_progress(PLAN, [APPLIED, LOST], {}, {("two", 1)}, ())
     assert (progress.undecided, set(progress.carried)) == (("two",), {"one"})
     undecided = make_verdict("two", "undecided")
-    assert read_chain_progress(PLAN, [APPLIED, LOST], (), {("two", 1)}, [undecided]) == progress
+    assert read_chain_progress(PLAN, [APPLIED, LOST], {}, {("two", 1)}, [undecided]) == progress
 
 
 @pytest.mark.parametrize(("verdict", "remaining"), [("applied", ("three",)), ("not_applied", ("two", "three"))])
 def test_a_verdict_decides(verdict: Any, remaining: tuple[str, ...]) -> None:
     outputs = {"id": "2"} if verdict == "applied" else {}
     given_ = make_verdict("two", verdict, outputs=outputs)
-    progress = read_chain_progress(PLAN, [APPLIED, LOST], (), {("two", 1)}, [given_])
+    progress = read_chain_progress(PLAN, [APPLIED, LOST], {}, {("two", 1)}, [given_])
     assert (progress.undecided, progress.remaining) == ((), remaining)
     assert progress.carried.get("two") == (Carried({"id": "2"}) if outputs else None)
     assert progress.found == ((given_,) if outputs else ())
@@ -50,20 +50,28 @@ def test_a_verdict_decides(verdict: Any, remaining: tuple[str, ...]) -> None:
 def test_a_receipt_wins_over_what_was_carried() -> None:
     """A verdict about an older operation counts while its attempt is in doubt, and not after a late receipt."""
     resumed = evolve(PLAN, carried={"two": Carried({"id": "wrong"})})
-    assert read_chain_progress(resumed, [LOST], {"two"}, (), ()).carried == resumed.carried
+    assert read_chain_progress(resumed, [LOST], {"two": None}, (), ()).carried == resumed.carried
     late = make_receipt("two", "applied", outputs={"id": "right"})
-    assert read_chain_progress(resumed, [late], (), (), ()).carried == {"two": Carried({"id": "right"})}
-    assert read_chain_progress(resumed, [make_receipt("two", "rejected")], (), (), ()).carried == {}
+    assert read_chain_progress(resumed, [late], {}, (), ()).carried == {"two": Carried({"id": "right"})}
+    assert read_chain_progress(resumed, [make_receipt("two", "rejected")], {}, (), ()).carried == {}
 
 
 def test_a_late_receipt_of_an_older_operation_decides_no_attempt_of_the_last_one() -> None:
     """Both operations sent the step: what the last one wrote must be known before anything carries on."""
     receipts = [make_receipt("two", "applied", outputs={"id": "older"}), LOST]
-    assert read_chain_progress(PLAN, receipts, (), {("two", 1)}, ()).undecided == ("two",)
+    assert read_chain_progress(PLAN, receipts, {}, {("two", 1)}, ()).undecided == ("two",)
     applied = make_verdict("two", "applied", outputs={"id": "double"})
-    progress = read_chain_progress(PLAN, receipts, (), {("two", 1)}, [applied])
+    progress = read_chain_progress(PLAN, receipts, {}, {("two", 1)}, [applied])
     assert (progress.undecided, progress.found) == ((), (applied,))
     assert progress.carried == {"two": Carried({"id": "older"})}
+
+
+def test_what_an_inspection_finds_later_in_an_older_operation_is_carried() -> None:
+    found = make_verdict("two", "applied", outputs={"id": "2"})
+    progress = read_chain_progress(PLAN, [LOST], {"two": found}, (), ())
+    assert (progress.carried, progress.found) == ({"two": Carried({"id": "2"})}, (found,))
+    refuted = make_verdict("two", "not_applied")
+    assert read_chain_progress(PLAN, [LOST], {"two": refuted}, (), ()).carried == {}
 
 
 def test_items_of_several_operations_add_up() -> None:
@@ -73,10 +81,10 @@ def test_items_of_several_operations_add_up() -> None:
     ]
     items = (ItemVerdict(1, "applied", "b"), ItemVerdict(2, "not_applied"))
     verdict = make_verdict("three", "not_applied", items=items)
-    progress = read_chain_progress(PLAN, receipts, (), {("three", 1)}, [verdict])
+    progress = read_chain_progress(PLAN, receipts, {}, {("three", 1)}, [verdict])
     assert progress.carried == {"three": Carried(None, {0: "a", 1: "b"})}
     whole = evolve(verdict, items=(items[0], ItemVerdict(2, "applied", "c")))
-    progress = read_chain_progress(PLAN, receipts, (), {("three", 1)}, [whole])
+    progress = read_chain_progress(PLAN, receipts, {}, {("three", 1)}, [whole])
     assert progress.carried == {"three": Carried({"id": ["a", "b", "c"]}, {0: "a", 1: "b", 2: "c"})}
 
 
