@@ -130,7 +130,7 @@ def fetch_creation_times(
     for entity in entities:
         if planned.is_parent_new or not level.created or read_creation_time(network, level, entity.native) is not None:
             candidates.append(entity)
-        elif _has_similar_name(planned, entity):
+        elif has_similar_name(planned, entity):
             candidates.append((yield from reads.fetch_entity(account, level.kind, entity.id)))
     return tuple(candidates)
 
@@ -162,7 +162,7 @@ def list_candidates(
         is_recognisable = planned.is_parent_new or created is not None or level.has_unique_name
         is_same = is_recognisable and _has_planned_name(planned, entity) and is_match(comparisons)
         is_renamed = created is not None and created <= latest and _differs_in_name_only(level, comparisons)
-        if planned.is_parent_new or _has_similar_name(planned, entity) or is_renamed:
+        if planned.is_parent_new or has_similar_name(planned, entity) or is_renamed:
             candidates.append(Candidate(entity, created, comparisons, is_same))
     return candidates
 
@@ -209,7 +209,7 @@ def _has_planned_name(planned: PlannedEntity, entity: ParsedEntity) -> bool:
     return name is None or name == entity.name
 
 
-def _has_similar_name(planned: PlannedEntity, entity: ParsedEntity) -> bool:
+def has_similar_name(planned: PlannedEntity, entity: ParsedEntity) -> bool:
     """Whether the names differ in spaces, case and Unicode forms only, which a network may normalize."""
     name = get_planned_name(planned)
     return name is None or _normalize_name(name) == _normalize_name(entity.name)

@@ -52,6 +52,16 @@ def test_an_entity_of_one_of_two_attempts_in_doubt_is_nobodys(networks: Simulate
     assert inspect_twice(networks, ads, lost).verdict == "not_applied"
 
 
+def test_a_campaign_of_another_attempt_in_doubt_does_not_resemble(networks: SimulatedNetworks, ads: Ads) -> None:
+    """It was created at the same time and differs in its name only, which the other attempt has sent."""
+    account = networks.account("meta")
+    lost, written = (ads.campaigns.create(account, load_brief(BRIEFS["meta"], account)) for _ in range(2))
+    lose_answer(networks, ads, lost, 0, "before")
+    lose_answer(networks, ads, written, 0, "after")
+    assert inspect_twice(networks, ads, lost).verdict == "not_applied"
+    assert inspect_twice(networks, ads, written).verdict == "applied"
+
+
 @pytest.mark.parametrize("network", ["meta", "tiktok", "snapchat", "apple"])  # Google creates all with one step
 def test_a_resumed_operation_keeps_its_own_entity(networks: SimulatedNetworks, ads: Ads, network: NetworkCode) -> None:
     """The entity counts as created by the step since the resumption, and is still the step's."""

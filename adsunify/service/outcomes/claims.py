@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import frozen
 from sqlalchemy import Connection
 
+from adsunify.adapter.hierarchy import ParsedEntity
 from adsunify.adapter.network import Network
 from adsunify.outcomes.planned import PlannedEntity
-from adsunify.outcomes.search import get_planned_name
+from adsunify.outcomes.search import get_planned_name, has_similar_name
 from adsunify.outcomes.verdicts import StepVerdict
 from adsunify.store import created, verdicts
 from adsunify.values.exact_json import Json
@@ -22,10 +23,17 @@ class Claims:
     Attributes:
         ids: the last parts of the ids of entities of the kind that other receipts or verdicts name.
         has_rival: another attempt in doubt or in flight sends the same name, so an entity may be that one's.
+        names: what other attempts in doubt or in flight at the kind send, their names among it.
     """
 
     ids: frozenset[str]
     has_rival: bool
+    names: frozenset[str]
+
+    def has_claim(self, planned: PlannedEntity, entity: ParsedEntity) -> bool:
+        """Whether an entity belongs to another write. One with another name does if an attempt sends that name."""
+        is_of_other_name = not planned.is_parent_new and not has_similar_name(planned, entity)
+        return get_last_part(entity.id) in self.ids or (is_of_other_name and entity.name in self.names)
 
 
 def read_claims(
@@ -56,12 +64,15 @@ def read_claims(
     for attempt in attempts:
         if attempt.verdict is not None:
             ids |= {get_last_part(id_) for id_ in _list_ids(network, attempt.step, attempt.verdict, kind)}
-    undecided = [one for one in attempts if one.verdict is None or one.verdict.verdict == "undecided"]
+    rivals = [
+        one
+        for one in attempts
+        if one.step["kind"] == planned.kind and (one.verdict is None or one.verdict.verdict == "undecided")
+    ]
+    names = frozenset(value for one in rivals for value in _list_values(one.request) if isinstance(value, str))
     name = get_planned_name(planned)
-    has_rival = not planned.is_parent_new and any(
-        one.step["kind"] == planned.kind and (name is None or name in _list_values(one.request)) for one in undecided
-    )
-    return Claims(frozenset(ids), has_rival)
+    has_rival = not planned.is_parent_new and (bool(rivals) if name is None else name in names)
+    return Claims(frozenset(ids), has_rival, names)
 
 
 def get_last_part(id_: str) -> str:

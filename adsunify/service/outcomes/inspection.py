@@ -237,7 +237,7 @@ class Inspector:
         except READ_FAILURES as failure:
             return self._make_failed_decision(planned, f"the list of every {planned.level.label}", failure), None
         claims = await self._read_claims(step, planned, attempt, before)
-        own = [one for one in candidates if get_last_part(one.entity.id) not in claims.ids]
+        own = [one for one in candidates if not claims.has_claim(planned, one.entity)]
         judged = search.judge_candidates(planned, own)
         if claims.has_rival and judged.verdict == "applied":
             judged = evolve(judged, verdict="undecided", entity=None, reason=search.RIVAL_REASON)
