@@ -150,9 +150,10 @@ class Changer:
             name, values = self.random.choice(possible)
             targeting = {name: self.random.choice(values)}
             fields = fields if self.random.random() < 0.5 else {}
-        return resource.edit(
+        operation: Operation = resource.edit(
             account, entity_id, fields=fields, targeting=EditTargeting(**targeting) if targeting else None
         )
+        return operation
 
     def _make_value(self, row: Any, can_clear: bool) -> Any:
         """Make a value of a field that the network probably takes, other than the present one."""
@@ -190,6 +191,11 @@ class Changer:
     # -- undo ------------------------------------------------------------------------------------------------------
 
     def _undo(self, action: str, done: Operation, before: Entities) -> Outcome:
+        """Undo an operation.
+
+        The network may refuse the former value: Meta accepts few changes of a budget in an hour, and X no budget above
+        that of the campaign, which another change has lowered.
+        """
         written = list_differences(before, self.copy_world())
         if not written:
             return Outcome(action, "not applied", "no difference")
@@ -207,7 +213,8 @@ class Changer:
         try:
             self.ads.operations.run(undo, confirmed=True)
         except AdsunifyError as problem:
-            return Outcome(action, "undo failed", fault=f"{problem.code} {problem}: {written}")
+            is_written = len(self.networks.writes(self.network)) > writes
+            return Outcome(action, problem.code, str(problem), f"{problem}: {written}" if is_written else "")
         left = list_differences(before, self.copy_world())
         return Outcome(action, "undone", fault=f"left {left}; written {written}" if left else "")
 

@@ -24,6 +24,8 @@ CHANGES = 840 if IS_LONG else 20
 """How many changes of each network are applied: more than 10,000 of all networks in the long form."""
 BRIEFS = 45 if IS_LONG else 1
 SEED = int(os.environ.get("ADSUNIFY_OUTCOMES_SEED", "16"))
+RESULTS = ("undone", "moved", "not_reversible", "not applied")
+"""What comes of a change, unless the network refuses the undo when it is executed."""
 PART = 120
 """How many changes are applied with one set of entities."""
 
@@ -43,6 +45,8 @@ def test_an_undo_restores_or_is_refused(network: str) -> None:
     assert [str(outcome) for outcome in outcomes if outcome.fault] == []
     assert sum(outcome.result == "undone" for outcome in outcomes) >= CHANGES // 4
     assert any(outcome.result == "moved" for outcome in outcomes)
+    refused = [outcome for outcome in outcomes if outcome.result not in RESULTS]
+    assert len(refused) <= max(1, CHANGES // 50), f"the network refuses undos: {[*map(str, refused)]}"
 
 
 @pytest.mark.exhaustive
