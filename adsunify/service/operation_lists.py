@@ -11,7 +11,7 @@ from adsunify.actor import Actor
 from adsunify.errors import invalid_input
 from adsunify.execution.state import OperationStatus
 from adsunify.plans.records import Action
-from adsunify.store import attempts, operations
+from adsunify.store import attempts, connections, operations
 from adsunify.store.attempts import StepAttempt
 from adsunify.store.clock import Clock
 from adsunify.store.operation_pages import MAX_TIME, OperationFilter, Place, list_operation_page
@@ -45,7 +45,8 @@ async def list_operations(
     """List operations in your scope, newest first, without plan bodies. Without parameters it lists the latest 50.
 
     With any parameter it lists one page. A page may be short or empty; a ``nextCursor`` means that older operations may
-    follow. ``createdBy`` is a user's id or a credential. ``since`` is included, ``until`` is not.
+    follow. ``createdBy`` is a user's id or a credential. ``since`` is included, ``until`` is not. An ``accountId`` that
+    the workspace does not have is 404.
     """
     filters = {
         "status": status,
@@ -91,6 +92,8 @@ def _list_latest(connection: Connection, actor: Actor, clock: Clock) -> list[Lis
 def _list_page(
     connection: Connection, actor: Actor, filter_: OperationFilter, after: Place | None, limit: int, clock: Clock
 ) -> tuple[list[ListedOperation], Place | None]:
+    if filter_.account_id is not None:
+        connections.get_account(connection, actor, filter_.account_id)
     records, following = list_operation_page(connection, actor, filter_, after, limit, clock)
     return _add_attempts(connection, records), following
 

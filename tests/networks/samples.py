@@ -108,6 +108,12 @@ class Samples:
     """Also of the yen: the network judges fractions itself."""
     fields_of_several_units: frozenset[str] = frozenset()
     """Fields whose unit depends on the entity."""
+    bid_kind: str = "adGroup"
+    """The kind of the entity that has the bid."""
+    bid_strategy_without_limit: tuple[str, str] | None = None
+    """The kind with the field ``bidStrategy``, and a value under which no bid is a limit; None without the field."""
+    bid_removal: tuple[str, Mapping[str, Any]] | None = None
+    """The kind and the payload of a native update after which no bid is a limit; None if the network has no bids."""
     targeting_change: tuple[str, Mapping[str, list[str]]] | None = None
     """A level, and a targeting that it takes."""
     targeting_places: tuple[str, ...] = ()

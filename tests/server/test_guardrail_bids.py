@@ -8,44 +8,16 @@ from typing import Any
 import pytest
 
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from tests.networks.samples import get_samples
 
 from .served import Served, brief
 from .test_guardrails import CONFIRMED, approve, guarded, limits, refused
 from .test_native import at
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+SAMPLES = {network: get_samples(network) for network in ADAPTER_PACKAGES}
+WITH_BIDS = [network for network, samples in SAMPLES.items() if samples.bid_removal is not None]
 BID = "6.00"
-BID_KINDS = {"outbrain": "campaign"}
-"""The kind of the entity that has the bid, where it is not the ad group."""
-STRATEGIES = {
-    "meta": ("adGroup", "LOWEST_COST_WITHOUT_CAP"),
-    "google": ("campaign", "targetSpend"),
-    "tiktok": ("adGroup", "BID_TYPE_NO_BID"),
-    "snapchat": ("adGroup", "AUTO_BID"),
-    "pinterest": ("adGroup", "AUTOMATIC_BID"),
-    "linkedin": ("adGroup", "MAX_CLICK"),
-    "reddit": ("adGroup", "MAXIMIZE_VOLUME"),
-    "amazon": ("campaign", "AUTO_FOR_SALES"),
-    "x": ("adGroup", "AUTO"),
-    "apple": ("campaign", "MAX_CONVERSIONS"),
-}
-"""For each network with the field ``bidStrategy``: the kind that has it, and a value under which no bid is a limit."""
-REMOVALS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "meta": ("campaign", {"bid_strategy": "LOWEST_COST_WITHOUT_CAP"}),
-    "google": ("campaign", {"targetSpend": {}}),
-    "tiktok": ("adGroup", {"bid_type": "BID_TYPE_NO_BID"}),
-    "snapchat": ("adGroup", {"bid_strategy": "AUTO_BID", "bid_micro": None}),
-    "pinterest": ("adGroup", {"bid_strategy_type": "AUTOMATIC_BID"}),
-    "linkedin": ("adGroup", {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}),
-    "reddit": ("adGroup", {"bid_strategy": "MAXIMIZE_VOLUME"}),
-    "amazon": ("campaign", {"dynamicBidding": {"strategy": "AUTO_FOR_SALES"}}),
-    "x": ("adGroup", {"bid_strategy": "AUTO"}),
-    "chatgpt": ("adGroup", {"bidding_config": {"billing_event_type": "click", "strategy": "maximize_clicks"}}),
-    "apple": ("campaign", {"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}}),
-    "outbrain": ("campaign", {"campaignOptimization": {"optimizationType": "MAX_CONVERSION_FULLY_AUTOMATED"}}),
-}
-"""For each network: a native update after which no bid is a limit."""
 
 
 async def find_campaign(server: Served, network: str) -> dict[str, str]:
@@ -70,9 +42,9 @@ async def require_person_for_bid(server: Served, operation: Any) -> None:
     assert (reason["member"], reason["asked"]) == ("maxBid", "unknown")
 
 
-@pytest.mark.parametrize("network", list(STRATEGIES))
+@pytest.mark.parametrize("network", [one for one in WITH_BIDS if SAMPLES[one].bid_strategy_without_limit])
 async def test_a_strategy_that_removes_the_bid_needs_a_person(server: Served, network: str) -> None:
-    kind, strategy = STRATEGIES[network]
+    kind, strategy = SAMPLES[network].bid_strategy_without_limit or ("", "")
     path = at(server, network, kind, (await find_campaign(server, network))[kind], "edit")
     edit = {"fields": {"bidStrategy": strategy}}
     async with guarded(server, currency="USD", maxBid="1000"):
@@ -85,7 +57,7 @@ async def test_a_strategy_that_removes_the_bid_needs_a_person(server: Served, ne
 @pytest.mark.parametrize(
     ("network", "kind", "payload"),
     [
-        *((network, *REMOVALS[network]) for network in ADAPTER_PACKAGES),
+        *((network, *(SAMPLES[network].bid_removal or ())) for network in WITH_BIDS),
         ("meta", "adGroup", {"bid_strategy": "LOWEST_COST_WITHOUT_CAP"}),
         ("meta", "adGroup", {"bid_amount": None}),
         ("outbrain", "campaign", {"cpc": None}),
@@ -101,10 +73,10 @@ async def test_a_native_update_that_removes_the_bid_needs_a_person(
         await require_person_for_bid(server, answer.json()["data"])
 
 
-@networks
+@pytest.mark.parametrize("network", WITH_BIDS)
 async def test_a_bid_may_fall_and_not_rise(server: Served, network: str) -> None:
     """Both bids are above the limit. The lower one is no breach."""
-    kind = BID_KINDS.get(network, "adGroup")
+    kind = SAMPLES[network].bid_kind
     path = at(server, network, kind, (await find_campaign(server, network))[kind], "edit")
     async with guarded(server, currency="USD", maxBid="0.50"):
         lower = await server.admin.post(path, {"fields": {"bid": "4.50"}}, 201)

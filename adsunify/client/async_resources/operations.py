@@ -40,6 +40,7 @@ class AsyncOperationsResource(AsyncResource):
 
         With any parameter it lists one page. A page may be short or empty; a ``next_cursor`` means that older
         operations may follow. ``created_by`` is a user's id or a credential. ``since`` is included, ``until`` is not.
+        An ``account_id`` that the workspace does not have is 404.
 
         Access: Any valid credential of the workspace.
 

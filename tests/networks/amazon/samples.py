@@ -37,4 +37,6 @@ SAMPLES = Samples(
     native_faults={"partial": "rejected", "error_in_200": "throttled"},
     quiet_days="gap",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("campaign", "AUTO_FOR_SALES"),
+    bid_removal=("campaign", {"dynamicBidding": {"strategy": "AUTO_FOR_SALES"}}),
 )

@@ -51,4 +51,6 @@ SAMPLES = Samples(
     counts_pages=True,
     quiet_days="gap",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("campaign", "MAX_CONVERSIONS"),
+    bid_removal=("campaign", {"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}}),
 )

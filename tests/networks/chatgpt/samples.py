@@ -48,4 +48,5 @@ SAMPLES = Samples(
     unknown_error={"error": {"message": "?", "type": "nobody_knows", "param": None, "code": "nobody_knows"}},
     quiet_days="zero",
     add_next_page=add_next_page,
+    bid_removal=("adGroup", {"bidding_config": {"billing_event_type": "click", "strategy": "maximize_clicks"}}),
 )

@@ -42,4 +42,6 @@ SAMPLES = Samples(
     native_faults={"partial": "unknown", "error_in_200": "rejected"},
     quiet_days="zero",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("campaign", "targetSpend"),
+    bid_removal=("campaign", {"targetSpend": {}}),
 )

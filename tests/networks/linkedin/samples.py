@@ -48,4 +48,6 @@ SAMPLES = Samples(
     unknown_error={"status": 400, "code": "NOBODY_KNOWS", "message": "?"},
     quiet_days="gap",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("adGroup", "MAX_CLICK"),
+    bid_removal=("adGroup", {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}),
 )

@@ -39,4 +39,6 @@ SAMPLES = Samples(
     unknown_error={"error": {"message": "?", "type": "OAuthException", "code": 987654}},
     quiet_days="zero",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("adGroup", "LOWEST_COST_WITHOUT_CAP"),
+    bid_removal=("campaign", {"bid_strategy": "LOWEST_COST_WITHOUT_CAP"}),
 )

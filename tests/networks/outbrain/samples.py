@@ -45,4 +45,6 @@ SAMPLES = Samples(
     counts_pages=True,
     quiet_days="gap",
     add_next_page=add_next_page,
+    bid_kind="campaign",
+    bid_removal=("campaign", {"campaignOptimization": {"optimizationType": "MAX_CONVERSION_FULLY_AUTOMATED"}}),
 )

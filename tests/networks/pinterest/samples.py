@@ -39,4 +39,6 @@ SAMPLES = Samples(
     unknown_error={"code": 987654, "message": "?"},
     quiet_days="gap",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("adGroup", "AUTOMATIC_BID"),
+    bid_removal=("adGroup", {"bid_strategy_type": "AUTOMATIC_BID"}),
 )

@@ -31,4 +31,6 @@ SAMPLES = Samples(
     unknown_error={"error": {"code": 987654, "message": "?"}},
     quiet_days="zero",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("adGroup", "MAXIMIZE_VOLUME"),
+    bid_removal=("adGroup", {"bid_strategy": "MAXIMIZE_VOLUME"}),
 )

@@ -49,4 +49,6 @@ SAMPLES = Samples(
     native_faults={"error_in_200": "rejected"},
     quiet_days="zeros",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("adGroup", "AUTO_BID"),
+    bid_removal=("adGroup", {"bid_strategy": "AUTO_BID", "bid_micro": None}),
 )

@@ -46,4 +46,6 @@ SAMPLES = Samples(
     unknown_error={"code": 70707, "message": "?", "data": {}},
     quiet_days="gap",
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("adGroup", "BID_TYPE_NO_BID"),
+    bid_removal=("adGroup", {"bid_type": "BID_TYPE_NO_BID"}),
 )

@@ -41,4 +41,6 @@ SAMPLES = Samples(
     quiet_days="zeros",
     quiet_range="gap",  # series that are null throughout are days without data, not days of zeros
     add_next_page=add_next_page,
+    bid_strategy_without_limit=("adGroup", "AUTO"),
+    bid_removal=("adGroup", {"bid_strategy": "AUTO"}),
 )
