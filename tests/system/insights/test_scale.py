@@ -27,7 +27,7 @@ def read_by_hand(network: str, part: Part) -> Mapping[str, Any]:
     return dict(figures)
 
 
-@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+@pytest.mark.parametrize("network", list(REPORTS))
 def test_each_row_has_its_own_figures(network: str) -> None:
     source = Source(network)
     count = 0
