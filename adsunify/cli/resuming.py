@@ -21,7 +21,7 @@ def resume(where: Target, operation: str, idempotency_key: str | None, as_json: 
     OPERATION has an unknown outcome, or it stalled, expired or stopped half way. The new operation sends only what is
     not written. Read its plan, then run `adsunify execute` with it.
     """
-    with where.make_client() as client:
+    with where.open_client("Preparing the rest of the operation") as client:
         resumed = client.operations.resume(operation, idempotency_key=idempotency_key)
         row, account = resumed.to_dict(), client.accounts.get(resumed.account_id).to_dict()
     output.print_result(row, as_json, output.operation_parts(row, account))
@@ -47,7 +47,7 @@ def settle(
     Look at the account first. STEP is the key of the step in OPERATION's plan. Nothing is written; your decision is
     recorded, and `adsunify resume` uses it. It works on a local store; with a server, sign in at its pages.
     """
-    with where.make_client() as client:
+    with where.open_client("Deciding the step") as client:
         settled = client.operations.settle(operation, step=step, verdict=verdict, entity=entity).to_dict()
     text = f"{settled['step']}: {settled['verdict']}. To write the rest: adsunify resume {settled['operationId']}"
     output.print_result(settled, as_json, [text])

@@ -44,6 +44,9 @@ READS = {
     "ads": ("AdsApi", "ads_list"),
     "keywords": ("KeywordsApi", "keywords_get"),
     "analytics": ("AdAccountsApi", "ad_account_analytics"),
+    "campaigns/analytics": ("CampaignsApi", "campaigns_analytics"),
+    "ad_groups/analytics": ("AdGroupsApi", "ad_groups_analytics"),
+    "ads/analytics": ("AdsApi", "ads_analytics"),
     "reports": ("AdAccountsApi", "analytics_get_report"),
     "audiences": ("AudiencesApi", "audiences_list"),
     "conversion_tags": ("ConversionTagsApi", "conversion_tags_list"),
@@ -73,7 +76,9 @@ def account(url: str) -> dict[str, Json]:
 
 
 def last(url: str) -> str:
-    return urlsplit(url).path.rpartition("/")[2]
+    """The last word of an address, or the last two where they name a resource of the package."""
+    *_, above, word = urlsplit(url).path.split("/")
+    return f"{above}/{word}" if f"{above}/{word}" in READS else word
 
 
 LISTS = [one for one in EXCHANGES if one.request.method == "GET" and last(build_request_url(one.request)) in READS]

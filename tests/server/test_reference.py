@@ -73,7 +73,7 @@ async def test_its_links_lead_somewhere(empty: Served) -> None:
     for link in links:
         if not link.startswith("#"):
             assert link.startswith("/"), link  # works without a network
-            assert (await empty.http.get(link)).status_code == 200, link
+            assert (await empty.http.get(link, follow_redirects=True)).status_code == 200, link
 
 
 async def test_it_is_a_page_without_script(empty: Served) -> None:
