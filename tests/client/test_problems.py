@@ -22,7 +22,6 @@ from adsunify.errors import (
     OperationError,
     PermissionRefused,
     PlanStale,
-    ValuesMoved,
     ProviderError,
     ProviderNotFound,
     ProviderThrottled,
@@ -37,6 +36,7 @@ from adsunify.errors import (
     StoreError,
     TokenRefused,
     Unauthenticated,
+    ValuesMoved,
     VaultError,
 )
 from adsunify.problem_details import from_problem_details, to_problem_details

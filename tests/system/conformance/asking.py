@@ -11,9 +11,9 @@ from typing import Any
 from attrs import define, evolve, field
 
 from adsunify.contract import ENDPOINTS
+from tests.networks.samples import get_samples
 from tests.server.served import NEVER, Caller, Served, brief, connect
 from tests.server.test_oauth import agent
-from tests.server.test_resuming import lose
 
 from .spec import KINDS, Row
 
@@ -133,7 +133,12 @@ async def _operation(one: Things, row: Row) -> str:
         await one.caller.execute(made)
         return made
     if row.path.endswith(("/inspect", "/resume", "/settle")):
-        return await lose(one.server, fault="reset_after")
+        made = await one.prepared()
+        await one.server.networks.fault(
+            one.network, "reset_after", method="POST", path=get_samples(one.network).first_write_path
+        )
+        await one.caller.problem(400, "POST", f"/operations/{made}/execute", {"confirmed": True})
+        return made
     return await one.prepared()
 
 

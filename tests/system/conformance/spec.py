@@ -67,7 +67,7 @@ class Row:
     """A row of an endpoint table.
 
     ``access``: who may (docs/spec.md, "Access"). ``agents``: an OAuth token may call it. ``ignores_key``: an
-    idempotency key is accepted and changes nothing. ``pages``: the envelope has a page.
+    idempotency key is accepted and changes nothing. ``pages``: the envelope has a page. ``person``: only a signed-in person may call it.
     """
 
     method: str
@@ -80,6 +80,7 @@ class Row:
     ignores_key: bool = False
     agents: bool = True
     pages: bool = False
+    person: bool = False
     kind: str = "campaign"
 
     @property
@@ -484,7 +485,7 @@ ROWS: tuple[Row, ...] = (
     Row("POST", "/operations/{operationId}/cancel", 200, "write", NOTHING, ignores_key=True),
     Row("POST", "/operations/{operationId}/undo", 201, "write", NOTHING, idempotent=True),
     Row("POST", "/operations/{operationId}/resume", 201, "write", NOTHING, idempotent=True),
-    Row("POST", "/operations/{operationId}/settle", 200, "write", SETTLE),
+    Row("POST", "/operations/{operationId}/settle", 200, "write", SETTLE, person=True),
     Row("POST", "/accounts/{accountId}/validate", body=MUTATION, ignores_key=True),
     # Bulk controls; docs/spec.md, "Idempotency": bulk-edit, too
     Row("POST", "/bulk-status", 201, "write", BULK_STATUS, idempotent=True),

@@ -49,7 +49,7 @@ def expected(row: Row, caller: str) -> str:
     if caller.startswith("OAuth") and not row.agents:
         return "403 `not_for_agents`"  # "Credentials at the doors"
     if row.access in MAY[caller] | {"owner"}:
-        return "yes"
+        return "403 `person_required`" if row.person else "yes"
     return "403 `write_required`" if row.access == "write" else "403 `admin_required`"
 
 

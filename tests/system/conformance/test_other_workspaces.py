@@ -33,7 +33,8 @@ def places(row: Row) -> list[str]:
     return [name for name in named if name in MAKERS and name != "entityId"]
 
 
-TRIES = [(row, place) for row in ROWS for place in places(row)]
+ASKED = [row for row in ROWS if not row.person]
+TRIES = [(row, place) for row in ASKED for place in places(row)]
 
 
 OF_SCOPES = {"accountIds", "clientId", "keyIds", "userId", "userIds"}
@@ -75,7 +76,7 @@ def theirs(apart: tuple[Things, Things]) -> Things:
 
 async def test_every_id_of_the_contract_is_tried() -> None:
     """One place at least for each row that has an id, and every kind of id."""
-    assert {row.name for row, _ in TRIES} == {row.name for row in ROWS if row.ids or set(places(row))}
+    assert {row.name for row, _ in TRIES} == {row.name for row in ASKED if row.ids or set(places(row))}
     assert {place for _, place in TRIES} == set(MAKERS) - {"entityId"}
     assert all(row.name in OPERATION_IDS for row in ROWS)
     models = [model for endpoint in ENDPOINTS for model in (endpoint.query, endpoint.body) if model is not None]
