@@ -12,6 +12,7 @@ from adsunify.service.core import Service, UseCaseResult, format_timestamp
 from adsunify.service.cursors import Position
 from adsunify.service.operation_lists import to_milliseconds
 from adsunify.store import Store
+from adsunify.store.connections import get_account
 from adsunify.store.ledger_chain import get_head
 from adsunify.store.ledger_pages import MAX_TIME, LedgerFilter, LedgerRow, list_newest_rows, list_sealed_rows
 from adsunify.values.exact_json import Json, dumps, loads
@@ -39,7 +40,7 @@ async def list_entries(
 
     A page may be short or empty; a ``nextCursor`` means that older rows may follow. ``actor`` is a user's id or a
     credential. ``since`` is included, ``until`` is not. A credential with a scope sees the rows of its accounts and
-    networks only. Rows are never deleted. `adsunify ledger verify` checks their hashes.
+    networks only. An ``accountId`` that the workspace does not have is 404. Rows are never deleted. `adsunify ledger verify` checks their hashes.
     """
     filters = {
         "account_id": account_id,
@@ -53,6 +54,8 @@ async def list_entries(
     position = cursors.decode_cursor(service.ring, caller.workspace_id, ["ledger", given], cursor)
     after = None if position.native_cursor is None else tuple(loads(position.native_cursor))
     filter_ = make_filter(account_id, network, actor, kind, since, until)
+    if account_id is not None:
+        await service.store.read(get_account, caller, account_id)
     rows, following = await service.store.read(list_newest_rows, caller, filter_, after, limit)
     next_position = None if following is None else Position(dumps(list(following)))
     next_cursor = cursors.encode_cursor(service.ring, caller.workspace_id, ["ledger", given], next_position)

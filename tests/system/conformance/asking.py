@@ -134,9 +134,8 @@ async def _operation(one: Things, row: Row) -> str:
         return made
     if row.path.endswith(("/inspect", "/resume", "/settle")):
         made = await one.prepared()
-        await one.server.networks.fault(
-            one.network, "reset_after", method="POST", path=get_samples(one.network).first_write_path
-        )
+        first = get_samples(one.network).first_write_path
+        await one.server.networks.fault(one.network, "reset_after", method="POST", path=first)
         await one.caller.problem(400, "POST", f"/operations/{made}/execute", {"confirmed": True})
         return made
     return await one.prepared()

@@ -67,7 +67,8 @@ class Row:
     """A row of an endpoint table.
 
     ``access``: who may (docs/spec.md, "Access"). ``agents``: an OAuth token may call it. ``ignores_key``: an
-    idempotency key is accepted and changes nothing. ``pages``: the envelope has a page. ``person``: only a signed-in person may call it.
+    idempotency key is accepted and changes nothing. ``pages``: the envelope has a page.
+    ``person``: only a signed-in person may call it.
     """
 
     method: str
