@@ -52,7 +52,8 @@ class LedgerResource(Resource):
 
         A page may be short or empty; a ``next_cursor`` means that older rows may follow. ``actor`` is a user's id or a
         credential. ``since`` is included, ``until`` is not. A credential with a scope sees the rows of its accounts and
-        networks only. Rows are never deleted. `adsunify ledger verify` checks their hashes.
+        networks only. An ``account_id`` that the workspace does not have is 404. Rows are never deleted. `adsunify
+        ledger verify` checks their hashes.
 
         Access: Any credential of an admin, also a read-only one. Not with an agent's access token.
 
