@@ -40,7 +40,8 @@ async def list_entries(
 
     A page may be short or empty; a ``nextCursor`` means that older rows may follow. ``actor`` is a user's id or a
     credential. ``since`` is included, ``until`` is not. A credential with a scope sees the rows of its accounts and
-    networks only. An ``accountId`` that the workspace does not have is 404. Rows are never deleted. `adsunify ledger verify` checks their hashes.
+    networks only. An ``accountId`` that the workspace does not have is 404. Rows are never deleted. `adsunify ledger
+    verify` checks their hashes.
     """
     filters = {
         "account_id": account_id,
