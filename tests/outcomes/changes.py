@@ -101,8 +101,10 @@ class Changer:
             try:
                 done = self.ads.operations.run(operation, confirmed=True)
             except (OperationError, ProviderError) as problem:
-                yield Outcome(action, "not applied", problem.code)
-                continue
+                if not list_differences(before, self.copy_world()):
+                    yield Outcome(action, "not applied", problem.code)
+                    continue
+                done = self.ads.operations.get(operation.id)  # a part was applied
             yield self._undo(action, done, before)
 
     # -- changes ---------------------------------------------------------------------------------------------------
@@ -140,7 +142,7 @@ class Changer:
         members = {
             edit.path for edit in get_adapter(self.network).network.edits if edit.level == kind if not edit.reason
         }
-        choices = {
+        choices: Mapping[str, tuple[str, Sequence[Any]]] = {
             "targeting.ageMin": ("ageMin", [18, 21, 25]),
             "targeting.ageMax": ("ageMax", [45, 54, 64]),
             "targeting.genders": ("genders", [["female"], ["male"]]),
