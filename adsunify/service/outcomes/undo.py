@@ -12,7 +12,7 @@ from adsunify.adapter.edits import Edit
 from adsunify.adapter.flows import MAX_PAGES
 from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.network import Network, get_level, unify_status
-from adsunify.adapter.settings import get_display_value, list_settings
+from adsunify.adapter.settings import BID_FIELDS, find_lock_reason, get_display_value, list_settings
 from adsunify.errors import (
     Conflict,
     InvalidInput,
@@ -182,11 +182,16 @@ def _compare_entity(
         present = {
             name: get_display_value(network, account, settings[name], entity.native) for name in reversal.written
         }
+        unused = {  # amounts that the bid strategy drops, which a network may show as 0 or as before
+            name
+            for name, value in reversal.written.items()
+            if value is None and name in BID_FIELDS and find_lock_reason(settings[name], entity.native, None)
+        }
         money = {name for name in present if settings[name].unit == "money"}
         return [
             _make_difference(reversal, name, written, present[name], account.currency if name in money else None)
             for name, written in reversal.written.items()
-            if to_comparable(present[name]) != to_comparable(written)
+            if name not in unused and to_comparable(present[name]) != to_comparable(written)
         ]
     entity = yield from reads.fetch_entity(account, reversal.kind, reversal.entity_id)
     if reversal.action == "status":
