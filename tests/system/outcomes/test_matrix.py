@@ -45,11 +45,16 @@ def test_no_verdict_of_a_change_is_wrong(path: Path) -> None:
 
 
 def test_nine_of_ten_are_decided() -> None:
-    """The rest is printed, and no list shows it."""
+    """The rest is printed: no list shows it, or another new campaign resembles it."""
     undecided = Counter((cell.network, cell.step) for cell in CELLS if not cell.is_decided)
     for (network, step), count in sorted(undecided.items()):
         print(f"undecided: {network} {step}: {count}")
     decided = sum(cell.is_decided for cell in CELLS)
     print(f"{len(CELLS)} lost answers; {decided} decided")
     assert CELLS and decided >= 0.9 * len(CELLS)
-    assert undecided.keys() <= UNREADABLE
+    unseen = {
+        (cell.network, cell.step)
+        for cell in CELLS
+        if not cell.is_decided and "resembles the plan" not in cell.second.reason
+    }
+    assert unseen <= UNREADABLE
