@@ -19,7 +19,10 @@ from .tables import choices, fitting, leaves, unknown_values, wrong_values
 NETWORK = get_adapter("outbrain").network
 WRITES, READS = writes("outbrain"), exchanges("outbrain")
 
-UNTABLED = ("/marketers/{id}/conversionEvents", "/marketers/{id}/segments")
+UNTABLED = (
+    *("/marketers/{id}/conversionEvents", "/marketers/{id}/segments"),
+    *("/reports/marketers/{id}/campaigns/periodic", "/reports/marketers/{id}/campaigns/{id}/periodicContent"),
+)
 """Addresses that the documentation has and the table has not."""
 
 BUDGET = {"type": "budgetType", "pacing": "pacing"}
