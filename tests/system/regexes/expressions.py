@@ -56,7 +56,7 @@ def _segments() -> Iterable[str]:
 
 
 DYNAMIC: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
-    ("adsunify.adapter.hierarchy", "level.id_pattern"): _level_ids,
+    ("adsunify.adapter.hierarchy", "get_level(network, kind).id_pattern"): _level_ids,
     ("adsunify.contract.endpoint", "self.pattern"): _as_objects,
     ("adsunify_server.logs", "pattern"): _as_objects,
     ("adsunify.sandbox.instants", "self.pattern"): _instants,
