@@ -107,7 +107,7 @@ class Alert:
 # -- what an evaluation found -------------------------------------------------------------------------------------
 
 BreachKey = tuple[str, str]
-"""The entity, and the period: a day, the time of an activation or of a start, or empty. A key is told once."""
+"""The entity, and the period: a day, the time of an activation or of a start, or empty. Each key gets one event."""
 
 
 @frozen

@@ -100,7 +100,7 @@ class FigureRow:
 
     Attributes:
         facts: what it is about.
-        figures: None if there are none.
+        figures: None if the network gave no figures.
         currency: of the amounts.
         days: the drawn metric of each day, for a sparkline.
     """

@@ -145,7 +145,7 @@ def verify(ctx: click.Context, database: str, workspace: str | None, head: str |
         click.echo(f"The ledger is intact: {result.checked.seq:,} rows.")
         click.echo(f"Head: {result.checked.seq}:{result.checked.chain_hash}")
         if result.unsealed:
-            click.echo(f"{result.unsealed:,} rows were inserted meanwhile. They are not in the chain yet.")
+            click.echo(f"{result.unsealed:,} rows were added during the check. They are not in the chain yet.")
     else:
         id_ = "" if result.problem.row_id is None else f" ({output.to_plain_text(result.problem.row_id)})"
         click.echo(f"Row {result.problem.seq}{id_}: {output.to_plain_text(result.problem.reason)}", err=True)

@@ -1,4 +1,4 @@
-"""Finds the entity that a create made, or shows that there is none. Everything here only reads.
+"""Finds the entity that a create made, or shows that the account does not have it. Every request is a read.
 
 An entity is recognised below a parent that the same operation created, or by the members that were sent together with
 its time of creation or a unique name. An entity that a receipt names is another step's.
@@ -198,7 +198,7 @@ def judge_candidates(planned: PlannedEntity, candidates: Sequence[Candidate]) ->
 
 
 def get_planned_name(planned: PlannedEntity) -> Json:
-    """Return the name that is sent for the entity; None if there is none."""
+    """Return the name that is sent for the entity; None if the request has no name."""
     assert planned.level is not None
     return get_value(planned.members, planned.level.name) if planned.level.name else None
 
@@ -229,7 +229,7 @@ def find_part(network: Network, planned: PlannedEntity, native: Json, used: Coll
     """Find an object without a level, such as a budget, inside an entity that the same request created.
 
     Returns:
-        The resource name of the only object that agrees with the plan; None if there is none, or more than one.
+        The resource name of the only object that agrees with the plan; None if no object agrees, or several do.
     """
     ((_, members),) = planned.members.items()
     names = {

@@ -82,7 +82,7 @@ def make_filter(
 async def export_entries(store: Store, workspace_id: str, filter_: LedgerFilter) -> AsyncIterator[list[Json]]:
     """Seal the ledger of a workspace, and yield its rows in the order of their numbers, page by page.
 
-    Rows that are inserted meanwhile are left out. Raises StoreError.
+    Rows that are inserted during the export are left out. Raises StoreError.
     """
     await seal_workspace(store, workspace_id)
     head, after = await store.read(get_head, workspace_id), 0

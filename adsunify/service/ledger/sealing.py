@@ -20,7 +20,7 @@ _LOGGER = logging.getLogger("adsunify.worker")
 
 
 async def seal_workspace(store: Store, workspace_id: str) -> int:
-    """Seal the rows of a workspace, and return their number. Rows that are inserted meanwhile may stay unsealed.
+    """Seal the rows of a workspace, and return their number. Rows that are inserted during the call may stay unsealed.
 
     Raises:
         StoreError: the database failed. Rows that were sealed before stay sealed, and another call goes on after them.
