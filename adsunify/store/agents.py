@@ -164,7 +164,7 @@ def create_grant(
         "scope": scope,
     }
     connection.execute(insert(grants), row)
-    grant = _get_grant(connection, row["id"])
+    grant = get_grant(connection, row["id"])
     entry = LedgerEntry(workspace_id, person, "grant", grant.id, after=_state_to_json(grant))
     record_entries(connection, [entry], clock.now())
     return grant
@@ -191,7 +191,8 @@ def _state_to_json(grant: GrantRecord) -> Json:
     }
 
 
-def _get_grant(connection: Connection, id_: Any) -> GrantRecord:
+def get_grant(connection: Connection, id_: Any) -> GrantRecord:
+    """Return a grant in any state. Grants are never deleted."""
     return GrantRecord(**connection.execute(_GRANT, {"the_id": id_}).one()._mapping)
 
 
@@ -207,7 +208,7 @@ def list_grants(connection: Connection, actor: Actor, clock: Clock) -> list[tupl
 
 def get_grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord, str]:
     """Return a grant in any state, and the name of its client."""
-    grant = _get_grant(connection, id_)
+    grant = get_grant(connection, id_)
     return grant, connection.execute(_CLIENT, {"the_id": grant.client_id}).one().name
 
 
@@ -225,7 +226,7 @@ def revoke_grant(connection: Connection, actor: Actor, grant_id: str, clock: Clo
     if not actor.can_write and actor.grant_id != grant_id:
         raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
     _revoke(connection, _REVOKE, {"the_id": grant_id}, actor, clock)
-    return _get_grant(connection, grant_id)
+    return get_grant(connection, grant_id)
 
 
 def revoke_all_grants(connection: Connection, workspace_id: str, user_id: str, clock: Clock, by: Author) -> None:

@@ -24,6 +24,7 @@ from .windows import repair_future_hours
 EVIDENCE_TABLES = (schema.steps, schema.delivery_attempts, schema.ledger, schema.ledger_heads)
 MAX_AHEAD = {
     schema.operations.c.lease_until: MAX_LEASE_MILLISECONDS,
+    schema.change_sets.c.lease_until: MAX_LEASE_MILLISECONDS,
     schema.operations.c.not_before: MAX_RETRY_DELAY_MS,
     schema.connections.c.refreshing_until: REFRESH_MILLISECONDS,
     schema.deliveries.c.next_attempt_at: 24 * 60 * 60 * 1000,
@@ -56,14 +57,14 @@ def find_future_columns(connection: Connection, now: int) -> list[FutureColumn]:
 def repair_future_times(connection: Connection, now: int) -> None:
     """Set every time that is ahead of the clock to ``now``.
 
-    A row with a ``created_at`` ahead of the clock keeps its lifetime, counted from ``now``. Operations expire instead,
-    because their plans were made for another day.
+    A row with a ``created_at`` ahead of the clock keeps its lifetime, counted from ``now``. Operations and change sets
+    expire instead, because their plans were made for another day.
     """
     limits = dict(_list_time_limits(now))
     for table in schema.metadata.sorted_tables:
         created, expires = table.c.get("created_at"), table.c.get(EXPIRY_COLUMN)
         if created is not None and expires is not None:
-            new = now if table is schema.operations else expires - (created - now)
+            new = now if table in (schema.operations, schema.change_sets) else expires - (created - now)
             connection.execute(
                 update(table).where(created > limits[created], expires > now).values({EXPIRY_COLUMN: new})
             )

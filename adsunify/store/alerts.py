@@ -1,8 +1,8 @@
-"""Alerts, what was evaluated of them, and the breaches that were told.
+"""Alerts, what was evaluated of them, and the breaches that were reported.
 
-An evaluation is saved in one transaction with its events, so a breach is told once although a process may be killed at
-any time. The transaction locks the alert: two workers save their evaluations one after another, and the second finds
-what the first has told.
+An evaluation is saved in one transaction with its events, so a breach is reported once although a process may be killed
+at any time. The transaction locks the alert: two workers save their evaluations one after another, and the second finds
+what the first has reported.
 """
 
 from __future__ import annotations
@@ -210,10 +210,10 @@ def save_evaluation(
     record: EvaluationRecord,
     as_of: str,
 ) -> int | None:
-    """Save an evaluation, and record an event for each breach that was not told.
+    """Save an evaluation, and record an event for each breach that was not reported.
 
-    A breach is told once. If a later evaluation takes it back, and another one finds it again on a later day, it is
-    told again.
+    A breach is reported once. If a later evaluation takes it back, and another one finds it again on a later day, it is
+    reported again.
 
     Args:
         connection: the connection.
@@ -235,13 +235,13 @@ def save_evaluation(
     last = _GET_EVALUATION.fetch_one_or_none(connection, pair)
     if last is not None and last.read_at > record.read_at:
         return None
-    told = {(row.entity_id, row.period): row for row in _LIST_BREACHES.fetch_all(connection, pair)}
+    reported = {(row.entity_id, row.period): row for row in _LIST_BREACHES.fetch_all(connection, pair)}
     due = [
         key
         for key in sorted(evaluation.breaches, key=lambda one: (one[1], one[0]))
-        if key not in told or (not told[key].open and told[key].told_on < today)
+        if key not in reported or (not reported[key].open and reported[key].told_on < today)
     ]
-    _end_breaches(connection, evaluation, told, pair, today)
+    _end_breaches(connection, evaluation, reported, pair, today)
     for entity_id, period in due[:MAX_TOLD]:
         _save_breach(connection, pair, (entity_id, period), today, is_open=True)
     rows = [_make_event(alert, account, key[0], evaluation.breaches[key], record, as_of) for key in due[:MAX_TOLD]]
@@ -252,13 +252,17 @@ def save_evaluation(
 
 
 def _end_breaches(
-    connection: Connection, evaluation: Evaluation, told: Mapping[BreachKey, Any], pair: Mapping[str, str], today: str
+    connection: Connection,
+    evaluation: Evaluation,
+    reported: Mapping[BreachKey, Any],
+    pair: Mapping[str, str],
+    today: str,
 ) -> None:
-    """Forget the told breaches that the evaluation takes back, or does not look at any more.
+    """Forget the reported breaches that the evaluation takes back, or does not look at any more.
 
-    A breach that was told today stays, so that it is not told twice on a day.
+    A breach that was reported today stays, so that it is not reported twice on a day.
     """
-    for key, row in told.items():
+    for key, row in reported.items():
         is_past = bool(evaluation.first_period) and key[1] < evaluation.first_period
         if not is_past and (key in evaluation.breaches or evaluation.is_unknown(key)):
             continue

@@ -1,7 +1,8 @@
 """Chains: operations of which each carries on with the one before it.
 
 At most one operation carries on with another one, so a chain has one last operation. Only that one can be claimed or
-cancelled. It can be claimed only if nothing new is known about the older operations since it was prepared.
+cancelled. It can be claimed, and sends its next write, only if nothing new is known about the older operations since it
+was prepared.
 """
 
 from __future__ import annotations
@@ -78,6 +79,12 @@ IS_CHAIN_UNCHANGED = or_(
 )
 """Since the operation was prepared, no receipt of an older operation of the chain has arrived, and no inspection has
 found a write of one of them."""
+
+OUTCOME_CHANGED_MESSAGE = (
+    "After this operation was prepared, a late answer to an earlier operation of its chain arrived, or an inspection "
+    "found a write of it. So the plan is out of date, and nothing more is sent. Resume this operation: that prepares "
+    "what is still to be written."
+)
 
 _LIST_CHAIN = Statement(
     select(operations.c.id, operations.c.resumed_by).where(

@@ -168,6 +168,11 @@ def list_keys(connection: Connection, actor: Actor) -> list[KeyRecord]:
     return [KeyRecord(**row._mapping) for row in rows if actor.can_reach_scope(row.scope)]
 
 
+def get_key(connection: Connection, workspace_id: str, key_id: str) -> KeyRecord:
+    """Return a key of the workspace in any state. Keys are never deleted."""
+    return KeyRecord(**connection.execute(_GET, {"the_id": key_id, "of_workspace": workspace_id}).one()._mapping)
+
+
 def find_key(prefix: str) -> Query[KeyCredentials | None]:
     """Query the key with this prefix in any state. The caller checks :meth:`KeyCredentials.is_valid` and the hash."""
     return Query(_FIND, {"the_prefix": prefix}, _credentials_from_rows)

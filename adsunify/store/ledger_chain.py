@@ -191,7 +191,7 @@ def check_rows(
         fault = _find_fault(row, place)
         if fault is not None:
             return place, fault
-        place = ChainLink(row.seq, _decode(row.chain_hash) or "")
+        place = ChainLink(row.seq, _decode_text(row.chain_hash) or "")
     if len(rows) < limit and place.seq < head.seq:
         return place, ChainProblem(place.seq + 1, None, f"The row is missing. The chain has {head.seq} rows.")
     if place.seq == head.seq and place != head:
@@ -206,14 +206,14 @@ def find_row_beyond_head(connection: Connection, workspace_id: str) -> ChainProb
 
 
 def _find_fault(row: Any, place: ChainLink) -> ChainProblem | None:
-    expected, row_id = place.seq + 1, _decode(row.id)
+    expected, row_id = place.seq + 1, _decode_text(row.id)
     if row.seq != expected:
         return ChainProblem(expected, None, f"The row is missing. The next one has the number {row.seq}.")
-    content = [_decode(getattr(row, name)) for name in CONTENT_COLUMNS]
-    content_hash = _decode(row.content_hash) or ""
+    content = [_decode_text(getattr(row, name)) for name in CONTENT_COLUMNS]
+    content_hash = _decode_text(row.content_hash) or ""
     if hash_content(content) != content_hash:
         return ChainProblem(expected, row_id, "The content of the row was changed: it does not have the row's hash.")
-    if hash_link(place.chain_hash, content_hash) != _decode(row.chain_hash):
+    if hash_link(place.chain_hash, content_hash) != _decode_text(row.chain_hash):
         return ChainProblem(
             expected,
             row_id,
@@ -223,6 +223,6 @@ def _find_fault(row: Any, place: ChainLink) -> ChainProblem | None:
     return None
 
 
-def _decode(stored: bytes | str | None) -> str | None:
+def _decode_text(stored: bytes | str | None) -> str | None:
     """Return a stored text. Bytes that are not UTF-8 become characters that no right text has."""
     return stored.decode("utf-8", "surrogateescape") if isinstance(stored, bytes) else stored

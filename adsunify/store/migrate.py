@@ -8,7 +8,7 @@ from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
 
-HEAD_VERSION = "0019"
+HEAD_VERSION = "0020"
 """The newest migration of this version."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = text("SELECT pg_advisory_xact_lock(7310294715)")  # an arbitrary number that never changes

@@ -1,4 +1,4 @@
-"""Operations: preparing, reading and cancelling them. :mod:`.state_commits` stores their execution."""
+"""Operations: preparing and reading them. :mod:`.state_commits` stores their execution."""
 
 from __future__ import annotations
 
@@ -6,27 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import fields, frozen
-from sqlalchemy import Connection, LargeBinary, Select, bindparam, insert, select, text, type_coerce, update
+from sqlalchemy import Connection, LargeBinary, Select, bindparam, insert, select, type_coerce
 
 from adsunify.actor import Actor
-from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
-from adsunify.execution.state import REVIEW_MILLISECONDS, OperationStatus, apply_trigger, build_actor_record, is_expired
-from adsunify.guardrails.windows import to_hour
+from adsunify.errors import Conflict, NotFound
+from adsunify.execution.state import REVIEW_MILLISECONDS, OperationStatus, apply_trigger, is_expired
 from adsunify.ledger import LedgerEntry
 from adsunify.plans.exposure import Spend
 from adsunify.plans.records import Plan, add_operation_marks
 from adsunify.values.exact_json import Json
 
 from . import events, upsert
-from .chains import IS_LAST_OF_CHAIN, ChainEnd, find_last_of_chain, make_resumed_error
+from .chains import ChainEnd
 from .clock import Clock, new_id
-from .ledger import record_entries, record_entry
+from .ledger import record_entries
+from .lists import MATCH_LIST_BY_DIALECT
 from .schema import decompress_text, idempotency_keys, operations
-from .schema.operations import CHAIN_ID
 from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
 from .undos import link_undo
-from .windows import release_uses
 
 
 @frozen
@@ -36,7 +34,7 @@ class OperationDraft:
     ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: what all
     operations of the call that prepares it expose and plan; None if the call prepares this operation alone.
     ``resumes``: where it carries on; None if it is the first operation of its chain.
-    ``undoes``: the operation that it undoes.
+    ``undoes``: the operation that it undoes. ``launch_id``: the launch that it belongs to.
     """
 
     account_id: str
@@ -46,6 +44,7 @@ class OperationDraft:
     call_spend: tuple[Spend, Spend] | None = None
     resumes: ChainEnd | None = None
     undoes: str | None = None
+    launch_id: str | None = None
 
     @property
     def plan_text(self) -> str:
@@ -91,6 +90,7 @@ class OperationRecord:
         undoes: the operation that it undoes.
         undone_by: the operation that undoes it, which may be prepared only.
         chain_receipts: the number of receipts of the chain when it was prepared; None if it resumes none.
+        launch_id: the launch that it belongs to.
     """
 
     id: str
@@ -126,6 +126,7 @@ class OperationRecord:
     undoes: str | None
     undone_by: str | None
     chain_receipts: int | None
+    launch_id: str | None
 
     @property
     def is_claimed(self) -> bool:
@@ -151,6 +152,12 @@ LISTED_COLUMNS = [column for column in operations.c if column.name != "plan"]
 """The columns of a record without its plan, as lists read them."""
 _PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # stays compressed until it is read
 _GET = Statement(select(*LISTED_COLUMNS, _PACKED).where(operations.c.id == bindparam("the_id")))
+_LIST_BY_ID = Statement(
+    lambda dialect: select(*LISTED_COLUMNS, _PACKED).where(MATCH_LIST_BY_DIALECT[dialect](operations.c.id, "the_ids"))
+)
+_LIST_BY_ID_WITHOUT_PLANS = Statement(
+    lambda dialect: select(*LISTED_COLUMNS).where(MATCH_LIST_BY_DIALECT[dialect](operations.c.id, "the_ids"))
+)
 
 
 def _limit_to_newest(statement: Select[Any]) -> Select[Any]:
@@ -181,32 +188,6 @@ _FIND_BOUND_KEY = Statement(
 
 RECOVERED_STATUS = apply_trigger("running", "recover")[0]
 """The status of an operation whose lease ran out with no write in flight."""
-_recoverable = (
-    update(operations)
-    .where(
-        text("status = 'running'"),  # a literal, because a partial index does not match a parameter
-        operations.c.lease_until <= bindparam("now"),
-        operations.c.in_flight.is_(False),
-    )
-    .values(status=RECOVERED_STATUS, next_action=True, lease_until=None, updated_at=bindparam("now"))
-    .returning(operations.c.id, CHAIN_ID)
-)
-_RECOVERABLE = Statement(_recoverable)
-_RECOVER_ONE = Statement(_recoverable.where(operations.c.id == bindparam("the_id")))
-
-_CANCELLED_STATUS, _CANCEL_EVENT = apply_trigger("prepared", "cancel")
-_CANCEL = Statement(
-    update(operations)
-    .where(operations.c.id == bindparam("the_id"), operations.c.status == "prepared", IS_LAST_OF_CHAIN)
-    .values(
-        status=_CANCELLED_STATUS,
-        next_action=False,
-        not_before=None,
-        cancelled_by=bindparam("new_cancelled_by", type_=operations.c.cancelled_by.type),
-        updated_at=bindparam("now"),
-    )
-    .returning(operations.c.id)
-)
 
 
 # -- preparing ----------------------------------------------------------------------------------------------------
@@ -228,20 +209,9 @@ def prepare_operations(
     """
     at = clock.now()
     ids = tuple(new_id(at) for _ in drafts)
-    if idempotency is not None:
-        row = {
-            "workspace_id": actor.workspace_id,
-            "user_id": actor.user_id,
-            "credential": actor.credential,
-            "key": idempotency.key,
-            "request_digest": idempotency.request_digest,
-            "operation_ids": list(ids),
-            "created_at": at,
-        }
-        if not _BIND_KEY.fetch_all(connection, row):
-            bound = find_by_idempotency_key(actor, idempotency).run(connection)
-            assert bound is not None
-            return bound
+    bound = None if idempotency is None else bind_idempotency_key(connection, actor, idempotency, ids, at)
+    if bound is not None:
+        return bound
     status, event = apply_trigger(None, "prepare")
     assert event is not None
     records = tuple(_new_record(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
@@ -256,6 +226,30 @@ def prepare_operations(
     return PreparedOperations(
         ids, False, tuple((record, draft.plan) for record, draft in zip(records, drafts, strict=True))
     )
+
+
+def bind_idempotency_key(
+    connection: Connection, actor: Actor, idempotency: Idempotency, ids: Sequence[str], at: int
+) -> PreparedOperations | None:
+    """Bind a key to the ids that a request creates. Returns the earlier binding if the key is bound to the request.
+
+    Raises:
+        Conflict: the key is bound to another request.
+    """
+    row = {
+        "workspace_id": actor.workspace_id,
+        "user_id": actor.user_id,
+        "credential": actor.credential,
+        "key": idempotency.key,
+        "request_digest": idempotency.request_digest,
+        "operation_ids": list(ids),
+        "created_at": at,
+    }
+    if _BIND_KEY.fetch_all(connection, row):
+        return None
+    bound = find_by_idempotency_key(actor, idempotency).run(connection)
+    assert bound is not None
+    return bound
 
 
 def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: OperationStatus, at: int) -> OperationRecord:
@@ -293,6 +287,7 @@ def _new_record(id_: str, actor: Actor, draft: OperationDraft, status: Operation
         undoes=draft.undoes,
         undone_by=None,
         chain_receipts=None if draft.resumes is None else draft.resumes.receipt_count,
+        launch_id=draft.launch_id,
     )
 
 
@@ -321,7 +316,7 @@ def _make_prepare_entry(record: OperationRecord, actor: Actor) -> LedgerEntry:
 
 def _record_to_row(record: OperationRecord, draft: OperationDraft) -> dict[str, Any]:
     values = {name: getattr(record, name) for name in _SHARED_COLUMNS}
-    call_spend = _dump_call_spend(record.call_spend)
+    call_spend = dump_call_spend(record.call_spend)
     chain_id = None if record.resumes is None else record.chain_id
     return values | {"plan": draft.plan_text, "in_flight": False, "call_spend": call_spend, "chain_id": chain_id}
 
@@ -386,23 +381,24 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
         fence=row.fence,
         executed_by=row.executed_by,
         cancelled_by=row.cancelled_by,
-        call_spend=_load_call_spend(row.call_spend),
+        call_spend=load_call_spend(row.call_spend),
         chain_id=row.chain_id or row.id,
         resumes=row.resumes,
         resumed_by=row.resumed_by,
         undoes=row.undoes,
         undone_by=row.undone_by,
         chain_receipts=row.chain_receipts,
+        launch_id=row.launch_id,
     )
 
 
-def _dump_call_spend(call: tuple[Spend, Spend] | None) -> Json:
+def dump_call_spend(call: tuple[Spend, Spend] | None) -> Json:
     """Return the stored form: exposure and planned budgets, each with its daily and its lifetime amount."""
     return None if call is None else [[spend.daily, spend.lifetime] for spend in call]
 
 
-def _load_call_spend(stored: Json) -> tuple[Spend, Spend] | None:
-    """Read what :func:`_dump_call_spend` wrote."""
+def load_call_spend(stored: Json) -> tuple[Spend, Spend] | None:
+    """Read what :func:`dump_call_spend` wrote."""
     if stored is None:
         return None
     exposed, planned = (Spend(*amounts) for amounts in stored)
@@ -454,6 +450,18 @@ def make_listed_record(row: Any, now: int) -> OperationRecord:
     return _record_from_row(row, now, None)
 
 
+def list_operations_by_id(
+    connection: Connection, operation_ids: Sequence[str], clock: Clock, *, has_plans: bool
+) -> dict[str, OperationRecord]:
+    """Return operations by id, whoever may see them. ``has_plans``: whether the records have their packed plans."""
+    if not operation_ids:
+        return {}
+    now = clock.now()
+    statement = _LIST_BY_ID if has_plans else _LIST_BY_ID_WITHOUT_PLANS
+    rows = statement.fetch_all(connection, {"the_ids": list(operation_ids)})
+    return {row.id: _record_from_row(row, now, row.packed if has_plans else None) for row in rows}
+
+
 APPROVAL_FACTS: Mapping[str, Json] = {"kind": "approval", "rule": "require_approval"}
 """The members of the event ``rule.triggered`` about the approval rule."""
 
@@ -475,78 +483,3 @@ def record_rule_event(connection: Connection, operation_id: str, clock: Clock, f
         more=facts,
     )
     events.record_events(connection, [event_row])
-
-
-# -- cancelling and recovering ------------------------------------------------------------------------------------
-
-
-def cancel_operation(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
-    """Cancel a prepared operation of this user. A cancelled operation stays unchanged.
-
-    Raises:
-        Conflict: ``already_resumed``.
-        NotFound: the actor may not see such an operation.
-        Forbidden: another user has prepared it.
-        OperationError: ``operation_<status>`` or ``operation_stalled``; the operation is not prepared.
-    """
-    record = get_operation(connection, actor, operation_id, clock)
-    if record.user_id != actor.user_id:
-        raise Forbidden("Only the user who prepared an operation can cancel it.")
-    now = clock.now()
-    recover_operations(connection, clock, operation_id)  # gives back; a prepared one keeps only what was written
-    by = build_actor_record(actor.user_id, actor.credential, now)
-    if not _CANCEL.fetch_all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
-        record = get_operation(connection, actor, operation_id, clock)
-        if record.status == _CANCELLED_STATUS:
-            return record
-        if record.status == "prepared":  # another operation resumes it
-            raise make_resumed_error(find_last_of_chain(connection, record.chain_id))
-        state = "stalled" if record.is_stalled else record.status
-        raise OperationError(
-            f"Only a prepared operation can be cancelled; this one is {state}.",
-            code=f"operation_{state}",
-            outcome="applied" if state == "succeeded" else "unknown",
-        )
-    assert _CANCEL_EVENT is not None
-    events.record_events(
-        connection,
-        [
-            events.make_event_row(
-                _CANCEL_EVENT,
-                record.workspace_id,
-                now,
-                status=_CANCELLED_STATUS,
-                operation_id=record.id,
-                account_id=record.account_id,
-                network=record.network,
-                more={"cancelledBy": by},
-            )
-        ],
-    )
-    entry = LedgerEntry(
-        record.workspace_id,
-        actor,
-        "cancel",
-        record.id,
-        record.account_id,
-        record.network,
-        before={"status": "prepared"},
-        after={"status": _CANCELLED_STATUS},
-    )
-    record_entry(connection, entry, clock)
-    return get_operation(connection, actor, operation_id, clock)
-
-
-def recover_operations(connection: Connection, clock: Clock, operation_id: str | None = None) -> list[str]:
-    """Hand back operations whose lease ran out with no write in flight, and return their ids.
-
-    An operation with a write in flight stays ``running``, because it is not known whether the write was done.
-    """
-    now = clock.now()
-    if operation_id is None:
-        rows = _RECOVERABLE.fetch_all(connection, {"now": now})
-    else:
-        rows = _RECOVER_ONE.fetch_all(connection, {"now": now, "the_id": operation_id})
-    if rows:
-        release_uses(connection, {row.chain for row in rows}, to_hour(now))
-    return [row.id for row in rows]

@@ -88,15 +88,22 @@ def prepare_resumption(
             the key is bound to another request.
         ChainMoved: the chain was changed after it was read.
     """
+    prepared = prepare_operations(connection, actor, [draft], clock, idempotency)
+    if not prepared.is_replay:
+        link_resumption(connection, draft, prepared.operation_ids[0], found, clock)
+    return prepared
+
+
+def link_resumption(
+    connection: Connection, draft: OperationDraft, operation_id: str, found: Sequence[FoundEntities], clock: Clock
+) -> None:
+    """Bind a stored operation to the one that it carries on with. Arguments and errors: :func:`prepare_resumption`."""
     end = draft.resumes
     assert end is not None
-    prepared = prepare_operations(connection, actor, [draft], clock, idempotency)
-    if prepared.is_replay:
-        return prepared
     values = {
         "the_id": end.operation_id,
         "seen_fence": end.fence,
-        "new_resumed_by": prepared.operation_ids[0],
+        "new_resumed_by": operation_id,
         "now": clock.now(),
     }
     if not _CARRY_ON.fetch_all(connection, values):
@@ -113,7 +120,6 @@ def prepare_resumption(
                     "this operation again.",
                     code="outcome_undecided",
                 )
-    return prepared
 
 
 def lock_operation(connection: Connection, operation_id: str, fence: int, clock: Clock) -> bool:

@@ -40,12 +40,13 @@ from adsunify.execution.state import (
 from adsunify.guardrails.windows import SpendBinding, to_hour
 from adsunify.ledger import LedgerEntry
 from adsunify.store import attempts, events
-from adsunify.store.chains import IS_CHAIN_UNCHANGED, IS_LAST_OF_CHAIN
+from adsunify.store.cancellation import recover_operations
+from adsunify.store.chains import IS_CHAIN_UNCHANGED, IS_LAST_OF_CHAIN, OUTCOME_CHANGED_MESSAGE
 from adsunify.store.clock import Clock
 from adsunify.store.created import build_unknown_outcome_error
 from adsunify.store.guardrails import bind_windows
 from adsunify.store.ledger import record_entries
-from adsunify.store.operations import APPROVAL_FACTS, record_rule_event, recover_operations
+from adsunify.store.operations import APPROVAL_FACTS, record_rule_event
 from adsunify.store.receipts import store_receipt
 from adsunify.store.schema import (
     accounts,
@@ -193,7 +194,7 @@ _RECORD_RECEIPT = Statement(
     _HOLD.where(_NOTHING_OPEN).values(in_flight=False, updated_at=_NOW).returning(operations.c.fence)
 )
 _CONTINUE = Statement(
-    _HOLD.where(_NOTHING_OPEN, _IS_UNEXPIRED, _ACCESS, _IS_APPROVED)
+    _HOLD.where(_NOTHING_OPEN, _IS_UNEXPIRED, IS_CHAIN_UNCHANGED, _ACCESS, _IS_APPROVED)
     .values(in_flight=True, updated_at=_NOW)
     .returning(operations.c.fence)
 )
@@ -251,6 +252,7 @@ _STOP_REASONS = {
     "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
     "access": ("access_lost", "The credential, the membership or the account no longer permits the next native write."),
     "approval": ("approval_required", "The remaining steps must be executed by a signed-in person."),
+    "outcome_changed": ("outcome_changed", OUTCOME_CHANGED_MESSAGE),
     "fenced": ("lease_lost", "The execution was interrupted for longer than its lease."),
 }
 
@@ -449,12 +451,14 @@ def _update_if_held(connection: Connection, statement: Statement, values: dict[s
         return CommitResult(fence, now)
     conditions = _read_conditions(connection, values)
     reason: CommitRefusal = "fenced"
-    if (
-        conditions.held
-        and conditions.leased
-        and not (conditions.unexpired and conditions.access and conditions.approved)
-    ):
-        reason = "expired" if not conditions.unexpired else "access" if not conditions.access else "approval"
+    if conditions.held and conditions.leased and conditions.last:
+        failed: dict[CommitRefusal, bool] = {
+            "expired": not conditions.unexpired,
+            "outcome_changed": not conditions.unchanged,
+            "access": not conditions.access,
+            "approval": not conditions.approved,
+        }
+        reason = next((name for name, is_failed in failed.items() if is_failed), reason)
     return CommitResult(fence, now, reason)
 
 

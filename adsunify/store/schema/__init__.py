@@ -22,6 +22,7 @@ from adsunify.store.schema.columns import (
 from adsunify.store.schema.connections import accounts, connections, consents, secrets
 from adsunify.store.schema.figures import figure_reads, figures, staged_figures
 from adsunify.store.schema.guardrails import budgets, frozen_credentials, guardrail_hours, guardrail_uses, guardrails
+from adsunify.store.schema.launches import change_set_members, change_sets, launch_cells, launches
 from adsunify.store.schema.ledger import ledger, ledger_heads
 from adsunify.store.schema.operations import events, idempotency_keys, operations, steps, verdicts
 from adsunify.store.schema.people import api_keys, memberships, users, workspaces
@@ -41,6 +42,8 @@ __all__ = [
     "alerts",
     "api_keys",
     "budgets",
+    "change_set_members",
+    "change_sets",
     "connections",
     "consents",
     "created_entities",
@@ -58,6 +61,8 @@ __all__ = [
     "guardrails",
     "idempotency_keys",
     "invitations",
+    "launch_cells",
+    "launches",
     "ledger",
     "ledger_heads",
     "memberships",

@@ -50,6 +50,7 @@ operations = Table(
     Column("chain_receipts", Integer),  # of the older operations of the chain, when this one was prepared
     Column("undoes", Text),
     Column("undone_by", Text),
+    Column("launch_id", Text),
     # these indexes are read backwards, newest first: for an admin, a user, an agent, an account and a status
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),

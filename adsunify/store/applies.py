@@ -1,0 +1,144 @@
+"""The change sets of files, and the cells that they and launches have created. They are the state of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, select
+
+from adsunify.errors import Conflict
+from adsunify.values.exact_json import Json, loads
+
+from . import change_sets
+from .clock import Clock
+from .lists import MATCH_LIST_BY_DIALECT
+from .schema import change_set_members, launch_cells, launches, workspaces
+from .schema import change_sets as change_set_rows
+from .statement import Statement
+
+
+@frozen
+class AppliedMember:
+    """A member of a change set of a file that has an operation. ``task`` is what it does, as JSON."""
+
+    key: str
+    account_id: str
+    network: str
+    task: Mapping[str, Json]
+    operation_id: str
+
+
+@frozen
+class LaunchedCell:
+    """A cell of a launch that has an operation. ``brief`` is its merged brief."""
+
+    launch: str
+    launch_id: str
+    key: str
+    account_id: str
+    network: str
+    brief: Json
+    operation_id: str
+
+
+_IS_APPLY = (change_set_rows.c.workspace_id == bindparam("of_workspace"), change_set_rows.c.action == "apply")
+_LOCK = Statement(select(workspaces.c.id).where(workspaces.c.id == bindparam("of_workspace")).with_for_update())
+_FIND_LATEST = Statement(
+    select(change_set_rows.c.id)
+    .where(*_IS_APPLY)
+    .order_by(change_set_rows.c.created_at.desc(), change_set_rows.c.id.desc())
+    .limit(1)
+)
+_LIST_MEMBERS = Statement(
+    select(
+        change_set_members.c.key,
+        change_set_members.c.account_id,
+        change_set_members.c.network,
+        change_set_members.c.task,
+        change_set_members.c.operation_id,
+    )
+    .join(change_set_rows, change_set_rows.c.id == change_set_members.c.change_set_id)
+    .where(*_IS_APPLY, change_set_members.c.operation_id.is_not(None))
+    .order_by(change_set_rows.c.created_at, change_set_rows.c.id, change_set_members.c.n)
+)
+_LIST_CELLS = Statement(
+    lambda dialect: (
+        select(
+            launches.c.name,
+            launch_cells.c.launch_id,
+            launch_cells.c.key,
+            launch_cells.c.account_id,
+            launch_cells.c.network,
+            launch_cells.c.brief,
+            launch_cells.c.operation_id,
+        )
+        .join(launches, launches.c.id == launch_cells.c.launch_id)
+        .where(
+            launches.c.workspace_id == bindparam("of_workspace"),
+            MATCH_LIST_BY_DIALECT[dialect](launches.c.name, "of_names"),
+            launch_cells.c.operation_id.is_not(None),
+        )
+        .order_by(launches.c.created_at, launches.c.id, launch_cells.c.n)
+    )
+)
+
+
+def find_latest_apply(connection: Connection, workspace_id: str) -> str | None:
+    """Return the id of the latest change set of a file in the workspace."""
+    row = _FIND_LATEST.fetch_one_or_none(connection, {"of_workspace": workspace_id})
+    return None if row is None else row.id
+
+
+def lock_apply(connection: Connection, workspace_id: str, seen_id: str | None, clock: Clock) -> None:
+    """Lock the changes of files in a workspace until the transaction ends.
+
+    Two change sets could create the same cell. So a workspace has one open change set of a file at a time, and a new
+    one is made of what was read after the latest one was prepared.
+
+    Raises:
+        Conflict: ``run_open``; a change set of a file is open, or was prepared after ``seen_id`` was read.
+    """
+    _LOCK.fetch_one(connection, {"of_workspace": workspace_id})
+    require_no_open_apply(connection, workspace_id, clock)
+    latest_id = find_latest_apply(connection, workspace_id)
+    if latest_id != seen_id:
+        raise Conflict(
+            f"The change set {latest_id} of a file was prepared while the networks were read. Apply the file again.",
+            code="run_open",
+        )
+
+
+def require_no_open_apply(connection: Connection, workspace_id: str, clock: Clock) -> None:
+    """Raise Conflict ``run_open`` if a change set of a file is open."""
+    latest_id = find_latest_apply(connection, workspace_id)
+    latest = None if latest_id is None else change_sets.read_change_set(connection, latest_id, clock)
+    if latest is not None and latest.is_open:
+        raise Conflict(
+            f"The change set {latest.id} of a file is {latest.status}. Execute or cancel it first.", code="run_open"
+        )
+
+
+def list_applied_members(connection: Connection, workspace_id: str) -> list[AppliedMember]:
+    """Return the members of all change sets of files in a workspace, oldest first."""
+    rows = _LIST_MEMBERS.fetch_all(connection, {"of_workspace": workspace_id})
+    return [AppliedMember(row.key, row.account_id, row.network, loads(row.task), row.operation_id) for row in rows]
+
+
+def list_launched_cells(connection: Connection, workspace_id: str, names: Sequence[str]) -> list[LaunchedCell]:
+    """Return the cells of the launches with these names, oldest first."""
+    if not names:
+        return []
+    rows = _LIST_CELLS.fetch_all(connection, {"of_workspace": workspace_id, "of_names": list(names)})
+    return [
+        LaunchedCell(
+            row.name,
+            row.launch_id,
+            row.key,
+            row.account_id,
+            row.network,
+            None if row.brief is None else loads(row.brief),
+            row.operation_id,
+        )
+        for row in rows
+    ]
