@@ -487,6 +487,7 @@ EXTRA_BY_PACKAGE: Mapping[str, str] = {
     "prometheus_client": "server",
     "click": "cli",
     "rich": "cli",
+    "yaml": "cli",
     "pyarrow": "arrow",
     "pandas": "pandas",
     "polars": "polars",

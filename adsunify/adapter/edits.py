@@ -28,6 +28,7 @@ from adsunify.adapter.settings import (
 )
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.models.base import is_visible
+from adsunify.models.error_messages import find_similar
 from adsunify.plans.records import Change, Kind, Risk
 from adsunify.values.comparison import to_comparable
 from adsunify.values.exact_json import Json, loads
@@ -206,20 +207,23 @@ def unknown_field_issue(network: Network, kind: Kind, name: str, path: str) -> I
     """
     own = list_settings(network, kind)
     native = get_level(network, kind).native
-    accepted = ", ".join(sorted(setting.field for setting in own))
-    plain = Issue(path, "not_supported", f"{network.title} has these fields on the level {native}: {accepted}.")
+    fields = sorted(setting.field for setting in own)
+    similar = find_similar(name, fields)
+    hint = "" if similar is None else f" Did you mean {similar}?"
+    accepted = f"{network.title} has these fields on the level {native}: {', '.join(fields)}."
+    plain = Issue(path, "not_supported", f"{accepted}{hint}")
     if any(setting.field == name for setting in network.settings):
         return plain
     for settings in (own, network.settings):
-        fields = dict.fromkeys(
+        names = dict.fromkeys(
             setting.field if setting in own else f"{setting.field} of the {get_level(network, setting.level).native}"
             for setting in settings
             if setting.unit == "money" and not isinstance(setting.lock, str) and name in list_native_names(setting)
         )
-        if fields:
+        if names:
             message = (
                 f"This is {network.title}'s own name. An edit takes the amount in major units of the account's "
-                f'currency ("12.50"), under the name {" or ".join(fields)}.'
+                f'currency ("12.50"), under the name {" or ".join(names)}.'
             )
             return Issue(path, "unknown_field", message)
     return plain

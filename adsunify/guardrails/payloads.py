@@ -72,6 +72,12 @@ def list_status_pointers(level: Level) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"/{name}" for name in names))
 
 
+def list_status_fields(level: Level, settings: Iterable[Setting]) -> frozenset[str]:
+    """Return the fields of a level that set its status."""
+    pointers = list_status_pointers(level)
+    return frozenset(one.field for one in settings if one.level == level.kind and one.native in pointers)
+
+
 def find_status(level: Level, members: NativeEntity) -> str:
     """Return the unified status of an entity with these members; ``unknown`` if the tables do not know it."""
     return unify_status(level, read_native_status(level, members)) or "unknown"

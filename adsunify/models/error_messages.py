@@ -28,6 +28,7 @@ UUID_REGEX = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 COUNTRY_REGEX = r"^[A-Z]{2}$"
 CURRENCY_REGEX = r"^[A-Z]{3}$"
 LANGUAGE_REGEX = r"^[a-z]{2}$"
+CELL_KEY_REGEX = r"^[A-Za-z0-9._-]{1,60}$"
 URI_REGEX = (
     r"^[A-Za-z][A-Za-z0-9+.-]*://([!$-.0-9:;=A-Z_a-~]*@)?([!$-.0-9;=A-Z_a-~]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{0,5})?"
     r"([/?#][!#-;=?-\[\]_a-~]*)?$"
@@ -44,6 +45,7 @@ FORM_BY_PATTERN = {
     COUNTRY_REGEX: countries.COUNTRY_FORM,
     CURRENCY_REGEX: "three uppercase letters, such as EUR",
     LANGUAGE_REGEX: "two lowercase letters, such as en",
+    CELL_KEY_REGEX: "1 to 60 letters, digits, dots, hyphens and underscores, such as meta-de",
     URI_REGEX: "an absolute URI with scheme and host, without spaces, other characters percent-encoded",
 }
 """Pattern -> what it accepts, in words."""

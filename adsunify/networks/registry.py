@@ -67,7 +67,11 @@ def get_adapter(code: str) -> Adapter:
     """Return the adapter of a network, imported at the first call. Raises InvalidInput for an unknown code."""
     packages = discover_packages()
     if code not in packages:
-        raise invalid_input("network", "choice", f"Unknown network; the networks are {', '.join(packages)}.")
+        from adsunify.models.error_messages import find_similar  # pydantic is slow to import
+
+        similar = find_similar(code.lower(), packages)
+        hint = "" if similar is None else f" Did you mean {similar}?"
+        raise invalid_input("network", "choice", f"Unknown network; the networks are {', '.join(packages)}.{hint}")
     if code not in find_built_in_packages():
         from .external import load_external_adapter
 

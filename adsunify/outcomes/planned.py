@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 
 from attrs import frozen
 
 from adsunify.adapter.network import Level, Network
+from adsunify.http.messages import Request
+from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Outputs, Plan, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value, parse_id, split_pointer
@@ -37,7 +40,7 @@ class PlannedEntity:
 
 
 def list_planned_entities(
-    network: Network, plan: Plan, step: Step, request: Mapping[str, Json], outputs: Mapping[str, Outputs]
+    network: Network, plan: Plan, step: Step, outputs: Mapping[str, Outputs]
 ) -> list[PlannedEntity]:
     """Return the entities that a step writes, in the order of its items.
 
@@ -45,21 +48,24 @@ def list_planned_entities(
         network: the tables of the network.
         plan: the plan.
         step: the step.
-        request: the ``body`` and ``query`` of the request, with its bindings filled where they are known.
-        outputs: the outputs of the applied steps, by step key.
+        outputs: the outputs of the applied steps, by step key. Without the output of an earlier step, the members and
+            the parent that it fills are not known.
     """
+    request = step.request
+    with suppress(LookupError, ValueError):
+        request = fill_bindings(step, outputs)
     if step.items is None:
         return [_build_entity(network, plan, step, None, _choose_content(request), outputs)]
-    items = get_value({"body": request.get("body")}, step.items.at)
+    items = get_value({"body": request.body}, step.items.at)
     return [
         _build_entity(network, plan, step, index, item, outputs)
         for index, item in enumerate(items if isinstance(items, list) else ())
     ]
 
 
-def _choose_content(request: Mapping[str, Json]) -> Json:
+def _choose_content(request: Request) -> Json:
     """Return the body, or the parameters of the query of a request without a body (X)."""
-    return request["body"] if request.get("body") is not None else request.get("query", {})
+    return request.body if request.body is not None else dict(request.query)
 
 
 def _build_entity(

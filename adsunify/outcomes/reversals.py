@@ -124,7 +124,7 @@ def _join(words: Mapping[str, str]) -> str:
 
 def _reverse_edit(network: Network, plan: Plan, applied: Sequence[AppliedStep]) -> Reversal:
     changed = [one for one in applied if one.step.changes]
-    place = _find_edited_entity(plan, applied)
+    place = find_edited_entity(plan, applied)
     if not changed or place is None or len(changed) < sum(bool(step.changes) for step in plan.steps):
         message = "A part of the edit was applied, and its values before cannot be written alone."
         raise _refuse(*(Issue(f"steps.{one.step.key}", NOT_REVERSIBLE, message) for one in applied))
@@ -136,7 +136,7 @@ def _reverse_edit(network: Network, plan: Plan, applied: Sequence[AppliedStep]) 
         for change in one.step.changes:
             refusal = _explain_refusal(network, settings.get(change.field), change)
             if refusal is None:
-                fields[change.field] = _format_value_before(change.before)
+                fields[change.field] = to_edit_value(change.before)
             else:
                 issues.append(Issue(f"steps.{one.step.key}.{change.field}", NOT_REVERSIBLE, refusal))
     if issues:
@@ -145,7 +145,7 @@ def _reverse_edit(network: Network, plan: Plan, applied: Sequence[AppliedStep]) 
     return Reversal(changed[0].step.key, "edit", edited_kind, edited_id, fields=fields, written=written)
 
 
-def _find_edited_entity(plan: Plan, applied: Sequence[AppliedStep]) -> tuple[Kind, str] | None:
+def find_edited_entity(plan: Plan, applied: Sequence[AppliedStep]) -> tuple[Kind, str] | None:
     """Return the entity of an edit. A write may be about an object beside it, such as Outbrain's budget."""
     for one in applied:
         for kind in ENTITY_KINDS:
@@ -171,7 +171,7 @@ def _explain_refusal(network: Network, setting: Setting | None, change: Change) 
     return None
 
 
-def _format_value_before(value: Json) -> Json:
+def to_edit_value(value: Json) -> Json:
     """Return a value as an edit takes it; a field that was not set is cleared."""
     if value is None or value == []:
         return ""

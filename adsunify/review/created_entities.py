@@ -15,8 +15,9 @@ from attrs import frozen
 from adsunify.adapter.network import Account, Level, NativeEntity, Network, Period, Setting
 from adsunify.adapter.settings import get_display_value
 from adsunify.errors import InvalidInput
+from adsunify.guardrails.payloads import list_status_fields
 from adsunify.networks.registry import get_adapter
-from adsunify.plans.records import ENTITY_KINDS
+from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
@@ -40,24 +41,54 @@ class CreatedEntity:
 
 def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, Any]) -> list[CreatedEntity]:
     """Return the campaigns, ad groups and ads of an operation; both arguments are as the API shows them."""
-    network = get_adapter(account["network"]).network
-    owner = Account(
-        account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
-    )
+    network, owner = get_adapter(account["network"]).network, _make_account(account)
+    entities = [_make_created_entity(network, owner, *sent) for sent in _list_sent_entities(network, operation)]
+    return sorted(entities, key=lambda created: ENTITY_KINDS.index(created.kind))
+
+
+def read_sent_fields(
+    account: Mapping[str, Any], operation: Mapping[str, Any]
+) -> list[tuple[Kind, str | None, dict[str, Json]]]:
+    """Return what an operation sends for each campaign, ad group and ad that it creates; arguments as the API has them.
+
+    Each entry has the kind, the id as lists show it (None before the entity is created), and field -> value of the
+    SETTINGS rows, as settings show them. Statuses are left out, and fields that are not sent or that no edit changes.
+    """
+    network, owner = get_adapter(account["network"]).network, _make_account(account)
+    return [
+        (kind, ids[0] if ids else None, _read_fields(network, owner, level, entity))
+        for level, entity, ids in _list_sent_entities(network, operation)
+        for kind in ENTITY_KINDS
+        if kind == level.kind
+    ]
+
+
+def _make_account(account: Mapping[str, Any]) -> Account:
+    return Account(account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"])
+
+
+def _list_sent_entities(
+    network: Network, operation: Mapping[str, Any]
+) -> Iterator[tuple[Level, NativeEntity, tuple[str, ...]]]:
+    """Yield the campaigns, ad groups and ads that an operation creates, as they are sent, with their ids."""
     steps = [step for step in operation["plan"].get("steps", ()) if step["action"] == "create"]
     beside = {
         step["kind"]: step["body"] for step in steps if step["kind"] == "budget"
     }  # Outbrain's budget is an entity
-    entities = []
     for step in steps:
         for level, entity in _find_sent_entities(network, step):
             ids = _select_level_ids(level, _list_output_ids(operation, step["key"], level.listed_output))
-            entities.append(
-                _make_created_entity(
-                    network, owner, level, {**beside, **entity} if level.kind == "campaign" else entity, ids
-                )
-            )
-    return sorted(entities, key=lambda created: ENTITY_KINDS.index(created.kind))
+            yield level, {**beside, **entity} if level.kind == "campaign" else entity, ids
+
+
+def _read_fields(network: Network, account: Account, level: Level, entity: NativeEntity) -> dict[str, Json]:
+    statuses = list_status_fields(level, network.settings)
+    values = {
+        setting.field: _read_setting(network, account, setting, entity)
+        for setting in network.settings
+        if setting.level == level.kind and not isinstance(setting.lock, str) and setting.field not in statuses
+    }
+    return {name: value for name, value in values.items() if value not in (None, "", [])}
 
 
 def list_created_ids(operation: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -171,10 +202,12 @@ def _make_created_entity(
 
 
 def _format_setting(network: Network, account: Account, setting: Setting | None, entity: NativeEntity) -> str | None:
-    if setting is None:
-        return None
+    value = None if setting is None else _read_setting(network, account, setting, entity)
+    return None if value is None or value == "" else str(value)
+
+
+def _read_setting(network: Network, account: Account, setting: Setting, entity: NativeEntity) -> Json:
     try:
-        value = get_display_value(network, account, setting, entity)
+        return get_display_value(network, account, setting, entity)
     except InvalidInput:  # the account lacks the currency or the time zone
         return None
-    return None if value is None or value == "" else str(value)

@@ -6,7 +6,7 @@ exception: Kosovo has no official code, and some networks accept the user-assign
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from pkgutil import get_data
 
@@ -24,10 +24,17 @@ _CORRECTIONS = {
 
 
 @cache
+def load_country_names() -> Mapping[str, str]:
+    """Return every official code with the country's English name."""
+    table = get_data("tzdata", "zoneinfo/iso3166.tab") or b""
+    rows = (line.partition("\t") for line in table.decode().splitlines() if not line.startswith("#"))
+    return {code: name for code, _, name in rows}
+
+
+@cache
 def load_country_codes() -> frozenset[str]:
     """Return every official code."""
-    table = get_data("tzdata", "zoneinfo/iso3166.tab") or b""
-    return frozenset(line.partition("\t")[0] for line in table.decode().splitlines() if not line.startswith("#"))
+    return frozenset(load_country_names())
 
 
 def parse_country_code(location: str) -> str:
