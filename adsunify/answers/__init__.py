@@ -5,6 +5,17 @@ from __future__ import annotations
 from .access import ConnectedAgent, CreatedKey, Key, ScopeView, Verified
 from .accounts import Account, CatalogRow, Connection, Consent, EditableField, Entity, Node, Settings, Tree, TreeLevel
 from .alerts import Alert, AlertGap, AlertScopeView
+from .desired import (
+    Diff,
+    DriftedEntity,
+    DriftedField,
+    UncomparedMembers,
+    UnwantedEntity,
+    WantedCell,
+    WantedChange,
+    WantedEntity,
+    WantedField,
+)
 from .guardrails import (
     FrozenCredential,
     Guardrail,
@@ -28,6 +39,15 @@ from .insights import (
     InsightsOverview,
     Pending,
     Range,
+)
+from .launches import (
+    ChangeSet,
+    ChangeSetOperation,
+    ExcludedMember,
+    Launch,
+    LaunchCell,
+    LaunchTotal,
+    StoppedChange,
 )
 from .ledger import LedgerAuthor, LedgerEntry, LedgerSubject
 from .networks import (
@@ -99,6 +119,8 @@ __all__ = [
     "CatalogKind",
     "CatalogRow",
     "ChangeInWords",
+    "ChangeSet",
+    "ChangeSetOperation",
     "ComparedMember",
     "ConnectedAgent",
     "Connection",
@@ -112,11 +134,15 @@ __all__ = [
     "CurrencyTotals",
     "Day",
     "Delivery",
+    "Diff",
+    "DriftedEntity",
+    "DriftedField",
     "EditableField",
     "Entity",
     "EntityDay",
     "EntityInsights",
     "EvidenceRead",
+    "ExcludedMember",
     "Failure",
     "Figures",
     "FilledIn",
@@ -134,6 +160,9 @@ __all__ = [
     "Inspection",
     "ItemReceipt",
     "Key",
+    "Launch",
+    "LaunchCell",
+    "LaunchTotal",
     "LedgerAuthor",
     "LedgerEntry",
     "LedgerSubject",
@@ -163,12 +192,19 @@ __all__ = [
     "StaleMember",
     "StepReceipt",
     "Stopped",
+    "StoppedChange",
     "Template",
     "Tree",
     "TreeLevel",
+    "UncomparedMembers",
+    "UnwantedEntity",
     "ValidChange",
     "Validated",
     "Verified",
+    "WantedCell",
+    "WantedChange",
+    "WantedEntity",
+    "WantedField",
     "Webhook",
     "WindowAmount",
     "Workflow",

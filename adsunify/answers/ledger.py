@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
+
+from adsunify.ledger import LedgerKind, SubjectType
 
 from .shape import OPEN, Instant, Shape, Text, Uuid
 
@@ -21,26 +23,7 @@ class LedgerAuthor(Shape):
 class LedgerSubject(Shape):
     """What changed."""
 
-    type: Annotated[
-        Literal[
-            "operation",
-            "guardrail",
-            "alert",
-            "credential",
-            "key",
-            "grant",
-            "network",
-            "connection",
-            "account",
-            "workspace",
-            "user",
-            "email",
-            "webhook",
-            "delivery",
-        ]
-        | str,
-        OPEN,
-    ]
+    type: Annotated[SubjectType | str, OPEN]
     id: str
 
 
@@ -54,33 +37,7 @@ class LedgerEntry(Shape):
     id: Uuid
     seq: int | None
     at: Instant
-    kind: Annotated[
-        Literal[
-            "prepare",
-            "execute",
-            "receipt",
-            "cancel",
-            "verdict",
-            "settlement",
-            "guardrail",
-            "alert",
-            "freeze",
-            "lift",
-            "key",
-            "grant",
-            "consent",
-            "connection",
-            "account",
-            "workspace",
-            "membership",
-            "invitation",
-            "password",
-            "webhook",
-            "delivery",
-        ]
-        | str,
-        OPEN,
-    ]
+    kind: Annotated[LedgerKind | str, OPEN]
     actor: LedgerAuthor
     account_id: Uuid | None
     network: Text

@@ -215,6 +215,7 @@ class Operation(Shape):
     """A prepared change with its receipt. ``executedBy`` is the last one to execute it.
 
     ``resumes`` is the operation that this one carries on with, and ``resumedBy`` the one that carries on with this one.
+    ``launchId`` is the launch that it belongs to.
     ``created`` lists the campaigns, ad groups and ads that its steps have created. Lists of operations leave it out.
     """
 
@@ -234,6 +235,7 @@ class Operation(Shape):
     source_operation_id: Uuid | None = None
     undoes: Uuid | None = None
     undone_by: Uuid | None = None
+    launch_id: Uuid | None = None
     resumes: Uuid | None = None
     resumed_by: Uuid | None = None
     executed_by: ActedBy | None = None

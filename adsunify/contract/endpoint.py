@@ -121,6 +121,8 @@ def make_operation_id(method: str, path: str) -> str:
 
 def to_singular(word: str) -> str:
     """Return the singular of a path word."""
+    if word.endswith("ches"):
+        return word.removesuffix("es")
     return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
 
 

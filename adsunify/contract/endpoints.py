@@ -11,6 +11,8 @@ from adsunify.models.guardrail import GuardrailChange, NewGuardrail
 
 from . import requests
 from .endpoint import Endpoint
+from .file_endpoints import FILE_ENDPOINTS
+from .launch_endpoints import list_launch_endpoints
 from .native_endpoints import list_native_endpoints
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -302,6 +304,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         ignores_idempotency_key=True,
         allows_frozen=True,
     ),
+    # -- Campaigns as a file -----------------------------------------------------------------------------------------
+    *FILE_ENDPOINTS,
+    # -- Launches --------------------------------------------------------------------------------------------------
+    *list_launch_endpoints(),
     # -- Bulk controls ---------------------------------------------------------------------------------------------
     Endpoint(
         "POST",

@@ -347,6 +347,22 @@ class Campaign(ApiModel):
     campaign: CampaignBrief
 
 
+class DesiredDocument(ApiModel):
+    """What is wanted of the accounts, as docs/campaigns_in_git.md describes it.
+
+    ``delete``: what the document does not name any more is deleted instead of paused.
+    """
+
+    document: FreeForm
+    delete: bool = False
+
+
+class ApplyDocument(DesiredDocument):
+    """A document that is to be applied. ``skip_invalid``: changes that are refused are left out."""
+
+    skip_invalid: bool = False
+
+
 class Activate(ApiModel):
     """The succeeded create operation whose entities are to be activated."""
 
@@ -359,6 +375,26 @@ class Confirm(ApiModel):
 
     confirmed: ConfirmedTrue
     allow_stale: bool = False
+
+
+class ConfirmDigest(ApiModel):
+    """The confirmation that a change set is to be executed. ``digest`` is that of the change set as reviewed."""
+
+    confirmed: ConfirmedTrue
+    digest: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class PrepareAgain(ApiModel):
+    """Whether cells that are still invalid are skipped."""
+
+    skip_invalid: bool = False
+
+
+class LaunchesQuery(ApiModel):
+    """A page of launches."""
+
+    cursor: Omittable[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
+    limit: Limit = 50
 
 
 class Settle(ApiModel):

@@ -37,6 +37,11 @@ async def list_accounts(service: Service, actor: Actor, *, network: str | None) 
     return [account_to_json(account) for account in await service.store.read(connections.list_accounts, actor, network)]
 
 
+async def list_all_accounts(store: Store) -> list[Json]:
+    """Return the accounts of all workspaces of a store."""
+    return [account_to_json(account) for account in await store.read(connections.list_all_accounts)]
+
+
 async def get_account(service: Service, actor: Actor, *, account_id: str) -> Json:
     """Return one ad account."""
     return account_to_json(await service.store.read(connections.get_account, actor, account_id))

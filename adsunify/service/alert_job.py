@@ -99,12 +99,12 @@ class AlertJob:
         members = {"accountId": due.account.id, "alertId": due.alert.id}
         async with slot:
             try:
-                told = await evaluate_alert(self.service, due)
+                reported = await evaluate_alert(self.service, due)
             except AdsunifyError as problem:
                 _LOGGER.warning("an alert was not evaluated: %s", problem.message, extra={"members": members})
                 return
-        if told:
-            _LOGGER.info("alert: %s", due.alert.kind, extra={"members": {**members, "breaches": told}})
+        if reported:
+            _LOGGER.info("alert: %s", due.alert.kind, extra={"members": {**members, "breaches": reported}})
 
 
 def list_due_evaluations(connection: Connection, now: int) -> list[DueEvaluation]:

@@ -1,4 +1,4 @@
-"""Alerts: reading and changing what a workspace wants to be told about its synced figures."""
+"""Alerts: reading and changing the rules that watch the synced figures of a workspace."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def _list_alerts(connection: Connection, actor: Actor) -> list[Json]:
 async def create_alert(service: Service, actor: Actor, *, alert: NewAlert) -> Json:
     """Create an alert. The worker evaluates it after each sync of the daily figures.
 
-    A breach is told once as the event ``rule.triggered`` with ``data.kind`` ``alert``. An alert changes nothing on a
-    network.
+    A breach is reported once as the event ``rule.triggered`` with ``data.kind`` ``alert``. An alert changes nothing on
+    a network.
     """
     return await service.store.write(_create_alert, actor, alert, service.store.clock)
 
@@ -61,7 +61,8 @@ def _create_alert(connection: Connection, actor: Actor, body: NewAlert, clock: C
 async def update_alert(service: Service, actor: Actor, *, alert_id: str, changes: Mapping[str, Json]) -> Json:
     """Change an alert. Members that are given replace the present ones; ``active`` false pauses it.
 
-    If more than ``name`` or ``active`` changes, the alert begins anew: what it has told may be told again.
+    If more than ``name`` or ``active`` changes, the alert begins anew: a breach that it has reported may be reported
+    again.
     """
     return await service.store.write(_update_alert, actor, alert_id, changes, service.store.clock)
 

@@ -29,7 +29,7 @@ from .rule_checks import check_plans
 async def validate_campaign(service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief) -> Json:
     """Check a brief against the network's rules and return its plan. Nothing is saved or published."""
     session = await NetworkSession.load(service, actor, account_id)
-    chosen, plan = await _plan_campaign(service, session, campaign)
+    chosen, plan = await plan_campaign(service, session, campaign)
     (plan,) = await check_plans(service, actor, account_id, [plan], is_validation=True)
     return {
         "valid": True,
@@ -49,7 +49,7 @@ async def prepare_campaign(
     if replay is not None:
         return replay
     session = await NetworkSession.load(service, actor, account_id)
-    _, plan = await _plan_campaign(service, session, campaign)
+    _, plan = await plan_campaign(service, session, campaign)
     return await preparation.save_operations(service, actor, account_id, [plan], idempotency, unified=True)
 
 
@@ -63,11 +63,19 @@ async def prepare_activation(
     replay = await preparation.find_replay(service, actor, idempotency)
     if replay is not None:
         return replay
+    plan, source_id = await plan_activation(service, actor, account_id, source_operation_id)
+    return await preparation.save_operations(service, actor, account_id, [plan], idempotency, source_id)
+
+
+async def plan_activation(
+    service: Service, actor: Actor, account_id: str, source_operation_id: str
+) -> tuple[Plan, str]:
+    """Return the plan of an activation, and the id of the operation whose entities it activates."""
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
     source = await preparation.read_activation_source(service, actor, account_id, source_operation_id)
     plan = await session.run_flow(flows.memoize_reads(_plan_activation(session, source, service.now())))
-    return await preparation.save_operations(service, actor, account_id, [plan], idempotency, source.operation_id)
+    return plan, source.operation_id
 
 
 def _plan_activation(session: NetworkSession, source: preparation.ActivationSource, now: datetime) -> Flow[Plan]:
@@ -78,7 +86,7 @@ def _plan_activation(session: NetworkSession, source: preparation.ActivationSour
     return attach_exposure(plan, (yield from reader.fetch_activation("campaign", source.campaign_id)))
 
 
-async def _plan_campaign(service: Service, session: NetworkSession, brief: CampaignBrief) -> tuple[Format, Plan]:
+async def plan_campaign(service: Service, session: NetworkSession, brief: CampaignBrief) -> tuple[Format, Plan]:
     """Return the brief's format, and its plan with all warnings. Raises InvalidInput with paths as in the body."""
     session.require_active()
     network, plans, now = session.adapter.network, session.adapter.plans, service.now()

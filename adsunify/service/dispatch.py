@@ -32,6 +32,10 @@ from . import (
     webhooks,
 )
 from .core import Idempotency, Service, UseCaseResult
+from .desired.applying import apply_document
+from .desired.differences import diff_document
+from .desired.reading import list_account_entities
+from .launches import use_cases as launches
 from .ledger.listing import list_entries
 from .outcomes import undo
 from .outcomes.inspection import inspect_operation
@@ -80,6 +84,9 @@ USE_CASES: Mapping[str, UseCase] = {
     "get_account_insights": read_account_insights,
     "get_insights": read_overview,
     "get_account_catalog": accounts.read_account_catalog,
+    "get_account_entities": list_account_entities,
+    "post_diff": diff_document,
+    "post_apply": apply_document,
     "get_workflows": networks.list_workflows,
     "post_validate_campaign": campaigns.validate_campaign,
     "post_create": campaigns.prepare_campaign,
@@ -93,6 +100,18 @@ USE_CASES: Mapping[str, UseCase] = {
     "post_operation_undo": undo.undo_operation,
     "post_operation_resume": resume_operation,
     "post_operation_settle": settle_step,
+    "get_launches": launches.list_launches,
+    "post_launches": launches.create_launch,
+    "get_launch": launches.get_launch,
+    "post_launch_activate": launches.activate_launch,
+    "post_launch_pause": launches.pause_launch,
+    "post_launch_undo": launches.undo_launch,
+    "post_launch_prepare": launches.prepare_again,
+    "post_launch_execute": launches.execute_launch,
+    "post_launch_cancel": launches.cancel_launch,
+    "get_change_set": launches.get_change_set,
+    "post_change_set_execute": launches.execute_change_set,
+    "post_change_set_cancel": launches.cancel_change_set,
     "post_account_validate": entities.validate_mutation,
     "post_bulk_status": bulk.bulk_status,
     "post_bulk_edit": bulk.bulk_edit,

@@ -29,7 +29,7 @@ from adsunify.execution.executor import ExecutionResult
 from adsunify.plans.records import Plan
 from adsunify.problem_details import to_problem_details
 from adsunify.review.completion import attach_operation
-from adsunify.store import attempts, chains, connections, operations, people
+from adsunify.store import attempts, cancellation, chains, connections, operations, people
 from adsunify.store.attempts import StepAttempt
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
@@ -120,17 +120,11 @@ async def _execute_operation(service: Service, actor: Actor, operation_id: str, 
         if result.refusal == "resumed":
             await _raise_resumed(service, record, step_attempts)
         if result.refusal == "outcome_changed":
-            changed = OperationError(OUTCOME_CHANGED_MESSAGE, code="outcome_changed")
+            changed = OperationError(chains.OUTCOME_CHANGED_MESSAGE, code="outcome_changed")
             raise attach_operation(changed, serializers.operation_to_json(service, record, step_attempts), advise=False)
         if result.refusal == "approval":
             raise _approval_required_error(service, record, step_attempts)
     return _raise_if_stopped(serializers.operation_to_json(service, record, step_attempts))
-
-
-OUTCOME_CHANGED_MESSAGE = (
-    "A late answer of the network to an earlier operation of this chain arrived after this one was prepared, so its "
-    "plan is out of date. Nothing was sent. Resume this operation: that prepares what is still to be written."
-)
 
 
 async def _raise_resumed(service: Service, record: OperationRecord, step_attempts: Sequence[StepAttempt]) -> NoReturn:
@@ -216,7 +210,7 @@ async def _execute_one(service: Service, actor: Actor, operation_id: str, allow_
 async def cancel_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
     """Cancel your prepared operation. Receipts of steps that were written stay."""
     try:
-        await service.store.write(operations.cancel_operation, actor, operation_id, service.store.clock)
+        await service.store.write(cancellation.cancel_operation, actor, operation_id, service.store.clock)
     except (Conflict, Forbidden, OperationError) as problem:
         attach_operation(problem, await get_operation(service, actor, operation_id=operation_id))
         raise

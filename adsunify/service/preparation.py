@@ -36,6 +36,36 @@ class ActivationSource:
     campaign_id: str
 
 
+@frozen
+class Resumption:
+    """The rest of an operation, planned.
+
+    Attributes:
+        record: the last operation of the chain.
+        plan: the plan of the operation that carries on with it.
+        end: the chain as it was read.
+        found: the entities that verdicts found.
+    """
+
+    record: OperationRecord
+    plan: Plan
+    end: ChainEnd
+    found: tuple[FoundEntities, ...]
+
+    def make_draft(self, plan: Plan) -> OperationDraft:
+        """Return the operation to be prepared, with this plan."""
+        record = self.record
+        return OperationDraft(
+            record.account_id,
+            plan,
+            record.source_operation_id,
+            record.unified,
+            record.call_spend,
+            resumes=self.end,
+            launch_id=record.launch_id,
+        )
+
+
 def prefix_issue_paths(issues: Iterable[Issue], member: str, is_inside: Callable[[str], bool]) -> list[Issue]:
     """Return the issues of a part of a request's body with their paths as in the body.
 
@@ -93,36 +123,20 @@ async def save_operations(
 
 
 async def save_resumption(
-    service: Service,
-    actor: Actor,
-    record: OperationRecord,
-    plan: Plan,
-    end: ChainEnd,
-    found: Sequence[FoundEntities],
-    idempotency: Idempotency | None,
+    service: Service, actor: Actor, resumption: Resumption, idempotency: Idempotency | None
 ) -> UseCaseResult:
     """Save the operation that carries on with another one.
 
-    Args:
-        service: the service.
-        actor: who prepares it.
-        record: the last operation of the chain.
-        plan: the plan of the new one.
-        end: the chain as it was read.
-        found: the entities that verdicts found.
-        idempotency: the caller's idempotency key.
-
     Raises:
         GuardrailRefused: guardrails refuse the plan.
-        Conflict: another operation carries on already, or an entity of ``found`` belongs to another operation.
+        Conflict: another operation carries on already, or a found entity belongs to another operation.
         ChainMoved: the chain was changed after it was read.
     """
-    (plan,) = await check_plans(service, actor, record.account_id, [plan], chain_id=end.chain_id)
-    draft = OperationDraft(
-        record.account_id, plan, record.source_operation_id, record.unified, record.call_spend, resumes=end
-    )
+    record = resumption.record
+    (plan,) = await check_plans(service, actor, record.account_id, [resumption.plan], chain_id=resumption.end.chain_id)
     store = service.store
-    saved = await store.write(prepare_resumption, actor, draft, found, store.clock, idempotency)
+    draft = resumption.make_draft(plan)
+    saved = await store.write(prepare_resumption, actor, draft, resumption.found, store.clock, idempotency)
     if saved.is_replay:
         return await _read_replay(service, actor, saved.operation_ids, many=False)
     ((record, plan),) = saved.created

@@ -129,7 +129,7 @@ def operation_to_json(
             value["retryAfterMs"] = record.retry_after
     if record.source_operation_id is not None:
         value["sourceOperationId"] = record.source_operation_id
-    links = {"undoes": record.undoes, "undoneBy": record.undone_by}
+    links = {"undoes": record.undoes, "undoneBy": record.undone_by, "launchId": record.launch_id}
     value |= {name: id_ for name, id_ in links.items() if id_ is not None}
     if record.executed_by is not None:
         value["executedBy"] = dict(record.executed_by)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -29,7 +28,6 @@ from adsunify.outcomes.deciding import (
 )
 from adsunify.outcomes.planned import PlannedEntity, list_planned_entities
 from adsunify.outcomes.verdicts import Evidence, StepVerdict
-from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import ENTITY_KINDS, Kind, Outputs, Plan, Step
 from adsunify.service.core import Service, format_timestamp
 from adsunify.service.network_session import NetworkSession
@@ -361,11 +359,7 @@ class Inspector:
     # -- reads ----------------------------------------------------------------------------------------------------
 
     def _list_planned(self, step: Step) -> list[PlannedEntity]:
-        request = step.request
-        with suppress(LookupError, ValueError):  # without outputs of an earlier step its members are not compared
-            request = fill_bindings(step, self.outputs)
-        parts: Mapping[str, Json] = {"body": request.body, "query": dict(request.query)}
-        return list_planned_entities(self.network, self.plan, step, parts, self.outputs)
+        return list_planned_entities(self.network, self.plan, step, self.outputs)
 
     def _list_ids(self, step: Step) -> Mapping[int | None, str]:
         items: dict[int | None, str] = dict(self.progress.applied_items.get(step.key, {}).items())

@@ -17,6 +17,7 @@ from adsunify.service.network_session import NetworkSession
 from adsunify.service.operations import get_operation
 from adsunify.service.outcomes.chains import Chain, read_chain
 from adsunify.service.outcomes.inspection import run_inspection
+from adsunify.service.preparation import Resumption
 from adsunify.store.chains import find_last_of_chain, make_resumed_error
 from adsunify.store.resumptions import ChainMoved, FoundEntities
 
@@ -42,12 +43,26 @@ async def resume_operation(
     if replay is not None:
         return replay
     for _ in range(MAX_READS):
-        chain = await _read_resumable_chain(service, actor, operation_id)
+        resumption = await plan_resumption(service, actor, operation_id)
         try:
-            return await _prepare(service, actor, chain, idempotency)
+            return await preparation.save_resumption(service, actor, resumption, idempotency)
         except ChainMoved:
             continue
     raise OperationError("The operation keeps changing. Call again when it has stopped.", code="operation_running")
+
+
+async def plan_resumption(service: Service, actor: Actor, operation_id: str) -> Resumption:
+    """Plan the rest of an operation. Errors: :func:`resume_operation`."""
+    chain = await _read_resumable_chain(service, actor, operation_id)
+    session = await NetworkSession.load(service, actor, chain.record.account_id)
+    session.require_active()
+    network = get_adapter(chain.record.network).network
+    found = []
+    for verdict in chain.progress.found:
+        receipt = make_receipt(chain.plan, verdict)
+        created = find_created_ids(network, chain.plan.steps[receipt.step_index], receipt)
+        found.append(FoundEntities(chain.record.id, receipt.step_index, verdict.step_key, created))
+    return Resumption(chain.record, _make_plan(chain), chain.end, tuple(found))
 
 
 async def _read_resumable_chain(service: Service, actor: Actor, operation_id: str) -> Chain:
@@ -91,20 +106,6 @@ async def _find_problem(service: Service, chain: Chain) -> AdsunifyError | None:
 
 def _make_nothing_to_resume(message: str) -> InvalidInput:
     return InvalidInput([Issue("", "nothing_to_resume", message)], code="nothing_to_resume")
-
-
-async def _prepare(service: Service, actor: Actor, chain: Chain, idempotency: Idempotency | None) -> UseCaseResult:
-    session = await NetworkSession.load(service, actor, chain.record.account_id)
-    session.require_active()
-    network = get_adapter(chain.record.network).network
-    found = []
-    for verdict in chain.progress.found:
-        receipt = make_receipt(chain.plan, verdict)
-        created = find_created_ids(network, chain.plan.steps[receipt.step_index], receipt)
-        found.append(FoundEntities(chain.record.id, receipt.step_index, verdict.step_key, created))
-    return await preparation.save_resumption(
-        service, actor, chain.record, _make_plan(chain), chain.end, found, idempotency
-    )
 
 
 def _make_plan(chain: Chain) -> Plan:

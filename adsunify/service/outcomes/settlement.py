@@ -8,7 +8,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.adapter.hierarchy import is_valid_id
+from adsunify.adapter.hierarchy import ParsedEntity, is_valid_id
 from adsunify.errors import OperationError, ProviderNotFound, invalid_input
 from adsunify.execution.state import CreatedId, build_actor_record
 from adsunify.execution.status_updates import find_created_ids
@@ -16,7 +16,9 @@ from adsunify.guardrails.windows import to_hour
 from adsunify.ledger import LedgerEntry
 from adsunify.networks.registry import get_adapter
 from adsunify.outcomes.chains import make_receipt
-from adsunify.outcomes.verdicts import StepVerdict
+from adsunify.outcomes.planned import list_planned_entities
+from adsunify.outcomes.search import fetch_complete_list
+from adsunify.outcomes.verdicts import ItemVerdict, StepVerdict
 from adsunify.plans.records import ENTITY_KINDS, Outputs, Step
 from adsunify.service.core import Service
 from adsunify.service.network_session import NetworkSession
@@ -30,7 +32,8 @@ from adsunify.store.resumptions import lock_operation
 from adsunify.store.windows import release_uses
 from adsunify.values.exact_json import Json
 
-from .chains import read_chain
+from .chains import Chain, read_chain
+from .claims import get_last_part
 
 REMOVE_ADVICE = "Remove it at the network if it exists, and settle the step as not_applied."
 
@@ -66,7 +69,7 @@ async def settle_step(
     outputs: Outputs = {}
     planned = chain.plan.get_step(step)
     if verdict == "applied":
-        outputs = await _read_outputs(service, actor, record, planned, entity_id)
+        outputs = await _read_outputs(service, actor, chain, planned, entity_id)
     elif entity_id is not None:
         raise invalid_input("entityId", "unused", "must be left out where the step was not applied.")
     at = service.store.clock.now()
@@ -76,7 +79,8 @@ async def settle_step(
         else ("A person looked at the account and says that it was not done.")
     )
     by = build_actor_record(actor.user_id, actor.credential, at)
-    given = StepVerdict(step, last.attempt, verdict, reason, outputs, settled_by=by)
+    items = () if planned.items is None else tuple(ItemVerdict(0, "applied", str(id_)) for id_ in outputs.values())
+    given = StepVerdict(step, last.attempt, verdict, reason, outputs, items, settled_by=by)
     receipt = make_receipt(chain.plan, given)
     made = find_created_ids(get_adapter(record.network).network, planned, receipt)
     await service.store.write(_store_settlement, actor, record, given, (receipt.step_index, made), service.store.clock)
@@ -90,26 +94,26 @@ async def settle_step(
     }
 
 
-async def _read_outputs(
-    service: Service, actor: Actor, record: OperationRecord, step: Step, entity_id: str | None
-) -> Outputs:
+async def _read_outputs(service: Service, actor: Actor, chain: Chain, step: Step, entity_id: str | None) -> Outputs:
     """Return the outputs of an applied step; ``entity_id`` is read as an entity of the account.
 
     Raises:
-        InvalidInput: ``entityId`` is missing, malformed or not of the account, or the step must be settled otherwise.
+        InvalidInput: ``entityId`` is missing, malformed, not of the account or below another parent, or the step must
+            be settled otherwise.
     """
-    if step.items is not None and step.action == "create":
+    record = chain.record
+    if step.items is not None and step.items.many and step.action == "create":
         raise invalid_input(
             "verdict",
             "not_settleable",
             f"must be not_applied: step {step.key} creates several entities. {REMOVE_ADVICE}",
         )
-    if step.action != "create" or not step.outputs:
+    if step.action != "create" or not (step.outputs or step.items):
         if entity_id is not None:
             raise invalid_input("entityId", "unused", "must be left out: the step creates no entity.")
         return {}
     kind = next((kind for kind in ENTITY_KINDS if kind == step.kind), None)
-    if kind is None or len(step.outputs) != 1:
+    if kind is None or len(step.outputs) > 1:
         raise invalid_input(
             "verdict",
             "not_settleable",
@@ -122,11 +126,37 @@ async def _read_outputs(
     if not is_valid_id(session.adapter.network, kind, entity_id):
         raise invalid_input("entityId", "malformed", f"must be an id of the kind {kind} on {record.network}.")
     try:
-        await session.run_flow(session.adapter.reads.fetch_entity(session.native_account, kind, entity_id))
+        entity = await session.run_flow(session.adapter.reads.fetch_entity(session.native_account, kind, entity_id))
     except ProviderNotFound:
         raise invalid_input("entityId", "not_found", f"must be a {kind} of this account.") from None
+    await _require_parent(session, chain, step, entity)
+    if step.items is not None:
+        return {step.items.output: entity_id}
     (output,) = step.outputs
     return {output.name: entity_id if entity_id.startswith(output.prefix) else output.prefix + entity_id}
+
+
+async def _require_parent(session: NetworkSession, chain: Chain, step: Step, entity: ParsedEntity) -> None:
+    """Check that an entity is below the parent in which a step creates it.
+
+    Some networks show the parent of an entity in the list of the parent only (ChatGPT).
+
+    Raises:
+        InvalidInput: it is below another parent.
+    """
+    network, reads, account = session.adapter.network, session.adapter.reads, session.native_account
+    outputs = {key: carried.outputs for key, carried in chain.progress.carried.items() if carried.outputs is not None}
+    (planned,) = list_planned_entities(network, chain.plan, step, outputs)
+    if planned.level is None or planned.parent_id is None:
+        return
+    if entity.parent_id is not None:
+        is_below = get_last_part(entity.parent_id) == get_last_part(planned.parent_id)
+    else:
+        children = await session.run_flow(fetch_complete_list(reads, account, planned.level, planned.parent_id))
+        is_below = entity.id in {child.id for child in children.entities}
+    if not is_below:
+        message = f"must be below the {planned.level.parent_kind} {planned.parent_id}, in which the step creates it."
+        raise invalid_input("entityId", "conflict", message)
 
 
 def _store_settlement(

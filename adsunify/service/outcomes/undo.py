@@ -66,6 +66,12 @@ async def undo_operation(
     replay = await preparation.find_replay(service, actor, idempotency)
     if replay is not None:
         return replay
+    record, plan = await plan_undo(service, actor, operation_id)
+    return await preparation.save_operations(service, actor, record.account_id, [plan], idempotency, undoes=record.id)
+
+
+async def plan_undo(service: Service, actor: Actor, operation_id: str) -> tuple[OperationRecord, Plan]:
+    """Return an operation, and the plan that takes back its applied steps. Errors: :func:`undo_operation`."""
     record, attempts = await read_operation(service, actor, operation_id)
     await service.store.read(undos.require_not_undone, record.id, service.store.clock)
     decided = await _read_decided_attempts(service, record, attempts)
@@ -80,8 +86,7 @@ async def undo_operation(
     if not due:
         message = "Nothing of it is in effect any more, so there is nothing to undo."
         raise InvalidInput([Issue("", NOT_REVERSIBLE, message)], code=NOT_REVERSIBLE)
-    plan = await _plan_reversals(service, session, written.plan, due)
-    return await preparation.save_operations(service, actor, record.account_id, [plan], idempotency, undoes=record.id)
+    return record, await _plan_reversals(service, session, written.plan, due)
 
 
 # -- what was written ---------------------------------------------------------------------------------------------
@@ -273,7 +278,7 @@ async def _plan_reversals(service: Service, session: NetworkSession, source: Pla
         raise InvalidInput(issues, code=NOT_REVERSIBLE)
     if len(plans) == 1:
         return preparation.with_warnings(plans[0], warnings)
-    return _join_plans(_get_action(source.action), plans, warnings)
+    return join_plans(_get_action(source.action), plans, warnings)
 
 
 def _get_action(action: Action) -> Action:
@@ -302,7 +307,7 @@ def _parse_flag(before: Json, after: Json) -> Json:
     return before == "true" if isinstance(after, bool) else before
 
 
-def _join_plans(action: Action, plans: Sequence[Plan], warnings: Sequence[str]) -> Plan:
+def join_plans(action: Action, plans: Sequence[Plan], warnings: Sequence[str]) -> Plan:
     """Join plans that expose nothing into one. Their steps are independent, and get keys of their own."""
     steps: list[Step] = []
     for number, plan in enumerate(plans, 1):

@@ -1,0 +1,170 @@
+"""Prepares one change set of what differs between a document and the networks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from attrs import evolve
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.errors import InvalidInput, Issue
+from adsunify.launches.drift import STATUS_FIELD
+from adsunify.outcomes.reversals import to_edit_value
+from adsunify.service.core import Idempotency, Service, UseCaseResult
+from adsunify.service.launches.use_cases import begin_and_view, find_replay, get_change_set, save_change_set
+from adsunify.store.applies import find_latest_apply, lock_apply, require_no_open_apply
+from adsunify.store.change_sets import Claim, NewMember
+from adsunify.store.clock import Clock
+from adsunify.values.exact_json import Json
+
+from .cells import CellPlace, make_cell_key, make_entity_key
+from .differences import DOCUMENT, Differences, EntityDifference, WantedCreation, compute_differences
+
+MAX_MEMBERS = 600
+"""As many as a launch has cells."""
+AFTER_EDITS = "Its edits are written first. Apply the document again, and the activation is planned with them."
+AFTER_PAUSE = "It is paused first. Apply the document again, and its edits are planned."
+CANNOT_APPLY = "What differs cannot be applied: no edit sets it, or the entity is gone."
+NOTHING_DIFFERS = "The networks hold what the document wants, so there is nothing to apply."
+
+
+async def apply_document(
+    service: Service,
+    actor: Actor,
+    *,
+    document: Mapping[str, Json],
+    delete: bool,
+    skip_invalid: bool,
+    idempotency: Idempotency | None,
+) -> UseCaseResult:
+    """Prepare one change set that makes the networks agree with a document. Nothing is written until it is executed.
+
+    It creates the cells that are missing (paused), edits what differs, and pauses what the document does not name any
+    more; with ``delete`` it deletes that. A workspace has one open change set of a file at a time (409 ``run_open``).
+    If nothing can be applied, the answer is 422 ``nothing_to_do``.
+    """
+    replayed = await find_replay(service, actor, idempotency)
+    if replayed is not None:
+        return UseCaseResult(await get_change_set(service, actor, change_set_id=replayed), replayed=True)
+    store = service.store
+    seen_id = await store.read(_find_latest, actor.workspace_id, store.clock)
+    differences = await compute_differences(service, actor, document, delete)
+    members = list(_list_members(differences))
+    if all(member.reason is not None for member in members):
+        raise InvalidInput([Issue(DOCUMENT, "nothing_to_do", _explain_nothing(differences, members))])
+    if len(members) > MAX_MEMBERS:
+        message = f"differs in {len(members):,} changes; a change set has at most {MAX_MEMBERS}. Split the file."
+        raise InvalidInput([Issue(DOCUMENT, "too_many", message)])
+
+    def save(connection: Connection) -> tuple[str, Claim | None]:
+        lock_apply(connection, actor.workspace_id, seen_id, store.clock)
+        return save_change_set(
+            connection,
+            actor,
+            None,
+            "apply",
+            members,
+            skip_invalid,
+            idempotency,
+            service.settings.lease,
+            store.clock,
+        )
+
+    return await begin_and_view(service, actor, await store.write(save))
+
+
+def _find_latest(connection: Connection, workspace_id: str, clock: Clock) -> str | None:
+    """Return the latest change set of a file. Raises Conflict if it is open."""
+    require_no_open_apply(connection, workspace_id, clock)
+    return find_latest_apply(connection, workspace_id)
+
+
+def _explain_nothing(differences: Differences, members: Sequence[NewMember]) -> str:
+    reasons = " ".join(dict.fromkeys(str(member.reason) for member in members))
+    return reasons or (NOTHING_DIFFERS if differences.is_empty else CANNOT_APPLY)
+
+
+def _list_members(differences: Differences) -> Iterator[NewMember]:
+    """Yield the members: pauses first, so that what is not wanted stops with the first writes."""
+    for one in differences.entities:
+        if one.removal is not None:
+            mutation: Json = {"action": "delete"} if one.removal == "delete" else _make_status("paused")
+            yield _make_change(differences, one, one.removal, mutation)
+    edited = {one.target.known.place for one in differences.entities if one.target.known and _is_edited(one)}
+    activated = {
+        one.target.known.place
+        for one in differences.entities
+        if one.target.known and not one.target.keeps_status and _get_new_status(one) == "active"
+    }
+    for one in differences.entities:
+        known = one.target.known
+        if one.target.keeps_status and known is not None and known.place in activated:  # the activation sets its status
+            one = evolve(one, changes=tuple(change for change in one.changes if change.field != STATUS_FIELD))
+        yield from _list_changes(differences, one, edited)
+    for creation in differences.creations:
+        yield _make_creation(differences, creation)
+
+
+def _make_status(status: Json) -> dict[str, Json]:
+    return {"action": "status", "status": status}
+
+
+def _get_new_status(one: EntityDifference) -> Json:
+    """Return the status that the document wants, if it differs."""
+    return next((change.after for change in one.changes if change.field == STATUS_FIELD), None)
+
+
+def _is_edited(one: EntityDifference) -> bool:
+    return any(change.field != STATUS_FIELD for change in one.changes)
+
+
+def _list_changes(
+    differences: Differences, one: EntityDifference, edited: Collection[CellPlace]
+) -> Iterator[NewMember]:
+    """Yield the changes of an entity. ``edited``: the cells that are activated only after their edits.
+
+    The operations of a change set are executed at the same time, and an edit of some networks sends the whole entity
+    with the status that it read. So an entity is never edited and paused, or activated, by one change set.
+    """
+    fields = {change.field: to_edit_value(change.after) for change in one.changes if change.field != STATUS_FIELD}
+    status, known = _get_new_status(one), one.target.known
+    if status == "paused":
+        yield _make_change(differences, one, STATUS_FIELD, _make_status(status))
+    if fields:
+        edit = _make_change(differences, one, "edit", {"action": "edit", "edit": {"fields": fields}})
+        yield evolve(edit, reason=AFTER_PAUSE) if status == "paused" else edit
+    if status != "active":
+        return
+    if known is None or one.target.keeps_status:
+        activation = _make_change(differences, one, STATUS_FIELD, _make_status(status))
+        is_deferred = bool(fields)
+    else:  # everything that was created below the campaign, too
+        task = {"do": "activate", "operationId": known.operation.record.id}
+        key = f"{make_cell_key(differences.document, known.place)}:activate"
+        activation = NewMember(key, one.target.account_id, one.network, task)
+        is_deferred = known.place in edited
+    yield evolve(activation, reason=AFTER_EDITS) if is_deferred else activation
+
+
+def _make_change(differences: Differences, one: EntityDifference, word: str, mutation: Mapping[str, Json]) -> NewMember:
+    target = one.target
+    if target.known is not None:
+        key = f"{make_cell_key(differences.document, target.known.place)}:{target.kind}:{word}"
+    else:
+        key = f"{make_entity_key(differences.document, target.account_id, target.kind, target.id)}:{word}"
+    change = {**mutation, "kind": target.kind, "entityId": target.id}
+    return NewMember(key, target.account_id, one.network, {"do": "change", "path": target.path, "mutation": change})
+
+
+def _make_creation(differences: Differences, creation: WantedCreation) -> NewMember:
+    cell, known = creation.cell, creation.known
+    key = make_cell_key(differences.document, (creation.launch, cell.key))
+    task: dict[str, Json] = {"do": "create", "path": creation.path, "brief": cell.brief}
+    if creation.block is not None:
+        return NewMember(key, cell.account_id, cell.network, {"do": "nothing"}, reason=creation.block)
+    if known is not None and known.operation.is_begun:
+        task = {"do": "resume", "operationId": known.operation.record.id}
+    elif known is not None and known.launch_id is None:
+        task["replaces"] = known.operation.record.id
+    return NewMember(key, cell.account_id, cell.network, task)

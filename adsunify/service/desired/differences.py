@@ -1,0 +1,464 @@
+"""Compares a document with what adsunify wrote and with what the networks hold. It writes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+from attrs import field, frozen
+
+from adsunify.actor import Actor
+from adsunify.adapter.edits import unknown_field_issue
+from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.network import Network, get_level, unify_status
+from adsunify.adapter.settings import find_lock_reason, list_settings, to_account_time
+from adsunify.errors import InvalidInput, Issue, NotFound, raise_if_issues
+from adsunify.launches.cells import Cell
+from adsunify.launches.document import Document, WantedEntity
+from adsunify.launches.drift import STATUS_FIELD, Drift, compare_entity
+from adsunify.launches.uncompared import FIXED_MEMBERS, find_changed_members, find_uncompared_members, list_members
+from adsunify.models.error_messages import find_similar
+from adsunify.models.parsing import parse_model
+from adsunify.plans.records import Change, Kind
+from adsunify.service.core import Service
+from adsunify.service.network_session import NetworkSession
+from adsunify.store import connections
+from adsunify.values.exact_json import Json
+
+from .cells import (
+    KnownCell,
+    KnownState,
+    list_created_entities,
+    make_wanted_cells,
+    read_known_state,
+    read_wanted_fields,
+)
+from .reading import SETTABLE_STATUSES, Place, is_shown, list_document_settings, read_editable_entities, read_fields
+from .written import read_written_fields
+
+DOCUMENT = "document"
+"""The member of the request that holds the document."""
+CONCURRENT_WORKS = 8
+"""How many briefs are planned, and how many accounts are read, at the same time."""
+T = TypeVar("T")
+GONE = Drift("entity", "present", "not found")
+"""The drift of an entity that the account does not have any more."""
+
+
+@frozen
+class Target:
+    """An entity, and what the document wants of it.
+
+    Attributes:
+        account_id: the account of the entity.
+        kind: the kind of the entity.
+        id: the id of the entity.
+        path: where the document wants it.
+        wanted: field -> value, with the status.
+        known: the cell of a launch that created it.
+        keeps_status: it should have the status that adsunify wrote last; the launch names the status of its campaign.
+        is_left: the document does not name it any more.
+    """
+
+    account_id: str
+    kind: Kind
+    id: str
+    path: str
+    wanted: Mapping[str, Json] = field(factory=dict)
+    known: KnownCell | None = None
+    keeps_status: bool = False
+    is_left: bool = False
+
+
+@frozen
+class EntityDifference:
+    """What differs of one entity.
+
+    Attributes:
+        target: what the document wants.
+        network: the code of the network.
+        name: its name at the network; None if it does not exist.
+        changes: the fields that differ from the document.
+        drifted: the fields that somebody has changed outside.
+        locks: field -> why an edit cannot change it now.
+        hidden: the wanted fields that no read shows. They are not compared.
+        removal: what is done with an entity that the document does not name any more.
+    """
+
+    target: Target
+    network: str
+    name: str | None
+    changes: tuple[Change, ...] = ()
+    drifted: tuple[Drift, ...] = ()
+    locks: Mapping[str, str] = field(factory=dict)
+    hidden: frozenset[str] = frozenset()
+    removal: Literal["pause", "delete"] | None = None
+
+
+@frozen
+class WantedCreation:
+    """A cell of which not everything is created. ``known``: what is prepared or begun of it; ``path``: its account."""
+
+    launch: str
+    cell: Cell
+    path: str
+    known: KnownCell | None = None
+
+    @property
+    def block(self) -> str | None:
+        """Why it cannot be created now."""
+        return None if self.known is None else self.known.block
+
+
+@frozen
+class UncomparedCell:
+    """The members of a brief that are not compared, and those among them that differ from the launched brief."""
+
+    launch: str
+    key: str
+    members: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+@frozen
+class Differences:
+    """The differences of a document, in its order."""
+
+    document: Document
+    creations: tuple[WantedCreation, ...] = ()
+    entities: tuple[EntityDifference, ...] = ()
+    uncompared: tuple[UncomparedCell, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing differs."""
+        entities = any(one.changes or one.drifted or one.removal for one in self.entities)
+        return not (self.creations or entities or any(one.changed for one in self.uncompared))
+
+
+async def diff_document(service: Service, actor: Actor, *, document: Mapping[str, Json], delete: bool) -> Json:
+    """Compare a document with what was launched and with what the networks hold now. Nothing is written.
+
+    The answer lists what is to be created, changed (field: before, after) and paused, and what has drifted: fields that
+    adsunify wrote and somebody has changed outside (field: planned, found). ``isEmpty`` says that nothing differs.
+    """
+    return differences_to_json(await compute_differences(service, actor, document, delete))
+
+
+async def compute_differences(
+    service: Service, actor: Actor, document: Mapping[str, Json], delete: bool
+) -> Differences:
+    """Compare a document. ``delete``: what it does not name any more is deleted instead of paused.
+
+    Raises:
+        InvalidInput: with all issues.
+        NotFound: the actor does not reach an account.
+        ProviderError: a read failed.
+    """
+    parsed = parse_model(Document, document, DOCUMENT)
+    known = await service.store.read(read_known_state, actor.workspace_id, parsed, service.store.clock)
+    sessions = await _load_sessions(service, actor, parsed, known)
+    raise_if_issues(_find_issues(parsed, sessions))
+    creations, created = _match_cells(parsed, known, sessions)
+    of_cells = await _run_bounded(_read_cell_targets(sessions, parsed, *one) for one in created)
+    in_cells = [target for part in of_cells for target in part]
+    raise_if_issues(_find_double_entities(parsed, in_cells))
+    targets = [*in_cells, *_list_entity_targets(parsed), *_list_left_targets(parsed, known, sessions)]
+    compared = await _run_bounded(
+        _compare_account(session, [one for one in targets if one.account_id == account_id], delete)
+        for account_id, session in sessions.items()
+    )
+    by_target = {id(one.target): one for part in compared for one in part}
+    return Differences(
+        parsed,
+        tuple(creations),
+        tuple(by_target[id(target)] for target in targets),
+        tuple(
+            _find_uncompared(sessions[one[2].account_id].adapter.network, one, [by_target[id(each)] for each in part])
+            for one, part in zip(created, of_cells, strict=True)
+        ),
+    )
+
+
+async def _run_bounded(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run works, at most :data:`CONCURRENT_WORKS` at the same time, and return their results in order."""
+    slots = asyncio.Semaphore(CONCURRENT_WORKS)
+
+    async def run(work: Coroutine[Any, Any, T]) -> T:
+        async with slots:
+            return await work
+
+    return await asyncio.gather(*map(run, works))
+
+
+async def _load_sessions(
+    service: Service, actor: Actor, document: Document, known: KnownState
+) -> dict[str, NetworkSession]:
+    """Return the sessions of the accounts of a document. What is left in accounts out of reach is not touched.
+
+    Raises NotFound, with the path of an account that the actor does not reach.
+    """
+    records = {one.id: one for one in await service.store.read(connections.list_accounts, actor)}
+    paths = document.account_paths
+    for account_id, path in paths.items():
+        if account_id not in records:
+            raise NotFound(
+                f"{DOCUMENT}.{path}: this workspace has no such account, or this credential does not reach it."
+            )
+    left = [cell.account_id for cell in known.cells.values()] + [account_id for _, account_id, _, _ in known.entities]
+    ids = dict.fromkeys([*paths, *(one for one in left if one in records and records[one].status == "active")])
+    return {id_: NetworkSession(service, records[id_]) for id_ in ids}
+
+
+def _find_issues(document: Document, sessions: Mapping[str, NetworkSession]) -> Iterator[Issue]:
+    """Yield an issue for each level and field that the network of an entity does not have."""
+    for index, wanted in enumerate(document.entities):
+        path, network = f"{DOCUMENT}.entities.{index}", sessions[wanted.account_id].adapter.network
+        try:
+            get_level(network, wanted.kind)
+        except InvalidInput as problem:
+            yield from (issue._replace(path=f"{path}.kind") for issue in problem.issues)
+            continue
+        yield from _find_field_issues(network, wanted, path)
+
+
+def _find_double_entities(document: Document, in_cells: Iterable[Target]) -> Iterator[Issue]:
+    """Yield an issue for each entity that a launch of the document has created. Its brief says what is wanted of it."""
+    launches = {(one.account_id, one.kind, one.id): one.path for one in in_cells}
+    for index, one in enumerate(document.entities):
+        path = launches.get((one.account_id, one.kind, one.id))
+        if path is not None:
+            message = (
+                f"The cell {path.removeprefix(f'{DOCUMENT}.')} has created it. Change the brief of that cell instead."
+            )
+            yield Issue(f"{DOCUMENT}.entities.{index}", "conflict", message)
+
+
+def _find_field_issues(network: Network, wanted: WantedEntity, path: str) -> Iterator[Issue]:
+    accepted = [setting.field for setting in list_document_settings(network, wanted.kind)]
+    for name in wanted.model_extra or {}:
+        if name not in accepted:
+            issue = unknown_field_issue(network, wanted.kind, name, f"{path}.{name}")
+            similar = find_similar(name, ("accountId", "kind", "id", STATUS_FIELD, *accepted))
+            hint = f" Did you mean {similar}?" if similar else ""
+            yield issue._replace(message=f"{issue.message}{hint}")
+
+
+# -- what the document wants --------------------------------------------------------------------------------------
+
+CreatedCell = tuple[str, int, Cell, KnownCell]
+"""A cell that is created: its launch, its position, what the document wants, and what receipts say."""
+
+
+def _match_cells(
+    document: Document, known: KnownState, sessions: Mapping[str, NetworkSession]
+) -> tuple[list[WantedCreation], list[CreatedCell]]:
+    """Return the cells that are to be created, and those that are. Raises InvalidInput with all issues."""
+    creations: list[WantedCreation] = []
+    created: list[CreatedCell] = []
+    issues: list[Issue] = []
+    for name, launch in document.launches.items():
+        path = f"{DOCUMENT}.launches.{name}"
+        try:
+            cells = make_wanted_cells(name, launch, sessions)
+        except InvalidInput as problem:
+            issues += [issue._replace(path=f"{path}.{issue.path}") for issue in problem.issues]
+            continue
+        for position, cell in enumerate(cells):
+            one = known.cells.get((name, cell.key))
+            if one is not None and one.account_id != cell.account_id:
+                message = "The key belongs to a cell of another account. Give this cell another key."
+                issues.append(Issue(f"{path}.accounts.{position}.key", "conflict", message))
+            elif one is not None and one.is_created:
+                issues += _find_fixed_issues(one, cell, f"{path}.accounts.{position}.campaign")
+                created.append((name, position, cell, one))
+            else:
+                creations.append(WantedCreation(name, cell, f"{path}.accounts.{position}", one))
+    raise_if_issues(issues)
+    return creations, created
+
+
+def _find_fixed_issues(known: KnownCell, cell: Cell, path: str) -> Iterator[Issue]:
+    """Yield an issue for each member that cannot change after the creation: an amount would get another meaning."""
+    for member in find_changed_members(known.brief or {}, cell.brief or {}):
+        if member in FIXED_MEMBERS:
+            message = "A created campaign keeps it. Give the cell another key, and another campaign is created."
+            yield Issue(f"{path}.{member}", "not_supported", message)
+
+
+async def _read_cell_targets(
+    sessions: Mapping[str, NetworkSession], document: Document, name: str, position: int, cell: Cell, known: KnownCell
+) -> list[Target]:
+    """Return what the document wants of the entities of a created cell."""
+    session, path = sessions[cell.account_id], f"{DOCUMENT}.launches.{name}"
+    try:
+        fields = await read_wanted_fields(session, known, cell, position)
+    except InvalidInput as problem:
+        raise InvalidInput([issue._replace(path=f"{path}.{issue.path}") for issue in problem.issues]) from None
+    status = document.launches[name].status
+    entities = list_created_entities(session, known)
+    root = _find_root_kind(session.adapter.network, [kind for kind, _ in entities])
+    return [
+        Target(
+            cell.account_id,
+            kind,
+            entity_id,
+            f"{path}.accounts.{position}",
+            fields.get(kind, {}) | ({STATUS_FIELD: status} if kind == root and status is not None else {}),
+            known,
+            keeps_status=kind != root and status is not None,
+        )
+        for kind, entity_id in entities
+    ]
+
+
+def _find_uncompared(network: Network, created: CreatedCell, differences: Sequence[EntityDifference]) -> UncomparedCell:
+    """Return the members of the brief of a created cell that were not compared."""
+    name, _, cell, known = created
+    brief = cell.brief or {}
+    compared = {field for one in differences for field in one.target.wanted if field not in one.hidden}
+    members = find_uncompared_members(network, brief, compared)
+    present = list_members(brief)
+    changed = [one for one in find_changed_members(known.brief or {}, brief) if one in members or one not in present]
+    return UncomparedCell(name, cell.key, tuple(members), tuple(changed))
+
+
+def _find_root_kind(network: Network, kinds: Iterable[Kind]) -> Kind | None:
+    """Return the highest kind that is created paused. Its status decides whether anything below it runs."""
+    for kind in kinds:
+        level = get_level(network, kind)
+        if unify_status(level, level.initial_status) == "paused":
+            return kind
+    return None
+
+
+def _list_entity_targets(document: Document) -> Iterator[Target]:
+    for index, one in enumerate(document.entities):
+        yield Target(one.account_id, one.kind, one.id, f"{DOCUMENT}.entities.{index}", one.wanted)
+
+
+def _list_left_targets(
+    document: Document, known: KnownState, sessions: Mapping[str, NetworkSession]
+) -> Iterator[Target]:
+    """Yield the entities that a file of this name has created or changed, and that the document does not name."""
+    named = {(one.account_id, one.kind, one.id) for one in document.entities}
+    wanted_cells = {(name, cell.cell_key) for name, launch in document.launches.items() for cell in launch.accounts}
+    for place, cell in known.cells.items():
+        session = sessions.get(cell.account_id)
+        if place in wanted_cells or session is None or not (cell.is_own and cell.is_created):
+            continue
+        created = dict(list_created_entities(session, cell))
+        root = _find_root_kind(session.adapter.network, created)
+        if root is not None and (cell.account_id, root, created[root]) not in named:
+            yield Target(cell.account_id, root, created[root], DOCUMENT, known=cell, is_left=True)
+    for _, account_id, kind, entity_id in known.entities:
+        if account_id in sessions and (account_id, kind, entity_id) not in named:
+            yield Target(account_id, kind, entity_id, DOCUMENT, is_left=True)
+
+
+# -- what the networks hold ---------------------------------------------------------------------------------------
+
+
+async def _compare_account(session: NetworkSession, targets: Sequence[Target], delete: bool) -> list[EntityDifference]:
+    if not targets:
+        return []
+    entities, written = await asyncio.gather(
+        read_editable_entities(session, [*dict.fromkeys((one.kind, one.id) for one in targets)]),
+        read_written_fields(session),
+    )
+    return [
+        _compare_target(session, one, entities[one.kind, one.id], written.get((one.kind, one.id), {}), delete)
+        for one in targets
+    ]
+
+
+def _compare_target(
+    session: NetworkSession, target: Target, entity: ParsedEntity | None, written: Mapping[str, Json], delete: bool
+) -> EntityDifference:
+    network, account = session.adapter.network, session.native_account
+    if entity is None:
+        return EntityDifference(target, network.code, None, drifted=() if target.is_left else (GONE,))
+    if target.is_left:
+        removal: Literal["pause", "delete"] | None = "delete" if delete else None
+        if not delete and entity.status == "active":
+            removal = "pause"
+        return EntityDifference(target, network.code, entity.name, removal=removal)
+    found = read_fields(network, account, target.kind, entity)
+    hidden = frozenset(
+        one.field
+        for one in list_document_settings(network, target.kind)
+        if one.field in target.wanted and not is_shown(one, entity)
+        if target.known is not None
+    )
+    wanted = {name: value for name, value in target.wanted.items() if name not in hidden}
+    statuses = (written.get(STATUS_FIELD), entity.status)
+    if target.keeps_status and all(status in SETTABLE_STATUSES for status in statuses):
+        wanted[STATUS_FIELD] = written[STATUS_FIELD]
+    compared = compare_entity(network, account, target.kind, wanted, written, found)
+    changed = {change.field for change in compared.changes}
+    now = to_account_time(account, session.service.now())
+    locks = {
+        setting.field: reason
+        for setting in list_settings(network, target.kind)
+        if setting.field in changed
+        if (reason := find_lock_reason(setting, entity.native, now)) is not None
+    }
+    return EntityDifference(target, network.code, entity.name, compared.changes, compared.drifted, locks, hidden)
+
+
+# -- as callers see it --------------------------------------------------------------------------------------------
+
+
+def differences_to_json(differences: Differences) -> dict[str, Json]:
+    """Return the differences as responses show them."""
+    return {
+        "isEmpty": differences.is_empty,
+        "create": [_creation_to_json(one) for one in differences.creations],
+        "change": [
+            {**_entity_to_json(one), "fields": _changes_to_json(one)} for one in differences.entities if one.changes
+        ],
+        "pause": [{**_entity_to_json(one), "action": one.removal} for one in differences.entities if one.removal],
+        "drifted": [
+            {**_entity_to_json(one), "fields": _drift_to_json(one)} for one in differences.entities if one.drifted
+        ],
+        "notCompared": [
+            {"launch": one.launch, "key": one.key, "members": list(one.members), "changed": list(one.changed)}
+            for one in differences.uncompared
+        ],
+    }
+
+
+def _creation_to_json(one: WantedCreation) -> dict[str, Json]:
+    return {
+        "launch": one.launch,
+        "key": one.cell.key,
+        "accountId": one.cell.account_id,
+        "network": one.cell.network,
+        "blocked": one.block,
+    }
+
+
+def _entity_to_json(one: EntityDifference) -> dict[str, Json]:
+    target = one.target
+    place: Place = (target.kind, target.id)
+    launch = {} if target.known is None else dict(zip(("launch", "key"), target.known.place, strict=True))
+    return {
+        "accountId": target.account_id,
+        "network": one.network,
+        "kind": place[0],
+        "entityId": place[1],
+        "name": one.name,
+        **launch,
+    }
+
+
+def _changes_to_json(one: EntityDifference) -> list[Json]:
+    return [
+        {"field": change.field, "before": change.before, "after": change.after, "locked": one.locks.get(change.field)}
+        for change in one.changes
+    ]
+
+
+def _drift_to_json(one: EntityDifference) -> list[Json]:
+    return [{"field": drift.field, "planned": drift.planned, "found": drift.found} for drift in one.drifted]
