@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from .models.edit import EditBody, EditTargeting, Item
     from .models.guardrail import GuardedAction, RuleClient, RuleScope, SpendLimits, SpendWindow
+    from .models.launch import LaunchAccount
     from .planning import NativeAccount, plan
     from .plans.records import Kind
     from .values.network_codes import ExternalNetwork, NetworkCode
@@ -90,6 +91,7 @@ _MODULE_BY_NAME = {
     "Locale": "models.brief",
     "LookupNeeded": "errors",
     "MissingExtra": "errors",
+    "LaunchAccount": "models.launch",
     "NativeAccount": "planning",
     "NativeErrorDetails": "errors",
     "NetworkCode": "values.network_codes",
@@ -150,6 +152,7 @@ __all__ = [
     "KeyScope",
     "Keyword",
     "Kind",
+    "LaunchAccount",
     "Locale",
     "LookupNeeded",
     "MissingExtra",

@@ -88,6 +88,13 @@ def _next_step_texts(data: Json) -> Iterator[str]:
     """Yield a sentence for each operation that has a next step."""
     if not isinstance(data, Mapping):
         return
+    if "changeSets" in data:
+        for part in data["changeSets"][-1:]:
+            yield from _change_set_texts(part)
+        return
+    if "excluded" in data and "digest" in data:
+        yield from _change_set_texts(data)
+        return
     for part in (*data.get("operations", ()), *data.get("results", ())):
         yield from _next_step_texts(part)
     if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # one of a batch
@@ -96,6 +103,23 @@ def _next_step_texts(data: Json) -> Iterator[str]:
         yield from _next_step_texts(data["operation"])
     elif "plan" in data and "id" in data:
         yield from _operation_texts(data)
+
+
+def _change_set_texts(change_set: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what can be done with a change set, as its status says."""
+    text = CHANGE_SET_TEXTS.get(change_set["status"])
+    if text is not None:
+        yield text.format(id=change_set["id"], url=change_set["reviewUrl"], digest=change_set["digest"])
+
+
+CHANGE_SET_TEXTS: Mapping[str, str] = {
+    "preparing": "{id} is being prepared. Call get_change_set to follow. Nothing is written.",
+    "invalid": "{id} is invalid: issues says why. Nothing of it is prepared. Create a corrected launch, or call "
+    "post_launch_prepare with skipInvalid.",
+    "prepared": "{id} is prepared. A person can review it at {url}. To execute it, call post_change_set_execute with "
+    "digest {digest}.",
+    "running": "{id} is being executed in the background. Call get_change_set to follow.",
+}
 
 
 def _operation_texts(operation: Mapping[str, Any]) -> Iterator[str]:

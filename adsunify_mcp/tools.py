@@ -354,4 +354,5 @@ async def call_tool(tool: Tool, backend: Backend, arguments: Mapping[str, Json])
         raw = dumps_bytes(arguments)
         return success_result(await tool.run(backend, await run_large_in_thread(raw, parse_model, tool.arguments, raw)))
     except AdsunifyError as problem:
-        return (approval_required_result if problem.code == APPROVAL_CODE else error_result)(problem)
+        is_waiting = problem.code == APPROVAL_CODE and problem.operation_data is not None
+        return (approval_required_result if is_waiting else error_result)(problem)

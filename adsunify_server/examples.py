@@ -10,6 +10,7 @@ from adsunify.models.alert import AlertChange, NewAlert
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody, Mutation
 from adsunify.models.guardrail import GuardrailChange, NewGuardrail
+from adsunify.models.launch import NewLaunch
 from adsunify.values.exact_json import Json
 
 EXAMPLE_ID = "0198c0de-0000-7000-8000-000000000001"
@@ -17,6 +18,19 @@ PATH_EXAMPLES: Mapping[str, str] = {"network": "meta", "entityId": "120210000000
 """Path parameter -> example. All others have :data:`EXAMPLE_ID`."""
 QUERY_EXAMPLES: Mapping[str, str] = {"startDate": "2026-01-01", "endDate": "2026-01-31"}
 """Required query parameter -> example."""
+_DOCUMENT: Mapping[str, Json] = {
+    "document": {
+        "entities": [
+            {
+                "accountId": EXAMPLE_ID,
+                "kind": "campaign",
+                "id": "120210000000000001",
+                "name": "Garden chairs",
+                "status": "paused",
+            }
+        ]
+    }
+}
 _BULK_MEMBERS: Mapping[str, Json] = {"accountId": EXAMPLE_ID, "kind": "campaign", "entityIds": ["120210000000000001"]}
 
 BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
@@ -41,9 +55,35 @@ BODY_EXAMPLES: Mapping[type[ApiModel], Json] = {
             "platform": {"pageId": "9009"},
         },
     },
+    requests.DesiredDocument: _DOCUMENT,
+    requests.ApplyDocument: _DOCUMENT,
     requests.Activate: {"accountId": EXAMPLE_ID, "sourceOperationId": EXAMPLE_ID},
     requests.Confirm: {"confirmed": True},
     requests.ConfirmMany: {"operationIds": [EXAMPLE_ID], "confirmed": True},
+    requests.ConfirmDigest: {"confirmed": True, "digest": "0" * 64},
+    requests.PrepareAgain: {"skipInvalid": True},
+    NewLaunch: {
+        "name": "Spring sale",
+        "campaign": {
+            "name": "Garden chairs",
+            "goal": "traffic",
+            "budget": {"amount": "20.50", "currency": "USD", "period": "daily"},
+            "schedule": {"startAt": "2030-03-01T08:00:00Z"},
+            "targeting": {"countries": ["US"]},
+            "creative": {
+                "headline": "Built for rain",
+                "body": "Folding chairs that stay outside.",
+                "url": "https://shop.example/chairs",
+                "imageUrl": "https://shop.example/chairs.jpg",
+            },
+            "platform": {"pageId": "9009", "boardId": "730146114520000001"},
+        },
+        "accounts": [
+            {"accountId": EXAMPLE_ID, "key": "meta"},
+            {"accountId": "0198c0de-0000-7000-8000-000000000002", "key": "pinterest"},
+        ],
+        "urlParameters": {"utm_source": "{network}"},
+    },
     requests.Settle: {"step": "campaign", "verdict": "applied", "entityId": "120210000000000001"},
     requests.Nothing: {},
     Mutation: {"action": "status", "kind": "campaign", "entityId": "120210000000000001", "status": "paused"},

@@ -21,6 +21,7 @@ from adsunify.models.base import ApiModel, is_nullable
 from adsunify.models.brief import CampaignBrief, Creative
 from adsunify.models.edit import EditBody, EditTargeting
 from adsunify.models.guardrail import RuleScope, SpendLimits, SpendWindow
+from adsunify.models.launch import LaunchAccount, NewLaunch
 from adsunify.values.exact_json import Json, dumps_bytes
 
 IDS: Mapping[str, tuple[type[answers.Shape], str]] = {
@@ -30,6 +31,8 @@ IDS: Mapping[str, tuple[type[answers.Shape], str]] = {
     "deliveryId": (answers.Delivery, "delivery_id"),
     "entityId": (answers.Node, "id"),
     "grantId": (answers.ConnectedAgent, "grant_id"),
+    "changeSetId": (answers.ChangeSet, "id"),
+    "launchId": (answers.Launch, "launch_id"),
     "alertId": (answers.Alert, "id"),
     "guardrailId": (answers.Guardrail, "id"),
     "keyId": (answers.Key, "key_id"),
@@ -89,7 +92,7 @@ def make_request(
         if value is OMITTED or (value is None and not _is_required(endpoint, name)):
             continue
         try:
-            members[to_camel(name)] = _read_member(to_camel(name), value)
+            members[to_camel(name)] = _read_member(to_camel(name), value, endpoint.body is NewLaunch)
         except InvalidInput as refusal:
             issues.extend(refusal.issues)
     raise_if_issues(issues)
@@ -114,13 +117,18 @@ def _is_required(endpoint: Endpoint, name: str) -> bool:
     )
 
 
-def _read_member(name: str, value: Any) -> Json:
-    """Return the JSON value of an argument. Raises InvalidInput."""
+def _read_member(name: str, value: Any, takes_parts: bool) -> Json:
+    """Return the JSON value of an argument. Raises InvalidInput.
+
+    ``takes_parts``: parts of models are given as mappings.
+    """
     if name in IDS:
         return _read_id(name, value)
     if name in LISTS_OF_IDS:
         return read_ids(name, value)
-    if name in MODELS:
+    if isinstance(value, list | tuple) and any(isinstance(one, LaunchAccount) for one in value):
+        return [one.to_json() if isinstance(one, LaunchAccount) else one for one in value]
+    if name in MODELS and not (takes_parts and isinstance(value, Mapping)):
         models, help_text = MODELS[name]
         if not isinstance(value, models):
             names = " or ".join(model.__name__ for model in models)

@@ -12,6 +12,7 @@ from adsunify.errors import AdsunifyError
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
 from adsunify.service.factory import BASE_URL_VARIABLE, DEFAULT_BASE_URL, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.launches.job import LaunchJob
 from adsunify.service.users import find_local_actor
 from adsunify.values.exact_json import Json, dumps, loads
 
@@ -54,9 +55,14 @@ async def open_local(url: str, workspace: str | None, environment: Mapping[str, 
 
 
 async def make_local_backend(service: Service, workspace: str | None) -> LocalBackend:
-    """Choose a workspace as :func:`find_local_actor` does. Where it raises, the service is closed."""
+    """Choose a workspace as :func:`find_local_actor` does. Where it raises, the service is closed.
+
+    The process also carries on with launches that a stopped process left.
+    """
     try:
-        return LocalBackend(service, await find_local_actor(service, workspace))
+        backend = LocalBackend(service, await find_local_actor(service, workspace))
+        service.run_in_background(LaunchJob(service).run())
+        return backend
     except BaseException:
         await service.close()
         raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
@@ -13,6 +15,9 @@ RowT_co = TypeVar("RowT_co", bound=Shape, covariant=True)
 ReportT = TypeVar("ReportT", Insights, EntityInsights)
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
 """An operation can be continued for 30 minutes; no wait is longer."""
+WORKING_STATUSES = ("preparing", "running")
+"""The statuses of a launch or a change set while it is prepared or executed in the background."""
+FIRST_LOOK_SECONDS, MAX_LOOK_SECONDS = 0.1, 3.0
 REPORT_PAUSE_SECONDS = 5.0
 """The wait for a report, where the network names none."""
 
@@ -103,3 +108,25 @@ class AsyncResource:
 def get_pause(operation: Operation) -> float:
     """Return the seconds to wait before an operation is continued."""
     return min(max((operation.retry_after_ms or 0) / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS)
+
+
+class Looks:
+    """The waits between two looks at what happens in the background. Each is longer than the last, up to 3 seconds.
+
+    They take their time with simulated networks, too, because no network asks for them.
+    """
+
+    def __init__(self) -> None:
+        self._seconds = FIRST_LOOK_SECONDS
+
+    def wait(self) -> None:
+        """Wait for the next look."""
+        time.sleep(self._next_pause())
+
+    async def wait_async(self) -> None:
+        """Wait for the next look."""
+        await asyncio.sleep(self._next_pause())
+
+    def _next_pause(self) -> float:
+        pause, self._seconds = self._seconds, min(self._seconds * 1.5, MAX_LOOK_SECONDS)
+        return pause

@@ -17,7 +17,10 @@ from .generate import to_python_words, write_files
 from .generate.parameters import CURSOR, NAMES, OMITTED_MEMBERS
 
 CLIENTS = (Ads, AsyncAds)
-BESIDE_THE_TABLE = {("insights", "report"), ("operations", "run"), ("operations", "run_many")}
+BESIDE_THE_TABLE = {
+    *(("insights", "report"), ("operations", "run"), ("operations", "run_many")),
+    *(("launches", "wait"), ("change_sets", "wait")),
+}
 """Methods that are written by hand."""
 
 

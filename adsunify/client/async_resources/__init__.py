@@ -12,10 +12,13 @@ from .alerts import AsyncAlertsResource
 from .auth import AsyncAuthResource
 from .bulk import AsyncBulkResource
 from .campaigns import AsyncCampaignsResource
+from .change_sets import AsyncChangeSetsResource
 from .connections import AsyncConnectionsResource
+from .files import AsyncFilesResource
 from .guardrails import AsyncGuardrailsResource
 from .insights import AsyncInsightsResource
 from .keys import AsyncKeysResource
+from .launches import AsyncLaunchesResource
 from .ledger import AsyncLedgerResource
 from .networks import AsyncNetworksResource
 from .operations import AsyncOperationsResource
@@ -37,6 +40,9 @@ class AsyncNamespaces(AsyncRequests):
         self.workflows: AsyncWorkflowsResource = AsyncWorkflowsResource(self)
         self.campaigns: AsyncCampaignsResource = AsyncCampaignsResource(self)
         self.operations: AsyncOperationsResource = AsyncOperationsResource(self)
+        self.files: AsyncFilesResource = AsyncFilesResource(self)
+        self.launches: AsyncLaunchesResource = AsyncLaunchesResource(self)
+        self.change_sets: AsyncChangeSetsResource = AsyncChangeSetsResource(self)
         self.bulk: AsyncBulkResource = AsyncBulkResource(self)
         self.ad_groups: AsyncAdGroupsResource = AsyncAdGroupsResource(self)
         self.ads: AsyncAdsResource = AsyncAdsResource(self)

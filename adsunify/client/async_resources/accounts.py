@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adsunify.answers import Account, CatalogRow, Tree
+from adsunify.answers import Account, CatalogRow, Tree, WantedEntity
 from adsunify.client.pages import AsyncPages
 from adsunify.client.resource import AsyncResource
 from adsunify.values.network_codes import NetworkCode
@@ -93,3 +93,24 @@ class AsyncAccountsResource(AsyncResource):
             "get_account_catalog",
             {"accountId": account, "resource": resource, "search": search, "limit": limit},
         )
+
+    def entities(self, account: Account | str) -> AsyncPages[WantedEntity]:
+        """List all campaigns, ad groups and ads of an account with their fields and statuses, as a file names them.
+
+        Deleted and archived entities are left out, and fields that are not set or that no edit changes.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            account: the ad account, or its id.
+
+        Returns:
+            An iterator over all rows, of the class WantedEntity. An entity as a file names it: its fields, by the names
+            of the network's settings, are in ``model_extra``.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            NotFound: the workspace does not contain it.
+            ProviderError: the network refuses, or gives no usable answer.
+        """
+        return AsyncPages(self._client, WantedEntity, "get_account_entities", {"accountId": account})

@@ -26,6 +26,8 @@ class AsyncLedgerResource(AsyncResource):
             "execute",
             "receipt",
             "cancel",
+            "launch",
+            "change_set",
             "verdict",
             "settlement",
             "guardrail",

@@ -12,10 +12,13 @@ from .alerts import AlertsResource
 from .auth import AuthResource
 from .bulk import BulkResource
 from .campaigns import CampaignsResource
+from .change_sets import ChangeSetsResource
 from .connections import ConnectionsResource
+from .files import FilesResource
 from .guardrails import GuardrailsResource
 from .insights import InsightsResource
 from .keys import KeysResource
+from .launches import LaunchesResource
 from .ledger import LedgerResource
 from .networks import NetworksResource
 from .operations import OperationsResource
@@ -37,6 +40,9 @@ class Namespaces(Requests):
         self.workflows: WorkflowsResource = WorkflowsResource(self)
         self.campaigns: CampaignsResource = CampaignsResource(self)
         self.operations: OperationsResource = OperationsResource(self)
+        self.files: FilesResource = FilesResource(self)
+        self.launches: LaunchesResource = LaunchesResource(self)
+        self.change_sets: ChangeSetsResource = ChangeSetsResource(self)
         self.bulk: BulkResource = BulkResource(self)
         self.ad_groups: AdGroupsResource = AdGroupsResource(self)
         self.ads: AdsResource = AdsResource(self)

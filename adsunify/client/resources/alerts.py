@@ -48,8 +48,8 @@ class AlertsResource(Resource):
 
         The worker evaluates it after each sync of the daily figures.
 
-        A breach is told once as the event ``rule.triggered`` with ``data.kind`` ``alert``. An alert changes nothing on
-        a network.
+        A breach is reported once as the event ``rule.triggered`` with ``data.kind`` ``alert``. An alert changes nothing
+        on a network.
 
         Access: A write-enabled credential of an admin. Not with an agent's access token.
 
@@ -107,7 +107,8 @@ class AlertsResource(Resource):
 
         Members that are given replace the present ones; ``active`` false pauses it.
 
-        If more than ``name`` or ``active`` changes, the alert begins anew: what it has told may be told again.
+        If more than ``name`` or ``active`` changes, the alert begins anew: a breach that it has reported may be
+        reported again.
 
         Access: A write-enabled credential of an admin. Not with an agent's access token.
 

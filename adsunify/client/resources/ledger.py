@@ -26,6 +26,8 @@ class LedgerResource(Resource):
             "execute",
             "receipt",
             "cancel",
+            "launch",
+            "change_set",
             "verdict",
             "settlement",
             "guardrail",

@@ -45,6 +45,7 @@ IMPORTS: Mapping[str, str] = {
     "KeyScope": "adsunify.contract.requests",
     "AlertKind": "adsunify.models.alert",
     "AlertScope": "adsunify.models.alert",
+    "LaunchAccount": "adsunify.models.launch",
     "GuardedAction": "adsunify.models.guardrail",
     "RuleScope": "adsunify.models.guardrail",
     "SpendLimits": "adsunify.models.guardrail",
@@ -61,6 +62,8 @@ IMPORTS: Mapping[str, str] = {
     "Report": "adsunify.client.reports",
     "ReportedLevel": "adsunify.contract.requests",
     "get_pause": "adsunify.client.resource",
+    "WORKING_STATUSES": "adsunify.client.resource",
+    "Looks": "adsunify.client.resource",
     "AdsunifyError": "adsunify.errors",
     "BatchRun": "adsunify.client.batches",
 } | dict.fromkeys(answers.__all__, "adsunify.answers")
@@ -146,6 +149,35 @@ RUN = '''
                 {wait}self._client._wait(pause)
         return batch.make_batch()
 '''
+WAIT = '''
+    {define} wait(
+        self, {name}: {model} | str, *, progress: Callable[[{model}], None] | None = None
+    ) -> {model}:
+        """Wait until it is prepared, or until its execution has ended.
+
+        Both happen in the background, in the server or in this process. Nothing is written again.
+
+        Args:
+            {name}: {described}
+            progress: called with its present state before each wait.
+
+        Returns:
+            Its last state. The status is neither ``preparing`` nor ``running``.
+
+        Raises:
+            NotFound: {error}
+        """
+        looks = Looks()
+        while True:
+            current = {wait}self.get({name})
+            if current.status not in WORKING_STATUSES:
+                return current
+            if progress is not None:
+                progress(current)
+            {wait}looks.{look}()
+'''
+WAITING_RESOURCES = {"launches": ("launch", "Launch"), "change_sets": ("change_set", "ChangeSet")}
+"""Resource with the method ``wait`` -> its parameter and its model."""
 REPORT = '''
     def report(
         self,
@@ -256,6 +288,11 @@ def write_resource(resource: str, is_async: bool) -> str:
         words = {name: PARAMETERS[name] for name in ("operation", "confirmed", "allow_stale")}
         words["error"] = ERRORS["OperationError"]
         methods.append(RUN.format(define=_define(is_async), wait="await " if is_async else "", **words))
+    if resource in WAITING_RESOURCES:
+        name, model = WAITING_RESOURCES[resource]
+        words = {"name": name, "model": model, "described": PARAMETERS[name], "error": ERRORS["NotFound"]}
+        wait, look = ("await ", "wait_async") if is_async else ("", "wait")
+        methods.append(WAIT.format(define=_define(is_async), wait=wait, look=look, **words))
     if resource == "insights":
         words = {name: PARAMETERS[name] for name in ("account", "start_date", "end_date", "as_of")}
         words["access"] = next(one for one in ENDPOINTS if one.resource == resource).access_description

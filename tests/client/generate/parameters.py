@@ -24,15 +24,18 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "accountId": ("account", "Account | str"),
     "alertId": ("alert", "Alert | str"),
     "campaign": ("brief", "CampaignBrief"),
+    "changeSetId": ("change_set", "ChangeSet | str"),
     "connectionId": ("connection", "Connection | str"),
     "credential": ("credential", "FrozenCredential | str"),
     "deliveryId": ("delivery", "Delivery | str"),
+    "document": ("document", "Mapping[str, Json]"),
     "entityId": ("entity", "Node | str"),
     "entityIds": ("entities", "Sequence[Node | str]"),
     "fields": ("fields", "Mapping[str, str | int | Decimal]"),
     "grantId": ("agent", "ConnectedAgent | str"),
     "guardrailId": ("guardrail", "Guardrail | str"),
     "keyId": ("key", "Key | str"),
+    "launchId": ("launch", "Launch | str"),
     "network": ("network", "NetworkCode"),
     "operationId": ("operation", "Operation | str"),
     "operationIds": ("operations", "Sequence[Operation | str]"),
@@ -43,6 +46,13 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "webhookId": ("webhook", "Webhook | str"),
 }
 """Name in a request -> name and type of the parameter, where they do not follow from the model."""
+MEMBER_NAMES: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("NewLaunch", "accounts"): ("accounts", "Sequence[LaunchAccount]"),
+    ("NewLaunch", "campaign"): ("campaign", "CampaignBrief | Mapping[str, Json]"),
+    ("NewLaunch", "networks"): ("networks", "Mapping[str, Mapping[str, Json]]"),
+    ("NewLaunch", "urlParameters"): ("url_parameters", "Mapping[str, str]"),
+}
+"""Model and member -> name and type of the parameter, where they differ from those of other models."""
 ALIASES: Mapping[Any, str] = {
     AlertKind: "AlertKind",
     EventName: "EventName",
@@ -100,7 +110,7 @@ def read_member(model: type[BaseModel], name: str, is_removable: bool) -> Parame
     """A member of a query or a body as a parameter. ``is_removable``: None removes it, so None is not the default."""
     field, wire = model.model_fields[name], to_camel(name)
     schema = model.model_json_schema()["properties"][wire] if "properties" in model.model_json_schema() else {}
-    parameter, kind = NAMES.get(wire, (to_snake(name), ""))
+    parameter, kind = MEMBER_NAMES.get((model.__name__, wire)) or NAMES.get(wire, (to_snake(name), ""))
     if not kind:
         kind = describe_schema(schema) or describe_type(field.annotation)
     if field.is_required():

@@ -1,0 +1,106 @@
+"""The namespace ``change_sets``. Written by ``nox -s client`` from the contract table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from adsunify.answers import ChangeSet
+from adsunify.client.resource import WORKING_STATUSES, AsyncResource, Looks
+
+
+class AsyncChangeSetsResource(AsyncResource):
+    """Operations that are reviewed and executed together."""
+
+    async def get(self, change_set: ChangeSet | str) -> ChangeSet:
+        """Return a change set with the state of each of its operations.
+
+        Access: Any valid credential of the workspace.
+
+        Args:
+            change_set: the change set, or its id.
+
+        Returns:
+            Operations that are reviewed and executed together.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            NotFound: the workspace does not contain it.
+        """
+        return await self._client._request(ChangeSet, "get_change_set", {"changeSetId": change_set})
+
+    async def execute(self, change_set: ChangeSet | str, *, confirmed: Literal[True], digest: str) -> ChangeSet:
+        """Execute all operations of a change set in the background.
+
+        ``digest`` is that of the change set as reviewed.
+
+        Call again, or read it, to follow. Each write checks the credential of this call again. Where the workspace
+        requires approval, only a signed-in person can execute it. Another digest is 409 ``digest_changed``, and nothing
+        is written.
+
+        Access: A write-enabled credential of a member or admin.
+
+        Args:
+            change_set: the change set, or its id.
+            confirmed: must be True: the plan was reviewed.
+            digest: the digest of the change set as it was reviewed.
+
+        Returns:
+            Operations that are reviewed and executed together.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
+        """
+        return await self._client._request(
+            ChangeSet, "post_change_set_execute", {"changeSetId": change_set, "confirmed": confirmed, "digest": digest}
+        )
+
+    async def cancel(self, change_set: ChangeSet | str) -> ChangeSet:
+        """Cancel an open change set and its prepared operations.
+
+        What is written stays; a write in flight is finished.
+
+        Access: A write-enabled credential of a member or admin.
+
+        Args:
+            change_set: the change set, or its id.
+
+        Returns:
+            Operations that are reviewed and executed together.
+
+        Raises:
+            InvalidInput: with all issues of the input.
+            Forbidden: the credential may not do this.
+            NotFound: the workspace does not contain it.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
+        """
+        return await self._client._request(ChangeSet, "post_change_set_cancel", {"changeSetId": change_set})
+
+    async def wait(
+        self, change_set: ChangeSet | str, *, progress: Callable[[ChangeSet], None] | None = None
+    ) -> ChangeSet:
+        """Wait until it is prepared, or until its execution has ended.
+
+        Both happen in the background, in the server or in this process. Nothing is written again.
+
+        Args:
+            change_set: the change set, or its id.
+            progress: called with its present state before each wait.
+
+        Returns:
+            Its last state. The status is neither ``preparing`` nor ``running``.
+
+        Raises:
+            NotFound: the workspace does not contain it.
+        """
+        looks = Looks()
+        while True:
+            current = await self.get(change_set)
+            if current.status not in WORKING_STATUSES:
+                return current
+            if progress is not None:
+                progress(current)
+            await looks.wait_async()
