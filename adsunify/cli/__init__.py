@@ -1,7 +1,7 @@
 """The command line.
 
 Exit codes: 0 success; 1 failure, a refusal by the network, or an unknown outcome of a native write (the last line on
-stderr says which); 2 refused input, and nothing was done.
+stderr says which); 2 refused input, and nothing was done; 3 ``diff --exit-code`` found a difference.
 """
 
 from __future__ import annotations

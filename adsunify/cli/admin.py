@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -26,8 +26,11 @@ from adsunify.service.factory import (
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
+from .completion import account_argument
+from .names import choose_row
 from .options import SecretParam, database_option, json_option
 from .progress import show_progress
+from .suggestions import Choice, CommandGroup
 
 T = TypeVar("T")
 workspace_option = click.option("--workspace", required=True, metavar="NAME", help="The workspace's name.")
@@ -47,7 +50,7 @@ def run_task(database: str, task: StoreTask[T], *, allow_wrong_times: bool = Fal
         return asyncio.run(run_with_store(database, task, allow_wrong_times=allow_wrong_times))
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def admin() -> None:
     """Manage workspaces, people, accounts and keys."""
 
@@ -84,10 +87,10 @@ The last admin of a workspace can neither be removed nor get a lower role.
 
 
 @admin.command("user", help=USER_HELP)
-@click.argument("action", default="add", type=click.Choice(["add", "role", "password", "remove"]))
+@click.argument("action", default="add", type=Choice(["add", "role", "password", "remove"]))
 @workspace_option
 @email_option
-@click.option("--role", type=click.Choice(["viewer", "member", "admin"]), help="The role.  [default: member]")
+@click.option("--role", type=Choice(["viewer", "member", "admin"]), help="The role.  [default: member]")
 @password_option
 @database_option
 @json_option
@@ -122,7 +125,7 @@ def workspace_(workspace: str | None, required: bool | None, database: str, as_j
 
 
 @admin.command("account")
-@click.argument("account")
+@account_argument
 @click.argument("extras", nargs=-1, metavar="[K=V]...")
 @click.option("--unset", multiple=True, metavar="K", help="Restore the value that the network reported on connecting.")
 @database_option
@@ -141,7 +144,12 @@ def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], data
         changes[name] = value
     if not changes:
         raise invalid_input("K=V", "required", "is required: an extra to set, or --unset K.")
-    updated = run_task(database, lambda store: accounts.set_account_extras(store, account, changes))
+
+    async def change_extras(store: Any) -> Json:
+        account_id = choose_row(account, await accounts.list_all_accounts(store))
+        return await accounts.set_account_extras(store, account_id, changes)
+
+    updated = run_task(database, change_extras)
     output.print_result(updated, as_json, [output.accounts_table([updated]), _extras_table(updated)])
 
 
@@ -203,7 +211,7 @@ def _print_result(result: dict[str, Json], as_json: bool) -> None:
 # -- keys ---------------------------------------------------------------------------------------------------------
 
 
-@admin.group("keys")
+@admin.group("keys", cls=CommandGroup)
 def keys() -> None:
     """Manage the key ring that encrypts credentials."""
 
@@ -282,7 +290,7 @@ def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None
 # -- the database -------------------------------------------------------------------------------------------------
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def db() -> None:
     """Manage the database."""
 

@@ -10,7 +10,11 @@ import click
 from pydantic.alias_generators import to_camel
 
 from adsunify.cli import output
-from adsunify.cli.options import Target, data_option, target_options
+from adsunify.cli.completion import ACCOUNT
+from adsunify.cli.names import Candidate, find_account_ids, find_id
+from adsunify.cli.options import Target, csv_option, data_option, target_options
+from adsunify.cli.suggestions import Choice, CommandGroup
+from adsunify.client import Ads
 from adsunify.errors import invalid_input
 from adsunify.models.alert import AlertKind, AlertLevel
 from adsunify.review.alerts import describe_alert
@@ -27,21 +31,24 @@ def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--days", type=int, help="For spendAbove: the days of the window.  [default: 1]"),
         click.option("--currency", metavar="CODE", help="For spendAbove: the currency of the amount."),
         click.option("--amount", metavar="AMOUNT", help="For spendAbove: the most that may be spent."),
-        click.option("--level", type=click.Choice(get_args(AlertLevel)), help="What the alert is about."),
+        click.option("--level", type=Choice(get_args(AlertLevel)), help="What the alert is about."),
         click.option("--entity", "entity_ids", multiple=True, metavar="ID", help="Only this entity of the account."),
-        click.option("--account", "account_ids", multiple=True, metavar="ID", help="Only this account."),
+        click.option(
+            "--account", "account_ids", multiple=True, type=ACCOUNT, metavar="ACCOUNT", help="Only this account."
+        ),
         click.option("--network", "networks", multiple=True, metavar="CODE", help="Only accounts on this network."),
     ):
         command = option(command)
     return command
 
 
-@click.group("alerts")
+@click.group("alerts", cls=CommandGroup)
 def alerts() -> None:
-    """Show and change what is told about synced figures."""
+    """Show and change the alerts on synced figures."""
 
 
 @alerts.command("list")
+@csv_option
 @data_option
 @target_options
 def list_(where: Target, as_json: bool) -> None:
@@ -53,14 +60,14 @@ def list_(where: Target, as_json: bool) -> None:
 
 @alerts.command("add")
 @click.argument("name")
-@click.option("--kind", type=click.Choice(get_args(AlertKind)), required=True, help="What the alert tells.")
+@click.option("--kind", type=Choice(get_args(AlertKind)), required=True, help="What the alert tells.")
 @condition_options
 @data_option
 @target_options
 def add(where: Target, name: str, kind: str, as_json: bool, **members: Any) -> None:
     """Create the alert NAME. The worker evaluates it after each sync of the daily figures."""
-    body = {"name": name, "kind": kind, **_build_members(members)}
     with where.open_client("Creating the alert") as client:
+        body = {"name": name, "kind": kind, **_build_members(client, members)}
         alert = client.call("post_alerts", body=body)["data"]
     output.print_result(alert, as_json, alert_lines(alert))
 
@@ -74,10 +81,10 @@ def add(where: Target, name: str, kind: str, as_json: bool, **members: Any) -> N
 @target_options
 def change(where: Target, alert: str, name: str | None, active: bool | None, as_json: bool, **members: Any) -> None:
     """Change an alert by the options that are given. --network, --account and --entity replace the whole scope."""
-    body = _build_members(members)
-    body |= {key: value for key, value in (("name", name), ("active", active)) if value is not None}
     with where.open_client("Changing the alert") as client:
-        changed = client.call("patch_alert", path={"alertId": alert}, body=body)["data"]
+        body = _build_members(client, members)
+        body |= {key: value for key, value in (("name", name), ("active", active)) if value is not None}
+        changed = client.call("patch_alert", path={"alertId": _find_alert(client, alert)}, body=body)["data"]
     output.print_result(changed, as_json, alert_lines(changed))
 
 
@@ -88,12 +95,18 @@ def change(where: Target, alert: str, name: str | None, active: bool | None, as_
 def remove(where: Target, alert: str, as_json: bool) -> None:
     """Delete an alert."""
     with where.open_client("Deleting the alert") as client:
-        deleted = client.alerts.delete(alert).to_dict()
+        deleted = client.alerts.delete(_find_alert(client, alert)).to_dict()
     output.print_result(deleted, as_json, [f"deleted: {output.to_plain_text(deleted['name'])}"])
 
 
-def _build_members(options: Mapping[str, Any]) -> dict[str, Json]:
+def _find_alert(client: Ads, text: str) -> str:
+    """Return the id of the alert that a text names: its id, the beginning of its id, or its name."""
+    return find_id("ALERT", "alert", text, (Candidate(row.id, (row.name,), row.name) for row in client.alerts.list()))
+
+
+def _build_members(client: Ads, options: Mapping[str, Any]) -> dict[str, Json]:
     """Build the members of a body from the options that were given. Raises InvalidInput."""
+    options = {**options, "account_ids": find_account_ids(client, options["account_ids"], "--account")}
     scope = {to_camel(name): list(options[name]) for name in SCOPE_WORDS if options[name]}
     members = {name: value for name, value in options.items() if value is not None and name not in SCOPE_WORDS}
     if "percent" in members:
@@ -108,7 +121,7 @@ def _build_members(options: Mapping[str, Any]) -> dict[str, Json]:
 
 SCOPE_WORDS = {"networks": "networks", "account_ids": "accounts", "entity_ids": "entities"}
 ALERT_COLUMNS = (
-    output.Column("alert"),
+    output.Column("alert", shortens=True),
     output.Column("name", prose=True),
     output.Column("tells if", prose=True),
     output.Column("watches", rank=2, prose=True),
@@ -116,7 +129,7 @@ ALERT_COLUMNS = (
     output.Column("last evaluated", rank=1),
 )
 GAP_COLUMNS = (
-    output.Column("account"),
+    output.Column("account", shortens=True),
     output.Column("alert", rank=1, prose=True),
     output.Column("not evaluated", prose=True),
     output.Column("entities", rank=2, prose=True),

@@ -13,12 +13,29 @@ import click
 from adsunify import __version__
 from adsunify.errors import AdsunifyError, InvalidInput, invalid_input
 
+from .suggestions import CommandGroup
+
 COMMANDS = {
     "connect": "connections",
+    "disconnect": "connections",
     "accounts": "workflow",
+    "campaigns": "entities",
+    "ad-groups": "entities",
+    "ads": "entities",
+    "tree": "entities",
+    "catalog": "entities",
     "validate": "workflow",
     "create": "workflow",
     "activate": "workflow",
+    "pause": "changes",
+    "unpause": "changes",
+    "edit": "changes",
+    "bulk-edit": "changes",
+    "delete": "changes",
+    "launch": "launches",
+    "diff": "desired",
+    "apply": "desired",
+    "import": "desired:import_",
     "operations": "workflow",
     "execute": "executing",
     "cancel": "workflow",
@@ -42,11 +59,17 @@ COMMANDS = {
     "admin": "admin",
     "db": "admin",
 }
-"""Command -> its module. The modules import only what the command needs."""
+"""Command -> its module, and after a colon the name of the function where it is not the command's.
+
+The modules import only what the command needs.
+"""
 SECTIONS = {
     "Daily work": (
-        *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
-        *("inspect", "resume", "settle", "insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
+        *("connect", "disconnect", "accounts", "campaigns", "ad-groups", "ads", "tree", "catalog"),
+        *("validate", "create", "activate", "pause", "unpause", "edit", "bulk-edit", "delete"),
+        *("launch", "diff", "apply", "import"),
+        *("operations", "execute", "cancel", "undo", "inspect", "resume", "settle"),
+        *("insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "ledger", "admin", "db"),
 }
@@ -56,7 +79,7 @@ UNKNOWN_MESSAGE = (
 )
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CommandGroup):
     """The commands of the table, imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -67,16 +90,10 @@ class LazyGroup(click.Group):
         """Import a command; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f".{COMMANDS[cmd_name]}", __package__), cmd_name)
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        function = name or cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f".{module}", __package__), function)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the arguments. The error for an unknown name lists the commands."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            ctx.fail(f"Unknown command {args[0]}. The commands are {', '.join(COMMANDS)}.")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands of the help page in their sections."""

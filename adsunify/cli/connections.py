@@ -1,4 +1,4 @@
-"""``adsunify connect``: connects a network through its consent page, or with credentials.
+"""``adsunify connect`` and ``disconnect``: a network is connected through its consent page, or with credentials.
 
 With a local store, the callback of the consent page comes to this process, which listens on 127.0.0.1 while it waits
 (RFC 8252). With a server, the callback goes to the server. In both cases the command requests the link from the backend
@@ -22,18 +22,20 @@ from pydantic.alias_generators import to_camel
 
 from adsunify.adapter.network import Credential
 from adsunify.answers import Account, Connection
+from adsunify.cli.suggestions import Choice
 from adsunify.client import AsyncAds
 from adsunify.client.backends import Backend
 from adsunify.client.local_backend import LocalBackend
 from adsunify.contract.requests import get_credential_sets, list_credential_networks
 from adsunify.errors import InvalidInput, Issue, OperationError, invalid_input
 from adsunify.service.factory import BASE_URL_VARIABLE
-from adsunify.values.exact_json import loads
+from adsunify.values.exact_json import Json, loads
 from adsunify.values.network_codes import ExternalNetwork
 
 from . import output
 from .files import read_file
-from .options import Target, data_option, prompt_secret, target_options
+from .names import find_id, list_connection_candidates
+from .options import Target, csv_option, data_option, prompt_secret, target_options
 from .progress import show_progress
 from .sockets import bind_socket
 from .workflow import network_choice
@@ -96,6 +98,64 @@ def connect(where: Target, network: str, port: int, browser: bool, credentials: 
     data = connection.to_dict()
     accounts = [account.to_dict() for account in listed if account.account_id in connection.accounts]
     output.print_result(data, as_json, [f"{network}: {len(accounts)} connected", output.accounts_table(accounts)])
+
+
+@click.command()
+@click.argument("connection", required=False)
+@click.option("--confirmed", is_flag=True, help="Do not ask for confirmation.")
+@csv_option
+@data_option
+@target_options
+def disconnect(where: Target, connection: str | None, confirmed: bool, as_json: bool) -> None:
+    """Disconnect a network: revoke and delete its saved credentials.
+
+    CONNECTION is an id, or the network if it has one connection; without it, the connections are listed. Accounts stay
+    in lists as disconnected, and running campaigns go on unchanged.
+    """
+    with where.make_client() as client:
+        with show_progress("Reading the connections"):
+            listed = client.connections.list().all()
+        if connection is None:
+            rows = [row.to_dict() for row in listed]
+        else:
+            id_ = find_id("CONNECTION", "connection", connection, list_connection_candidates(listed))
+            if not confirmed:
+                _ask_to_disconnect(next((row for row in listed if row.connection_id == id_), None))
+            with show_progress("Disconnecting"):
+                rows = [client.connections.disconnect(id_).to_dict()]
+    output.print_result(rows if connection is None else rows[0], as_json, [connections_table(rows)])
+
+
+def _ask_to_disconnect(connection: Connection | None) -> None:
+    """Ask for confirmation. Raises InvalidInput without a terminal."""
+    if not sys.stdin.isatty():
+        raise invalid_input("--confirmed", "required", "is required without a terminal.")
+    words = "it" if connection is None else f"{connection.network} with {len(connection.accounts)} accounts"
+    click.confirm(f"Disconnect {words}?", abort=True, err=True)
+
+
+CONNECTION_COLUMNS = (
+    output.Column("connection", shortens=True),
+    output.Column("network"),
+    output.Column("status"),
+    output.Column("accounts", number=True, rank=1),
+    output.Column("expires", rank=2),
+)
+
+
+def connections_table(connections: Sequence[Mapping[str, Json]]) -> output.TextTable:
+    """Make a table of connections."""
+    rows = [
+        (
+            connection["connectionId"],
+            connection["network"],
+            connection["status"],
+            len(connection["accounts"]),
+            connection["expiresAt"],
+        )
+        for connection in connections
+    ]
+    return output.make_table(CONNECTION_COLUMNS, rows)
 
 
 # -- credentials --------------------------------------------------------------------------------------------------
@@ -166,7 +226,7 @@ def _prompt_credential_set(sets: Sequence[Sequence[Credential]]) -> Sequence[Cre
     if len(sets) == 1:
         return sets[0]
     by_name = {to_camel(members[0].name): members for members in sets}
-    return by_name[click.prompt("Connect with", type=click.Choice([*by_name]), err=True)]
+    return by_name[click.prompt("Connect with", type=Choice([*by_name]), err=True)]
 
 
 def _prompt_member(credential: Credential) -> str:

@@ -3,42 +3,52 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
-from adsunify.answers import Operation
+from adsunify.answers import BatchDone, Operation
 from adsunify.client import Ads
 from adsunify.errors import AdsunifyError, invalid_input
 from adsunify.review.completion import join_sentences
 
 from . import output
+from .commands import UNKNOWN_MESSAGE
+from .completion import OPERATION
+from .names import find_operation
 from .options import Target, data_option, target_options
 from .progress import show_progress
 
 
 @click.command()
-@click.argument("operation")
+@click.argument("operations", nargs=-1, required=True, type=OPERATION, metavar="OPERATION...")
 @click.option("--confirmed", is_flag=True, help="Do not ask for confirmation; you have read the plan.")
 @click.option("--allow-stale", is_flag=True, help="Write the plan whatever has changed at the network since.")
 @data_option
 @target_options
 @click.pass_context
 def execute(
-    ctx: click.Context, where: Target, operation: str, confirmed: bool, allow_stale: bool, as_json: bool
+    ctx: click.Context, where: Target, operations: Sequence[str], confirmed: bool, allow_stale: bool, as_json: bool
 ) -> None:
-    """Write a prepared operation to its network, once.
+    """Write prepared operations to their networks, each once.
 
-    The command shows the plan of OPERATION with its risk and its money, and asks for confirmation. Execution continues
-    for as long as the network needs (to process media, or until a limit resets), and stops at an unknown outcome. Exit
-    code 0: every step was written. 1: the network refused, or the outcome is unknown; the last line on stderr says
-    which, and the receipt shows the steps that were written. Nothing is sent twice.
+    The command shows the plan of each OPERATION with its risk and its money, and asks for confirmation. Execution
+    continues for as long as the network needs (to process media, or until a limit resets), and stops at an unknown
+    outcome. Exit code 0: every step was written. 1: the network refused, or the outcome is unknown; the last line on
+    stderr says which, and the receipt shows the steps that were written. Nothing is sent twice. The failure of one of
+    several operations does not stop the others.
     """
     with where.make_client() as client:
         with show_progress("Reading the operation"):
-            prepared = client.operations.get(operation)
-        if not confirmed and prepared.status == "prepared" and not prepared.expired:
-            _ask_to_confirm(client, prepared)
-        executed = _execute_with_status(client, prepared, allow_stale, as_json)
+            found = [find_operation(client, operation) for operation in operations]
+        prepared = list({operation.id: operation for operation in found}.values())
+        waiting = [operation for operation in prepared if operation.status == "prepared" and not operation.expired]
+        if waiting and not confirmed:
+            _ask_to_confirm(client, waiting)
+        if len(prepared) > 1:
+            _execute_many(ctx, client, prepared, allow_stale, as_json)
+            return
+        executed = _execute_with_status(client, prepared[0], allow_stale, as_json)
     row = executed.to_dict()
     output.print_result(row, as_json, [output.operations_table([row]), *output.receipt_parts(row)])
     if executed.status != "succeeded":
@@ -46,26 +56,48 @@ def execute(
         ctx.exit(1)
 
 
-def _ask_to_confirm(client: Ads, operation: Operation) -> None:
-    """Show the plan and ask for confirmation. Raises InvalidInput without a terminal."""
+def _ask_to_confirm(client: Ads, operations: Sequence[Operation]) -> None:
+    """Show the plans and ask for confirmation. Raises InvalidInput without a terminal."""
     if not sys.stdin.isatty():
         raise invalid_input("--confirmed", "required", "is required without a terminal; read the plan first.")
     screen = output.make_console(stderr=True)
-    source = operation.source_operation_id
-    with show_progress("Reading the account"):
-        created = None if source is None else client.operations.get(source).to_dict()
-        account = client.accounts.get(operation.account_id).to_dict()
-    output.print_parts(screen, output.operation_parts(operation.to_dict(), account, created))
-    screen.print()
-    risk = output.RISK_WORDS.get(operation.risk, "")
-    click.confirm(
-        join_sentences(
-            f"Risk {operation.risk}: {risk}",
-            f"Write these {len(operation.plan.steps)} steps to {operation.network}?",
-        ),
-        abort=True,
-        err=True,
-    )
+    for operation in operations:
+        source = operation.source_operation_id
+        with show_progress("Reading the account"):
+            created = None if source is None else client.operations.get(source).to_dict()
+            account = client.accounts.get(operation.account_id).to_dict()
+        output.print_parts(screen, output.operation_parts(operation.to_dict(), account, created))
+        screen.print()
+    present = {operation.risk for operation in operations}
+    risks = [f"Risk {risk}: {words}" for risk, words in output.RISK_WORDS.items() if risk in present]
+    networks = ", ".join(dict.fromkeys(operation.network for operation in operations))
+    steps = sum(len(operation.plan.steps) for operation in operations)
+    click.confirm(join_sentences(*risks, f"Write these {steps} steps to {networks}?"), abort=True, err=True)
+
+
+def _execute_many(
+    ctx: click.Context, client: Ads, operations: Sequence[Operation], allow_stale: bool, as_json: bool
+) -> None:
+    """Execute several operations, and print their results. The exit code is 1 if one of them was not written."""
+    try:
+        with show_progress(f"Executing {len(operations)} operations"):
+            batch = client.operations.run_many(operations, confirmed=True, allow_stale=allow_stale)
+    except KeyboardInterrupt:
+        click.echo("Stopped waiting. To see what was written: adsunify operations", err=True)
+        raise
+    rows = []
+    for operation, result in zip(operations, batch.results, strict=True):
+        if isinstance(result, BatchDone):
+            rows.append(result.operation.to_dict())
+            continue
+        row = (result.error.operation or operation).to_dict()
+        rows.append(row | {"status": "unknown"} if result.error.outcome == "unknown" else row)
+        click.echo(output.to_plain_text(f"{operation.id}: {result.error.detail}"), err=True)
+    output.print_result(batch.to_dict(), as_json, [output.operations_table(rows)])
+    if any(row["status"] == "unknown" for row in rows):
+        click.echo(UNKNOWN_MESSAGE, err=True)
+    if any(row["status"] != "succeeded" for row in rows):
+        ctx.exit(1)
 
 
 def _execute_with_status(client: Ads, operation: Operation, allow_stale: bool, as_json: bool) -> Operation:

@@ -18,10 +18,9 @@ from adsunify.values.currencies import EXPONENTS
 from adsunify.values.exact_json import Json
 
 from .charts import Charts, Number
-from .output import Column, TextTable, make_table, to_plain_text
+from .output import NO_FIGURE, Column, TextTable, make_table, to_plain_text
 
 PROVISIONAL_MARK = "*"
-NO_FIGURE = "-"
 ENTITY_COLUMNS = {
     "entityId": Column("id"),
     "entityName": Column("name", rank=1, prose=True, prose_width=44),
@@ -45,24 +44,27 @@ STATE_STYLE, CHART_STYLE = "yellow", "cyan"
 # -- in a pipe ----------------------------------------------------------------------------------------------------
 
 
-def insights_parts(insights: Mapping[str, Json]) -> Iterator[str | TextTable]:
-    """Yield daily figures, the totals of those that are there, and the days that are missing or provisional."""
+def insights_parts(insights: Mapping[str, Json], mark: str = PROVISIONAL_MARK) -> Iterator[str | TextTable]:
+    """Yield daily figures, the totals of those that are there, and the days that are missing or provisional.
+
+    ``mark`` follows the date of a provisional day.
+    """
     coverage = Coverage.model_validate(insights["coverage"])
     sums = FigureSums()
     sums.add_rows(map(Figures.model_validate, insights["rows"]))
     totals, entity_columns = sums.make_figures().to_dict(), ENTITY_COLUMNS if "level" in insights else {}
-    columns: list[list[Json]] = [[*(_mark_day(row["date"], coverage) for row in insights["rows"]), "total"]]
+    columns: list[list[Json]] = [[*(_mark_day(row["date"], coverage, mark) for row in insights["rows"]), "total"]]
     columns += [[*(row[name] for row in insights["rows"]), None] for name in entity_columns]
     columns += [align_numbers([*(row[name] for row in insights["rows"]), totals[name]]) for name in METRIC_COLUMNS]
     title = f"spend in {to_plain_text(insights['currency'])}, days of {to_plain_text(insights['timezone'])}"
     heads = (Column("date"), *entity_columns.values(), *METRIC_COLUMNS.values())
-    yield make_table(heads, zip(*columns, strict=True), title)
-    yield from describe_coverage(coverage, f"{PROVISIONAL_MARK} ")
+    yield make_table(heads, zip(*columns, strict=True), title, totals=1)
+    yield from describe_coverage(coverage, f"{mark} ")
 
 
-def _mark_day(day: str, coverage: Coverage) -> str:
+def _mark_day(day: str, coverage: Coverage, mark: str) -> str:
     first = coverage.provisional_from
-    return day if first is None or day < first.isoformat() else f"{day} {PROVISIONAL_MARK}"
+    return day if first is None or day < first.isoformat() else f"{day} {mark}".rstrip()
 
 
 def align_numbers(values: Sequence[Json]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Files that commands read, and briefs in files."""
+"""Files that commands read: briefs, and documents in JSON or YAML."""
 
 from __future__ import annotations
 
@@ -9,16 +9,45 @@ from pathlib import Path
 
 import click
 
-from adsunify.errors import InvalidInput
+from adsunify.errors import InvalidInput, invalid_input
 from adsunify.models.brief import CampaignBrief, read_brief
+from adsunify.values.exact_json import Json, loads
 
-BRIEF, CAMPAIGN = "BRIEF", "campaign"
+BRIEF, CAMPAIGN, FILE = "BRIEF", "campaign", "FILE"
+"""The paths of issues of a whole file, and the member of a request that has a brief."""
 brief_argument = click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
+document_argument = click.argument(
+    "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True)
+)
 
 
 def read_file(path: Path) -> bytes:
     """Read a file; ``-`` is standard input."""
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+
+
+def load_document(path: Path) -> dict[str, Json]:
+    """Read the object in a file of JSON or YAML. Raises InvalidInput; issues of the whole file have the path ``FILE``.
+
+    Text that begins with a brace is JSON. In YAML, amounts may be written without quotes.
+    """
+    content = read_file(path)
+    try:
+        text = content.decode("utf-8-sig")
+        is_json = text.lstrip().startswith("{")
+        if is_json:
+            document = loads(text)
+        else:
+            from .yaml_text import parse_yaml  # imported late: most commands read no YAML
+
+            document = parse_yaml(text)
+    except UnicodeDecodeError:
+        raise invalid_input(FILE, "malformed", "must be UTF-8 text.") from None
+    except ValueError as reason:
+        raise invalid_input(FILE, "malformed_json", f"must be valid JSON: {reason}.") from None
+    if not isinstance(document, dict):
+        raise invalid_input(FILE, "wrong_type", "must be an object in JSON or YAML.")
+    return document
 
 
 def load_brief(path: Path) -> CampaignBrief:

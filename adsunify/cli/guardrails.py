@@ -9,7 +9,10 @@ import click
 
 from adsunify.cli import output
 from adsunify.cli.files import read_file
-from adsunify.cli.options import Target, data_option, target_options
+from adsunify.cli.names import Candidate, find_id
+from adsunify.cli.options import Target, csv_option, data_option, target_options
+from adsunify.cli.suggestions import CommandGroup
+from adsunify.client import Ads
 from adsunify.errors import invalid_input
 from adsunify.review.guardrails import describe_limits
 from adsunify.values.exact_json import Json, loads
@@ -20,12 +23,13 @@ rule_file = click.argument(
 guardrail_argument = click.argument("guardrail")
 
 
-@click.group("guardrails")
+@click.group("guardrails", cls=CommandGroup)
 def guardrails() -> None:
     """Show and change the rules that bound what may be spent."""
 
 
 @guardrails.command("list")
+@csv_option
 @data_option
 @target_options
 def list_(where: Target, as_json: bool) -> None:
@@ -42,7 +46,7 @@ def list_(where: Target, as_json: bool) -> None:
 def show(where: Target, guardrail: str, as_json: bool) -> None:
     """Show one guardrail."""
     with where.open_client("Reading the guardrail") as client:
-        rule = client.guardrails.get(guardrail).to_dict()
+        rule = client.guardrails.get(_find_guardrail(client, guardrail)).to_dict()
     output.print_result(rule, as_json, rule_lines(rule))
 
 
@@ -74,7 +78,9 @@ def update(where: Target, guardrail: str, rule_file: Path, as_json: bool) -> Non
     """
     body = _load_body(rule_file)
     with where.open_client("Changing the guardrail") as client:
-        rule = client.call("patch_guardrail", path={"guardrailId": guardrail}, body=body)["data"]
+        rule = client.call("patch_guardrail", path={"guardrailId": _find_guardrail(client, guardrail)}, body=body)[
+            "data"
+        ]
     output.print_result(rule, as_json, rule_lines(rule))
 
 
@@ -85,22 +91,24 @@ def update(where: Target, guardrail: str, rule_file: Path, as_json: bool) -> Non
 def delete(where: Target, guardrail: str, as_json: bool) -> None:
     """Delete a guardrail. Credentials that it has frozen stay frozen."""
     with where.open_client("Deleting the guardrail") as client:
-        rule = client.guardrails.delete(guardrail).to_dict()
+        rule = client.guardrails.delete(_find_guardrail(client, guardrail)).to_dict()
     output.print_result(rule, as_json, [f"deleted: {output.to_plain_text(rule['name'])}"])
 
 
 @guardrails.command("usage")
 @guardrail_argument
+@csv_option
 @data_option
 @target_options
 def usage(where: Target, guardrail: str, as_json: bool) -> None:
     """Show how full the window of a guardrail is, and the operations in it."""
     with where.open_client("Reading the usage") as client:
-        shown = client.guardrails.usage(guardrail).to_dict()
+        shown = client.guardrails.usage(_find_guardrail(client, guardrail)).to_dict()
     output.print_result(shown, as_json, usage_parts(shown))
 
 
 @guardrails.command("freezes")
+@csv_option
 @data_option
 @target_options
 def freezes(where: Target, as_json: bool) -> None:
@@ -121,6 +129,12 @@ def lift(where: Target, credential: str, as_json: bool) -> None:
     output.print_result(freeze, as_json, [f"lifted: {output.to_plain_text(freeze['credential'])}"])
 
 
+def _find_guardrail(client: Ads, text: str) -> str:
+    """Return the id of the guardrail that a text names: its id, the beginning of its id, or its name."""
+    candidates = (Candidate(rule.id, (rule.name,), rule.name) for rule in client.guardrails.list())
+    return find_id("GUARDRAIL", "guardrail", text, candidates)
+
+
 def _load_body(path: Path) -> Json:
     """Read the JSON object in a file. Raises InvalidInput."""
     try:
@@ -135,7 +149,7 @@ def _load_body(path: Path) -> Json:
 # -- what is printed ----------------------------------------------------------------------------------------------
 
 GUARDRAIL_COLUMNS = (
-    output.Column("guardrail"),
+    output.Column("guardrail", shortens=True),
     output.Column("name", prose=True),
     output.Column("limits", prose=True),
     output.Column("applies to", rank=2, prose=True),
@@ -143,7 +157,7 @@ GUARDRAIL_COLUMNS = (
     output.Column("active", rank=3),
 )
 USE_COLUMNS = (
-    output.Column("operation"),
+    output.Column("operation", shortens=True),
     output.Column("hour (UTC)", rank=1),
     output.Column("daily", number=True),
     output.Column("lifetime", number=True),

@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_snake
 
 from adsunify.adapter.insights import MetricValues, sum_metrics
 from adsunify.answers import Account, AccountInsights, InsightsOverview
+from adsunify.cli.suggestions import Choice
 from adsunify.client.reports import Report
 from adsunify.client.resource import REPORT_PAUSE_SECONDS
 from adsunify.contract.requests import ReportedLevel
@@ -24,9 +25,11 @@ from adsunify.service.reporting.overview import READS_PER_NETWORK
 from adsunify.values.exact_json import Json
 
 from . import output
+from .completion import ACCOUNT, account_argument
 from .exporting import STDOUT, WRITERS, open_export
 from .figures import describe_coverage, insights_parts, overview_parts, report_parts
-from .options import Target, data_option, target_options
+from .names import choose_accounts, find_account_ids, is_whole_id
+from .options import Target, csv_option, data_option, target_options
 from .output import to_plain_text
 from .progress import Progress, Subject, show_progress
 from .syncing import sync
@@ -83,9 +86,10 @@ class CommandWithSubcommands(click.Command):
     cls=CommandWithSubcommands,
     epilog="`adsunify insights export` writes a file, `adsunify insights sync` keeps figures. See --help of each.",
 )
-@click.argument("accounts", nargs=-1, metavar="[ACCOUNT]...")
-@click.option("--level", type=click.Choice(LEVELS), help="A row for each day and entity.  [default: one for each day]")
+@click.argument("accounts", nargs=-1, type=ACCOUNT, metavar="[ACCOUNT]...")
+@click.option("--level", type=Choice(LEVELS), help="A row for each day and entity.  [default: one for each day]")
 @report_options
+@csv_option
 @data_option
 @target_options
 @click.pass_context
@@ -123,17 +127,21 @@ def insights(
             ctx.exit(1)
         return
     with show_progress(words) as progress, where.make_client() as client:
+        account = find_account_ids(client, accounts[:1], "ACCOUNT")[0]
         if level is None:
-            report = client.insights.daily(accounts[0], first, last).to_dict()
+            report = client.insights.daily(account, first, last).to_dict()
         else:
-            pages = client.insights.report(accounts[0], first, last, level=level, entity_ids=entity_ids or None)
+            pages = client.insights.report(account, first, last, level=level, entity_ids=entity_ids or None)
             report = _join_pages(pages, lambda count: progress.describe(f"{words}: {count:,} rows"))
-    parts = report_parts(report, screen) if screen.is_terminal else insights_parts(report)
+    if output.is_csv_wanted():
+        parts = insights_parts(report, mark="")
+    else:
+        parts = report_parts(report, screen) if screen.is_terminal else insights_parts(report)
     output.print_result(report, as_json, parts)
 
 
 async def _read_overview(
-    where: Target, account_ids: Sequence[str], first: date, last: date, progress: Progress
+    where: Target, names: Sequence[str], first: date, last: date, progress: Progress
 ) -> InsightsOverview:
     """Read the figures of many accounts, each with its own request, and wait for reports that are not ready.
 
@@ -158,10 +166,12 @@ async def _read_overview(
             await asyncio.sleep(pause)
 
     async with where.make_async_client() as client:
-        if account_ids:
-            accounts = [await client.accounts.get(account_id) for account_id in dict.fromkeys(account_ids)]
+        if all(map(is_whole_id, names)) and names:
+            accounts = [await client.accounts.get(account_id) for account_id in dict.fromkeys(names)]
         else:
-            accounts = [account async for account in client.accounts.list() if account.status != "disconnected"]
+            listed = await client.accounts.list().all()
+            connected = [account for account in listed if account.status != "disconnected"]
+            accounts = choose_accounts("ACCOUNT", names, listed) if names else connected
         labels = [f"{account.network} {account.name or account.native_id}" for account in accounts]
         rows = await asyncio.gather(*map(read, accounts, map(progress.add_subject, labels)))
     return _join_accounts(first, last, rows)
@@ -206,12 +216,10 @@ def _join_pages(report: Report, show_count: Callable[[int], None]) -> dict[str, 
 
 
 @click.command()
-@click.argument("account")
-@click.option(
-    "--level", type=click.Choice(LEVELS), default="account", show_default=True, help="What the rows are about."
-)
+@account_argument
+@click.option("--level", type=Choice(LEVELS), default="account", show_default=True, help="What the rows are about.")
 @report_options
-@click.option("--format", "format_", type=click.Choice(list(WRITERS)), required=True, help="The format of the file.")
+@click.option("--format", "format_", type=Choice(list(WRITERS)), required=True, help="The format of the file.")
 @click.option(
     "--output",
     "path",
@@ -239,10 +247,11 @@ def export(
     first, last = choose_days(start, end)
     words, count = f"Reading {first} to {last}", 0
     with where.make_client() as client, show_progress(words) as progress:
-        report = client.insights.report(account, first, last, level=level, entity_ids=entity_ids or None)
+        account_id = find_account_ids(client, [account], "ACCOUNT")[0]
+        report = client.insights.report(account_id, first, last, level=level, entity_ids=entity_ids or None)
         with open_export(path, format_) as writer:
             for page in report.pages:
-                with progress.hide():
+                with progress.hide_line():
                     writer.write_page(page)
                     sys.stdout.flush()
                 count += len(page.rows)

@@ -11,11 +11,14 @@ from adsunify.contract.requests import KeyScope
 from adsunify.values.exact_json import Json
 
 from . import output
-from .options import Target, data_option, target_options
+from .completion import ACCOUNT
+from .names import Candidate, find_account_ids, find_id
+from .options import Target, csv_option, data_option, target_options
+from .suggestions import CommandGroup
 from .workflow import network_choice
 
 COLUMNS = (
-    output.Column("key"),
+    output.Column("key", shortens=True),
     output.Column("name", prose=True),
     output.Column("begins with", rank=3),
     output.Column("access", rank=1),
@@ -24,12 +27,13 @@ COLUMNS = (
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def keys() -> None:
-    """List and create the API keys of a workspace."""
+    """List, create and revoke the API keys of a workspace."""
 
 
 @keys.command("list")
+@csv_option
 @data_option
 @target_options
 def list_(where: Target, as_json: bool) -> None:
@@ -56,7 +60,12 @@ def list_(where: Target, as_json: bool) -> None:
     help="The key reaches only accounts on this network. Repeatable.",
 )
 @click.option(
-    "--account", "accounts", multiple=True, metavar="ID", help="The key reaches only this account. Repeatable."
+    "--account",
+    "accounts",
+    multiple=True,
+    type=ACCOUNT,
+    metavar="ACCOUNT",
+    help="The key reaches only this account. Repeatable.",
 )
 @data_option
 @target_options
@@ -75,9 +84,9 @@ def create(
     both, an account must be in both. What it does not reach does not exist for it, and that cannot be changed later.
     """
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    scope = {"networks": networks, "account_ids": accounts}
-    members = {name: values for name, values in scope.items() if values}
     with where.open_client("Creating the key") as client:
+        scope = {"networks": networks, "account_ids": find_account_ids(client, accounts, "--account")}
+        members = {name: values for name, values in scope.items() if values}
         if members:
             key = client.keys.create_scoped(
                 name=name, can_write=write, expires_at=expires_at, scope=KeyScope(**members)
@@ -86,6 +95,23 @@ def create(
             key = client.keys.create(name=name, can_write=write, expires_at=expires_at)
     row = key.to_dict()
     output.print_result(row, as_json, [_keys_table([row]), f"secret: {row['secret']}"])
+
+
+@keys.command("revoke")
+@click.argument("key")
+@data_option
+@target_options
+def revoke(where: Target, key: str, as_json: bool) -> None:
+    """Revoke an API key, which stops working at once.
+
+    KEY is its id or its name, as `adsunify keys list` shows them.
+    """
+    with where.open_client("Revoking the key") as client:
+        candidates = (
+            Candidate(row.key_id, (row.name,), row.name) for row in client.keys.list() if row.revoked_at is None
+        )
+        row = client.keys.revoke(find_id("KEY", "key", key, candidates)).to_dict()
+    output.print_result(row, as_json, [_keys_table([row])])
 
 
 def _keys_table(keys: Sequence[Mapping[str, Json]]) -> output.TextTable:

@@ -14,6 +14,7 @@ import click
 from adsunify.errors import invalid_input
 from adsunify.ledger import ChainLink, LedgerKind
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.service.accounts import list_all_accounts
 from adsunify.service.ledger.listing import export_entries, make_filter
 from adsunify.service.ledger.verification import Verification, verify_ledger
 from adsunify.service.users import find_workspace_id
@@ -21,7 +22,10 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .admin import run_task
+from .completion import ACCOUNT
+from .names import choose_row
 from .options import database_option, json_option
+from .suggestions import Choice, CommandGroup
 
 CSV_COLUMNS: Sequence[tuple[str, Callable[[Any], Json]]] = (
     ("seq", lambda entry: entry["seq"]),
@@ -44,7 +48,7 @@ workspace_option = click.option("--workspace", metavar="NAME", help="The workspa
 _instant = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"])
 
 
-@click.group("ledger")
+@click.group("ledger", cls=CommandGroup)
 def ledger() -> None:
     """Export and verify the ledger: who changed what, with which credential, and when."""
 
@@ -53,7 +57,7 @@ def ledger() -> None:
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["jsonl", "csv"]),
+    type=Choice(["jsonl", "csv"]),
     default="jsonl",
     show_default=True,
     help="JSON lines, or CSV.",
@@ -65,10 +69,10 @@ def ledger() -> None:
     default=Path("-"),
     help="The file; - is standard output.  [default: -]",
 )
-@click.option("--account", metavar="ACCOUNT", help="Only rows of this ad account.")
-@click.option("--network", type=click.Choice(list(ADAPTER_PACKAGES)), metavar="NETWORK", help="Only this network.")
+@click.option("--account", metavar="ACCOUNT", type=ACCOUNT, help="Only rows of this ad account.")
+@click.option("--network", type=Choice(list(ADAPTER_PACKAGES)), metavar="NETWORK", help="Only this network.")
 @click.option("--actor", metavar="ID", help="Only changes by this user or this credential.")
-@click.option("--kind", type=click.Choice(get_args(LedgerKind)), metavar="KIND", help="Only this kind of change.")
+@click.option("--kind", type=Choice(get_args(LedgerKind)), metavar="KIND", help="Only this kind of change.")
 @click.option("--since", type=_instant, help="Only rows of this time (UTC) or later.")
 @click.option("--until", type=_instant, help="Only rows before this time (UTC).")
 @workspace_option
@@ -89,9 +93,12 @@ def export(
 
     The rows are sealed first. A file gets its name when it is complete.
     """
-    filter_ = make_filter(account, network, actor, kind, _format_instant(since), _format_instant(until))
+    times = _format_instant(since), _format_instant(until)
+    make_filter(None, network, actor, kind, *times)  # refuses the times before the store is opened
 
     async def write_rows(store: Any) -> None:
+        account_id = None if account is None else choose_row(account, await list_all_accounts(store), "--account")
+        filter_ = make_filter(account_id, network, actor, kind, *times)
         workspace_id = await find_workspace_id(store, workspace)
         is_stdout = str(path) == "-"
         with click.open_file(str(path), "w", encoding="utf-8", lazy=False, atomic=not is_stdout) as file:

@@ -6,18 +6,21 @@ from collections.abc import Iterator
 
 import click
 
+from adsunify.errors import invalid_input
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.capabilities import MatrixTable, build_sections, render_capability_matrix
 from adsunify.service.networks import network_detail_to_json
 from adsunify.values.exact_json import dumps
 
 from . import output
-from .options import json_option
+from .options import csv_option, json_option
+from .suggestions import Choice
 
 
 @click.command()
-@click.argument("network", required=False, type=click.Choice(list(ADAPTER_PACKAGES)))
+@click.argument("network", required=False, type=Choice(list(ADAPTER_PACKAGES)))
 @click.option("--markdown", is_flag=True, help="Print the support matrix as in the documentation.")
+@csv_option
 @json_option
 def networks(network: str | None, markdown: bool, as_json: bool) -> None:
     """Show what the networks can do: the support matrix, or as JSON everything that their tables declare."""
@@ -27,7 +30,9 @@ def networks(network: str | None, markdown: bool, as_json: bool) -> None:
     elif markdown:
         click.echo(render_capability_matrix(), nl=False)
     elif network is None:
-        output.print_parts(output.make_console(), _matrix_parts())
+        output.print_result(None, as_json, _matrix_parts())
+    elif output.is_csv_wanted():
+        raise invalid_input("--csv", "not_allowed", "is for the support matrix; leave NETWORK out.")
     else:
         output.make_console().print_json(dumps(network_detail_to_json(get_adapter(network).network)))
 

@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 import click
 from attrs import frozen
@@ -14,11 +14,15 @@ from click.core import ParameterSource
 
 from adsunify.client import Ads, AsyncAds
 from adsunify.client.backends import DATABASE_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE
+from adsunify.client.options import RemoteOptions
 from adsunify.errors import invalid_input
 from adsunify.models.error_messages import WEB_PREFIXES, is_web_address
 
+from .output import CSV_KEY
 from .progress import show_progress
 
+FORMAT_KEY = "adsunify.format"
+"""The member of a command's context that names the option of the output's format."""
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
 
 
@@ -32,7 +36,7 @@ class SecretParam(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the secret; prompt for it where the value is ``-``."""
-        if value != "-":
+        if value != "-" or (ctx is not None and ctx.resilient_parsing):  # nothing is asked for a completion
             return str(value)
         label = "Secret" if param is None or param.name is None else param.name.capitalize()
         return prompt_secret(label)
@@ -53,8 +57,33 @@ database_option = click.option(
     show_default=True,
     help="The store.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-data_option = click.option("--json", "as_json", is_flag=True, help="Print the REST API's data as one JSON document.")
+
+
+def _choose_format(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    """Keep whether CSV is wanted. Raises InvalidInput where two formats are."""
+    if value and ctx.meta.setdefault(FORMAT_KEY, param.name) != param.name:
+        raise invalid_input("--csv", "not_allowed", "cannot be used with --json; pass one of them.")
+    if param.name == "as_csv":
+        ctx.meta[CSV_KEY] = value
+    return value
+
+
+json_option = click.option("--json", "as_json", is_flag=True, callback=_choose_format, help="Print JSON.")
+data_option = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    callback=_choose_format,
+    help="Print the REST API's data as one JSON document.",
+)
+csv_option = click.option(
+    "--csv",
+    "as_csv",
+    is_flag=True,
+    expose_value=False,
+    callback=_choose_format,
+    help="Print the table as CSV, with all columns and plain numbers.",
+)
 idempotency_option = click.option(
     "--idempotency-key", metavar="KEY", help="The same key and request return the same operation."
 )
@@ -73,9 +102,9 @@ class Target:
         """Whether it is a server."""
         return is_web_address(self.url)
 
-    def make_client(self) -> Ads:
+    def make_client(self, **options: Unpack[RemoteOptions]) -> Ads:
         """Make a client, which the caller opens with ``with``. Requests are made while progress can be shown."""
-        return Ads(self.url, token=self.token, workspace=self.workspace)
+        return Ads(self.url, token=self.token, workspace=self.workspace, **options)
 
     @contextmanager
     def open_client(self, words: str) -> Iterator[Ads]:
@@ -96,7 +125,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def wrapper(database: str, server: str | None, token: str | None, workspace: str | None, **more: Any) -> Any:
-        return command(where=_read_target(database, server, token, workspace), **more)
+        return command(where=read_target(database, server, token, workspace), **more)
 
     for option in (
         click.option(
@@ -120,7 +149,8 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def _read_target(database: str, server: str | None, token: str | None, workspace: str | None) -> Target:
+def read_target(database: str, server: str | None, token: str | None, workspace: str | None) -> Target:
+    """Return the target of the options of the current command. Raises InvalidInput where they contradict."""
     source = click.get_current_context().get_parameter_source
     explicit = {name for name in ("database", "server", "token") if source(name) == ParameterSource.COMMANDLINE}
     if {"database", "server"} <= explicit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -14,6 +16,7 @@ from rich.text import Text
 
 from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import get_operation_state, read_completion
+from adsunify.review.content import describe_content
 from adsunify.review.created_entities import find_created_entities
 from adsunify.review.exposure import describe_exposure
 from adsunify.values.exact_json import Json, dumps
@@ -25,6 +28,13 @@ COLUMN_GAP = 2
 """The number of spaces between two columns."""
 MIN_PROSE_WIDTH = 12
 """The minimum width of a column of prose, even if all its words are shorter."""
+ID_LENGTHS = (18, 23, 36)
+"""The lengths of shortened UUIDs. The first one covers the time and the counter of a UUIDv7."""
+SHORTENED_NOTE = "Ids are shortened; commands accept the beginning of an id."
+NO_FIGURE = "-"
+"""The cell of a number that is not known."""
+CSV_KEY = "adsunify.csv"
+"""The member of a command's context that is true if ``--csv`` was given."""
 PIPE_WIDTH = 250
 """The width if the output is not a terminal. Lines that programs read are not wrapped."""
 RISK_WORDS = {
@@ -70,6 +80,7 @@ class Column:
         prose: cells wrap between words.
         prose_width: the width up to which prose does not wrap. Columns of higher ranks give way to it.
         number: cells are aligned to the right. Spaces at the end of a cell count.
+        shortens: cells are ids that commands accept shortened. A terminal too narrow for them shows their beginnings.
         chart: cells are drawn, and only a terminal shows them.
         style: the style of the cells on a terminal, as rich names it.
     """
@@ -79,6 +90,7 @@ class Column:
     prose: bool = False
     prose_width: int = MIN_PROSE_WIDTH
     number: bool = False
+    shortens: bool = False
     chart: bool = False
     style: str = ""
 
@@ -87,14 +99,16 @@ class Column:
 class TextTable:
     """A table that never breaks a word, and therefore no id, at any width.
 
-    A narrow terminal shows the important columns and lists the names of the others. If not even those fit, every row is
-    shown as a list of names and values. ``totals``: how many of the last rows are totals.
+    A narrow terminal shows the important columns and lists the names of the others. If not even those fit, ids are
+    shortened; if that does not suffice, every row is shown as a list of names and values. ``totals``: how many of the
+    last rows are totals. ``hides_empty``: people do not see columns of other ranks than 0 without any value.
     """
 
     columns: Sequence[Column]
     cells: Sequence[Sequence[str]]
     title: str | None = None
     totals: int = 0
+    hides_empty: bool = False
 
     def escape(self, screen: Console) -> TextTable:
         """Return the table with cells that the terminal can encode."""
@@ -104,12 +118,17 @@ class TextTable:
         """Yield the title, then the table with the names of omitted columns, or the rows as lists."""
         if self.title is not None:
             yield self.title
-        all_places = [place for place, column in enumerate(self.columns) if screen.is_terminal or not column.chart]
+        all_places = [place for place in range(len(self.columns)) if self._is_shown(place, screen)]
         places = all_places
         if screen.is_terminal and not self._do_columns_fit(places, screen.width):
             places = self._select_columns(all_places, screen.width)
         if not self._do_columns_fit(places, screen.width):
-            yield from self._row_facts(all_places)
+            shorter = self._shorten_ids()
+            if shorter._do_columns_fit(shorter._select_columns(all_places, screen.width), screen.width):
+                yield from evolve(shorter, title=None).render(screen)
+                yield SHORTENED_NOTE
+            else:
+                yield from self._row_facts(all_places)
             return
         table = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0))
         widths = self._column_widths(places, screen.width)
@@ -125,6 +144,11 @@ class TextTable:
         if absent:
             yield f"Not shown in {screen.width} columns: {', '.join(absent)} (see --json)."
 
+    def _is_shown(self, place: int, screen: Console) -> bool:
+        column = self.columns[place]
+        is_empty = not any(cell.strip(f" {NO_FIGURE}") for cell in self._column_cells(place))
+        return (screen.is_terminal or not column.chart) and not (self.hides_empty and column.rank and is_empty)
+
     def _select_columns(self, places: Sequence[int], width: int) -> list[int]:
         """Select the columns of rank 0, and then others that fit, lowest rank first."""
         chosen: list[int] = []
@@ -135,6 +159,31 @@ class TextTable:
 
     def _do_columns_fit(self, places: Sequence[int], width: int) -> bool:
         return sum(self._min_width(place) + COLUMN_GAP for place in places) - COLUMN_GAP <= width
+
+    def _shorten_ids(self) -> TextTable:
+        """Return the table with the beginnings of the ids, which are as long as necessary to tell its rows apart."""
+        columns = [*zip(*self.cells, strict=True)]
+        for place, column in enumerate(self.columns):
+            if column.shortens and columns:
+                ids = {*columns[place]}
+                length = next(size for size in ID_LENGTHS if len({id_[:size] for id_ in ids}) == len(ids))
+                columns[place] = tuple(id_[:length] for id_ in columns[place])
+        return evolve(self, cells=[*zip(*columns, strict=True)])
+
+    def format_csv(self) -> str:
+        """Return the table as CSV with a line of names: plain numbers, and neither charts nor totals."""
+        places = [place for place, column in enumerate(self.columns) if not column.chart]
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns[place].name for place in places)
+        for row in self.cells[: len(self.cells) - self.totals]:
+            writer.writerow(
+                row[place].replace(",", "").strip().removesuffix(NO_FIGURE)
+                if self.columns[place].number
+                else row[place].strip()
+                for place in places
+            )
+        return text.getvalue()
 
     def _pad_cell(self, cell: str, place: int, width: int) -> str:
         return " " * (width - cell_len(cell)) + cell if self.columns[place].number else cell
@@ -174,10 +223,14 @@ class TextTable:
 
 
 def make_table(
-    columns: Sequence[Column], rows: Iterable[Sequence[Json]], title: str | None = None, totals: int = 0
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[Json]],
+    title: str | None = None,
+    totals: int = 0,
+    hides_empty: bool = False,
 ) -> TextTable:
     """Make a table. Cells are text, never markup. The last rows may be totals."""
-    return TextTable(columns, [[to_plain_text(cell) for cell in row] for row in rows], title, totals)
+    return TextTable(columns, [[to_plain_text(cell) for cell in row] for row in rows], title, totals, hides_empty)
 
 
 def print_parts(screen: Console, parts: Iterable[str | TextTable]) -> None:
@@ -210,7 +263,7 @@ def _wrap_line(line: str, screen: Console) -> str:
 
 
 ACCOUNT_COLUMNS = (
-    Column("account"),
+    Column("account", shortens=True),
     Column("network"),
     Column("native id", rank=2),
     Column("name", prose=True),
@@ -238,13 +291,13 @@ def accounts_table(accounts: Sequence[Mapping[str, Json]]) -> TextTable:
 
 
 OPERATION_COLUMNS = (
-    Column("operation"),
+    Column("operation", shortens=True),
     Column("network"),
     Column("action"),
     Column("status"),
     Column("risk", rank=1),
     Column("prepared", rank=2),
-    Column("account", rank=3),
+    Column("account", rank=3, shortens=True),
 )
 
 
@@ -257,7 +310,7 @@ def operations_table(operations: Sequence[Mapping[str, Json]]) -> TextTable:
             operation["action"],
             get_operation_state(operation),
             operation["risk"],
-            _format_minute(operation["createdAt"]),
+            format_minute(operation["createdAt"]),
             operation["accountId"],
         )
         for operation in operations
@@ -265,7 +318,7 @@ def operations_table(operations: Sequence[Mapping[str, Json]]) -> TextTable:
     return make_table(OPERATION_COLUMNS, rows)
 
 
-def _format_minute(moment: str) -> str:
+def format_minute(moment: str) -> str:
     """Format an instant of the API to the minute."""
     return f"{moment[:10]} {moment[11:16]}Z"
 
@@ -298,6 +351,8 @@ def operation_parts(
     if account is not None and source is not None:
         yield ""
         yield activation_table(account, source)
+    for subject, facts in describe_content(operation["plan"]).items():
+        yield f"{subject.lower():8} {'; '.join(to_plain_text(f'{fact.text} ({fact.member})') for fact in facts)}"
     yield from step_lines(operation["plan"].get("steps", ()), account)
     yield from outcome_parts(operation)
 
@@ -408,7 +463,7 @@ def inspection_parts(inspected: Mapping[str, Json]) -> Iterator[str | TextTable]
             if row["result"] == "different":
                 yield f"{step['key']} {row['member']}: sent {dumps(row['planned'])}, now {dumps(row['found'])}"
         for read in step["evidence"]:
-            yield f"{step['key']}: {_format_minute(read['at'])} read {read['read']}; found {read['found']}"
+            yield f"{step['key']}: {format_minute(read['at'])} read {read['read']}; found {read['found']}"
     yield ""
     yield inspected["advice"]
 
@@ -421,9 +476,16 @@ def _error_message(step: Mapping[str, Json]) -> Json:
     return None if step["error"] is None else step["error"].get("message")
 
 
+def is_csv_wanted() -> bool:
+    """Whether the command was called with ``--csv``."""
+    return bool(click.get_current_context().meta.get(CSV_KEY))
+
+
 def print_result(data: Json, as_json: bool, parts: Iterable[str | TextTable]) -> None:
-    """Print a result: the data as one JSON document, or parts for people."""
+    """Print a result: the data as one JSON document, its tables as CSV, or parts for people."""
     if as_json:
         click.echo(dumps(data))
+    elif is_csv_wanted():
+        click.echo("\n".join(part.format_csv() for part in parts if isinstance(part, TextTable)), nl=False)
     else:
         print_parts(make_console(), parts)

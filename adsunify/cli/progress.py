@@ -107,7 +107,7 @@ class Progress:
             self._live.update(self._make_text(), refresh=True)
 
     @contextmanager
-    def hide(self) -> Iterator[None]:
+    def hide_line(self) -> Iterator[None]:
         """Hide the progress while the block prints something."""
         with self._lock:
             if self._live is not None:
@@ -160,7 +160,7 @@ def show_progress(words: str, clock: Clock = time.monotonic) -> Iterator[Progres
         ended.set()
         if is_shown:
             ticker.join()
-            with progress.hide():
+            with progress.hide_line():
                 pass
 
 

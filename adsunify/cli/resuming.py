@@ -7,11 +7,14 @@ from typing import Literal
 import click
 
 from . import output
+from .completion import operation_argument
+from .names import find_operation
 from .options import Target, data_option, idempotency_option, target_options
+from .suggestions import Choice
 
 
 @click.command()
-@click.argument("operation")
+@operation_argument
 @idempotency_option
 @data_option
 @target_options
@@ -22,15 +25,15 @@ def resume(where: Target, operation: str, idempotency_key: str | None, as_json: 
     not written. Read its plan, then run `adsunify execute` with it.
     """
     with where.open_client("Preparing the rest of the operation") as client:
-        resumed = client.operations.resume(operation, idempotency_key=idempotency_key)
+        resumed = client.operations.resume(find_operation(client, operation), idempotency_key=idempotency_key)
         row, account = resumed.to_dict(), client.accounts.get(resumed.account_id).to_dict()
     output.print_result(row, as_json, output.operation_parts(row, account))
 
 
 @click.command()
-@click.argument("operation")
+@operation_argument
 @click.argument("step")
-@click.argument("verdict", type=click.Choice(["applied", "not_applied"]))
+@click.argument("verdict", type=Choice(["applied", "not_applied"]))
 @click.option("--entity", metavar="ID", help="The id of what the step created, as the network shows it.")
 @data_option
 @target_options
@@ -48,6 +51,8 @@ def settle(
     recorded, and `adsunify resume` uses it. It works on a local store; with a server, sign in at its pages.
     """
     with where.open_client("Deciding the step") as client:
-        settled = client.operations.settle(operation, step=step, verdict=verdict, entity=entity).to_dict()
+        settled = client.operations.settle(
+            find_operation(client, operation), step=step, verdict=verdict, entity=entity
+        ).to_dict()
     text = f"{settled['step']}: {settled['verdict']}. To write the rest: adsunify resume {settled['operationId']}"
     output.print_result(settled, as_json, [text])

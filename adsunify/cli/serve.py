@@ -21,6 +21,7 @@ from adsunify.service import api_keys
 from adsunify.service.alert_job import AlertJob
 from adsunify.service.core import Service
 from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.launches.job import LaunchJob
 from adsunify.service.ledger.sealing import LedgerSealer
 from adsunify.service.reporting.scheduled_sync import ScheduledSync
 from adsunify.service.sandbox_workspace import (
@@ -258,6 +259,8 @@ def worker(
 
     With ADSUNIFY_INSIGHTS_SYNC_HOURS, the worker also reads daily metrics of all accounts and keeps them.
     It evaluates alerts on what was read.
+
+    It carries on with launches that a stopped process left.
     """
     logs.configure_logging(log_level, log_format)
     _check_targets(targets)
@@ -277,6 +280,7 @@ async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str |
             opened.service.run_in_background(ScheduledSync(opened.service).run())
             opened.service.run_in_background(LedgerSealer(opened.service).run())
             opened.service.run_in_background(AlertJob(opened.service).run())
+            opened.service.run_in_background(LaunchJob(opened.service).run())
             click.echo("Delivering webhooks.")
             await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
             webhook_worker.stop()

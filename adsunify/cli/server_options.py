@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from adsunify.cli.sockets import bind_socket
+from adsunify.cli.suggestions import Choice
 from adsunify.errors import invalid_input
 from adsunify.service.core import Service
 from adsunify.service.factory import (
@@ -92,14 +93,14 @@ def monitoring_options(command: Command) -> Command:
         ),
         click.option(
             "--log-format",
-            type=click.Choice(["text", "json"]),
+            type=Choice(["text", "json"]),
             default="text",
             show_default=True,
             help="The format of log lines on stderr.",
         ),
         click.option(
             "--log-level",
-            type=click.Choice(LEVELS),
+            type=Choice(LEVELS),
             default="info",
             show_default=True,
             help="The lowest level that is logged.",

@@ -10,6 +10,7 @@ from typing import get_args
 import click
 
 from adsunify.contract.requests import ReportedLevel
+from adsunify.service.accounts import account_to_json
 from adsunify.service.factory import SANDBOX_URL_VARIABLE, open_service
 from adsunify.service.reporting.accounts import MAX_DAYS
 from adsunify.service.reporting.keeping import (
@@ -22,18 +23,21 @@ from adsunify.service.reporting.keeping import (
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
+from .completion import ACCOUNT
+from .names import choose_row
 from .options import database_option, json_option
 from .progress import Progress, show_progress
+from .suggestions import Choice
 
 LEVELS = get_args(ReportedLevel)
 
 
 @click.command()
-@click.argument("accounts", nargs=-1, metavar="[ACCOUNT]...")
+@click.argument("accounts", nargs=-1, type=ACCOUNT, metavar="[ACCOUNT]...")
 @click.option(
     "--level",
     "levels",
-    type=click.Choice(LEVELS),
+    type=Choice(LEVELS),
     multiple=True,
     help="Only this level; can be repeated.  [default: all that the network reports]",
 )
@@ -65,13 +69,14 @@ def sync(
 
 
 async def _sync(
-    database: str, account_ids: Sequence[str], levels: Sequence[str], days: int, as_json: bool, progress: Progress
+    database: str, names: Sequence[str], levels: Sequence[str], days: int, as_json: bool, progress: Progress
 ) -> list[SyncResult]:
     opened = await open_service(database, os.environ, sandbox_url=os.environ.get(SANDBOX_URL_VARIABLE) or None)
     results = []
     try:
-        accounts = await list_accounts(opened.service, account_ids)
-        subjects = [(account, choose_levels(account, levels, is_named=bool(account_ids))) for account in accounts]
+        rows = [account_to_json(account) for account in await list_accounts(opened.service)]
+        accounts = await list_accounts(opened.service, [choose_row(name, rows) for name in names])
+        subjects = [(account, choose_levels(account, levels, is_named=bool(names))) for account in accounts]
         lines = {
             account.id: progress.add_subject(f"{account.network} {account.name or account.native_id}", len(its_levels))
             for account, its_levels in subjects
@@ -84,7 +89,7 @@ async def _sync(
             results.append(result)
             lines[result.account.id].add_result(result.state)
             if not as_json:
-                with progress.hide():
+                with progress.hide_line():
                     screen = output.make_console(stderr=result.state != "synced")
                     output.print_parts(screen, [output.to_plain_text(_describe(result))])
     finally:

@@ -1,27 +1,32 @@
-"""``adsunify webhooks``: receives and verifies deliveries on this machine."""
+"""``adsunify webhooks``: manages subscriptions, and receives and verifies deliveries on this machine."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 from attrs import frozen
 
+from adsunify.client import Ads
 from adsunify.errors import invalid_input
+from adsunify.events import EventName
 from adsunify.http.safe_fetch import FetchError, fetch_url
 from adsunify.models.error_messages import is_web_address
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, WebhookVerificationError, verify
 
 from . import output
+from .completion import ACCOUNT
 from .files import read_file
-from .options import SecretParam, json_option
+from .names import Candidate, find_account, find_id
+from .options import SecretParam, Target, csv_option, data_option, json_option, target_options
 from .serve import make_stop_event
 from .sockets import bind_socket
+from .suggestions import Choice, CommandGroup
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -33,9 +38,143 @@ SECRET_VARIABLE = "ADSUNIFY_WEBHOOK_SECRET"
 FORWARDED_HEADERS = ("Content-Type", "User-Agent", EVENT_ID_HEADER, SIGNATURE_HEADER)
 
 
-@click.group("webhooks")
+@click.group("webhooks", cls=CommandGroup)
 def webhooks() -> None:
-    """Receive and verify signed webhooks on this machine."""
+    """Manage webhooks, and receive and verify them on this machine."""
+
+
+# -- subscriptions ------------------------------------------------------------------------------------------------
+
+
+WEBHOOK_COLUMNS = (
+    output.Column("webhook", shortens=True),
+    output.Column("address", prose=True),
+    output.Column("status"),
+    output.Column("events", rank=2, prose=True),
+    output.Column("account", rank=3, shortens=True),
+    output.Column("created", rank=4),
+)
+DELIVERY_COLUMNS = (
+    output.Column("delivery"),
+    output.Column("event type"),
+    output.Column("status"),
+    output.Column("attempts", rank=1, number=True),
+    output.Column("next attempt", rank=2),
+    output.Column("event id", rank=3),
+)
+webhook_argument = click.argument("webhook")
+
+
+def _find_webhook(client: Ads, text: str) -> str:
+    """Return the id of the subscription that a text names: its id, the beginning of its id, or its address."""
+    candidates = (Candidate(row.webhook_id, (row.url,), row.url) for row in client.webhooks.list())
+    return find_id("WEBHOOK", "webhook", text, candidates)
+
+
+def make_webhooks_table(rows: Sequence[Mapping[str, Json]]) -> output.TextTable:
+    """Make a table of subscriptions."""
+    cells = [
+        (
+            row["webhookId"],
+            row["url"],
+            row["status"],
+            ", ".join(row["events"]),
+            row["accountId"] or "all",
+            row["createdAt"],
+        )
+        for row in rows
+    ]
+    return output.make_table(WEBHOOK_COLUMNS, cells)
+
+
+def make_deliveries_table(rows: Sequence[Mapping[str, Json]]) -> output.TextTable:
+    """Make a table of deliveries."""
+    cells = [
+        (row["deliveryId"], row["type"], row["status"], row["attempts"], row["nextAttemptAt"], row["eventId"])
+        for row in rows
+    ]
+    return output.make_table(DELIVERY_COLUMNS, cells)
+
+
+@webhooks.command("list")
+@csv_option
+@data_option
+@target_options
+def list_(where: Target, as_json: bool) -> None:
+    """List the webhooks."""
+    with where.open_client("Reading the webhooks") as client:
+        rows = [row.to_dict() for row in client.webhooks.list()]
+    output.print_result(rows, as_json, [make_webhooks_table(rows)])
+
+
+@webhooks.command("create")
+@click.argument("url")
+@click.option("--account", type=ACCOUNT, metavar="ACCOUNT", help="Only events of this account.  [default: all]")
+@click.option(
+    "--event",
+    "events",
+    type=Choice(get_args(EventName)),
+    multiple=True,
+    metavar="EVENT",
+    help="Deliver this event; can be repeated.  [default: those of operations]",
+)
+@data_option
+@target_options
+def create(where: Target, url: str, account: str | None, events: Sequence[EventName], as_json: bool) -> None:
+    """Subscribe an address to events; its signing secret is shown only once.
+
+    URL is an https address. A server delivers the events.
+    """
+    with where.open_client("Creating the webhook") as client:
+        owner = None if account is None else find_account(client, account, "--account")
+        row = client.webhooks.create(url=url, account=owner, events=events or None).to_dict()
+    output.print_result(row, as_json, [make_webhooks_table([row]), f"secret: {row['secret']}"])
+
+
+@webhooks.command("delete")
+@webhook_argument
+@data_option
+@target_options
+def delete(where: Target, webhook: str, as_json: bool) -> None:
+    """Delete a webhook and its queued deliveries.
+
+    WEBHOOK is its id or its address, as `adsunify webhooks list` shows them.
+    """
+    with where.open_client("Deleting the webhook") as client:
+        row = client.webhooks.delete(_find_webhook(client, webhook)).to_dict()
+    output.print_result(row, as_json, [f"deleted: {output.to_plain_text(row['url'])}"])
+
+
+@webhooks.command("deliveries")
+@webhook_argument
+@csv_option
+@data_option
+@target_options
+def deliveries(where: Target, webhook: str, as_json: bool) -> None:
+    """List the latest deliveries of a webhook, newest first.
+
+    WEBHOOK is its id or its address, as `adsunify webhooks list` shows them.
+    """
+    with where.open_client("Reading the deliveries") as client:
+        rows = [row.to_dict() for row in client.webhooks.deliveries(_find_webhook(client, webhook))]
+    output.print_result(rows, as_json, [make_deliveries_table(rows)])
+
+
+@webhooks.command("test")
+@webhook_argument
+@data_option
+@target_options
+def test(where: Target, webhook: str, as_json: bool) -> None:
+    """Queue a signed test notification for a webhook.
+
+    WEBHOOK is its id or its address. `adsunify webhooks deliveries` shows what became of it.
+    """
+    with where.open_client("Queueing the notification") as client:
+        row = client.webhooks.test(_find_webhook(client, webhook)).to_dict()
+    output.print_result(row, as_json, [make_deliveries_table([row])])
+
+
+# -- deliveries on this machine -----------------------------------------------------------------------------------
 
 
 @webhooks.command("verify")

@@ -12,8 +12,11 @@ from typing import Any, get_args
 import click
 
 from adsunify.cli import output
+from adsunify.cli.completion import ACCOUNT, OPERATION, account_argument, operation_argument
 from adsunify.cli.files import brief_argument, load_brief, report_brief_errors
-from adsunify.cli.options import Target, data_option, idempotency_option, target_options
+from adsunify.cli.names import find_account, find_operation
+from adsunify.cli.options import Target, csv_option, data_option, idempotency_option, target_options
+from adsunify.cli.suggestions import Choice
 from adsunify.execution.state import OperationStatus
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.plans.records import Action
@@ -22,11 +25,12 @@ from adsunify.values.network_codes import ExternalNetwork
 
 MAX_PAGE_SIZE = 100
 """The most operations that one page has."""
-network_choice = click.Choice(list(ADAPTER_PACKAGES))
+network_choice = Choice(list(ADAPTER_PACKAGES))
 
 
 @click.command()
 @click.argument("network", required=False, type=network_choice, metavar="[NETWORK]")
+@csv_option
 @data_option
 @target_options
 def accounts(where: Target, network: str | None, as_json: bool) -> None:
@@ -38,7 +42,7 @@ def accounts(where: Target, network: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("account")
+@account_argument
 @brief_argument
 @data_option
 @target_options
@@ -50,13 +54,14 @@ def validate(where: Target, account: str, brief: Path, as_json: bool) -> None:
     """
     campaign = load_brief(brief)
     with report_brief_errors(), where.open_client("Checking the brief") as client:
-        validation = client.campaigns.validate(account, campaign).to_dict()
-        validation_with_account = {**validation, "account": client.accounts.get(account).to_dict()}
+        owner = find_account(client, account)
+        validation = client.campaigns.validate(owner, campaign).to_dict()
+        validation_with_account = {**validation, "account": owner.to_dict()}
     output.print_result(validation, as_json, output.validation_parts(validation_with_account))
 
 
 @click.command()
-@click.argument("account")
+@account_argument
 @brief_argument
 @idempotency_option
 @data_option
@@ -69,13 +74,13 @@ def create(where: Target, account: str, brief: Path, idempotency_key: str | None
     """
     campaign = load_brief(brief)
     with report_brief_errors(), where.open_client("Preparing the campaign") as client:
-        operation = client.campaigns.create(account, campaign, idempotency_key=idempotency_key).to_dict()
-        account_row = client.accounts.get(account).to_dict()
-    output.print_result(operation, as_json, output.operation_parts(operation, account_row))
+        owner = find_account(client, account)
+        operation = client.campaigns.create(owner, campaign, idempotency_key=idempotency_key).to_dict()
+    output.print_result(operation, as_json, output.operation_parts(operation, owner.to_dict()))
 
 
 @click.command()
-@click.argument("operation")
+@operation_argument
 @idempotency_option
 @data_option
 @target_options
@@ -85,7 +90,7 @@ def activate(where: Target, operation: str, idempotency_key: str | None, as_json
     The activation covers everything that the succeeded create OPERATION created. Executing it can spend money.
     """
     with where.open_client("Preparing the activation") as client:
-        source = client.operations.get(operation)
+        source = find_operation(client, operation)
         account = client.accounts.get(source.account_id)
         activation = client.campaigns.activate(account, source, idempotency_key=idempotency_key).to_dict()
     output.print_result(activation, as_json, output.operation_parts(activation, account.to_dict(), source.to_dict()))
@@ -121,10 +126,10 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--until", type=instant, help="Only those prepared before this time (UTC)."),
         click.option("--since", type=instant, help="Only those prepared at this time (UTC) or later."),
         click.option("--created-by", metavar="ID", help="Only those that this user or this credential prepared."),
-        click.option("--action", type=click.Choice(get_args(Action)), help="Only those with this action."),
+        click.option("--action", type=Choice(get_args(Action)), help="Only those with this action."),
         click.option("--network", type=network_choice, metavar="NETWORK", help="Only those on this network."),
-        click.option("--account", metavar="ACCOUNT", help="Only those of this ad account."),
-        click.option("--status", type=click.Choice(get_args(OperationStatus)), help="Only those with this status."),
+        click.option("--account", metavar="ACCOUNT", type=ACCOUNT, help="Only those of this ad account."),
+        click.option("--status", type=Choice(get_args(OperationStatus)), help="Only those with this status."),
     ):
         wrapper = option(wrapper)
     return wrapper
@@ -135,9 +140,10 @@ def _add_timezone(moment: datetime | None) -> datetime | None:
 
 
 @click.command()
-@click.argument("operation", required=False)
+@click.argument("operation", required=False, type=OPERATION)
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many to list at most.")
 @filter_options
+@csv_option
 @data_option
 @target_options
 def operations(where: Target, operation: str | None, limit: int, filters: dict[str, Any], as_json: bool) -> None:
@@ -148,18 +154,20 @@ def operations(where: Target, operation: str | None, limit: int, filters: dict[s
     parts: Iterable[str | output.TextTable]
     with where.open_client("Reading the operations") as client:
         if operation is None:
+            if "account" in filters:
+                filters["account"] = find_account(client, filters["account"], "--account")
             listed = client.operations.list(limit=min(limit, MAX_PAGE_SIZE), **filters)
             data: Json = [one.to_dict() for one in islice(listed, limit)]
             parts = [output.operations_table(data)]
         else:
-            shown = client.operations.get(operation)
+            shown = find_operation(client, operation)
             data, account = shown.to_dict(), client.accounts.get(shown.account_id).to_dict()
             parts = output.operation_parts(data, account)
     output.print_result(data, as_json, parts)
 
 
 @click.command()
-@click.argument("operation")
+@operation_argument
 @data_option
 @target_options
 def undo(where: Target, operation: str, as_json: bool) -> None:
@@ -169,13 +177,13 @@ def undo(where: Target, operation: str, as_json: bool) -> None:
     prints, then execute it.
     """
     with where.open_client("Preparing the undo") as client:
-        prepared = client.operations.undo(operation)
+        prepared = client.operations.undo(find_operation(client, operation))
         account = client.accounts.get(prepared.account_id).to_dict()
     output.print_result(prepared.to_dict(), as_json, output.operation_parts(prepared.to_dict(), account))
 
 
 @click.command()
-@click.argument("operation")
+@operation_argument
 @data_option
 @target_options
 def cancel(where: Target, operation: str, as_json: bool) -> None:
@@ -184,12 +192,12 @@ def cancel(where: Target, operation: str, as_json: bool) -> None:
     OPERATION must be yours. Steps that were written stay, and so do their receipts.
     """
     with where.open_client("Cancelling the operation") as client:
-        cancelled = client.operations.cancel(operation).to_dict()
+        cancelled = client.operations.cancel(find_operation(client, operation)).to_dict()
     output.print_result(cancelled, as_json, [output.operations_table([cancelled]), *output.outcome_parts(cancelled)])
 
 
 @click.command()
-@click.argument("operation")
+@operation_argument
 @data_option
 @target_options
 def inspect(where: Target, operation: str, as_json: bool) -> None:
@@ -199,5 +207,5 @@ def inspect(where: Target, operation: str, as_json: bool) -> None:
     reads behind it. That a creation was not applied needs a second inspection about 15 minutes after the attempt.
     """
     with where.open_client("Reading the network") as client:
-        inspected = client.operations.inspect(operation).to_dict()
+        inspected = client.operations.inspect(find_operation(client, operation)).to_dict()
     output.print_result(inspected, as_json, output.inspection_parts(inspected))

@@ -1,0 +1,318 @@
+"""Names that people give for ids: the beginning of an id, a native id, or ``meta:Name``.
+
+The commands resolve names with the lists of the API. A name that fits nothing, or several things, is refused with the
+candidates. A whole id is not looked up in a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from attrs import frozen
+
+from adsunify.answers import Account, Connection, Node, Operation
+from adsunify.client import Ads
+from adsunify.errors import NotFound, invalid_input
+from adsunify.models.error_messages import UUID_REGEX, find_similar
+from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.plans.records import Kind
+
+from .output import to_plain_text
+
+MAX_CANDIDATES = 8
+"""The most candidates that a message lists."""
+BEGINNING = re.compile(r"[0-9a-fA-F]{1,8}[0-9a-fA-F-]{0,28}")
+TIME_DIGITS = 12
+"""The hexadecimal digits of a UUIDv7 that are its time in milliseconds (RFC 9562, section 5.7)."""
+TIME_MARGIN = 600_000
+"""The milliseconds by which the id of an operation may differ from the time of its preparation."""
+LATEST_TIME = 253_402_300_000_000 - TIME_MARGIN
+"""The latest time that is looked for, in milliseconds: the end of the year 9999."""
+
+
+@frozen
+class Candidate:
+    """What a name may mean.
+
+    Attributes:
+        id: the id that the API takes.
+        names: other names that mean it.
+        label: what people call it.
+    """
+
+    id: str
+    names: tuple[str, ...] = ()
+    label: str = ""
+
+    def describe(self) -> str:
+        """Return the label with the id."""
+        return f"{to_plain_text(self.label)} ({self.id})" if self.label else self.id
+
+
+def is_whole_id(text: str) -> bool:
+    """Whether a text is a UUID."""
+    return re.search(UUID_REGEX, text) is not None
+
+
+def find_matches(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates that a text names, or whose id begins with it."""
+    beginning = text.lower() if BEGINNING.fullmatch(text) else None
+    return [
+        candidate
+        for candidate in candidates
+        if text in (candidate.id, *candidate.names)
+        or (beginning is not None and candidate.id.lower().startswith(beginning))
+    ]
+
+
+def choose_candidate(path: str, what: str, text: str, candidates: Sequence[Candidate], hint: str = "") -> Candidate:
+    """Return the one candidate that a text names.
+
+    Args:
+        path: the argument or option that has the text.
+        what: what the candidates are, such as ``account``.
+        text: the name.
+        candidates: everything that could be meant.
+        hint: a sentence that says what the text names instead.
+
+    Raises:
+        InvalidInput: the text names none of them, or several. The message lists candidates.
+    """
+    matches = find_matches(text, candidates)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        message = f"names several {what}s: {_describe_candidates(matches)}."
+        raise invalid_input(path, "ambiguous", f"{message} Give more of the id.")
+    message = f"names no {what}."
+    similar = _find_similar_candidates(text, candidates)
+    if hint:
+        message += f" {hint}"
+    elif similar:
+        message += f" Did you mean {_describe_candidates(similar, ' or ')}?"
+    elif candidates:
+        message += f" The {what}s are {_describe_candidates(candidates)}."
+    else:
+        message += f" There are no {what}s."
+    raise invalid_input(path, "not_found", message)
+
+
+def _find_similar_candidates(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with the name that most resembles a text, with or without their network, in any case."""
+    by_name: defaultdict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        names = {candidate.id, candidate.label, *candidate.names}
+        for name in names | {name.partition(":")[2] for name in names}:
+            by_name[name.casefold()].append(candidate)
+    wanted = text.casefold()
+    similar = wanted if wanted in by_name else find_similar(wanted, filter(None, by_name))
+    return [] if similar is None else by_name[similar]
+
+
+def _describe_candidates(candidates: Sequence[Candidate], separator: str = ", ") -> str:
+    described = [candidate.describe() for candidate in candidates[:MAX_CANDIDATES]]
+    more = len(candidates) - len(described)
+    return separator.join(described) + (f" and {more} more" if more else "")
+
+
+# -- accounts -----------------------------------------------------------------------------------------------------
+
+
+def make_account_candidate(account_id: str, network: str, native_id: str, name: str | None) -> Candidate:
+    """Return the names of an account: its native id, and with the network before a colon also its name."""
+    label = f"{network}:{name or native_id}"
+    return Candidate(account_id, (native_id, f"{network}:{native_id}", label), label)
+
+
+def list_account_candidates(accounts: Iterable[Account]) -> list[Candidate]:
+    """Return the names of accounts."""
+    return [
+        make_account_candidate(account.account_id, account.network, account.native_id, account.name)
+        for account in accounts
+    ]
+
+
+def find_account(client: Ads, text: str, path: str = "ACCOUNT") -> Account:
+    """Return the account that a text names. Raises InvalidInput, and NotFound for an id that does not exist."""
+    if is_whole_id(text):
+        try:
+            return client.accounts.get(text)
+        except NotFound:
+            _raise_if_operation(client, text, path)
+            raise
+    accounts = client.accounts.list().all()
+    by_id = {account.account_id: account for account in accounts}
+    candidates = list_account_candidates(accounts)
+    return by_id[choose_account(path, text, candidates, lambda: _describe_operation(client, text)).id]
+
+
+def choose_account(
+    path: str, text: str, candidates: Sequence[Candidate], describe_other: Callable[[], str] = str
+) -> Candidate:
+    """Return the account that a text names; ``describe_other`` says what else it names. Raises InvalidInput."""
+    hint = ""
+    if not find_matches(text, candidates):
+        of_network = [candidate for candidate in candidates if candidate.label.startswith(f"{text}:")]
+        if text in ADAPTER_PACKAGES:
+            hint = f"It is a network. Its accounts: {_describe_candidates(of_network) or 'none'}."
+        else:
+            hint = describe_other()
+    return choose_candidate(path, "account", text, candidates, hint)
+
+
+def choose_accounts(path: str, names: Iterable[str], accounts: Sequence[Account]) -> list[Account]:
+    """Return the accounts that texts name, each once. Raises InvalidInput."""
+    by_id = {account.account_id: account for account in accounts}
+    candidates = list_account_candidates(accounts)
+    return [by_id[id_] for id_ in dict.fromkeys(choose_account(path, name, candidates).id for name in names)]
+
+
+def find_account_ids(client: Ads, names: Sequence[str], path: str) -> list[str]:
+    """Return the ids of accounts that texts name. Whole ids are returned as they are. Raises InvalidInput."""
+    if all(map(is_whole_id, names)):
+        return list(names)
+    return [account.account_id for account in choose_accounts(path, names, client.accounts.list().all())]
+
+
+def choose_row(name: str, rows: Iterable[Mapping[str, Any]], path: str = "ACCOUNT") -> str:
+    """Return the id of the account that a text names among JSON rows; a whole id as it is. Raises InvalidInput."""
+    candidates = [
+        make_account_candidate(row["accountId"], row["network"], row["nativeId"], row["name"]) for row in rows
+    ]
+    return name if is_whole_id(name) else choose_account(path, name, candidates).id
+
+
+def _raise_if_operation(client: Ads, text: str, path: str) -> None:
+    """Raise InvalidInput if an id is that of an operation."""
+    try:
+        operation = client.operations.get(text)
+    except NotFound:
+        return
+    raise invalid_input(path, "not_found", _explain_operation(operation))
+
+
+def _explain_operation(operation: Operation) -> str:
+    """Return what to say if an operation is given for an account."""
+    return f"is an operation, not an account. Did you mean its account {operation.account_id}?"
+
+
+def _describe_operation(client: Ads, text: str) -> str:
+    """Return what to say if a text begins the id of an operation; empty if it does not."""
+    matches = list_operations(client, text, 1) if len(text) >= TIME_DIGITS else []
+    return f"It {_explain_operation(matches[0])}" if matches else ""
+
+
+# -- operations ---------------------------------------------------------------------------------------------------
+
+
+def find_operation(client: Ads, text: str, path: str = "OPERATION") -> Operation:
+    """Return the operation that a text names. Raises InvalidInput, and NotFound for an id that does not exist."""
+    if is_whole_id(text):
+        try:
+            return client.operations.get(text)
+        except NotFound:
+            _raise_if_account(client, text, path)
+            raise
+    matches = list_operations(client, text, MAX_CANDIDATES + 1)
+    if len(matches) != 1:
+        latest = matches or list(islice(client.operations.list(limit=MAX_CANDIDATES), MAX_CANDIDATES))
+        if not matches:
+            _raise_if_account(client, text, path)
+        labels = [
+            Candidate(operation.id, (), f"{operation.action} on {operation.network}, {operation.status}")
+            for operation in latest
+        ]
+        choose_candidate(path, "operation", text, labels)
+    return client.operations.get(matches[0].id)
+
+
+def list_operations(client: Ads, text: str, limit: int) -> list[Operation]:
+    """Return operations whose id begins with a text. The beginning is a time, which bounds the list."""
+    if BEGINNING.fullmatch(text) is None:
+        return []
+    digits = text.replace("-", "").lower()[:TIME_DIGITS]
+    first, last = (min(int(digits.ljust(TIME_DIGITS, digit), 16), LATEST_TIME) for digit in "0f")
+    rows = client.operations.list(
+        limit=100, since=_to_instant(max(first - TIME_MARGIN, 0)), until=_to_instant(last + TIME_MARGIN)
+    )
+    return list(islice((row for row in rows if row.id.startswith(text.lower())), limit))
+
+
+def _to_instant(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds // 1000, UTC)
+
+
+def _raise_if_account(client: Ads, text: str, path: str) -> None:
+    """Raise InvalidInput if a text names an account instead of an operation."""
+    matches = find_matches(text, list_account_candidates(client.accounts.list()))
+    if len(matches) == 1:
+        account = matches[0]
+        advice = f"`adsunify operations --account {account.id}` lists its operations."
+        raise invalid_input(path, "not_found", f"names the account {account.label}, not an operation. {advice}")
+
+
+# -- entities -----------------------------------------------------------------------------------------------------
+
+
+def find_entities(client: Ads, account: Account, ids: Sequence[str], kind: Kind | None, path: str = "ENTITY") -> Kind:
+    """Return the level of entities that native ids name; it is read from the account's tree if it is not given.
+
+    Raises:
+        InvalidInput: an id does not exist, exists on several levels, or the entities are of several levels. Where the
+            text is a name, the message has its id.
+    """
+    if kind is not None:
+        return kind
+    tree = client.accounts.tree(account)
+    kinds = {id_: [node.kind for node in tree.nodes if node.id == id_] for id_ in ids}
+    for id_, found in kinds.items():
+        if not found:
+            raise invalid_input(path, "not_found", _describe_missing_entity(id_, tree.nodes, tree.truncated))
+        if len(found) > 1:
+            message = f"names entities of several levels ({', '.join(found)}); choose one with --kind."
+            raise invalid_input(path, "ambiguous", message)
+    levels = list(dict.fromkeys(found[0] for found in kinds.values()))
+    if len(levels) > 1:
+        message = f"names entities of several levels ({', '.join(levels)}); give those of one level at a time."
+        raise invalid_input(path, "not_supported", message)
+    level: Kind = next(known for known in KINDS.values() if known == levels[0])
+    return level
+
+
+KINDS: dict[str, Kind] = {"campaign": "campaign", "ad-group": "adGroup", "ad": "ad"}
+"""The name of a level in the shell, and in the API."""
+
+
+def _describe_missing_entity(text: str, nodes: Sequence[Node], is_truncated: bool) -> str:
+    """Say which entity was probably meant: the one with this name, or with a similar name or id."""
+    candidates = [Candidate(node.id, (node.name,) if node.name else (), f"{node.kind} {node.name}") for node in nodes]
+    named = [candidate for candidate in candidates if text in candidate.names]
+    if named:
+        return f"is a name; give the id: {_describe_candidates(named)}."
+    message = "names no entity of the account."
+    similar = _find_similar_candidates(text, candidates)
+    if similar:
+        return f"{message} Did you mean {_describe_candidates(similar, ' or ')}?"
+    if is_truncated:
+        return f"{message} The account has more entities than were read; --kind looks the id up directly."
+    return f"{message} `adsunify tree` lists them."
+
+
+# -- others -------------------------------------------------------------------------------------------------------
+
+
+def find_id(path: str, what: str, text: str, candidates: Iterable[Candidate]) -> str:
+    """Return the id that a text names. The candidates of a whole id are not read. Raises InvalidInput."""
+    return text if is_whole_id(text) else choose_candidate(path, what, text, list(candidates)).id
+
+
+def list_connection_candidates(connections: Iterable[Connection]) -> Iterator[Candidate]:
+    """Yield the names of connections that are not disconnected: their networks."""
+    for connection in connections:
+        if connection.status != "disconnected":
+            yield Candidate(connection.connection_id, (connection.network,), connection.network)
