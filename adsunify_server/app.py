@@ -17,6 +17,7 @@ from adsunify.errors import invalid_input
 from adsunify.service.authentication import authenticate
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
+from adsunify.service.launches.job import LaunchJob
 from adsunify.service.ledger.sealing import LedgerSealer
 from adsunify.service.webhook_worker import WebhookWorker
 from adsunify.values.exact_json import dumps_bytes
@@ -68,10 +69,13 @@ def _webhook_worker_context(service: Service) -> Callable[[web.Application], Asy
         task.add_done_callback(_log_worker_failure)
         sealing = asyncio.create_task(LedgerSealer(service).run(), name="the sealing of the ledger")
         sealing.add_done_callback(_log_worker_failure)
+        launching = asyncio.create_task(LaunchJob(service).run(), name="the takeover of change sets")
+        launching.add_done_callback(_log_worker_failure)
         yield
         worker.stop()
         sealing.cancel()
-        await asyncio.wait((task, sealing))
+        launching.cancel()
+        await asyncio.wait((task, sealing, launching))
 
     return run_worker
 

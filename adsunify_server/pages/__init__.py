@@ -7,7 +7,19 @@ from aiohttp import web
 from adsunify.service.core import Service
 from adsunify.service.sessions import SignInThrottle
 
-from . import access, accounts, alerts, auth, connections, guardrails, insights, ledger, oauth_server, operations
+from . import (
+    access,
+    accounts,
+    alerts,
+    auth,
+    briefs,
+    connections,
+    guardrails,
+    insights,
+    ledger,
+    oauth_server,
+    operations,
+)
 from .rendering import ASSETS
 from .request import PageRouter
 
@@ -17,5 +29,17 @@ def add_routes(app: web.Application, service: Service) -> None:
     for asset in ASSETS.values():
         app.router.add_get(asset.path, asset.serve)
     router = PageRouter(app, service, SignInThrottle())
-    for pages in (auth, oauth_server, operations, accounts, insights, connections, guardrails, alerts, access, ledger):
+    for pages in (
+        auth,
+        oauth_server,
+        operations,
+        accounts,
+        briefs,
+        insights,
+        connections,
+        guardrails,
+        alerts,
+        access,
+        ledger,
+    ):
         pages.add_pages(router)

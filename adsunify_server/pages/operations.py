@@ -14,6 +14,7 @@ from adsunify.plans.records import Action, Binding
 from adsunify.problem_details import to_problem_details
 from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import Completion, get_operation_state, join_sentences, read_completion
+from adsunify.review.content import describe_content
 from adsunify.review.exposure import describe_exposure
 from adsunify.service.operations import count_seconds_to_expiry
 from adsunify.service.users import read_emails
@@ -183,6 +184,7 @@ async def _review_page(
         warnings=await _name_guardrails(visit, operation["warnings"]),
         exposure=None if state in ENDED_STATES else describe_exposure(operation["plan"]),
         account=account,
+        content=describe_content(operation["plan"]),
         subject=subjects.describe_operation(operation["id"]),
         state=state,
         author=emails[operation["createdBy"]["userId"]],
