@@ -165,6 +165,14 @@ def simulation(session: nox.Session) -> None:
 
 
 @nox.session
+def launches(session: nox.Session) -> None:
+    """600 cells on every network, and 200 processes killed while they prepare and execute launches; their time."""
+    install(session, "test")
+    scale = {"ADSUNIFY_LAUNCHES": "long"}
+    session.run("pytest", "tests/system/launches", "-s", "-o", "timeout=3600", *session.posargs, env=scale)
+
+
+@nox.session
 def outcomes(session: nox.Session) -> None:
     """Every step of every example brief loses its answer, and an inspection decides it; 10,000 changes are undone."""
     install(session, "test")

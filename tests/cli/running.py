@@ -45,7 +45,7 @@ class Ran:
 
 def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
     """A command in this process, without a terminal."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", newline=""), io.StringIO()
     reading = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ADSUNIFY_")}
     with (
@@ -59,7 +59,8 @@ def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
             main()
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 0
-    return Ran(code, out.getvalue(), err.getvalue())
+    out.seek(0)
+    return Ran(code, out.read(), err.getvalue())
 
 
 @contextmanager

@@ -178,7 +178,7 @@ def test_a_new_store_is_its_owners_alone(command: str, tmp_path: Path, monkeypat
         (("plan", "chatgpt", str(BRIEF), *ACCOUNT, "--account-extra", "region=EU"), "this network has no extras"),
         (("plan", "amazon", str(BRIEF), "--currency", "XXQ", "--timezone", "UTC"), "--currency: must be a current ISO"),
         (("plan", "amazon", str(ROOT / "README.md"), *ACCOUNT), "BRIEF: must be valid JSON"),
-        (("plam",), "The commands are connect, accounts"),
+        (("plam",), "Did you mean plan? The commands are connect, disconnect, accounts"),
         (("serve", "--port", "0", "--database", "mysql://x"), "database"),
         (("serve", "--port", "0", "--database", "sqlite:///x.db", "--base-url", "ftp://x"), "ADSUNIFY_BASE_URL"),
         (("admin", "init", "--workspace", "w", "--email", "nobody"), "email"),

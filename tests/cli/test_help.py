@@ -12,6 +12,7 @@ from adsunify.cli.commands import COMMANDS, SECTIONS, adsunify
 
 from .running import ROOT, run
 
+LAUNCH_COMMANDS = ("create", "list", "show", "execute", "activate", "pause", "undo", "prepare", "cancel")
 DOCUMENTED = {
     *("demo", "plan", "serve", "sandbox", "worker", "mcp", "db upgrade"),
     *(
@@ -23,13 +24,27 @@ DOCUMENTED = {
         "admin keys new",
         "admin keys rotate",
     ),
+    *("disconnect", "campaigns", "ad-groups", "ads", "tree", "catalog"),
+    *("pause", "unpause", "edit", "bulk-edit", "delete"),
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "undo"),
     "inspect",
     *("resume", "settle"),
-    *("keys list", "keys create", "insights", "insights export", "insights sync", "webhooks listen", "webhooks verify"),
+    *(f"webhooks {name}" for name in ("list", "create", "delete", "deliveries", "test")),
+    *(
+        "keys list",
+        "keys create",
+        "keys revoke",
+        "insights",
+        "insights export",
+        "insights sync",
+        "webhooks listen",
+        "webhooks verify",
+    ),
+    *("diff", "apply", "import"),
     *("ledger export", "ledger verify"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
+    *(f"launch {name}" for name in LAUNCH_COMMANDS),
 }
 """The fixed list: nobody's script breaks."""
 WITHOUT_JSON = {"worker", "mcp", "db upgrade", "insights export", "ledger export"}
@@ -49,11 +64,15 @@ ANYWHERE = {
         "insights",
         "mcp",
     ),
-    *("insights export", "keys list", "keys create"),
+    *("disconnect", "campaigns", "ad-groups", "ads", "tree", "catalog"),
+    *("pause", "unpause", "edit", "bulk-edit", "delete"),
+    *("insights export", "keys list", "keys create", "keys revoke"),
+    *(f"webhooks {name}" for name in ("list", "create", "delete", "deliveries", "test")),
     *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
-    *("resume", "settle", "insights export", "keys list", "keys create"),
+    *("resume", "settle", "diff", "apply", "import", "insights export", "keys list", "keys create"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
+    *(f"launch {name}" for name in LAUNCH_COMMANDS),
 }
 
 

@@ -110,7 +110,7 @@ def test_what_is_printed_in_between_stays() -> None:
     screen = Screen(clock)
     clock.now += 2
     screen.draw()
-    with screen.progress.hide():
+    with screen.progress.hide_line():
         screen._file.write("a line\n")
     assert screen.draw()[-2:] == ["a line", "⠋ Reading [days]  0:00:02"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import fcntl
+import io
 import json
 import os
 import pty
@@ -21,11 +22,14 @@ import httpx
 import pytest
 from attrs import frozen
 from rich.cells import cell_len
+from rich.console import Console
 
+from adsunify.cli import output, webhooks
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
 from tests.markers import exhaustive
 
 from .conftest import Place
+from .launches import make_document
 from .running import BRIEF, ROOT
 
 WIDTHS = (80, 100, 140)
@@ -102,6 +106,12 @@ def screens(
     done = there.ads("create", accounts["chatgpt"], BRIEF, "--json").data["id"]
     there.ads("execute", done, "--confirmed", "--json")
     live = there.ads("activate", done, "--json").data["id"]
+    rule = {"name": "Every account", "currency": "USD", "perOperation": {"daily": "9000000"}}
+    there.ads("guardrails", "create", "-", "--json", stdin=json.dumps(rule).encode())
+    there.ads("alerts", "add", "Too fast", "--kind", "paceAbove", "--percent", "120", "--json")
+    document = tmp_path_factory.mktemp("launch") / "launch.json"
+    document.write_text(json.dumps(make_document(accounts["chatgpt"], "Wide", goal="trafic")))
+    launch = there.ads("launch", "create", str(document), "--skip-invalid", "--json").data["launchId"]
     files = f"sqlite:///{served['folder']}/served.db"
     local = f"sqlite:///{tmp_path_factory.mktemp('terminal')}/local.db"
     days = ("--start", "2026-01-01", "--end", "2026-01-03")
@@ -117,7 +127,21 @@ def screens(
         "campaigns": ("insights", accounts["chatgpt"], "--level", "campaign", *days),
         "overview": ("insights", *(accounts[network] for network in ("meta", "chatgpt", "amazon")), *days),
         "sync": ("insights", "sync", accounts["chatgpt"], "--days", "2", "--database", files),
+        "launches": ("launch", "list"),
+        "launch": ("launch", "show", launch),
         "networks": ("networks",),
+        "entities": ("campaigns", accounts["chatgpt"]),
+        "spend": ("campaigns", accounts["chatgpt"], "--days", "2"),
+        "ad groups": ("ad-groups", accounts["tiktok"]),
+        "ads": ("ads", accounts["outbrain"]),
+        "tree": ("tree", accounts["snapchat"]),
+        "catalog": ("catalog", accounts["chatgpt"], "platforms"),
+        "catalogs": ("catalog", accounts["meta"]),
+        "connections": ("disconnect",),
+        "keys": ("keys", "list"),
+        "guardrails": ("guardrails", "list"),
+        "alerts": ("alerts", "list"),
+        "pause": ("pause", accounts["chatgpt"], "cmpn_spring_1", "--kind", "campaign"),
         "extras": ("admin", "account", accounts["tiktok"], "--unset", "createFlow", "--database", files),
         "clock": ("admin", "clock", "--database", files),
         "workspace": ("admin", "workspace", "--database", local),
@@ -135,7 +159,8 @@ def screens(
     names += [(width, name) for width in WIDTHS for name in commands]
     names += [(width, "cancel") for width in WIDTHS]
     shown = {name: STEERING.sub("", page.rpartition("\x1b[2K")[2]) for name, page in zip(names, pages, strict=True)}
-    return Screens(shown, {"done": done, "live": live, "account": accounts["chatgpt"], "tiktok": accounts["tiktok"]})
+    ids = {"done": done, "live": live, "account": accounts["chatgpt"], "tiktok": accounts["tiktok"], "launch": launch}
+    return Screens(shown, ids)
 
 
 WHOLE = {
@@ -147,9 +172,15 @@ WHOLE = {
     "cancel": ("live",),
     "extras": ("tiktok",),
     "sync": ("account",),
+    "launches": ("launch",),
+    "launch": ("launch",),
 }
 """The ids that a command shows."""
-NAMES = ("create", "insights", "campaigns", "overview", "networks", "clock", "workspace", "user", *WHOLE)
+NAMES = (
+    *("create", "insights", "campaigns", "overview", "networks", "clock", "workspace", "user", *WHOLE),
+    *("entities", "spend", "ad groups", "ads", "tree", "catalog", "catalogs", "connections", "keys"),
+    *("guardrails", "alerts", "pause"),
+)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -180,6 +211,46 @@ def test_what_an_activation_begins_is_a_table_or_a_list_of_facts(screens: Screen
     assert f"as operation {screens.ids['done']} wrote it" in shown and "320 USD lifetime" in shown
     heading = r"begins to run  name +budget +from +to +id" if width == 140 else r"begins to run  campaign\nname +Autumn"
     assert re.search(heading, shown), shown
+
+
+UUIDS = [f"01a2070{digit}-64d5-7699-927c-f579596a23e5" for digit in range(8)]
+DELIVERY = {"status": "succeeded", "attempts": 12, "nextAttemptAt": "2026-01-01T00:00:00.000Z", "eventId": UUIDS[2]}
+WEBHOOK = {"status": "active", "accountId": UUIDS[3], "createdAt": "2026-01-01T00:00:00.000Z"}
+LONG_TABLES = {
+    "webhooks": webhooks.make_webhooks_table(
+        [
+            WEBHOOK | {"webhookId": id_, "url": "https://acme.example/hook", "events": ["operation.prepared"]}
+            for id_ in UUIDS
+        ]
+    ),
+    "deliveries": webhooks.make_deliveries_table(
+        [DELIVERY | {"deliveryId": id_, "type": "operation.succeeded"} for id_ in UUIDS]
+    ),
+    "ids": output.make_table(
+        [output.Column("one", shortens=True), output.Column("two", shortens=True), output.Column("three")],
+        [(id_, id_, id_) for id_ in UUIDS],
+    ),
+}
+
+
+@pytest.mark.parametrize("width", [*WIDTHS, 60])
+@pytest.mark.parametrize("name", LONG_TABLES)
+def test_an_id_is_whole_or_shortened_so_that_commands_accept_it(name: str, width: int) -> None:
+    screen = Console(width=width, force_terminal=True, file=io.StringIO(), color_system=None)
+    with screen.capture() as captured:
+        output.print_parts(screen, [LONG_TABLES[name]])
+    lines = captured.get().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    shown = set(re.findall(r"01a2070[-0-9a-f]{3,}", captured.get()))
+    assert {min(id_[:18], id_) for id_ in UUIDS} <= {id_[:18] for id_ in shown}
+    assert all(id_ in UUIDS or (output.SHORTENED_NOTE in lines and id_ in {one[:18] for one in UUIDS}) for id_ in shown)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_amounts_have_separators_and_are_aligned(screens: Screens, width: int) -> None:
+    lines = screens.shown[width, "spend"].splitlines()
+    budgets = [match for line in lines if (match := re.search(r"\d\.\d\d(?=  +(daily|lifetime))", line))]
+    assert len(budgets) > 1 and len({match.end() for match in budgets}) == 1, lines
 
 
 @pytest.mark.parametrize("width", [WIDTHS[0], *map(exhaustive, WIDTHS[1:])])

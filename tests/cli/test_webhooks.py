@@ -144,16 +144,23 @@ def test_a_servers_events_arrive(networks: Networks, tmp_path: Path) -> None:
     options = ("--sandbox", "--port", "0", "--json", "--webhook-dev-target", url)
     with process("serve", *options, **where) as server:
         ready = first_line(server)
-        bearer = {"Authorization": f"Bearer {ready['apiKey']}"}
-        subscribed = httpx.post(
-            f"{ready['baseUrl']}/api/v1/ads/webhooks", json={"url": url}, headers=bearer, trust_env=False
-        )
-        secret = subscribed.json()["data"]["secret"]
+        there = {"ADSUNIFY_SERVER": ready["baseUrl"], "ADSUNIFY_TOKEN": ready["apiKey"]}
+        subscribed = run("webhooks", "create", url, "--event", "operation.prepared", "--json", **there).data
+        secret = subscribed["secret"]
         with process("webhooks", "listen", "--port", str(port), "--json", ADSUNIFY_WEBHOOK_SECRET=secret) as listening:
             first_line(listening)
             account = next(one["accountId"] for one in ready["accounts"] if one["network"] == "chatgpt")
-            there = {"ADSUNIFY_SERVER": ready["baseUrl"], "ADSUNIFY_TOKEN": ready["apiKey"]}
             operation = run("create", account, BRIEF, "--json", **there).data["id"]
             told = first_line(listening)
         assert told["verified"] is True
         assert (told["event"]["type"], told["event"]["data"]["operationId"]) == ("operation.prepared", operation)
+        assert [row["webhookId"] for row in run("webhooks", "list", "--json", **there).data] == [
+            subscribed["webhookId"]
+        ]
+        tested = run("webhooks", "test", url, "--json", **there).data["deliveryId"]
+        queued = run("webhooks", "deliveries", subscribed["webhookId"][:18], "--csv", **there).out.splitlines()
+        assert queued[0].startswith("delivery,event type,status,attempts") and queued[1].startswith(f"{tested},")
+        assert len(queued) == 3
+        assert run("webhooks", "delete", url, "--json", **there).code == 0
+        assert run("webhooks", "list", "--json", **there).data == []
+        assert "There are no webhooks" in run("webhooks", "deliveries", "hooks.acme.example", **there).err

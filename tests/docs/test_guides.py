@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from adsunify import Ads
+from adsunify.cli.files import load_document
 from adsunify.events import DATA_MEMBERS, OPTIONAL_DATA_MEMBERS
 from adsunify.testing import SimulatedNetworks, sandbox
 
-from .test_pages import blocks
+from .test_pages import ROOT, blocks
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +105,24 @@ def test_an_alert_is_made(client: Ads, capsys: Any) -> None:
 def test_an_error_has_a_code(capsys: Any) -> None:
     run(blocks("docs/errors.md", "python"), "errors.md", {})
     assert "goal required" in capsys.readouterr().out
+
+
+def test_launches_run(capsys: Any) -> None:
+    """The file, and then the program, on simulated networks. Each cell is created, and the shares add up."""
+    (document,), file = blocks("docs/launches.md", "yaml"), ROOT / "examples" / "launch.yaml"
+    assert document == file.read_text()
+    with sandbox("meta", "google", "pinterest", "outbrain", "tiktok") as networks, networks.client() as client:
+        body = load_document(file)
+        for account in body["accounts"]:
+            account["accountId"] = client.accounts.list(network=account["key"]).first().account_id
+        launch = client.launches.wait(client.call("post_launches", body=body)["data"]["launchId"])
+        assert {cell.state for cell in launch.cells} == {"prepared"}, launch
+        budgets = [Decimal(cell.planned.daily) for cell in launch.cells if cell.planned is not None]
+        assert budgets == [100, 50, 50, 50, 50]
+        client.launches.execute(launch, confirmed=True, digest=launch.change_sets[-1].digest or "")
+        assert {cell.state for cell in client.launches.wait(launch).cells} == {"succeeded"}
+
+        names = run(blocks("docs/launches.md", "python"), "launches.md", {"client": client})
+        assert {cell.state for cell in names["launch"].cells} == {"succeeded"}
+        shown = capsys.readouterr().out
+        assert re.search(r"meta prepared .*daily='30.01'.*platform.boardId", shown), shown

@@ -30,7 +30,7 @@ from adsunify.guardrails.rules import Guardrail, Limits, Window
 from adsunify.guardrails.windows import SpendBinding, WindowUse
 from adsunify.http.messages import Request
 from adsunify.plans.records import Step, make_plan
-from adsunify.store import Clock, connections, guardrails, new_id, operations, people
+from adsunify.store import Clock, cancellation, connections, guardrails, new_id, operations, people
 from adsunify.store.connections import DiscoveredAccountRow
 from adsunify.store.operations import OperationDraft
 from adsunify.store.schema import metadata
@@ -326,7 +326,7 @@ class Simulation:
         is_lapsed = one.status == "running" and self.now[0] >= one.lease_until and one.open_intent is None
         can_cancel = one.status == "prepared" or is_lapsed
         try:
-            self.write(operations.cancel_operation, self.actor, one.id, self.clock)
+            self.write(cancellation.cancel_operation, self.actor, one.id, self.clock)
         except OperationError:
             assert not can_cancel
             return
@@ -335,7 +335,7 @@ class Simulation:
         one.status = "cancelled"
 
     def recover(self) -> None:
-        recovered = self.write(operations.recover_operations, self.clock)
+        recovered = self.write(cancellation.recover_operations, self.clock)
         for id_ in recovered:
             one = self.operations[id_]
             assert one.open_intent is None and one.status == "running" and self.now[0] >= one.lease_until

@@ -8,6 +8,7 @@ import pytest
 
 from adsunify import Ads
 from adsunify.answers import InspectedStep, Operation
+from adsunify.errors import InvalidInput
 from adsunify.testing import SimulatedNetworks, sandbox
 from adsunify.values.network_codes import NetworkCode
 
@@ -19,7 +20,7 @@ BRIEFS = {path.stem.split("-")[0]: path for path in list_briefs(False)}
 
 @pytest.fixture(scope="module")
 def networks() -> Iterator[SimulatedNetworks]:
-    with sandbox(*SAMPLE) as simulated:
+    with sandbox(*SAMPLE, "chatgpt", "outbrain") as simulated:
         yield simulated
 
 
@@ -98,3 +99,41 @@ def test_an_entity_that_was_deleted_is_not_created_again(
     with networks.client() as stranger:
         stranger.operations.execute(stranger.campaigns.delete(account, campaign), confirmed=True)
     assert inspect_twice(networks, ads, operation).verdict != "not_applied"
+
+
+PARENT_LEVELS: list[tuple[NetworkCode, str]] = [
+    *(
+        (network, kind)
+        for network in ("meta", "tiktok", "snapchat", "apple", "x", "chatgpt")
+        for kind in ("adGroup", "ad")
+    ),
+    ("outbrain", "ad"),
+]
+"""Google creates all levels with one request, which nobody can settle as applied."""
+
+
+@pytest.mark.parametrize(("network", "kind"), PARENT_LEVELS)
+def test_nobody_settles_with_an_entity_of_another_parent(
+    networks: SimulatedNetworks, ads: Ads, network: NetworkCode, kind: str
+) -> None:
+    """A person mistypes the id: the next steps would be created below a campaign that nobody has reviewed."""
+    account = networks.account(network)
+    with networks.client() as stranger:
+        other = stranger.campaigns.create(account, load_brief(BRIEFS[network], account))
+        made = stranger.operations.run(other, confirmed=True).created
+    operation = ads.campaigns.create(account, load_brief(BRIEFS[network], account))
+    (position,) = [at for at, step in enumerate(operation.plan.steps) if step.kind == kind]
+    lose_answer(networks, ads, operation, position, "after")
+    key = operation.plan.steps[position].key
+    (written,) = [id_ for _, id_ in networks.writes(network)[-1].entities]
+    with pytest.raises(InvalidInput) as refusal:
+        foreign = next(one.entity_id for one in made if one.kind == kind)
+        ads.operations.settle(operation.id, step=key, verdict="applied", entity=foreign)
+    (issue,) = refusal.value.issues
+    assert (issue.path, issue.code) == ("entityId", "conflict") and foreign not in issue.message
+    assert ads.operations.settle(operation.id, step=key, verdict="applied", entity=written).entity_id == written
+    later = [step.key for step in operation.plan.steps[position + 1 :]]
+    if later:
+        resumed = ads.operations.run(ads.operations.resume(operation.id), confirmed=True)
+        assert written in {one.entity_id for one in resumed.created}
+        assert [one.key for one in resumed.receipt.steps] == later

@@ -16,6 +16,8 @@ from tests.server.served import Served, brief, connect
 from .browsing import Page, browser, email, found
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+PLACES_BY_ID = ("google", "linkedin", "tiktok", "x", "outbrain")
+"""Networks that name a country by an id of theirs."""
 PERIODS = {"daily": "per day", "lifetime": "in total"}
 
 
@@ -74,6 +76,23 @@ async def test_a_budget_for_all_days_is_told_as_such(site: Served, network: str)
     prepared = await site.admin.post("/create", {"accountId": account, "campaign": asked}, 201)
     text = (await reviewed(site, prepared)).text
     assert "2000.00 USD in total" in text and "per day" not in text
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_a_create_is_reviewed_in_words(site: Served, network: str) -> None:
+    """The texts, the link, the picture and the keywords of the brief stand above the plan."""
+    account = site.accounts.get(network) or await connect(site, network)
+    asked = brief(network)
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": asked}, 201)
+    text = (await reviewed(site, prepared)).text
+    words = text.partition("In words ")[2].partition("What will be created")[0]
+    creative, targeting = asked["creative"], asked["targeting"]
+    expected = [creative[name] for name in ("headline", "body", "url", "imageUrl", "imageHash") if name in creative]
+    expected += [*creative.get("headlines", ()), *creative.get("descriptions", ())]
+    expected += [keyword["text"] for keyword in targeting.get("keywords", ())]
+    assert [part for part in expected if part not in words] == [], words
+    if "US" in targeting.get("countries", ()) and network not in PLACES_BY_ID:
+        assert "United States (" in words
 
 
 async def test_a_change_made_since_is_told(site: Served) -> None:

@@ -30,7 +30,7 @@ from adsunify.http.transport import HttpTransport
 from adsunify.plans.records import Plan
 from adsunify.service.dispatch import call_endpoint
 from adsunify.service.tokens import hash_token, make_token
-from adsunify.store import deliveries, entities, events, open_store, operations, reports, sessions
+from adsunify.store import cancellation, deliveries, entities, events, open_store, operations, reports, sessions
 from adsunify.store.deliveries import AttemptOutcome
 from adsunify.store.operations import OperationDraft
 from adsunify.store.state_commits import commit_state
@@ -178,7 +178,7 @@ class Stored:
 
     async def recover(self) -> float:
         store = self.world.service.store
-        return await timed(lambda _: store.write(operations.recover_operations, store.clock), WRITES)
+        return await timed(lambda _: store.write(cancellation.recover_operations, store.clock), WRITES)
 
     # webhooks and events
 

@@ -23,6 +23,7 @@ BODIES: dict[str, Any] = {
     "post_connections_authorize": {"network": "meta"},
     "post_connections_credentials": {"network": "chatgpt", "apiKey": "of no value"},
     "post_validate_campaign": {"accountId": NEVER, "campaign": brief("meta")},
+    **{name: {"document": {"entities": []}} for name in ("post_diff", "post_apply")},
     "post_create": {"accountId": NEVER, "campaign": brief("meta")},
     "post_activate": {"accountId": NEVER, "sourceOperationId": NEVER},
     "post_operation_execute": {"confirmed": True},
@@ -32,6 +33,11 @@ BODIES: dict[str, Any] = {
     "post_operation_undo": {},
     "post_operation_resume": {},
     "post_operation_settle": {"step": "campaign", "verdict": "not_applied"},
+    "post_launches": {"name": "Spring", "campaign": brief("meta"), "accounts": [{"accountId": NEVER}]},
+    **{f"post_launch_{word}": {} for word in ("activate", "pause", "undo", "prepare", "cancel")},
+    "post_change_set_cancel": {},
+    "post_launch_execute": {"confirmed": True, "digest": "0" * 64},
+    "post_change_set_execute": {"confirmed": True, "digest": "0" * 64},
     "post_guardrails": {"name": "No deletions", "blockedActions": ["delete"], "active": False},
     "patch_guardrail": {"active": False},
     "post_alerts": {"name": "Refused ads", "kind": "disapproved", "active": False},
@@ -79,6 +85,9 @@ ACCESS: dict[str, Access] = {
     "post_operation_resume": "write",
     "post_operation_settle": "write",
     "post_bulk_status": "write",
+    "post_apply": "write",
+    **{f"post_launch_{word}": "write" for word in ("activate", "pause", "undo", "prepare", "execute", "cancel")},
+    **dict.fromkeys(("post_launches", "post_change_set_execute", "post_change_set_cancel"), "write"),
     "post_webhooks": "write",
     "patch_webhook": "write",
     "delete_webhook": "write",
@@ -103,7 +112,7 @@ MAY: dict[tuple[str, str], set[Access]] = {
 }
 IDS = (
     *("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId", "grantId"),
-    *("guardrailId", "alertId"),
+    *("guardrailId", "alertId", "launchId", "changeSetId"),
 )
 
 
@@ -196,7 +205,7 @@ async def test_a_frozen_admin_key_only_reads_and_cancels(empty: Served, endpoint
     await empty.service.store.write(freeze_credential, actor.workspace_id, key_id, NEVER, None, clock)
     before = await empty.rows()
     status, body = await ask(empty.caller(secret), endpoint, address(endpoint, credential=key_id))
-    if endpoint.operation_id != "post_operation_cancel" and endpoint.access in ("write", "admin"):
+    if endpoint.method_name != "cancel" and endpoint.access in ("write", "admin"):
         code = "person_required" if endpoint.needs_person else "credential_frozen"
         assert (status, body["code"], body["outcome"]) == (403, code, "not_applied")
     else:

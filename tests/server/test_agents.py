@@ -10,6 +10,7 @@ import pytest
 
 from adsunify.contract import ENDPOINTS
 from adsunify.models.base import ApiModel
+from adsunify.store import people
 from adsunify_mcp import protocol
 from adsunify_mcp.protocol import NEWEST_VERSION, VERSIONS
 from adsunify_mcp.search import HIDDEN_OPERATIONS
@@ -200,6 +201,32 @@ async def test_from_a_brief_to_a_running_campaign(server: Served) -> None:
     assert seen["status"] == "succeeded"
 
 
+async def test_a_launch_from_its_brief_to_its_execution(server: Served) -> None:
+    """The results say what comes next; where a person must approve, the result names the page."""
+    accounts = [{"accountId": server.accounts[code], "campaign": brief(code)} for code in ("meta", "reddit")]
+    body = {"name": "By an agent", "campaign": {}, "accounts": accounts}
+    made = await tool(server, "call_tool", operationId="post_launches", body=body, idempotencyKey="agent-launch")
+    launch = made["structuredContent"]["data"]
+    change_set, (_, text) = launch["changeSets"][0], (part["text"] for part in made["content"])
+    assert launch["status"] == "preparing" and f"{change_set['id']} is being prepared" in text
+    await server.settled()
+    read = {"operationId": "get_change_set", "path": {"changeSetId": change_set["id"]}}
+    prepared = await tool(server, "call_tool", **read)
+    digest = prepared["structuredContent"]["data"]["digest"]
+    assert digest in prepared["content"][1]["text"] and change_set["reviewUrl"] in prepared["content"][1]["text"]
+    asked = {"operationId": "post_change_set_execute", "path": read["path"]}
+    actor, store = server.people["admin"].actor, server.service.store
+    await store.write(people.set_require_approval, actor.workspace_id, True, store.clock)
+    refused = await tool(server, "call_tool", **asked, body={"confirmed": True, "digest": digest})
+    await store.write(people.set_require_approval, actor.workspace_id, False, store.clock)
+    assert refused["isError"] and change_set["reviewUrl"] in refused["content"][0]["text"]
+    begun = await tool(server, "call_tool", **asked, body={"confirmed": True, "digest": digest})
+    assert begun["structuredContent"]["data"]["status"] == "running"
+    await server.settled()
+    done = await tool(server, "call_tool", **read)
+    assert done["structuredContent"]["data"]["status"] == "finished" and len(done["content"]) == 1
+
+
 async def test_native_changes(server: Served) -> None:
     account = server.accounts["meta"]
     made = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
@@ -274,6 +301,10 @@ REQUESTS = {
     "which networks are supported": "get_networks",
     "what can pinterest do": "get_network",
     "which fields do I need for a brief": "get_workflows",
+    "export the account as a yaml file": "get_account_entities",
+    "apply my yaml file": "post_apply",
+    "compare my file with the networks": "post_diff",
+    "what has drifted from my file": "post_diff",
     "check whether this brief is valid": "post_validate_campaign",
     "validate my campaign brief": "post_validate_campaign",
     "preview a campaign": "post_validate_campaign",
@@ -358,6 +389,8 @@ REQUESTS = {
     "undo the prepared change": "post_operation_cancel",
     "take back an executed change": "post_operation_undo",
     "abort": "post_operation_cancel",
+    "launch one brief on several networks": "post_launches",
+    "pause the whole launch": "post_launch_pause",
     "which formats does tiktok support": "get_workflows",
     "what goals can I choose": "get_workflows",
     "connect tiktok": "post_connections_authorize",

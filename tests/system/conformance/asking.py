@@ -46,6 +46,8 @@ async def ask(caller: Caller, row: Row, ids: Mapping[str, str], **changes: Any) 
             body["operationIds"] = [ids["operationId"]]
         if "scope" in row.body.members and "accountId" in ids:
             body["scope"] = {"accountIds": [ids["accountId"]]}
+        if "accounts" in body and "accountId" in ids:
+            body["accounts"] = [{"accountId": ids["accountId"]}]
         body |= changes
     in_query = {name: value for name, value in ids.items() if row.query is not None and name in row.query.members}
     answer = await caller.send(row.method, address(row, ids), body, query=queried(row) | in_query)
@@ -53,7 +55,7 @@ async def ask(caller: Caller, row: Row, ids: Mapping[str, str], **changes: Any) 
     return answer.status_code, found
 
 
-LISTED = {"operationIds": "operationId", "scope": "accountId"}
+LISTED = {"accounts": "accountId", "operationIds": "operationId", "scope": "accountId"}
 """Members of a body that hold several ids."""
 
 
@@ -82,6 +84,8 @@ class Things:
         for name, make in MAKERS.items():
             if name in wanted:
                 found[name] = await make(self, row)
+        if "digest" in row.members:
+            found["digest"] = self.made["digest"]
         if "deliveryId" in found:
             found["webhookId"] = self.made["webhook of the delivery"]
         return found
@@ -139,6 +143,36 @@ async def _operation(one: Things, row: Row) -> str:
         await one.caller.problem(400, "POST", f"/operations/{made}/execute", {"confirmed": True})
         return made
     return await one.prepared()
+
+
+async def _launch(one: Things, row: Row) -> str:
+    """One that the endpoint accepts: prepared, written, or cancelled."""
+    accounts = [{"accountId": one.account, "campaign": brief(one.network)}]
+    body = {"name": "Spring", "campaign": {}, "accounts": accounts}
+    launch = f"/launches/{(await one.caller.post('/launches', body, 201))['launchId']}"
+    made = await _follow(one, launch)
+    one.made["change set"], one.made["digest"] = made["changeSets"][-1]["id"], made["changeSets"][-1]["digest"]
+    if row.path.endswith(("/activate", "/pause", "/undo")):
+        await one.caller.post(f"{launch}/execute", {"confirmed": True, "digest": one.made["digest"]}, 202)
+        await _follow(one, launch)
+    if row.path.endswith("/prepare"):
+        await one.caller.post(f"{launch}/cancel", {})
+    return str(made["launchId"])
+
+
+async def _follow(one: Things, path: str) -> dict[str, Any]:
+    """A launch that is neither prepared nor executed in the background."""
+    async with asyncio.timeout(60):
+        while True:
+            found: dict[str, Any] = await one.caller.get(path)
+            if found["status"] not in ("preparing", "running"):
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def _change_set(one: Things, row: Row) -> str:
+    await _launch(one, row)
+    return one.made["change set"]
 
 
 async def _key(one: Things, row: Row) -> str:
@@ -218,6 +252,8 @@ MAKERS: Mapping[str, Callable[[Things, Row], Awaitable[str]]] = {
     "accountId": _account,
     "sourceOperationId": _source,
     "operationId": _operation,
+    "launchId": _launch,
+    "changeSetId": _change_set,
     "keyId": _key,
     "connectionId": _connection,
     "grantId": _grant,

@@ -278,6 +278,34 @@ CONFIRM_MANY = Fields(
     {"operationIds": [UUID], "confirmed": True},
 )
 NOTHING = Fields({})
+CONFIRM_DIGEST = Fields(
+    {"confirmed": must(must_be_true), "digest": must(text(1, 100))}, {"confirmed": True, "digest": "0" * 64}
+)
+PREPARE_AGAIN = Fields({"skipInvalid": may(flag, False)})
+CELL_KEY = Form(("a", "x" * 60, "Meta-de_1.0"), tuple((one, "") for one in ("", "x" * 61, "a b", "a/b", None, 1)))
+CELL = Fields(
+    {
+        "accountId": must(uuid),
+        "key": may(CELL_KEY),
+        "weight": may(integer(1, 10_000)),
+        "campaign": may(free),
+    },
+    {"accountId": UUID},
+)
+LAUNCH = Fields(
+    {
+        "name": must(text(3, 100)),
+        "campaign": must(free),
+        "accounts": must(
+            Form(tuple([one] for one in CELL.form().good), tuple(([one], f"/0{rest}") for one, rest in CELL.form().bad))
+        ),
+        "networks": may(Form(({}, {"meta": {}}), ((None, ""), ([], ""), ("x", "")))),
+        "nameTemplate": may(Form(("{launch} {network} {account} {country}",), (("", ""), (None, ""), (1, "")))),
+        "urlParameters": may(Form(({"utm_source": "{network}"},), (({}, ""), (None, ""), ([], "")))),
+        "skipInvalid": may(flag, False),
+    },
+    {"name": "Spring", "campaign": {}, "accounts": [{"accountId": UUID}]},
+)
 ENTITIES = must(many(ID, 1, 50, "{}"))
 BULK_STATUS = Fields(
     {
@@ -407,7 +435,8 @@ OPERATIONS = Fields(
     }
 )
 KINDS_OF_CHANGES = (
-    *("prepare", "execute", "receipt", "cancel", "verdict", "settlement", "guardrail", "alert", "freeze", "lift"),
+    *("prepare", "execute", "receipt", "cancel", "launch", "change_set"),
+    *("verdict", "settlement", "guardrail", "alert", "freeze", "lift"),
     *(
         "key",
         "grant",
@@ -430,6 +459,7 @@ LEDGER = Fields(
         **dict.fromkeys(("cursor", "accountId", "actor", "since", "until"), may(WORDS)),
     }
 )
+LAUNCHES = Fields({"limit": may(page(1, 100), "50"), "cursor": may(WORDS)})
 CATALOG = Fields({"limit": may(page(1, 100), "50"), **dict.fromkeys(("search", "cursor"), may(WORDS))})
 """docs/spec.md, "Catalogs"."""
 
@@ -447,7 +477,13 @@ def native(kind: str) -> Iterator[Row]:
     yield Row("POST", f"{one}/edit", 201, "write", EDIT, idempotent=True, kind=kind)
 
 
+DOCUMENT = evolve(free, good=({}, {"entities": []}, {"launches": {}, "name": "shop"}))
+DESIRED = Fields({"document": must(DOCUMENT), "delete": may(flag, False)}, {"document": {"entities": []}})
+APPLIED = Fields({**DESIRED.members, "skipInvalid": may(flag, False)}, {"document": {"entities": []}})
 HOOK = "/webhooks/{webhookId}"
+ONE_LAUNCH = "/launches/{launchId}"
+CHANGE_SET = "/change-sets/{changeSetId}"
+LAUNCH_CHANGES = ("activate", "pause", "undo")
 ONE_ALERT = "/alerts/{alertId}"
 ONE_GUARDRAIL = "/guardrails/{guardrailId}"
 ROWS: tuple[Row, ...] = (
@@ -488,6 +524,21 @@ ROWS: tuple[Row, ...] = (
     Row("POST", "/operations/{operationId}/resume", 201, "write", NOTHING, idempotent=True),
     Row("POST", "/operations/{operationId}/settle", 200, "write", SETTLE, person=True),
     Row("POST", "/accounts/{accountId}/validate", body=MUTATION, ignores_key=True),
+    # Campaigns as a file
+    Row("GET", "/accounts/{accountId}/entities"),
+    Row("POST", "/diff", body=DESIRED),
+    Row("POST", "/apply", 201, "write", APPLIED, idempotent=True),
+    # Launches
+    Row("GET", "/launches", query=LAUNCHES, pages=True),
+    Row("POST", "/launches", 201, "write", LAUNCH, idempotent=True),
+    Row("GET", ONE_LAUNCH),
+    *(Row("POST", f"{ONE_LAUNCH}/{word}", 201, "write", NOTHING, idempotent=True) for word in LAUNCH_CHANGES),
+    Row("POST", f"{ONE_LAUNCH}/prepare", 201, "write", PREPARE_AGAIN, idempotent=True),
+    Row("POST", f"{ONE_LAUNCH}/execute", 202, "write", CONFIRM_DIGEST, ignores_key=True),
+    Row("POST", f"{ONE_LAUNCH}/cancel", 200, "write", NOTHING, ignores_key=True),
+    Row("GET", CHANGE_SET),
+    Row("POST", f"{CHANGE_SET}/execute", 202, "write", CONFIRM_DIGEST, ignores_key=True),
+    Row("POST", f"{CHANGE_SET}/cancel", 200, "write", NOTHING, ignores_key=True),
     # Bulk controls; docs/spec.md, "Idempotency": bulk-edit, too
     Row("POST", "/bulk-status", 201, "write", BULK_STATUS, idempotent=True),
     Row("POST", "/bulk-edit", 201, "write", BULK_EDIT, idempotent=True),

@@ -31,7 +31,7 @@ OBSERVATIONS = {"budgets", "entities", "reports", "ledger", "ledger_heads"}
 """Tables of what was read from the networks, and the ledger itself."""
 UNRECORDED = {"last_used_at", "refreshing_until"}
 """Columns that are no state of anything."""
-UNCHANGING = {"POST /validate-campaign", "POST /accounts/{accountId}/validate"}
+UNCHANGING = {"POST /diff", "POST /validate-campaign", "POST /accounts/{accountId}/validate"}
 
 
 def read_tables(connection: Connection) -> dict[str, list[Any]]:

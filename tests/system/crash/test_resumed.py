@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 
 import pytest
 
-from adsunify.errors import Conflict, InvalidInput
+from adsunify.errors import Conflict, InvalidInput, OperationError
+from adsunify.execution.executor import KillPoint
 from adsunify.service.core import Service
 from adsunify.service.outcomes.resumption import resume_operation
 
 from .child import Child, execute_job
 from .stage import FORMATS, NETWORK_PLANS, Stage, alternate_engines
 from .test_kill import list_points
+from .test_zombie import LEASE, stop_after_intent
 
 LATER = 1_000_000
 """How far the clock is ahead after the crash, in milliseconds: past the lease, and past the time of visibility."""
@@ -61,3 +64,39 @@ async def test_a_killed_operation_is_resumed_without_a_double(stage: Stage, name
                 assert (await stage.execute(service, tail))["status"] == "succeeded", point
             rest = [one.what for one in stage.written()[before:]]
             assert written + rest == clean, f"{point}: repeated or left out"
+
+
+@pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS, 1))
+async def test_a_woken_process_stops_the_resumption(stage: Stage, name: str, action: str) -> None:
+    """A process is stopped before its write. Its receipt arrives between two writes of the operation that resumes."""
+    async with stage.service() as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        before = len(stage.written())
+        await stage.execute(service, await source())
+        clean = [one.what for one in stage.written()[before:]]
+        (at, *_) = [
+            at for at, (point, _) in enumerate(list_points(len(clean), False)) if point == "after_intent_commit"
+        ]
+        zombie = await stop_after_intent(stage, await source(), at, 0)
+        await asyncio.sleep(LEASE / 1000 + 0.1)
+    before = len(stage.written())
+    async with stage.service(clock=stage.later(LATER)) as service:
+        tail = await resume(service, stage, zombie.operation_id)
+        assert tail is not None
+        woken: list[object] = []
+
+        def wake(point: KillPoint) -> None:
+            if point is KillPoint.before_receipt_commit and not woken:
+                assert zombie.child.process.pid is not None
+                os.kill(zombie.child.process.pid, signal.SIGCONT)
+                woken.append(zombie.child.join())
+
+        service.kill_point_hook = wake
+        with pytest.raises(OperationError) as refusal:
+            await stage.execute(service, tail)
+        assert (refusal.value.code, refusal.value.outcome, woken) == ("outcome_changed", "partly_applied", ["not_sent"])
+        assert [one.what for one in stage.written()[before:]] == clean[:1]
+        assert "nextAction" not in await stage.shown(service, tail)
+        last = await resume(service, stage, tail)
+        assert last is not None and (await stage.execute(service, last))["status"] == "succeeded"
+        assert [one.what for one in stage.written()[before:]] == clean, "repeated or left out"

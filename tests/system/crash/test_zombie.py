@@ -65,7 +65,7 @@ async def _wait_until_stopped(process_id: int) -> None:
             await asyncio.sleep(0.02)
 
 
-async def _after_intent(stage: Stage, operation_id: str, at: int, receipts: int) -> _Zombie:
+async def stop_after_intent(stage: Stage, operation_id: str, at: int, receipts: int) -> _Zombie:
     """It stops itself between the commit of an intent and the request."""
     child = Child(one_call, stage.job(operation_id, at=at, signal=signal.SIGSTOP, lease=LEASE))
     assert child.process.pid is not None
@@ -98,7 +98,7 @@ async def test_woken_after_its_lease(stage: Stage, name: str, action: str) -> No
         flights = [at for at, (point, _) in enumerate(expected) if point == "after_intent_commit"]
         zombies = []
         for n, at in enumerate(flights):
-            zombies.append(await _after_intent(stage, await source(), at, n))
+            zombies.append(await stop_after_intent(stage, await source(), at, n))
             zombies.append(await _in_flight(stage, await source(), at, n, name.split("-")[0]))
         before = len(stage.written())
         await asyncio.sleep(LEASE / 1000 + 0.1)
@@ -138,7 +138,7 @@ async def _evidence(stage: Stage, service: Any, one: _Zombie, answer: str | None
 async def test_woken_before_its_claim(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
-        zombie = await _after_intent(stage, await source(), 0, 0)
+        zombie = await stop_after_intent(stage, await source(), 0, 0)
         shown = await stage.execute(service, zombie.operation_id)
         assert shown["status"] == "succeeded"
         before = len(stage.written())

@@ -13,7 +13,7 @@ from typing import Any
 from adsunify.actor import Actor
 from adsunify.errors import OperationError
 from adsunify.execution.state import StateCommit
-from adsunify.store import Store, open_store, operations
+from adsunify.store import Store, cancellation, open_store
 from adsunify.store.state_commits import commit_state
 from adsunify.values.exact_json import dumps
 
@@ -28,7 +28,7 @@ async def race(store: Store, actor: Actor, ids: list[str]) -> dict[str, Any]:
 
     async def cancel(id_: str) -> bool:
         try:
-            await store.write(operations.cancel_operation, actor, id_, store.clock)
+            await store.write(cancellation.cancel_operation, actor, id_, store.clock)
         except OperationError:
             return False
         return True

@@ -11,7 +11,17 @@ from sqlalchemy import BigInteger, Connection, select
 
 from adsunify.errors import StoreError
 from adsunify.execution.state import StateCommit
-from adsunify.store import Clock, ahead, deliveries, keys, open_store, operations, schema, sessions, webhooks
+from adsunify.store import (
+    Clock,
+    ahead,
+    cancellation,
+    deliveries,
+    keys,
+    open_store,
+    schema,
+    sessions,
+    webhooks,
+)
 from adsunify.store import clock as clock_module
 from adsunify.store.ahead import EVIDENCE_TABLES, EXPIRY_COLUMN, MAX_AHEAD
 from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
@@ -132,7 +142,7 @@ async def test_what_is_right_is_left_alone(world: World) -> None:
     assert await store.read(ahead.find_future_columns, START) == []
     await store.write(ahead.repair_future_times, START)
     assert await store.read(times) == before
-    await store.write(operations.cancel_operation, world.admin, await world.prepare(), world.clock)
+    await store.write(cancellation.cancel_operation, world.admin, await world.prepare(), world.clock)
 
 
 def test_every_time_that_is_due_has_a_limit() -> None:

@@ -13,7 +13,7 @@ from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError, Conflict
 from adsunify.execution.state import REVIEW_MILLISECONDS, CreatedId, StateCommit
 from adsunify.plans.records import Carried, Plan
-from adsunify.store import operations
+from adsunify.store import cancellation
 from adsunify.store.chains import ChainEnd, find_last_of_chain, list_chain
 from adsunify.store.operations import OperationDraft
 from adsunify.store.resumptions import ChainMoved, FoundEntities, prepare_resumption
@@ -101,7 +101,7 @@ async def test_what_was_resumed_is_neither_executed_nor_cancelled(world: World) 
     await resume_now(world, first)
     assert (await world.claim(first, n=1)).refusal == "resumed"
     with pytest.raises(Conflict, match="carries on") as refusal:
-        await world.store.write(operations.cancel_operation, world.admin, first, world.clock)
+        await world.store.write(cancellation.cancel_operation, world.admin, first, world.clock)
     assert refusal.value.code == "already_resumed"
     assert (await world.get(first)).status == "prepared"
     assert len(await world.attempts(first)) == 1
@@ -155,6 +155,50 @@ async def test_a_late_receipt_stops_the_operation_that_does_not_know_of_it(world
     assert await world.attempts(stale) == []
     fresh = await resume_now(world, stale)
     assert (await world.claim(fresh)).refusal is None
+
+
+@pytest.mark.parametrize("state", ["applied", "throttled", "ambiguous"])
+async def test_a_late_receipt_stops_the_operation_in_the_middle(world: World, state: Any) -> None:
+    """The older operation may have applied the step that the newer one is about to send."""
+    first = await world.prepare()
+    claimed = await world.claim(first)
+    world.hands.pass_(LEASE)
+    running = await resume_now(world, first)
+    again = await world.claim(running)
+    await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0, state=state), trigger="hand_back"))
+    change = StateCommit(running, again.fence, receipt=make_receipt(0), intent=make_intent(1))
+    assert (await world.advance(change)).refusal == "outcome_changed"
+    assert [attempt.state for attempt in await world.attempts(running)] == ["applied"]
+    stopped = await world.get(running)
+    assert (stopped.status, stopped.next_action, (stopped.error or {})["code"]) == (
+        "prepared",
+        False,
+        "outcome_changed",
+    )
+    assert (await world.claim(running, n=1)).refusal == "outcome_changed"
+    fresh = await resume_now(world, running)
+    assert (await world.claim(fresh, n=1)).refusal is None
+
+
+@pytest.mark.parametrize("wait", [0, LEASE, REVIEW_MILLISECONDS, 100 * REVIEW_MILLISECONDS])
+async def test_an_older_operation_never_continues(world: World, wait: int) -> None:
+    """Neither the first nor the second of three operations claims or stores an intent, however late it is."""
+    first = await world.prepare()
+    claims = [(first, await world.claim(first))]
+    world.hands.pass_(LEASE)
+    second = await resume_now(world, first)
+    claims.append((second, await world.claim(second)))
+    world.hands.pass_(LEASE)
+    third = await resume_now(world, second)
+    world.hands.pass_(wait)
+    for operation, claimed in claims:
+        intent = StateCommit(
+            operation, claimed.fence, receipt=make_receipt(0, state="throttled"), intent=make_intent(1)
+        )
+        assert (await world.advance(intent)).refusal == "fenced"
+        assert (await world.claim(operation, n=1)).refusal == "resumed"
+        assert [attempt.n for attempt in await world.attempts(operation)] == [0]
+    assert (await world.get(third)).status == "prepared"
 
 
 async def test_a_woken_execution_sends_nothing_after_it_was_resumed(world: World) -> None:
@@ -271,7 +315,7 @@ async def test_a_chain_keeps_what_an_older_operation_may_have_written(rules: Rul
     second = await resume_now(world, first)
     again = await bind_chain(rules, second, 60)
     await rules.end(second, again, state="rejected")
-    await world.store.write(operations.cancel_operation, world.admin, second, world.clock)
+    await world.store.write(cancellation.cancel_operation, world.admin, second, world.clock)
     assert await rules.used() == (60, 0)
 
 
@@ -284,7 +328,7 @@ async def test_a_crashed_resumption_gives_back(rules: Rules) -> None:
     again = await bind_chain(rules, second, 60)
     await world.advance(StateCommit(second, again.fence, receipt=make_receipt(0, state="throttled")))
     world.hands.pass_(LEASE)
-    assert await world.store.write(operations.recover_operations, world.clock) == [second]
+    assert await world.store.write(cancellation.recover_operations, world.clock) == [second]
     assert await rules.used() == (0, 0)
 
 

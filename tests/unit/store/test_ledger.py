@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, text
 
 from adsunify.execution.state import Receipt, StateCommit
 from adsunify.ledger import LedgerEntry, hash_content, hash_json
-from adsunify.store import agents, connections, keys, operations, people, sessions, webhooks
+from adsunify.store import agents, cancellation, connections, keys, operations, people, sessions, webhooks
 from adsunify.store.ledger import CONTENT_COLUMNS, record_entry
 from adsunify.store.schema import ledger
 from adsunify.values.exact_json import Json, loads
@@ -42,7 +42,7 @@ async def test_an_operation_leaves_a_row_for_each_of_its_commits(world: World) -
     ended = StateCommit(operation, claim.fence, receipt=receipt, trigger="hand_back", has_next_action=True)
     for _ in range(2):  # a commit that is repeated leaves no second row
         await world.advance(ended)
-    await world.store.write(operations.cancel_operation, world.member, operation, world.clock)
+    await world.store.write(cancellation.cancel_operation, world.member, operation, world.clock)
     rows = await read_rows(world, "prepare", "execute", "receipt", "cancel")
     digest = hash_json(receipt.to_json())
     member, admin = ((actor.user_id, "session") for actor in (world.member, world.admin))

@@ -136,7 +136,14 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
-BEFORE_UNDOS = tuple(f"ALTER TABLE operations DROP COLUMN {name}" for name in ("undoes", "undone_by"))
+BEFORE_LAUNCHES = (
+    *(f"DROP TABLE {name}" for name in ("change_set_members", "change_sets", "launch_cells", "launches")),
+    "ALTER TABLE operations DROP COLUMN launch_id",
+)
+BEFORE_UNDOS = (
+    *BEFORE_LAUNCHES,
+    *(f"ALTER TABLE operations DROP COLUMN {name}" for name in ("undoes", "undone_by")),
+)
 BEFORE_CHAINS = (
     *BEFORE_UNDOS,
     "DROP INDEX ix_operations_chain_id",

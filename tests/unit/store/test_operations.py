@@ -18,7 +18,7 @@ from adsunify.execution.state import REVIEW_MILLISECONDS, TRANSITIONS, StateComm
 from adsunify.plans.exposure import Spend
 from adsunify.plans.marks import IdempotencyMark
 from adsunify.plans.records import add_operation_marks
-from adsunify.store import operations, schema, webhooks
+from adsunify.store import cancellation, operations, schema, webhooks
 from adsunify.store.attempts import list_attempts_by_operation
 from adsunify.store.events import list_operation_events
 from adsunify.store.operations import Idempotency, OperationDraft
@@ -209,7 +209,7 @@ async def test_lists_are_read_off_an_index(world: World) -> None:
         told = await world.store.read(plan_of_query, statement)
         assert "USING INDEX ix_operations_workspace_id" in told
         assert "TEMP B-TREE" not in told
-    assert "USING INDEX ix_operations_running" in await world.store.read(plan_of_query, operations._RECOVERABLE)
+    assert "USING INDEX ix_operations_running" in await world.store.read(plan_of_query, cancellation._RECOVERABLE)
 
 
 async def test_attempts_of_many_operations_at_once(world: World) -> None:
@@ -225,7 +225,7 @@ async def test_attempts_of_many_operations_at_once(world: World) -> None:
 
 
 async def _cancel(world: World, operation: str, actor: Actor | None = None) -> str:
-    return (await world.store.write(operations.cancel_operation, actor or world.admin, operation, world.clock)).status
+    return (await world.store.write(cancellation.cancel_operation, actor or world.admin, operation, world.clock)).status
 
 
 async def test_the_owner_cancels(world: World) -> None:
@@ -324,7 +324,7 @@ async def test_events_are_the_transitions(world: World, seed: int) -> None:
             case 3:
                 world.hands.pass_(chance.choice([1, 1_000, LEASE]))
             case 4:
-                await world.store.write(operations.recover_operations, world.clock)
+                await world.store.write(cancellation.recover_operations, world.clock)
         row = await world.get(id_)
         if (row.status, row.fence) != seen[id_][-1]:
             seen[id_].append((row.status, row.fence))

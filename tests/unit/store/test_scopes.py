@@ -8,7 +8,7 @@ from attrs import evolve
 from adsunify.actor import Actor, CredentialScope
 from adsunify.errors import Forbidden, NotFound
 from adsunify.execution.state import StateCommit
-from adsunify.store import agents, connections, keys, new_id, operations, schema, webhooks
+from adsunify.store import agents, cancellation, connections, keys, new_id, operations, schema, webhooks
 from adsunify.store.connections import AccountRecord, DiscoveredAccountRow
 from adsunify.store.operations import OperationDraft
 
@@ -78,7 +78,7 @@ async def test_the_claim_reads_the_stored_scope(
     with pytest.raises(NotFound):
         await world.get(operation, actor)
     with pytest.raises(NotFound):
-        await world.store.write(operations.cancel_operation, actor, operation, world.clock)
+        await world.store.write(cancellation.cancel_operation, actor, operation, world.clock)
 
 
 async def test_the_scope_is_read_before_each_step(world: World) -> None:

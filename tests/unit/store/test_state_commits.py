@@ -14,7 +14,7 @@ from adsunify.actor import Actor
 from adsunify.errors import NotFound
 from adsunify.execution.redaction import MAX_ID_LENGTH
 from adsunify.execution.state import REVIEW_MILLISECONDS, CreatedId, ObservedStatus, Receipt, StateCommit, read_progress
-from adsunify.store import connections, keys, operations, people, sessions
+from adsunify.store import cancellation, connections, keys, people, sessions
 from adsunify.store.attempts import list_receipts, save_intent, withdraw_intent
 from adsunify.store.clock import MAX_AHEAD_MILLISECONDS
 from adsunify.store.events import list_events, list_operation_events
@@ -315,7 +315,7 @@ async def test_a_lease_that_ran_out_with_a_write_in_flight_stalls(world: World) 
     found = await world.get(operation)
     assert (found.status, found.is_stalled, found.next_action) == ("running", True, False)
     assert (await world.claim(operation, attempt=2)).refusal == "claimed"
-    assert await world.store.write(operations.recover_operations, world.clock) == []
+    assert await world.store.write(cancellation.recover_operations, world.clock) == []
     assert (await world.get(operation)).status == "running"
 
 
@@ -327,7 +327,7 @@ async def test_recovery_hands_back_all_that_may_go_on(world: World) -> None:
     await world.claim(stalled)
     world.hands.pass_(LEASE)
     await world.advance(StateCommit(working, None, trigger="claim"))
-    assert await world.store.write(operations.recover_operations, world.clock) == [idle]
+    assert await world.store.write(cancellation.recover_operations, world.clock) == [idle]
 
 
 async def test_renewing_prolongs_the_lease(world: World) -> None:

@@ -12,7 +12,7 @@ from adsunify.actor import Actor
 from adsunify.execution.state import CommitResult, ItemReceipt, StateCommit, WindowBreach
 from adsunify.guardrails.rules import Guardrail, Limits, Window
 from adsunify.guardrails.windows import MAX_WINDOW_TOTAL, SpendBinding, WindowUse
-from adsunify.store import Clock, ahead, guardrails, open_store, operations
+from adsunify.store import Clock, ahead, cancellation, guardrails, open_store
 from adsunify.store.events import EventRecord, list_operation_events
 from adsunify.store.guardrails import RuleUse
 from adsunify.store.state_commits import commit_state
@@ -267,7 +267,7 @@ async def test_a_breach_freezes_a_key_or_an_agent(rules: Rules, kind: str, freez
     assert len(await stops(world, operation)) == 1
     assert await stops(world, other) == []
     if freezes:
-        assert await world.store.write(operations.cancel_operation, actor, operation, world.clock)
+        assert await world.store.write(cancellation.cancel_operation, actor, operation, world.clock)
         await world.store.write(guardrails.lift_freeze, world.admin, "c:u", world.clock)
         assert (await rules.claim(other, 1, actor=actor)).refusal is None
 
@@ -320,7 +320,7 @@ async def test_a_later_attempt_without_a_write_keeps_what_an_earlier_one_applied
     change = StateCommit(operation, second.fence, make_receipt(1, state="rejected"), trigger="hand_back")
     await rules.world.advance(change)
     assert await rules.used() == (60, 0)
-    await rules.world.store.write(operations.cancel_operation, rules.world.admin, operation, rules.world.clock)
+    await rules.world.store.write(cancellation.cancel_operation, rules.world.admin, operation, rules.world.clock)
     assert await rules.used() == (60, 0)
 
 
@@ -341,7 +341,7 @@ async def test_what_ends_unknown_or_stalled_keeps_what_it_took(rules: Rules) -> 
     assert (await world.advance(change)).refusal is None
     stalled, _ = await rules.claim_new(40)
     world.hands.pass_(2 * LEASE)
-    assert await world.store.write(operations.recover_operations, world.clock) == []
+    assert await world.store.write(cancellation.recover_operations, world.clock) == []
     assert (await world.get(stalled)).is_stalled
     assert await rules.used() == (100, 0)
 
@@ -355,11 +355,11 @@ async def test_recovering_and_cancelling_give_back(rules: Rules) -> None:
         assert (await world.advance(claim, binding=await rules.bind(id_, 30))).refusal is None
     assert await rules.used() == (90, 0)
     world.hands.pass_(2 * LEASE)
-    await world.store.write(operations.cancel_operation, world.admin, idle[0], world.clock)
+    await world.store.write(cancellation.cancel_operation, world.admin, idle[0], world.clock)
     assert await rules.used() == (60, 0)
     assert (await rules.claim(idle[1], 35)).refusal is None, "the claim recovers it, and takes anew"
     assert await rules.used() == (65, 0)
-    assert await world.store.write(operations.recover_operations, world.clock) == [idle[2]]
+    assert await world.store.write(cancellation.recover_operations, world.clock) == [idle[2]]
     assert await rules.used() == (35, 0)
 
 

@@ -1,0 +1,147 @@
+"""Campaigns as a file in the shell, over a store and over a server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from adsunify import Ads
+from adsunify.cli.desired import diff_lines
+from adsunify.cli.yaml_text import format_yaml, parse_yaml
+
+from .conftest import Networks, Place
+from .running import BRIEF
+
+KEY = "sandbox-chatgpt-key"
+
+
+@pytest.fixture(scope="module")
+def account(both: Place) -> str:
+    """An account with a campaign."""
+    (id_,) = both.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    operation = both.ads("create", id_, BRIEF, "--json").data
+    both.ads("execute", operation["id"], "--confirmed")
+    return str(id_)
+
+
+def test_an_import_is_a_file_without_difference(both: Place, account: str, networks: Networks, tmp_path: Path) -> None:
+    written = networks.writes("chatgpt")
+    imported = both.ads("import", account)
+    document: Any = parse_yaml(imported.out)
+    assert document == both.ads("import", account, "--json").data
+    assert {one["kind"] for one in document["entities"]} == {"campaign", "adGroup", "ad"}
+    file = tmp_path / "campaigns.yaml"
+    file.write_text(imported.out)
+    assert both.ads("diff", str(file), "--exit-code").out == "Nothing differs.\n"
+    campaign = next(one for one in document["entities"] if one["kind"] == "campaign" and "boots" in one["name"])
+    campaign["name"] = "Winter boots"
+    file.write_text(format_yaml(document))
+    shown = both.ads("diff", str(file), "--exit-code")
+    assert shown.code == 3
+    assert f"~ change  chatgpt campaign {campaign['id']}  Autumn boots" in shown.out
+    assert "    name           Autumn boots -> Winter boots\n" in shown.out
+    assert shown.out.endswith("0 to create, 1 to change, 0 to pause or delete, 0 drifted.\n")
+    assert both.ads("diff", str(file)).code == 0
+    piped = both.ads("diff", "-", "--json", stdin=file.read_bytes()).data
+    assert [row["field"] for row in piped["change"][0]["fields"]] == ["name"]
+    assert networks.writes("chatgpt") == written, "nothing is written"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "path", "meant"),
+    [
+        ({"nmae": "A"}, "entities.0.nmae", "Did you mean name?"),
+        ({"status": "pause"}, "entities.0.status", "Did you mean paused?"),
+        ({"kind": "adgroup"}, "entities.0.kind", "Did you mean adGroup?"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_was_meant(
+    both: Place, account: str, wrong: dict[str, str], path: str, meant: str
+) -> None:
+    entity = {"accountId": account, "kind": "campaign", "id": "1", **wrong}
+    refused = both.ads("diff", "-", stdin=format_yaml({"entities": [entity]}).encode())
+    assert (refused.code, refused.out) == (2, "")
+    assert any(line.startswith(f"{path}: ") and line.endswith(meant) for line in refused.lines), refused.err
+
+
+def test_an_account_is_named_as_in_other_commands(both: Place, account: str) -> None:
+    name = next(one["name"] for one in both.ads("accounts", "--json").data if one["accountId"] == account)
+    entity = both.ads("import", account, "--json").data["entities"][0]
+    for word, code in ((f"chatgpt:{name}", 0), (f"chatgpt:{name}x", 2), ("chatgpt", 2)):
+        file = format_yaml({"entities": [{**entity, "accountId": word}]}).encode()
+        shown = both.ads("diff", "-", stdin=file)
+        assert shown.code == code, shown.err
+        assert code == 0 or (shown.err.startswith("entities.0.accountId: ") and name in shown.err)
+
+
+def test_a_file_is_applied_once(both: Place, account: str, networks: Networks, tmp_path: Path) -> None:
+    """The first apply creates, the second does nothing, a rename is an edit, and what left the file is paused."""
+    key = f"cell-{both.name}"
+    campaign = json.loads(Path(BRIEF).read_text()) | {"name": f"Applied boots {both.name}"}
+    launch: Any = {"campaign": campaign, "accounts": [{"accountId": account, "key": key}]}
+    document: Any = {"name": f"file {both.name}", "launches": {"Applied": launch}}
+    file = tmp_path / "campaigns.yaml"
+
+    def ads(*arguments: str) -> Any:
+        file.write_text(format_yaml(document))
+        return both.ads(arguments[0], str(file), *arguments[1:])
+
+    assert ads("diff").out.startswith(f"+ create  Applied / {key} on chatgpt\n")
+    written = networks.writes("chatgpt")
+    waiting = ads("apply")
+    assert (waiting.code, networks.writes("chatgpt")) == (0, written), waiting.err
+    assert "Nothing is written yet. Review and execute it: http" in waiting.err
+    refused = ads("apply", "--confirmed")
+    assert refused.code == 1 and "Execute or cancel it first" in refused.err
+    id_ = re.search(r"^(\S+)  apply, prepared$", waiting.out, re.MULTILINE)
+    assert id_ is not None
+    cancel_change_set(both, id_[1])
+    done = ads("apply", "--confirmed", "--json").data
+    assert [one["state"] for one in done["operations"]] == ["succeeded"]
+    written = networks.writes("chatgpt")
+    again = ads("apply", "--confirmed")
+    assert (again.code, networks.writes("chatgpt")) == (0, written)
+    assert again.out.endswith("Nothing differs.\n")
+    campaign["name"] += " B"
+    assert " -> Applied boots" in ads("diff", "--exit-code").out
+    assert ads("apply", "--confirmed").code == 0
+    launch["status"] = "active"
+    assert ads("apply", "--confirmed").code == 0
+    assert ads("diff", "--exit-code").code == 0
+    launch["accounts"] = []
+    assert ads("diff").out.startswith("- pause   chatgpt campaign ")
+    assert ads("apply", "--confirmed").code == 0
+    assert ads("diff", "--exit-code").code == 0
+    assert ads("diff", "--delete").out.startswith("- delete  chatgpt campaign ")
+
+
+def cancel_change_set(place: Place, change_set_id: str) -> None:
+    with patch.dict(os.environ, place.environment), Ads.from_environment() as ads:
+        ads.change_sets.cancel(change_set_id)
+
+
+def test_lines_of_a_diff_fit_eighty_columns() -> None:
+    entity = {"accountId": "a", "network": "meta", "kind": "campaign", "entityId": "120210000000000001"}
+    change = {"field": "lifetimeBudget", "before": "x" * 99, "after": None, "locked": None}
+    drift = {"field": "lifetimeBudget", "planned": "12345678.00", "found": "87654321.00"}
+    found = {
+        "isEmpty": False,
+        "create": [{"launch": "Spring", "key": "meta-de", "accountId": "a", "network": "meta", "blocked": None}],
+        "change": [{**entity, "name": "Chairs", "fields": [change]}],
+        "pause": [{**entity, "entityId": "2", "name": "Old", "action": "pause"}],
+        "drifted": [
+            {**entity, "name": "Chairs", "fields": [drift]},
+            {**entity, "entityId": "3", "name": None, "fields": [{"field": "entity"}]},
+        ],
+        "notCompared": [],
+    }
+    lines = list(diff_lines(found))
+    assert max(map(len, lines)) <= 80
+    assert [line[0] for line in lines if line[0] != " "] == ["+", "-", "~", "!", "1"]
+    assert "  ! lifetimeBudget 12345678.00 was written; changed outside to 87654321.00" in lines

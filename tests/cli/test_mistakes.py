@@ -1,0 +1,91 @@
+"""Mistakes of people: each is refused with exit code 2 and what was probably meant, and nothing is prepared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Place
+from .running import BRIEF
+
+
+@pytest.fixture(scope="module")
+def there(served: Mapping[str, Any]) -> Place:
+    """A server with an account on every network."""
+    return Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+
+
+@pytest.fixture(scope="module")
+def words(there: Place, served: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """What the mistakes and the messages name."""
+    accounts = {row["network"]: row for row in served["accounts"]}
+    operation = there.ads("create", accounts["chatgpt"]["accountId"], BRIEF, "--json").data["id"]
+    brief = tmp_path_factory.mktemp("briefs") / "brief.json"
+    brief.write_text(json.dumps({**json.loads(Path(BRIEF).read_text()), "targetting": {}}))
+    names = {"brief": str(brief), "operation": operation, "beginning": operation[:20]}
+    for network in ("chatgpt", "meta"):
+        names |= {network: accounts[network]["accountId"], f"{network}_name": accounts[network]["name"]}
+    return names
+
+
+MISTAKES = {
+    "network": (("accounts", "metta"), "Did you mean meta?"),
+    "network of a plan": (
+        ("plan", "googel", BRIEF, "--currency", "USD", "--timezone", "UTC"),
+        "Did you mean google?",
+    ),
+    "member of a brief": (("create", "{chatgpt}", "{brief}"), "Did you mean targeting?"),
+    "command": (("opertions",), "Did you mean operations?"),
+    "subcommand": (("keys", "crate", "reporting"), "Did you mean create?"),
+    "option": (("operations", "--sttaus", "prepared"), "Did you mean '--status'?"),
+    "value of an option": (("operations", "--status", "prepred"), "Did you mean prepared?"),
+    "field of an edit": (("edit", "{chatgpt}", "cmpn_spring_1", "budgt=25"), "Did you mean budget?"),
+    "an assignment without =": (("edit", "{chatgpt}", "cmpn_spring_1", "budget", "25"), "such as budget=25.00"),
+    "a percentage without %": (("bulk-edit", "{chatgpt}", "cmpn_spring_1", "budget+=10"), "such as budget+=10%"),
+    "a name for the id of an account": (("campaigns", "{chatgpt_name}"), "chatgpt:{chatgpt_name} ({chatgpt})"),
+    "a misspelt name": (("campaigns", "meta:{meta_name}s"), "Did you mean meta:{meta_name} ({meta})?"),
+    "a name for the id of an entity": (
+        ("pause", "{chatgpt}", "Spring"),
+        "ENTITY: is a name; give the id: campaign Spring (cmpn_spring_1)",
+    ),
+    "a misspelt id of an entity": (
+        ("pause", "{chatgpt}", "cmpn_sprng_1"),
+        "Did you mean campaign Spring (cmpn_spring_1)?",
+    ),
+    "entities of two levels": (
+        ("pause", "{chatgpt}", "cmpn_spring_1", "ad_spring_1"),
+        "names entities of several levels (campaign, ad)",
+    ),
+    "an operation for an account": (("campaigns", "{operation}"), "Did you mean its account {chatgpt}?"),
+    "the beginning of an operation for an account": (
+        ("campaigns", "{beginning}"),
+        "names no account. It is an operation, not an account. Did you mean its account {chatgpt}?",
+    ),
+    "an account for an operation": (("execute", "{chatgpt}"), "`adsunify operations --account {chatgpt}` lists its"),
+    "a network for an account": (("campaigns", "meta"), "It is a network. Its accounts: meta:{meta_name} ({meta})"),
+    "an ambiguous beginning": (("campaigns", "0"), "names several accounts: "),
+    "a native status": (("campaigns", "{meta}", "--status", "PAUSE"), "Did you mean paused?"),
+    "a catalog": (("catalog", "{meta}", "pagess"), "Did you mean pages?"),
+    "a connection": (("disconnect", "chatgtp"), "Did you mean chatgpt ("),
+    "two formats": (("accounts", "--csv", "--json"), "--csv: cannot be used with --json"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_answered_with_what_was_probably_meant(there: Place, words: Mapping[str, str], name: str) -> None:
+    arguments, message = MISTAKES[name]
+    ran = there.ads(*(argument.format(**words) for argument in arguments))
+    assert (ran.code, ran.out) == (2, ""), ran
+    assert message.format(**words) in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_candidates_are_listed_where_nothing_is_similar(there: Place, words: Mapping[str, str]) -> None:
+    ran = there.ads("operations", "nonsense")
+    assert ran.code == 2 and f"prepared ({words['operation']})" in ran.err
+    ran = there.ads("campaigns", "nonsense")
+    assert ran.code == 2 and ran.err.count(" (") == 8 and ran.err.endswith(" more.\n"), ran.err

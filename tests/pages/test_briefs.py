@@ -1,0 +1,77 @@
+"""A campaign is written in a form, whose fields are those of the network's tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.values.exact_json import dumps
+from tests.server.served import Served, brief, connect
+
+from .browsing import browser, email, found
+from .driver import CUT, chromium
+from .test_browser import sign_in
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def to_fields(asked: dict[str, Any]) -> dict[str, str]:
+    """The fields of the form for a brief."""
+    fields: dict[str, str] = {}
+    for part, value in asked.items():
+        members = {f"{part}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {part: value}
+        for path, one in members.items():
+            if path == "targeting.keywords":
+                one = "\n".join(f"{word['text']} | {word.get('match', 'exact')}" for word in one)
+            elif isinstance(one, list):
+                one = "\n".join(one)
+            fields[path] = one if isinstance(one, str) else dumps(one)
+    return fields
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_a_campaign_is_written_in_the_form_of_its_network(site: Served, network: str) -> None:
+    account = site.accounts.get(network) or await connect(site, network)
+    asked = brief(network)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(f"/accounts/{account}/create")
+        page = await person.send({**to_fields(asked), "name": "x"}, action="/create", button="Check", expected=422)
+        assert found(page, "div", id="wrong-name") and found(page, "input", id="name", **{"aria-invalid": "true"})
+        await person.send(to_fields(asked), action="/create", button="Check")
+        assert "The brief is valid" in person.text
+        await person.send(to_fields(asked), action="/create", button="Prepare")
+        assert person.path.startswith("/review/") and asked["name"] in person.text
+
+
+async def test_a_campaign_is_typed_in_a_real_browser(site: Served) -> None:
+    """Wrong input shows its issue beside the field; the form and the review in words fit a desk and a phone."""
+    async with chromium() as one:
+        await sign_in(one, site)
+        for network in ("google", "meta", "pinterest"):
+            account = site.accounts.get(network) or await connect(site, network)
+            asked = brief(network)
+            fields = to_fields(asked)
+            await one.open(f"{site.base_url}/accounts/{account}/create")
+            await one.run("document.getElementById('budget.currency').value = ''")
+            for path, text in {**fields, "name": "x"}.items():
+                css = f"[id='{path}']"
+                if await one.count(f"select{css}"):
+                    await one.run("document.getElementById(arguments[0]).value = arguments[1]", path, text)
+                else:
+                    await one.type(css, text)
+            await one.press("Check")
+            assert await one.count(".wrong[id='wrong-name']") == 1 and await one.count(".wrong") == 1
+            for width in (1280, 390):
+                await one.width(width)
+                assert await one.run(CUT) == []
+            await one.legible()
+            await one.type("[id='name']", asked["name"])
+            await one.press("Prepare")
+            assert "/review/" in await one.at() and "In words" in await one.text()
+            for width in (1280, 390):
+                await one.width(width)
+                assert await one.run(CUT) == []
+            await one.legible()

@@ -1,0 +1,146 @@
+"""Campaigns as a file on every network: applied, imported, and changed outside.
+
+``nox -s launches`` applies all example briefs, imports 100 generated accounts and makes 1,000 changes outside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from adsunify import Ads
+from adsunify.adapter.network import Network
+from adsunify.answers import Account
+from adsunify.errors import InvalidInput, OperationError, ProviderError
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.service.desired.reading import list_document_settings
+from adsunify.testing import sandbox
+from adsunify.values.comparison import to_comparable
+from adsunify.values.network_codes import ExternalNetwork
+from tests.outcomes.changes import KINDS, Changer, Kind, get_resource
+from tests.outcomes.matrix import get_network, list_briefs, load_brief
+
+IS_LONG = os.environ.get("ADSUNIFY_LAUNCHES") == "long"
+SEED = int(os.environ.get("ADSUNIFY_LAUNCHES_SEED", "17"))
+ACCOUNTS = 9 if IS_LONG else 1
+CHANGES = 84 if IS_LONG else 1
+"""How many accounts are imported, and how many changes somebody makes outside, on each network."""
+IMPORTED = list(ADAPTER_PACKAGES) if IS_LONG else ["google", "outbrain"]
+"""The networks whose generated accounts are imported; tests/server/test_desired.py imports one of every network."""
+networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+
+
+def make_document(ads_account: dict[str, Account], paths: Sequence[Any]) -> dict[str, Any]:
+    """A document with a launch for each example brief."""
+    launches = {}
+    for path in paths:
+        account = ads_account[get_network(path)]
+        brief = json.loads(load_brief(path, account).model_dump_json(exclude_none=True))
+        launches[path.stem] = {"campaign": brief, "accounts": [{"accountId": account.account_id, "key": "one"}]}
+    return {"launches": launches}
+
+
+def apply(ads: Ads, document: dict[str, Any]) -> None:
+    prepared = ads.change_sets.wait(ads.files.apply(document=document))
+    assert prepared.status == "prepared" and prepared.digest is not None, prepared
+    ads.change_sets.execute(prepared, confirmed=True, digest=prepared.digest)
+    done = ads.change_sets.wait(prepared)
+    assert {one.state for one in done.operations} == {"succeeded"}, done
+
+
+def test_what_is_applied_has_no_difference() -> None:
+    """All example briefs in one file: the second apply writes nothing."""
+    paths = list_briefs(IS_LONG)
+    with sandbox() as simulated, simulated.client() as ads:
+        document = make_document({code: simulated.account(ExternalNetwork(code)) for code in ADAPTER_PACKAGES}, paths)
+        assert len(ads.files.diff(document=document).create) == len(paths)
+        apply(ads, document)
+        written = len(simulated.writes())
+        found = ads.files.diff(document=document)
+        assert found.is_empty, found
+        with pytest.raises(InvalidInput, match="nothing to apply"):
+            ads.files.apply(document=document)
+        assert len(simulated.writes()) == written
+    print(f"{len(paths)} combinations applied, and no difference")
+
+
+@pytest.mark.parametrize("network", IMPORTED)
+def test_an_imported_account_has_no_difference(network: str) -> None:
+    code = ExternalNetwork(network)
+    for seed in range(SEED, SEED + ACCOUNTS):
+        with sandbox(code) as simulated, simulated.client() as ads:
+            changer = Changer(simulated, ads, code, Random(seed))
+            paths = [path for path in list_briefs(True) if get_network(path) == code]
+            changer.create_entities(changer.random.choices(paths, k=3))
+            for _ in range(8):
+                change_somehow(ads, changer)
+            account = simulated.account(code)
+            entities = [one.to_dict() for one in ads.accounts.entities(account)]
+            assert {kind for kind in KINDS if changer.entities.get(kind)} <= {one["kind"] for one in entities}
+            found = ads.files.diff(document={"entities": entities})
+            assert found.is_empty, (network, seed, found)
+
+
+def change_somehow(ads: Ads, changer: Changer) -> None:
+    try:
+        for operation in changer._prepare(changer.random.choice(["edit", "status", "bulk edit"])):
+            ads.operations.run(operation, confirmed=True)
+    except (InvalidInput, OperationError, ProviderError):
+        return  # the network does not take it
+
+
+@networks
+def test_drift_names_exactly_what_somebody_changed(network: str) -> None:
+    """We write some fields, somebody else writes some: drift is what is not any more as we wrote it."""
+    code, tables = ExternalNetwork(network), get_adapter(network).network
+    done = found_drift = tries = 0
+    with sandbox(code) as simulated, simulated.client() as ads, simulated.client() as others:
+        random = Random(SEED)
+        ours, theirs = Changer(simulated, ads, code, random), Changer(simulated, others, code, random)
+        ours.create_entities([path for path in list_briefs(True) if get_network(path) == code][:3])
+        theirs.entities = ours.entities
+        account = simulated.account(code)
+        while done < CHANGES:
+            tries += 1
+            assert tries < 30 * (done + 2), f"{network} takes hardly any change"
+            kind: Kind = random.choice([kind for kind, ids in ours.entities.items() if ids])
+            entity_id = random.choice(ours.entities[kind])
+            names = write_fields(ours, tables, kind, entity_id)
+            before = read_fields(ads, account, kind, entity_id)
+            wanted = {name: before[name] for name in names if before[name] not in (None, "", [])}
+            if not wanted:
+                continue
+            document = {"entities": [{"accountId": account.account_id, "kind": kind, "id": entity_id, **wanted}]}
+            assert ads.files.diff(document=document).is_empty
+            if not write_fields(theirs, tables, kind, entity_id, names):
+                continue
+            after = read_fields(ads, account, kind, entity_id)
+            changed = {name for name in wanted if to_comparable(before[name]) != to_comparable(after[name])}
+            found = ads.files.diff(document=document)
+            assert {row.field for one in found.drifted for row in one.fields} == changed, (before, after, found)
+            assert {row.field for one in found.change for row in one.fields} == changed, (before, after, found)
+            done += 1
+            found_drift += bool(changed)
+    print(f"{network}, seed {SEED}: {done} changes outside, {found_drift} of them of a field in the file")
+    assert found_drift >= done / 2
+
+
+def write_fields(changer: Changer, tables: Network, kind: Kind, entity_id: str, only: Sequence[str] = ()) -> list[str]:
+    """Edit some fields of an entity; the fields of the plan that was written, none if the network refused it."""
+    names = [one.field for one in list_document_settings(tables, kind)]
+    try:
+        operation = changer._prepare_edit(kind, entity_id, only or names)
+        done = changer.ads.operations.run(operation, confirmed=True)
+    except (InvalidInput, OperationError, ProviderError):
+        return []
+    changed = {change.field for step in done.plan.steps or () for change in step.changes}
+    return [name for name in names if name in changed]
+
+
+def read_fields(ads: Ads, account: Account, kind: Kind, entity_id: str) -> dict[str, Any]:
+    return {row.field: row.value for row in get_resource(ads, kind).settings(account, entity_id).fields}
