@@ -43,8 +43,8 @@ class Place:
 
 
 @pytest.fixture(scope="package")
-def networks() -> Iterator[Networks]:
-    with process("sandbox", "--json") as sandbox:
+def networks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Networks]:
+    with process("sandbox", "--json", log=tmp_path_factory.mktemp("networks") / "log") as sandbox:
         yield Networks(first_line(sandbox)["sandboxUrl"])
 
 
@@ -53,7 +53,7 @@ def served(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """A server with an account on every network; its line of JSON, and its ``folder``."""
     folder = tmp_path_factory.mktemp("served")
     where = {"ADSUNIFY_SANDBOX_URL": networks.url, "ADSUNIFY_DATABASE_URL": "sqlite:///served.db"}
-    with process("serve", "--sandbox", "--port", "0", "--json", folder=folder, **where) as server:
+    with process("serve", "--sandbox", "--port", "0", "--json", folder=folder, log=folder / "log", **where) as server:
         yield {**first_line(server), "folder": str(folder)}
 
 

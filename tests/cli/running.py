@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -64,19 +64,26 @@ def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
 
 
 @contextmanager
-def process(*arguments: str, folder: Path | None = None, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """A command in a process of its own, which is ended if it has not ended by itself."""
+def process(
+    *arguments: str, folder: Path | None = None, log: Path | None = None, **environment: str
+) -> Iterator[subprocess.Popen[str]]:
+    """A command in a process of its own, which is ended if it has not ended by itself.
+
+    ``log``: the file that gets its stderr. A server needs one: it logs each request, and nobody reads its pipe.
+    """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ADSUNIFY_")}
-    started = subprocess.Popen(
-        [sys.executable, "-m", "adsunify", *arguments],
-        cwd=folder or ROOT,
-        env={**clean, **environment},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with started:
+    with ExitStack() as files:
+        errors = subprocess.PIPE if log is None else files.enter_context(log.open("a"))
+        started = subprocess.Popen(
+            [sys.executable, "-m", "adsunify", *arguments],
+            cwd=folder or ROOT,
+            env={**clean, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        files.enter_context(started)
         try:
             yield started
         finally:

@@ -142,7 +142,7 @@ def test_a_servers_events_arrive(networks: Networks, tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{port}/"
     where = {"ADSUNIFY_SANDBOX_URL": networks.url, "ADSUNIFY_DATABASE_URL": f"sqlite:///{tmp_path / 'w.db'}"}
     options = ("--sandbox", "--port", "0", "--json", "--webhook-dev-target", url)
-    with process("serve", *options, **where) as server:
+    with process("serve", *options, log=tmp_path / "log", **where) as server:
         ready = first_line(server)
         there = {"ADSUNIFY_SERVER": ready["baseUrl"], "ADSUNIFY_TOKEN": ready["apiKey"]}
         subscribed = run("webhooks", "create", url, "--event", "operation.prepared", "--json", **there).data

@@ -14,7 +14,7 @@ COMMANDS = re.findall(r"^\$ adsunify (.+)$", TEXT, re.MULTILINE)
 
 def test_each_command_succeeds(tmp_path: Path) -> None:
     assert len(COMMANDS) > 25
-    with process("serve", "--sandbox", "--port", "0", "--json", folder=tmp_path) as server:
+    with process("serve", "--sandbox", "--port", "0", "--json", folder=tmp_path, log=tmp_path / "log") as server:
         ready = first_line(server)
         where = {"ADSUNIFY_SERVER": ready["baseUrl"], "ADSUNIFY_TOKEN": ready["apiKey"]}
         for command in COMMANDS:
