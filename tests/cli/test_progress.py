@@ -143,6 +143,8 @@ def make_value(parameter: click.Parameter, body: Path) -> str:
     """A value that a command accepts; nobody looks at it before the first request."""
     if isinstance(parameter.type, click.Choice):
         return str(parameter.type.choices[0])
+    if parameter.name in ("setting", "settings"):
+        return "budget=25.00"
     return str(body) if isinstance(parameter.type, click.Path) else "8d7a1f0e-6d7f-4b8e-9a55-0f6f8a4c1f11"
 
 

@@ -84,7 +84,7 @@ def test_a_file_may_be_called_anything(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("insights", "nope", "--end", "0001-01-02"), "accountId: must be a UUID"),
+        (("insights", "nope", "--end", "0001-01-02"), "ACCOUNT: names no account"),
         (("accounts", "--server", "http://[::1", "--token", "t"), "server: must be"),
         (("accounts", "--server", "http://127.0.0.1:99999", "--token", "t"), "server: must be"),
         (("accounts", "--server", "http://me:secret@127.0.0.1:9", "--token", "t"), "server: must be"),

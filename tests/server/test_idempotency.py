@@ -115,6 +115,10 @@ IDEMPOTENT_BY_ITSELF = {
     "post_operation_inspect",
     "post_validate_campaign",
     "post_account_validate",
+    "post_launch_execute",
+    "post_launch_cancel",
+    "post_change_set_execute",
+    "post_change_set_cancel",
 }
 """docs/spec.md, "Idempotency": here a key is accepted and changes nothing."""
 
