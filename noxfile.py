@@ -261,6 +261,13 @@ def tables(session: nox.Session) -> None:
 
 
 @nox.session
+def sunsets(session: nox.Session) -> None:
+    """Fail if a network ends the used version of its API within 90 days."""
+    session.install("-e", ".")
+    session.run("python", "-m", "tests.docs.sunsets")
+
+
+@nox.session
 def client(session: nox.Session) -> None:
     """Write the methods of the Python clients from the contract table."""
     install(session, "test", "lint")

@@ -399,6 +399,32 @@ class Login:
     credentials: tuple[tuple[Credential, ...], ...] = ()
 
 
+@frozen
+class Sunset:
+    """The day on which the network ends the version of its API that the adapter uses.
+
+    Attributes:
+        day: the day.
+        basis: where the day comes from, as a sentence.
+        is_projected: the network has not announced the day. It follows from how long earlier versions lived; without
+            such versions it is a year after the documentation was read.
+    """
+
+    day: date
+    basis: str
+    is_projected: bool = False
+
+
+def project_sunset(read_on: date) -> Sunset:
+    """Project the sunset of an API whose network announces no end and whose versions have no known life.
+
+    Args:
+        read_on: the day on which the documentation was read last.
+    """
+    basis = f"No end is announced. The documentation was read on {read_on} and is to be read again within a year."
+    return Sunset(read_on.replace(year=read_on.year + 1), basis, is_projected=True)
+
+
 @frozen(eq=False)
 class Network:
     """All facts about one network that shared code needs, as data and plain functions.
@@ -417,7 +443,7 @@ class Network:
         geographies: pointers to the members of ``targeting.native`` that say where ads are shown. No value in them may
             be empty. The formats say whether the members may be missing.
         other_countries: codes that ``targeting.countries`` accepts in addition to those of ISO 3166-1.
-        sunset: the day on which the network ends this version of its API.
+        sunset: when the network ends this version of its API; None if nobody has projected it.
         parse_retry_delay: returns the seconds that the network asks to wait; None if it gives no time.
         parse_item_results: returns the result of each item of a batch; None if the response is not readable.
         beside: what steps write beside the levels and a catalog lists, as levels of their own kinds.
@@ -452,7 +478,7 @@ class Network:
     other_countries: tuple[str, ...] = ()
     templates: tuple[Template, ...] = ()
     extras: tuple[Extra, ...] = ()
-    sunset: date | None = None
+    sunset: Sunset | None = None
     parse_retry_delay: Callable[[Response], float | None] = lambda response: None
     parse_item_results: Callable[[Step, Request, Response], Sequence[ItemResult] | None] = (
         lambda step, request, response: None

@@ -118,12 +118,18 @@ class Template(Shape):
 
 
 class NetworkSummary(Shape):
-    """One enabled network and how it is connected."""
+    """One enabled network and how it is connected.
+
+    ``sunset``: the day on which the network ends this version of its API. ``sunset_is_projected``: the network has not
+    announced it. ``sunset_basis``: where the day comes from.
+    """
 
     network: str
     title: str
     version: str
     sunset: Text
+    sunset_is_projected: bool
+    sunset_basis: Text
     login: Login
     formats: list[str]
     extras: list[AccountExtra]

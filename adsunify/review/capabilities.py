@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from attrs import frozen
 
 from adsunify.adapter.formats import Format
-from adsunify.adapter.network import Level, Network
+from adsunify.adapter.network import Level, Network, Sunset
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 LOGIN_NAMES = {"oauth2": "OAuth 2.0", "oauth1": "OAuth 1.0a", "credentials": "credentials"}
@@ -114,11 +114,17 @@ def _list_interfaces(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
         yield (
             network.code,
             network.version,
-            "" if network.sunset is None else network.sunset.isoformat(),
+            _describe_sunset(network.sunset),
             LOGIN_NAMES[network.login.kind],
             "asynchronous" if network.has_report_jobs else "at once",
             ", ".join(level.kind for level in network.levels),
         )
+
+
+def _describe_sunset(sunset: Sunset | None) -> str:
+    if sunset is None:
+        return ""
+    return f"{sunset.day} (projected)" if sunset.is_projected else str(sunset.day)
 
 
 def _list_logins(networks: Iterable[Network]) -> Iterator[Sequence[str]]:

@@ -28,11 +28,14 @@ async def list_workflows(service: Service, actor: Actor) -> list[Json]:
 
 def network_summary_to_json(network: Network) -> dict[str, Json]:
     """Return a summary of a network."""
+    sunset = network.sunset
     return {
         "network": network.code,
         "title": network.title,
         "version": network.version,
-        "sunset": network.sunset.isoformat() if network.sunset is not None else None,
+        "sunset": sunset.day.isoformat() if sunset is not None else None,
+        "sunsetIsProjected": sunset is not None and sunset.is_projected,
+        "sunsetBasis": sunset.basis if sunset is not None else None,
         "login": {
             "kind": network.login.kind,
             "scopes": list(network.login.scopes),

@@ -35,6 +35,8 @@ NETWORK = {
     "title": "Meta",
     "version": "26.0",
     "sunset": None,
+    "sunsetIsProjected": False,
+    "sunsetBasis": None,
     "login": {"kind": "oauth2", "scopes": [], "pkce": False, "note": ""},
     "formats": [],
     "extras": [],

@@ -61,7 +61,10 @@ def write_guide(code: str, text: str) -> str:
 
 
 def describe_end(network: Network) -> str:
-    return "" if network.sunset is None else f", which ends on {network.sunset.isoformat()}"
+    if network.sunset is None:
+        return ""
+    kind = "projected" if network.sunset.is_projected else "announced"
+    return f". Its {kind} sunset is {network.sunset.day}. {network.sunset.basis.removesuffix('.')}"
 
 
 def describe_login(network: Network) -> Iterator[str]:

@@ -12,7 +12,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 
@@ -28,6 +28,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    project_sunset,
     require_timezone,
 )
 from adsunify.errors import InvalidInput, Issue
@@ -406,6 +407,7 @@ NETWORK = Network(
     code=CODE,
     title="Amazon Ads",
     version=VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(*HOSTS.values(), "api.amazon.com", "www.amazon.com"),
     login=LOGIN,
     get_money_unit=get_money_unit,

@@ -12,7 +12,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
@@ -32,6 +32,7 @@ from adsunify.adapter.network import (
     Period,
     Template,
     list_locked_members,
+    project_sunset,
     split_words,
 )
 from adsunify.errors import InvalidInput, Issue, invalid_input
@@ -452,6 +453,7 @@ NETWORK = Network(
     code=apple.CODE,
     title="Apple Ads",
     version=apple.VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(apple.HOST, apple.TOKEN_HOST),
     login=Login(
         "credentials",

@@ -12,7 +12,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 
@@ -31,6 +31,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    project_sunset,
     split_words,
 )
 from adsunify.errors import InvalidInput, Issue, invalid_input
@@ -377,6 +378,7 @@ NETWORK = Network(
     code=openai.CODE,
     title="ChatGPT Ads",
     version=openai.VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(openai.HOST,),
     login=Login(
         "credentials",

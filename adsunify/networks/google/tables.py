@@ -13,7 +13,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 
 from adsunify.adapter.brief_checks import check_start_is_midnight
 from adsunify.adapter.formats import Format, Input
@@ -26,6 +26,7 @@ from adsunify.adapter.network import (
     Level,
     Network,
     PayloadRules,
+    Sunset,
     Template,
     require_timezone,
     split_words,
@@ -389,6 +390,11 @@ NETWORK = Network(
     code=google.CODE,
     title="Google Ads",
     version=google.VERSION,
+    sunset=Sunset(
+        date(2027, 10, 7),
+        "A major version is supported for about a year; v22 ended on 2026-10-07, and v26 was released on 2026-10-14.",
+        is_projected=True,
+    ),
     hosts=(google.HOST, google.CONSENT_HOST, google.TOKEN_HOST),
     login=google.LOGIN,
     get_money_unit=google.get_money_unit,

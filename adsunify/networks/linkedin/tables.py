@@ -30,6 +30,7 @@ from adsunify.adapter.network import (
     Level,
     Network,
     PayloadRules,
+    Sunset,
     Template,
     split_words,
 )
@@ -508,8 +509,11 @@ NETWORK = Network(
     code=linkedin.CODE,
     title="LinkedIn",
     version=linkedin.VERSION,
-    # unverified: the day of the sunset; a version is supported for at least 12 months, 202608 until mid-August 2027.
-    sunset=date(2027, 9, 15),
+    sunset=Sunset(
+        date(2027, 9, 15),
+        "A version is supported for at least 12 months, 202608 until mid-August 2027.",
+        is_projected=True,
+    ),
     hosts=(linkedin.HOST, linkedin.LOGIN_HOST),
     login=linkedin.LOGIN,
     get_money_unit=linkedin.get_money_unit,

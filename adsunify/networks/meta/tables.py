@@ -13,7 +13,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 
 from attrs import frozen
 
@@ -32,6 +32,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Period,
+    Sunset,
     Template,
     split_words,
 )
@@ -456,6 +457,11 @@ NETWORK = Network(
     code="meta",
     title="Meta",
     version=meta.VERSION,
+    sunset=Sunset(
+        date(2027, 7, 29),
+        "A Marketing version ends about a year after its release; v26.0 was released on 2026-07-29.",
+        is_projected=True,
+    ),
     hosts=(meta.HOST, meta.CONSENT_HOST),
     # There is no refresh token: a token of about 60 days can be exchanged for a new one until it expires.
     login=Login("oauth2", scopes=meta.OAUTH_SCOPES, refresh_before_seconds=30 * 24 * 60 * 60),

@@ -12,7 +12,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 
@@ -32,6 +32,7 @@ from adsunify.adapter.network import (
     PayloadRules,
     Period,
     Template,
+    project_sunset,
     split_words,
 )
 from adsunify.errors import Issue
@@ -347,6 +348,7 @@ NETWORK = Network(
     code=outbrain.CODE,
     title="Outbrain",
     version=outbrain.VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(outbrain.HOST,),
     login=Login(
         "credentials",

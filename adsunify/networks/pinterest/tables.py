@@ -12,7 +12,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import Literal
 
@@ -32,6 +32,7 @@ from adsunify.adapter.network import (
     PayloadRules,
     Period,
     Template,
+    project_sunset,
     split_words,
 )
 from adsunify.errors import Issue, ProviderNotFound
@@ -468,6 +469,7 @@ NETWORK = Network(
     code=pinterest.CODE,
     title="Pinterest",
     version=pinterest.VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(pinterest.HOST, pinterest.CONSENT_HOST),
     login=pinterest.LOGIN,
     time=pinterest.TIME,

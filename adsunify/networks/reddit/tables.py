@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import partial
 
 from adsunify.adapter.brief_checks import deny_political_ads
@@ -29,6 +30,7 @@ from adsunify.adapter.network import (
     PayloadRules,
     Template,
     list_locked_members,
+    project_sunset,
     split_words,
 )
 from adsunify.http.messages import Request, Response
@@ -360,6 +362,7 @@ NETWORK = Network(
     code=reddit.CODE,
     title="Reddit",
     version=reddit.VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(reddit.HOST, reddit.LOGIN_HOST),
     login=reddit.LOGIN,
     time=reddit.TIME,

@@ -12,7 +12,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from urllib.parse import parse_qsl
@@ -31,6 +31,7 @@ from adsunify.adapter.network import (
     PayloadRules,
     Period,
     Template,
+    project_sunset,
     split_words,
 )
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input
@@ -372,6 +373,7 @@ NETWORK = Network(
     code=snap.CODE,
     title="Snapchat",
     version=snap.VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(snap.HOST, snap.LOGIN_HOST),
     login=snap.LOGIN,
     time=snap.TIME,

@@ -15,7 +15,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from adsunify.adapter.brief_checks import deny_political_ads
@@ -31,6 +31,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    project_sunset,
     split_words,
 )
 from adsunify.errors import Issue
@@ -490,6 +491,7 @@ NETWORK = Network(
     code=tiktok.CODE,
     title=tiktok.TITLE,
     version=tiktok.VERSION,
+    sunset=project_sunset(date(2026, 11, 23)),
     hosts=(tiktok.HOST,),
     login=Login("oauth2", note="What the token may do is chosen on the developer app; tokens do not expire."),
     get_money_unit=tiktok.get_money_unit,

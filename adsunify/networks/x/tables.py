@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from functools import partial
 from types import NoneType
@@ -32,6 +33,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    project_sunset,
     split_words,
 )
 from adsunify.errors import ProviderUnreadable, invalid_input
@@ -460,6 +462,7 @@ NETWORK = Network(
     code=CODE,
     title="X Ads",
     version=VERSION,
+    sunset=project_sunset(date(2026, 11, 20)),
     hosts=(HOST, LOGIN_HOST),
     login=Login(
         "oauth1", note="The app itself needs access to the Ads API; tokens from before that are to be renewed."
