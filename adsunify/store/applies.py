@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from attrs import frozen
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, exists, or_, select
 
 from adsunify.errors import Conflict
 from adsunify.values.exact_json import Json, loads
@@ -13,33 +13,51 @@ from adsunify.values.exact_json import Json, loads
 from . import change_sets
 from .clock import Clock
 from .lists import MATCH_LIST_BY_DIALECT
-from .schema import change_set_members, launch_cells, launches, workspaces
+from .schema import change_set_members, launch_cells, launches, steps, workspaces
 from .schema import change_sets as change_set_rows
 from .statement import Statement
 
 
 @frozen
 class AppliedMember:
-    """A member of a change set of a file that has an operation. ``task`` is what it does, as JSON."""
+    """A member of a change set of a file that has an operation.
 
-    key: str
+    ``task`` is what it does, as JSON. ``is_begun``: a write of its operation is applied, or may be.
+    """
+
     account_id: str
     network: str
     task: Mapping[str, Json]
     operation_id: str
+    is_begun: bool
+
+    @property
+    def place(self) -> tuple[str, str] | None:
+        """The launch and the key of the cell that it creates or changes; None if it changes another entity."""
+        cell: list[str] | None = self.task["cell"]
+        return None if cell is None else (cell[0], cell[1])
 
 
 @frozen
-class LaunchedCell:
-    """A cell of a launch that has an operation. ``brief`` is its merged brief."""
+class PreparedCell:
+    """A cell that a launch or a file has prepared, or prepares now.
+
+    Attributes:
+        launch: the name of its launch.
+        launch_id: its launch; None if a file has prepared it.
+        brief: its merged brief; None if it is not known.
+        operation_id: its operation; None if the launch prepares it for the first time.
+        is_preparing: whether the launch prepares it now.
+    """
 
     launch: str
-    launch_id: str
+    launch_id: str | None
     key: str
     account_id: str
     network: str
     brief: Json
-    operation_id: str
+    operation_id: str | None
+    is_preparing: bool = False
 
 
 _IS_APPLY = (change_set_rows.c.workspace_id == bindparam("of_workspace"), change_set_rows.c.action == "apply")
@@ -50,18 +68,23 @@ _FIND_LATEST = Statement(
     .order_by(change_set_rows.c.created_at.desc(), change_set_rows.c.id.desc())
     .limit(1)
 )
+_IS_BEGUN = exists().where(
+    steps.c.operation_id == change_set_members.c.operation_id,
+    or_(*(steps.c.state == state for state in ("in_flight", "applied", "ambiguous"))),
+)
 _LIST_MEMBERS = Statement(
     select(
-        change_set_members.c.key,
         change_set_members.c.account_id,
         change_set_members.c.network,
         change_set_members.c.task,
         change_set_members.c.operation_id,
+        _IS_BEGUN.label("is_begun"),
     )
     .join(change_set_rows, change_set_rows.c.id == change_set_members.c.change_set_id)
     .where(*_IS_APPLY, change_set_members.c.operation_id.is_not(None))
     .order_by(change_set_rows.c.created_at, change_set_rows.c.id, change_set_members.c.n)
 )
+_IS_PREPARING = change_set_rows.c.status == "preparing"
 _LIST_CELLS = Statement(
     lambda dialect: (
         select(
@@ -72,12 +95,14 @@ _LIST_CELLS = Statement(
             launch_cells.c.network,
             launch_cells.c.brief,
             launch_cells.c.operation_id,
+            _IS_PREPARING.label("is_preparing"),
         )
         .join(launches, launches.c.id == launch_cells.c.launch_id)
+        .join(change_set_rows, change_set_rows.c.id == launches.c.change_set_id)
         .where(
             launches.c.workspace_id == bindparam("of_workspace"),
             MATCH_LIST_BY_DIALECT[dialect](launches.c.name, "of_names"),
-            launch_cells.c.operation_id.is_not(None),
+            or_(launch_cells.c.operation_id.is_not(None), _IS_PREPARING),
         )
         .order_by(launches.c.created_at, launches.c.id, launch_cells.c.n)
     )
@@ -122,16 +147,19 @@ def require_no_open_apply(connection: Connection, workspace_id: str, clock: Cloc
 def list_applied_members(connection: Connection, workspace_id: str) -> list[AppliedMember]:
     """Return the members of all change sets of files in a workspace, oldest first."""
     rows = _LIST_MEMBERS.fetch_all(connection, {"of_workspace": workspace_id})
-    return [AppliedMember(row.key, row.account_id, row.network, loads(row.task), row.operation_id) for row in rows]
+    return [
+        AppliedMember(row.account_id, row.network, loads(row.task), row.operation_id, bool(row.is_begun))
+        for row in rows
+    ]
 
 
-def list_launched_cells(connection: Connection, workspace_id: str, names: Sequence[str]) -> list[LaunchedCell]:
-    """Return the cells of the launches with these names, oldest first."""
+def list_launched_cells(connection: Connection, workspace_id: str, names: Sequence[str]) -> list[PreparedCell]:
+    """Return the cells of the launches with these names that have an operation or are being prepared, oldest first."""
     if not names:
         return []
     rows = _LIST_CELLS.fetch_all(connection, {"of_workspace": workspace_id, "of_names": list(names)})
     return [
-        LaunchedCell(
+        PreparedCell(
             row.name,
             row.launch_id,
             row.key,
@@ -139,6 +167,7 @@ def list_launched_cells(connection: Connection, workspace_id: str, names: Sequen
             row.network,
             None if row.brief is None else loads(row.brief),
             row.operation_id,
+            bool(row.is_preparing),
         )
         for row in rows
     ]

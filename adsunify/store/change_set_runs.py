@@ -30,10 +30,14 @@ from .statement import Statement
 
 @frozen
 class Replaced:
-    """An operation that a new one replaces, as it was read. Nothing of it is applied."""
+    """An operation that a new one replaces, as it was read. Nothing of it is applied.
+
+    ``cell``: the launch and the key of the cell that has the operation, if a file replaces it.
+    """
 
     operation_id: str
     fence: int
+    cell: tuple[str, str] | None = None
 
 
 @frozen
@@ -190,6 +194,9 @@ def insert_operations(
     for member, (stored, _) in zip(planned, prepared.created, strict=True):
         if member.draft.resumes is not None:
             link_resumption(connection, member.draft, stored.id, member.found, clock)
+        if member.replaced is not None and member.replaced.cell is not None:
+            launch_id, key = member.replaced.cell
+            launches.set_cell_operations(connection, launch_id, {key: stored.id})
     for account_id in dict.fromkeys(member.draft.account_id for member in planned):
         plans = [member.draft.plan for member in planned if member.draft.account_id == account_id]
         budgets = [budget for plan in plans for budget in list_read_budgets(plan.exposure)]

@@ -8,7 +8,7 @@ from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.errors import InvalidInput, Issue
+from adsunify.errors import Conflict, InvalidInput, Issue
 from adsunify.launches.drift import STATUS_FIELD
 from adsunify.outcomes.reversals import to_edit_value
 from adsunify.service.core import Idempotency, Service, UseCaseResult
@@ -18,7 +18,7 @@ from adsunify.store.change_sets import Claim, NewMember
 from adsunify.store.clock import Clock
 from adsunify.values.exact_json import Json
 
-from .cells import CellPlace, make_cell_key, make_entity_key
+from .cells import CellPlace, make_cell_key, make_entity_key, make_origin, read_known_state
 from .differences import DOCUMENT, Differences, EntityDifference, WantedCreation, compute_differences
 
 MAX_MEMBERS = 600
@@ -59,6 +59,7 @@ async def apply_document(
 
     def save(connection: Connection) -> tuple[str, Claim | None]:
         lock_apply(connection, actor.workspace_id, seen_id, store.clock)
+        _require_same_state(connection, actor.workspace_id, differences, store.clock)
         return save_change_set(
             connection,
             actor,
@@ -72,6 +73,18 @@ async def apply_document(
         )
 
     return await begin_and_view(service, actor, await store.write(save))
+
+
+def _require_same_state(connection: Connection, workspace_id: str, differences: Differences, clock: Clock) -> None:
+    """Raise Conflict ``run_open`` if a launch prepared a cell that is to be created after the receipts were read."""
+    known = read_known_state(connection, workspace_id, differences.document, clock)
+    for place in [one.place for one in differences.creations]:
+        if known.identify(place) != differences.known.identify(place):
+            raise Conflict(
+                f"The cell {place[1]} of the launch {place[0]} was prepared while the networks were read. Apply the "
+                "file again.",
+                code="run_open",
+            )
 
 
 def _find_latest(connection: Connection, workspace_id: str, clock: Clock) -> str | None:
@@ -140,7 +153,11 @@ def _list_changes(
         activation = _make_change(differences, one, STATUS_FIELD, _make_status(status))
         is_deferred = bool(fields)
     else:  # everything that was created below the campaign, too
-        task = {"do": "activate", "operationId": known.operation.record.id}
+        task = {
+            "do": "activate",
+            "operationId": known.operation.record.id,
+            **make_origin(differences.document, known.place),
+        }
         key = f"{make_cell_key(differences.document, known.place)}:activate"
         activation = NewMember(key, one.target.account_id, one.network, task)
         is_deferred = known.place in edited
@@ -153,18 +170,26 @@ def _make_change(differences: Differences, one: EntityDifference, word: str, mut
         key = f"{make_cell_key(differences.document, target.known.place)}:{target.kind}:{word}"
     else:
         key = f"{make_entity_key(differences.document, target.account_id, target.kind, target.id)}:{word}"
-    change = {**mutation, "kind": target.kind, "entityId": target.id}
-    return NewMember(key, target.account_id, one.network, {"do": "change", "path": target.path, "mutation": change})
+    place = None if target.known is None else target.known.place
+    task = {
+        "do": "change",
+        "path": target.path,
+        "mutation": {**mutation, "kind": target.kind, "entityId": target.id},
+        **make_origin(differences.document, place),
+    }
+    return NewMember(key, target.account_id, one.network, task)
 
 
 def _make_creation(differences: Differences, creation: WantedCreation) -> NewMember:
     cell, known = creation.cell, creation.known
-    key = make_cell_key(differences.document, (creation.launch, cell.key))
+    key = make_cell_key(differences.document, creation.place)
     task: dict[str, Json] = {"do": "create", "path": creation.path, "brief": cell.brief}
     if creation.block is not None:
         return NewMember(key, cell.account_id, cell.network, {"do": "nothing"}, reason=creation.block)
     if known is not None and known.operation.is_begun:
         task = {"do": "resume", "operationId": known.operation.record.id}
-    elif known is not None and known.launch_id is None:
+    elif known is not None:
         task["replaces"] = known.operation.record.id
-    return NewMember(key, cell.account_id, cell.network, task)
+        if known.launch_id is not None:
+            task["replacesCell"] = [known.launch_id, cell.key]
+    return NewMember(key, cell.account_id, cell.network, task | make_origin(differences.document, creation.place))

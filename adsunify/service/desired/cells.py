@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 
 from attrs import field, frozen
@@ -21,13 +20,15 @@ from adsunify.service.accounts import account_to_json
 from adsunify.service.launches.views import CellOperation, find_cell_operations
 from adsunify.service.network_session import NetworkSession
 from adsunify.service.serializers import operation_to_json, plan_view
-from adsunify.store.applies import AppliedMember, LaunchedCell, list_applied_members, list_launched_cells
+from adsunify.store.applies import AppliedMember, PreparedCell, list_applied_members, list_launched_cells
 from adsunify.store.clock import Clock
 from adsunify.store.launches import CellRecord
 from adsunify.values.exact_json import Json
 
 CellPlace = tuple[str, str]
 """The name of a launch and the key of a cell."""
+CREATING_TASKS = ("create", "resume")
+"""The tasks of a file's change set that create a cell."""
 BLOCKS: Mapping[str, str] = {
     "unknown": "It is not known whether it was created. Inspect its operation first.",
     "running": "It is being created.",
@@ -44,7 +45,7 @@ class KnownCell:
         network: the code of its network.
         brief: the brief that was launched.
         operation: the last operation that creates it.
-        launch_id: the launch that created it; None if a file did.
+        launch_id: the launch that has prepared the operation; None if a file did.
         is_own: a file of the document's name has created or changed it.
     """
 
@@ -64,23 +65,41 @@ class KnownCell:
     @property
     def block(self) -> str | None:
         """Why nothing can be prepared for a cell that is not created; None if something can."""
-        if self.operation.state in BLOCKS:
-            return BLOCKS[self.operation.state]
-        if self.launch_id is not None and self.operation.state != "cancelled":
+        if self.operation.state == "prepared" and self.launch_id is not None:
             return f"The launch {self.launch_id} has prepared it. Execute or cancel it there first."
-        return None
+        return BLOCKS.get(self.operation.state)
+
+    @property
+    def rank(self) -> tuple[bool, ...]:
+        """Which of several operations of one cell counts: the highest. What is written counts before what is not."""
+        state = self.operation.state
+        return state == "succeeded", self.operation.is_begun, state in ("prepared", "running", "unknown")
 
 
 @frozen
 class KnownState:
     """What the receipts of a workspace say of a document.
 
-    ``cells``: the cells that a file, or a launch of their name, has prepared or created. ``entities``:
-    account, kind and id of the entities that a file of this name has changed.
+    Attributes:
+        cells: the cells that a file, or a launch of their name, has prepared or created.
+        preparing: the cells that a launch of their name prepares now, with the id of the launch.
+        entities: network, account, kind and id of the entities that a file of this name has changed.
     """
 
     cells: Mapping[CellPlace, KnownCell] = field(factory=dict)
+    preparing: Mapping[CellPlace, str] = field(factory=dict)
     entities: Sequence[tuple[str, str, Kind, str]] = ()
+
+    def find_block(self, place: CellPlace) -> str | None:
+        """Return why a cell cannot be created now; None if it can."""
+        if place in self.preparing:
+            return f"The launch {self.preparing[place]} is preparing it. Execute or cancel it there first."
+        return self.cells[place].block if place in self.cells else None
+
+    def identify(self, place: CellPlace) -> tuple[str | None, ...]:
+        """Return what a creation of a cell rests on. If it differs later, the cell was prepared in the meantime."""
+        known = self.cells.get(place)
+        return self.preparing.get(place), None if known is None else known.operation.record.id
 
 
 def make_cell_key(document: Document, place: CellPlace) -> str:
@@ -88,13 +107,14 @@ def make_cell_key(document: Document, place: CellPlace) -> str:
     return f"{document.name or ''}/launches/{place[0]}/{place[1]}"
 
 
-_CELL_KEY = re.compile(r".*?/launches/(?P<launch>.+)/(?P<key>[^/:]+)(:.*)?", re.DOTALL)
-"""The keys of members about a cell: that of :func:`make_cell_key`, and after a colon what changes."""
-
-
 def make_entity_key(document: Document, account_id: str, kind: Kind, entity_id: str) -> str:
     """Return the key that an entity has in change sets."""
     return f"{document.name or ''}/entities/{account_id}/{kind}/{entity_id}"
+
+
+def make_origin(document: Document, place: CellPlace | None) -> dict[str, Json]:
+    """Return the members of a task that say which file it is of, and which cell it creates or changes."""
+    return {"file": document.name, "cell": None if place is None else list(place)}
 
 
 def read_known_state(connection: Connection, workspace_id: str, document: Document, clock: Clock) -> KnownState:
@@ -102,56 +122,57 @@ def read_known_state(connection: Connection, workspace_id: str, document: Docume
 
     A cell that a file of another name has created counts as well, so nothing is created twice if a file is renamed.
     """
-    prefix = f"{document.name or ''}/"
     members = list_applied_members(connection, workspace_id)
-    own: set[CellPlace] = set()
-    found: dict[CellPlace, LaunchedCell | AppliedMember] = {
-        (cell.launch, cell.key): cell for cell in list_launched_cells(connection, workspace_id, [*document.launches])
-    }
-    briefs: dict[CellPlace, Json] = {
-        place: cell.brief for place, cell in found.items() if isinstance(cell, LaunchedCell)
-    }
-    for member in members:
-        place = _read_cell_place(member)
-        if place is not None and member.key.startswith(prefix):
-            own.add(place)
-        if place is not None and member.task["do"] in ("create", "resume"):
-            found[place] = member
-            briefs[place] = member.task.get("brief", briefs.get(place))
+    changed = [one for one in members if one.is_begun and one.task["file"] == document.name]
+    own = {one.place for one in changed if one.place is not None}
+    launches = {*document.launches, *(launch for launch, _ in own)}
+    prepared = [
+        *list_launched_cells(connection, workspace_id, sorted(launches)),
+        *(_make_cell(one, one.place) for one in members if one.place is not None and one.task["do"] in CREATING_TASKS),
+    ]
+    cells, preparing = _choose_operations(connection, prepared, own, clock)
+    entities = dict.fromkeys(
+        (one.network, one.account_id, one.task["mutation"]["kind"], one.task["mutation"]["entityId"])
+        for one in changed
+        if one.place is None
+    )
+    return KnownState(cells, preparing, list(entities))
+
+
+def _make_cell(member: AppliedMember, place: CellPlace) -> PreparedCell:
+    launch, key = place
+    brief = member.task.get("brief")
+    return PreparedCell(launch, None, key, member.account_id, member.network, brief, member.operation_id)
+
+
+def _choose_operations(
+    connection: Connection, prepared: Sequence[PreparedCell], own: Set[CellPlace], clock: Clock
+) -> tuple[dict[CellPlace, KnownCell], dict[CellPlace, str]]:
+    """Return the cells that have operations, each with the one that counts, and the cells that launches prepare now.
+
+    A resumed operation has the brief of the first one of its chain.
+    """
     records = [
-        CellRecord(n, repr(place), one.account_id, one.network, None, (), (), one.operation_id)
-        for n, (place, one) in enumerate(found.items())
+        CellRecord(n, one.operation_id, one.account_id, one.network, None, (), (), one.operation_id)
+        for n, one in enumerate(prepared)
+        if one.operation_id is not None
     ]
     operations = find_cell_operations(connection, records, clock)
-    cells = {
-        place: KnownCell(
-            place,
-            one.account_id,
-            one.network,
-            briefs[place],
-            operations[repr(place)],
-            one.launch_id if isinstance(one, LaunchedCell) else None,
-            place in own,
-        )
-        for place, one in found.items()
-        if repr(place) in operations
-    }
-    entities = dict.fromkeys(_read_entity_place(one, prefix) for one in members)
-    return KnownState(cells, [one for one in entities if one is not None])
-
-
-def _read_cell_place(member: AppliedMember) -> CellPlace | None:
-    """Return the cell that a member creates or changes; None for other members."""
-    match = _CELL_KEY.fullmatch(member.key)
-    return None if match is None else (match["launch"], match["key"])
-
-
-def _read_entity_place(member: AppliedMember, prefix: str) -> tuple[str, str, Kind, str] | None:
-    """Return network, account, kind and id of an entity that a member changes; None for other members."""
-    mutation = member.task.get("mutation")
-    if mutation is None or not member.key.startswith(f"{prefix}entities/"):
-        return None
-    return member.network, member.account_id, mutation["kind"], mutation["entityId"]
+    cells: dict[CellPlace, KnownCell] = {}
+    preparing: dict[CellPlace, str] = {}
+    briefs: dict[str, Json] = {}
+    for one in prepared:
+        place = one.launch, one.key
+        if one.is_preparing:
+            preparing[place] = str(one.launch_id)
+        if one.operation_id is None:
+            continue
+        operation = operations[one.operation_id]
+        brief = briefs.setdefault(operation.record.chain_id, one.brief)
+        known = KnownCell(place, one.account_id, one.network, brief, operation, one.launch_id, place in own)
+        if place not in cells or known.rank >= cells[place].rank:
+            cells[place] = known
+    return cells, preparing
 
 
 def make_wanted_cells(name: str, launch: WantedLaunch, sessions: Mapping[str, NetworkSession]) -> list[Cell]:

@@ -27,6 +27,7 @@ from adsunify.store import connections
 from adsunify.values.exact_json import Json
 
 from .cells import (
+    CellPlace,
     KnownCell,
     KnownState,
     list_created_entities,
@@ -98,17 +99,21 @@ class EntityDifference:
 
 @frozen
 class WantedCreation:
-    """A cell of which not everything is created. ``known``: what is prepared or begun of it; ``path``: its account."""
+    """A cell of which not everything is created.
+
+    ``path``: its account. ``known``: what is prepared or begun of it. ``block``: why it cannot be created now.
+    """
 
     launch: str
     cell: Cell
     path: str
     known: KnownCell | None = None
+    block: str | None = None
 
     @property
-    def block(self) -> str | None:
-        """Why it cannot be created now."""
-        return None if self.known is None else self.known.block
+    def place(self) -> CellPlace:
+        """Its launch and its key."""
+        return self.launch, self.cell.key
 
 
 @frozen
@@ -123,9 +128,10 @@ class UncomparedCell:
 
 @frozen
 class Differences:
-    """The differences of a document, in its order."""
+    """The differences of a document, in its order. ``known``: what receipts said of it."""
 
     document: Document
+    known: KnownState
     creations: tuple[WantedCreation, ...] = ()
     entities: tuple[EntityDifference, ...] = ()
     uncompared: tuple[UncomparedCell, ...] = ()
@@ -172,6 +178,7 @@ async def compute_differences(
     by_target = {id(one.target): one for part in compared for one in part}
     return Differences(
         parsed,
+        known,
         tuple(creations),
         tuple(by_target[id(target)] for target in targets),
         tuple(
@@ -274,7 +281,8 @@ def _match_cells(
                 issues += _find_fixed_issues(one, cell, f"{path}.accounts.{position}.campaign")
                 created.append((name, position, cell, one))
             else:
-                creations.append(WantedCreation(name, cell, f"{path}.accounts.{position}", one))
+                block = known.find_block((name, cell.key))
+                creations.append(WantedCreation(name, cell, f"{path}.accounts.{position}", one, block))
     raise_if_issues(issues)
     return creations, created
 

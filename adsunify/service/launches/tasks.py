@@ -3,9 +3,11 @@
 A task has the member ``do``:
 
 - ``create``: the ``brief``; the ``path`` of the account in the request, for issues; ``replaces``, if an operation of
-  which nothing is applied is to be cancelled;
+  which nothing is applied is to be cancelled; ``replacesCell``, if that is of a cell (id of the launch, key);
 - ``activate``, ``pause``, ``undo``, ``resume``: the ``operationId``;
 - ``change``: the ``mutation`` (docs/spec.md, "Mutation"), and its ``path``.
+
+The tasks of a file have its name as ``file``, and the ``cell`` that they create or change (launch, key) or null.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ class PlannedTask:
                 for one in self.found
             ],
             "callSpend": self.call_spend,
-            "replaced": None if replaced is None else [replaced.operation_id, replaced.fence],
+            "replaced": None if replaced is None else [replaced.operation_id, replaced.fence, replaced.cell],
         }
 
     @classmethod
@@ -145,16 +147,16 @@ async def _plan_create(service: Service, actor: Actor, account_id: str, task: Ta
     return PlannedTask(
         plan,
         unified=True,
-        replaced=None if replaces is None else await _read_replaced(service, actor, replaces),
+        replaced=None if replaces is None else await _read_replaced(service, actor, replaces, task.get("replacesCell")),
     )
 
 
-async def _read_replaced(service: Service, actor: Actor, operation_id: str) -> Replaced:
+async def _read_replaced(service: Service, actor: Actor, operation_id: str, cell: tuple[str, str] | None) -> Replaced:
     """Return an operation that is to be replaced. Raises Conflict if a part of it is or may be applied."""
     record, attempts = await read_operation(service, actor, operation_id)
     if record.status not in ("prepared", "cancelled") or any(attempt.may_be_applied for attempt in attempts):
         raise Conflict("Its operation was executed in the meantime. Look at it first.", code="outcome_changed")
-    return Replaced(record.id, record.fence)
+    return Replaced(record.id, record.fence, cell)
 
 
 async def _plan_activation(service: Service, actor: Actor, account_id: str, task: Task) -> PlannedTask:
