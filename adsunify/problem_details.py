@@ -105,7 +105,7 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "vault_error": (500, "A stored secret cannot be decrypted."),
     "store_unavailable": (503, "The database is not reachable or refused the statement."),
     "server_unreachable": (503, "Raised by clients: the server is down, too slow, cut off, or is not this API."),
-    "not_ready": (503, "The server is shutting down, or its database is not at this version."),
+    "not_ready": (503, "The server is shutting down, or this version cannot use the schema of its database."),
 }
 """Problem code -> HTTP status and meaning. Codes are stable; new ones may be added."""
 

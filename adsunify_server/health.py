@@ -8,7 +8,7 @@ from aiohttp import web
 
 from adsunify.errors import StoreError
 from adsunify.service.core import Service
-from adsunify.service.monitoring import HEAD_VERSION, read_schema_version
+from adsunify.service.monitoring import read_schema_state
 
 DATABASE_TIMEOUT_SECONDS = 2.0
 """How long the database may take to answer."""
@@ -25,7 +25,7 @@ def add_routes(app: web.Application, service: Service) -> None:
     """Add ``/healthz`` and ``/readyz``.
 
     ``/healthz`` answers while the process runs. ``/readyz`` answers 503 while the server shuts down, where the database
-    does not answer, and where the database has another schema version.
+    does not answer, and where this version of adsunify cannot use the database's schema.
     """
 
     async def report_liveness(request: web.Request) -> web.Response:
@@ -35,13 +35,11 @@ def add_routes(app: web.Application, service: Service) -> None:
         if service.is_stopping:
             raise NotReadyError("The server is shutting down.")
         try:
-            version = await asyncio.wait_for(read_schema_version(service), DATABASE_TIMEOUT_SECONDS)
+            state = await asyncio.wait_for(read_schema_state(service), DATABASE_TIMEOUT_SECONDS)
         except TimeoutError:
             raise NotReadyError(f"The database did not answer within {DATABASE_TIMEOUT_SECONDS:.0f} s.") from None
-        if version != HEAD_VERSION:
-            raise NotReadyError(
-                f"The database is at migration {version}; this version of adsunify needs {HEAD_VERSION}."
-            )
+        if (mismatch := state.explain_mismatch()) is not None:
+            raise NotReadyError(mismatch)
         return _status_response("ready")
 
     app.router.add_get("/healthz", report_liveness)

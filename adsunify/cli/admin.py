@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,6 +18,8 @@ from adsunify.service.core import format_timestamp
 from adsunify.service.factory import (
     SECRET_KEYS_VARIABLE,
     StoreTask,
+    UpgradePlan,
+    check_upgrade,
     load_key_ring,
     ring_file_path,
     run_with_store,
@@ -295,10 +297,57 @@ def db() -> None:
     """Manage the database."""
 
 
+UPGRADE_NEEDED_EXIT_CODE = 3
+
+
 @db.command("upgrade")
+@click.option("--check", is_flag=True, help="Show what an upgrade would do, and change nothing.")
 @database_option
-def upgrade(database: str) -> None:
-    """Upgrade the database to this version's schema, as `adsunify serve` also does."""
-    with show_progress("Upgrading the database"):
-        asyncio.run(upgrade_database(database))
-    click.echo("The database is up to date.")
+@json_option
+@click.pass_context
+def upgrade(ctx: click.Context, check: bool, database: str, as_json: bool) -> None:
+    """Upgrade the database to this version's schema.
+
+    `adsunify serve` and all other commands run expanding migrations too: servers of older versions keep working.
+    Only this command runs contracting migrations, so stop these servers first. With --check the exit code is 3 if
+    migrations are missing, and 0 if none is.
+    """
+    plan = asyncio.run(check_upgrade(database))
+    if not check:
+        with show_progress("Upgrading the database"):
+            asyncio.run(upgrade_database(database))
+    if as_json:
+        click.echo(dumps(_upgrade_to_json(plan, is_upgraded=not check)))
+    else:
+        for line in _describe_upgrade(plan) if check else ["The database is up to date."]:
+            click.echo(line)
+    ctx.exit(UPGRADE_NEEDED_EXIT_CODE if check and plan.migrations else 0)
+
+
+def _upgrade_to_json(plan: UpgradePlan, is_upgraded: bool) -> dict[str, Json]:
+    return {
+        "migration": plan.version,
+        "newestMigration": plan.head_version,
+        "upgraded": is_upgraded,
+        "migrations": [{"migration": one.version, "kind": one.kind, "summary": one.summary} for one in plan.migrations],
+        "serversMayKeepServing": plan.version is not None and not plan.contracting,
+        "oldestMigrationOfServers": plan.oldest_version,
+    }
+
+
+def _describe_upgrade(plan: UpgradePlan) -> Iterator[str]:
+    place = "The database is empty." if plan.version is None else f"The database is at migration {plan.version}."
+    yield f"{place} This version of adsunify has migration {plan.head_version}."
+    if plan.version is None:
+        yield f"An upgrade creates its tables with {len(plan.migrations)} migrations."
+        return
+    for one in plan.migrations:
+        yield f"  {one.version}  {one.kind:11}  {one.summary}"
+    if not plan.migrations:
+        yield "No migration is missing."
+    elif plan.contracting:
+        yield f"Stop all servers and workers of versions before migration {plan.oldest_version}, then upgrade."
+    else:
+        yield "All migrations are expanding: servers and workers may keep running during the upgrade."
+    when = "After the upgrade, servers" if plan.migrations else "Servers"
+    yield f"{when} of versions from migration {plan.oldest_version} on may use the database."

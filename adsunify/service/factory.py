@@ -20,7 +20,8 @@ from adsunify.http.transport import HttpTransport
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.core import Service, Settings
 from adsunify.service.rate_limits import RateLimits
-from adsunify.store import Clock, Store, open_store
+from adsunify.store import Clock, Store, open_store, read_upgrade_plan
+from adsunify.store import UpgradePlan as UpgradePlan
 
 T = TypeVar("T")
 StoreTask = Callable[[Store], Awaitable[T]]
@@ -100,6 +101,7 @@ async def open_private_store(
     clock: Clock | None = None,
     allow_unsafe_durability: bool = False,
     allow_wrong_times: bool = False,
+    run_contracting: bool = False,
 ) -> Store:
     """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
     parts = urlsplit(database)
@@ -112,6 +114,7 @@ async def open_private_store(
         clock=clock,
         allow_unsafe_durability=allow_unsafe_durability,
         allow_wrong_times=allow_wrong_times,
+        run_contracting=run_contracting,
     )
 
 
@@ -125,9 +128,14 @@ async def run_with_store(database: str, task: StoreTask[T], *, allow_wrong_times
 
 
 async def upgrade_database(database: str) -> None:
-    """Bring a database to the schema of this version. Raises StoreError, InvalidInput."""
-    store = await open_private_store(database)
+    """Bring a database to the schema of this version, with contracting migrations. Raises StoreError, InvalidInput."""
+    store = await open_private_store(database, run_contracting=True)
     await store.close()
+
+
+async def check_upgrade(database: str) -> UpgradePlan:
+    """Return what :func:`upgrade_database` would do, and change nothing. Raises StoreError, InvalidInput."""
+    return await read_upgrade_plan(database)
 
 
 def load_key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:

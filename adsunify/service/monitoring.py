@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from adsunify.store.gauges import MAX_COUNTED, Gauges
 from adsunify.store.gauges import read_gauges as _read_gauges
-from adsunify.store.migrate import HEAD_VERSION, read_version
+from adsunify.store.migrate import SchemaState
+from adsunify.store.migrate import read_schema_state as _read_schema_state
 
 from .core import Service
 
-__all__ = ["HEAD_VERSION", "MAX_COUNTED", "Gauges", "count_pending_writes", "read_gauges", "read_schema_version"]
+__all__ = ["MAX_COUNTED", "Gauges", "SchemaState", "count_pending_writes", "read_gauges", "read_schema_state"]
 
 
 async def read_gauges(service: Service) -> Gauges:
@@ -16,9 +17,9 @@ async def read_gauges(service: Service) -> Gauges:
     return await service.store.read(_read_gauges, service.store.clock.now())
 
 
-async def read_schema_version(service: Service) -> str | None:
-    """Return the number of the newest migration that the database has. Raises StoreError."""
-    return await service.store.read(read_version)
+async def read_schema_state(service: Service) -> SchemaState:
+    """Return the version of the database's schema. Raises StoreError."""
+    return await service.store.read(_read_schema_state)
 
 
 def count_pending_writes(service: Service) -> int:

@@ -9,6 +9,7 @@ The functions that read and write are synchronous and take a connection. There i
 
 from .clock import Clock, new_id
 from .driver import Store
-from .opening import open_store
+from .opening import open_store, read_upgrade_plan
+from .upgrading import UpgradePlan
 
-__all__ = ["Clock", "Store", "new_id", "open_store"]
+__all__ = ["Clock", "Store", "UpgradePlan", "new_id", "open_store", "read_upgrade_plan"]

@@ -72,14 +72,21 @@ class Store(ABC):
         finally:
             self.pending_writes -= 1
 
-    async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
-        """Run the function as :meth:`write` does, without a time limit. Migrations change whole tables."""
+    async def upgrade(self, function: Callable[[Connection], Result], in_transaction: bool = True) -> Result:
+        """Run the function as :meth:`write` does, without a time limit. Migrations change whole tables.
+
+        Without ``in_transaction`` each statement is its own transaction on PostgreSQL. SQLite needs that for nothing.
+        """
         return await self.write(function)
 
     def notify_watchers(self) -> None:
         """Call all watchers."""
         for watcher in self.watchers:
             watcher()
+
+    async def has_database(self) -> bool:
+        """Whether there is a database. A write creates the missing file of SQLite."""
+        return True
 
     @abstractmethod
     async def _write(

@@ -13,8 +13,9 @@ from adsunify.errors import StoreError, explain_missing_packages, invalid_input
 
 from .clock import MAX_AHEAD_MILLISECONDS, Clock
 from .driver import Store
-from .migrate import migrate_schema
+from .migrate import SchemaState, read_schema_state
 from .schema import events
+from .upgrading import UpgradePlan, plan_upgrade, upgrade_schema
 
 _BOUND = bindparam("id_bound", type_=Text)
 _NEWEST = select(events.c.created_at).where(events.c.id <= _BOUND).order_by(events.c.id.desc()).limit(1)
@@ -56,6 +57,7 @@ async def open_store(
     clock: Clock | None = None,
     allow_unsafe_durability: bool = False,
     allow_wrong_times: bool = False,
+    run_contracting: bool = False,
 ) -> Store:
     """Open and migrate a database.
 
@@ -66,6 +68,8 @@ async def open_store(
         allow_unsafe_durability: accept a PostgreSQL that may lose commits at a power failure (fsync or
             synchronous_commit off).
         allow_wrong_times: accept a database that has times ahead of the machine's clock.
+        run_contracting: also run migrations after which servers of older versions cannot use the database. The caller
+            must have stopped them.
 
     Raises:
         InvalidInput: the URL is not one of these.
@@ -80,7 +84,7 @@ async def open_store(
                 "record of a native write, which would then be sent twice. Switch both on, or allow it explicitly."
             )
         try:
-            await store.upgrade(migrate_schema)
+            await upgrade_schema(store, run_contracting=run_contracting)
         except DBAPIError as error:
             raise StoreError(f"The database cannot be migrated to this version of adsunify: {error.orig}") from error
         wall = store.clock.wall()
@@ -93,6 +97,21 @@ async def open_store(
         await store.close()
         raise
     return store
+
+
+async def read_upgrade_plan(url: str) -> UpgradePlan:
+    """Read what an upgrade of a database would do, and change nothing.
+
+    Raises:
+        InvalidInput, MissingExtra: as :func:`open_store`.
+        StoreError: the database cannot be read, or this version of adsunify cannot use it.
+    """
+    store = _make_store(url, Clock())
+    try:
+        has_database = await store.has_database()
+        return plan_upgrade(await store.read(read_schema_state) if has_database else SchemaState(None))
+    finally:
+        await store.close()
 
 
 def _make_store(url: str, clock: Clock) -> Store:

@@ -305,18 +305,24 @@ class PostgresStore(Store):
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
         self._require_open()
-        return await self._run_uncancellable(function, args, kwargs)
+        return await self._run_uncancellable(_write_attempt, function, args, kwargs)
 
-    async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
-        """Run the function as a write without a time limit."""
+    async def upgrade(self, function: Callable[[Connection], Result], in_transaction: bool = True) -> Result:
+        """Run the function as a write without a time limit, or each of its statements as a transaction."""
         self._require_open()
-        return await self._run_uncancellable(function, (), {}, limited=False)
+        attempt = partial(_Attempt, in_transaction=in_transaction)
+        return await self._run_uncancellable(attempt, function, (), {}, limited=False)
 
     async def _run_uncancellable(
-        self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool = True
+        self,
+        attempt: Callable[[], _Attempt],
+        function: Callable[..., Result],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        limited: bool = True,
     ) -> Result:
         """Run the function to its end, even if the caller is cancelled."""
-        task = asyncio.create_task(self._run_write(function, args, kwargs, limited))
+        task = asyncio.create_task(self._run_write(attempt, function, args, kwargs, limited))
         self._running_tasks.add(task)
         task.add_done_callback(self._forget_task)
         return await asyncio.shield(task)
@@ -348,9 +354,14 @@ class PostgresStore(Store):
             raise StoreError("The store is closed.")
 
     async def _run_write(
-        self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool
+        self,
+        attempt: Callable[[], _Attempt],
+        function: Callable[..., Result],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        limited: bool,
     ) -> Result:
-        result = await self._writes.run(_write_attempt, function, args, kwargs, limited)
+        result = await self._writes.run(attempt, function, args, kwargs, limited)
         self.commit_count += 1
         return result
 

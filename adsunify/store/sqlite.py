@@ -153,6 +153,10 @@ class SqliteStore(Store):
         self._writer_thread = threading.Thread(target=self._run_writer, name="adsunify-store-writer", daemon=True)
         self._writer_thread.start()
 
+    async def has_database(self) -> bool:
+        """Whether there is a file."""
+        return self.path.exists()
+
     async def _write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:

@@ -47,7 +47,7 @@ DOCUMENTED = {
     *(f"launch {name}" for name in LAUNCH_COMMANDS),
 }
 """The fixed list: nobody's script breaks."""
-WITHOUT_JSON = {"worker", "mcp", "db upgrade", "insights export", "ledger export"}
+WITHOUT_JSON = {"worker", "mcp", "insights export", "ledger export"}
 """Commands that have nothing to tell, or speak another protocol."""
 ANYWHERE = {
     *(

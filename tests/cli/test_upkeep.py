@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -369,3 +373,33 @@ def test_people_are_added_only_to_a_workspace_that_is_there(shop: Place) -> None
 def test_people_of_a_store_without_workspaces(place: Callable[[str], Place]) -> None:
     ran = place("nobody").ads("admin", "user", *SHOP, "--email", "ada@shop.example")
     assert ran.code == 2 and "adsunify admin init" in ran.err
+
+
+def test_an_upgrade_can_be_checked_before(tmp_path: Path) -> None:
+    """An empty database, one from which the last migrations are missing, and one that is up to date."""
+    where = ("--database", f"sqlite:///{tmp_path / 'a.db'}")
+    checked = run("db", "upgrade", "--check", *where)
+    assert checked.code == 3 and "The database is empty." in checked.out and not list(tmp_path.iterdir())
+    assert run("db", "upgrade", "--json", *where).data["upgraded"]
+    checked = run("db", "upgrade", "--check", *where)
+    assert checked.code == 0 and "No migration is missing." in checked.out
+
+    def go_back(version: str) -> None:
+        with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+            connection.execute("ALTER TABLE alembic_version DROP COLUMN oldest_version")
+            connection.execute("UPDATE alembic_version SET version_num = ?", [version])
+            connection.commit()
+
+    go_back("0020")
+    for _ in range(2):
+        checked = run("db", "upgrade", "--check", *where)
+        assert checked.code == 3 and re.search(r"0021 +expanding ", checked.out) and "may keep running" in checked.out
+        shown = json.loads(run("db", "upgrade", "--check", "--json", *where).out)
+        assert (shown["migration"], shown["serversMayKeepServing"], shown["upgraded"]) == ("0020", True, False)
+    assert run("accounts", *where).code == 0, "every command runs expanding migrations"
+    assert run("db", "upgrade", "--check", *where).code == 0
+    go_back("0017")
+    checked = run("db", "upgrade", "--check", *where)
+    assert checked.code == 3 and "Stop all servers and workers of versions before migration 0018" in checked.out
+    refused = run("accounts", *where)
+    assert refused.code == 1 and "`adsunify db upgrade`" in refused.err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -36,17 +38,35 @@ async def test_it_lives_and_is_ready(both: Served) -> None:
         assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_a_database_of_another_version(both: Served) -> None:
-    def at(connection: Connection, number: str) -> None:
-        connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
+NEXT_VERSION = f"{int(HEAD_VERSION) + 1:04d}"
 
-    await both.service.store.write(at, "0001")
-    try:
+
+@pytest.mark.parametrize(("number", "oldest"), [("0001", HEAD_VERSION), (NEXT_VERSION, NEXT_VERSION)])
+async def test_a_database_of_another_version(both: Served, number: str, oldest: str) -> None:
+    async with schema_of(both, number, oldest):
         not_ready(await both.http.get("/readyz"))
         assert (await both.http.get("/healthz")).status_code == 200
-    finally:
-        await both.service.store.write(at, HEAD_VERSION)
     assert (await both.http.get("/readyz")).status_code == 200
+
+
+async def test_a_newer_version_of_the_database_that_this_one_can_use(both: Served) -> None:
+    async with schema_of(both, NEXT_VERSION, HEAD_VERSION):
+        assert (await both.http.get("/readyz")).status_code == 200
+
+
+@asynccontextmanager
+async def schema_of(served: Served, number: str, oldest: str) -> AsyncIterator[None]:
+    """The database says that it is of this version, and which versions may use it."""
+
+    def record(connection: Connection, number: str, oldest: str) -> None:
+        statement = text("UPDATE alembic_version SET version_num = :number, oldest_version = :oldest")
+        connection.execute(statement, {"number": number, "oldest": oldest})
+
+    await served.service.store.write(record, number, oldest)
+    try:
+        yield
+    finally:
+        await served.service.store.write(record, HEAD_VERSION, HEAD_VERSION)
 
 
 async def test_a_database_that_is_away(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:

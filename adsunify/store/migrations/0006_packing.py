@@ -11,6 +11,7 @@ revision = "0006"
 down_revision = "0005"
 branch_labels = None
 depends_on = None
+kind = "contracting"
 
 AT_ONCE = 500
 OPERATIONS = sa.table(

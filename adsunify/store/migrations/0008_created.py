@@ -14,6 +14,7 @@ revision = "0008"
 down_revision = "0007"
 branch_labels = None
 depends_on = None
+kind = "contracting"
 
 
 def upgrade() -> None:

@@ -12,6 +12,7 @@ revision = "0010"
 down_revision = "0009"
 branch_labels = None
 depends_on = None
+kind = "contracting"
 
 
 def upgrade() -> None:

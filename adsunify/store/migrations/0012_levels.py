@@ -9,6 +9,7 @@ revision = "0012"
 down_revision = "0011"
 branch_labels = None
 depends_on = None
+kind = "contracting"
 
 BEFORE = ["account_id", "start_date", "end_date"]
 

@@ -9,6 +9,7 @@ revision = "0013"
 down_revision = "0012"
 branch_labels = None
 depends_on = None
+kind = "expanding"
 
 TEXTS = (
     *("entity_name", "parent_id", "impressions", "clicks", "spend", "conversions", "conversion_value"),

@@ -9,6 +9,7 @@ revision = "0016"
 down_revision = "0015"
 branch_labels = None
 depends_on = None
+kind = "contracting"
 
 
 def upgrade() -> None:

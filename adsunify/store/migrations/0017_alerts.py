@@ -9,6 +9,7 @@ revision = "0017"
 down_revision = "0016"
 branch_labels = None
 depends_on = None
+kind = "expanding"
 
 
 def upgrade() -> None:

@@ -9,6 +9,7 @@ revision = "0018"
 down_revision = "0017"
 branch_labels = None
 depends_on = None
+kind = "contracting"
 
 
 def upgrade() -> None:
