@@ -6,16 +6,18 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from adsunify import Ads, read_brief
+from adsunify import Ads, CampaignBrief, read_brief
 from adsunify.answers import Account, InspectedStep, Operation
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.plans.records import Kind
 from adsunify.testing import SimulatedNetworks
 from adsunify.values.network_codes import ExternalNetwork
 from tests.networks.samples import get_samples, list_example_briefs
@@ -28,6 +30,10 @@ FAULTS: Mapping[str, Mapping[str, Any]] = {
 }
 """How the answer of a write is lost; the second and the third write it."""
 WAIT_SECONDS = 901
+KINDS: tuple[Kind, ...] = ("campaign", "adGroup", "ad")
+ACTIONS = ("status", "edit", "delete")
+LIKENESSES = ("differs", "older", "claimed")
+"""How another campaign resembles the planned one: with another budget, made before the attempt, named by a receipt."""
 METHODS: tuple[Literal["POST", "PUT", "PATCH", "DELETE"], ...] = ("POST", "PUT", "PATCH", "DELETE")
 NUMBERS = itertools.count(1)
 
@@ -57,7 +63,7 @@ class Cell:
         return f"{self.network} {self.step} {self.fault}: {self.second.verdict}: {self.second.reason} ({found})"
 
 
-def load_brief(path: Path, account: Account) -> Any:
+def load_brief(path: Path, account: Account) -> CampaignBrief:
     """The brief of an example for this account."""
     brief = json.loads(path.read_text())
     brief["name"] = f"{brief['name'][:60]} {next(NUMBERS)}"
@@ -128,24 +134,60 @@ def iterate_creations(networks: SimulatedNetworks, ads: Ads, path: Path, delay: 
 
 
 def iterate_changes(networks: SimulatedNetworks, ads: Ads, path: Path) -> Iterator[Cell]:
-    """Lose the answer of a status, an edit and a deletion of a campaign. Some of these answers have no body to cut."""
+    """Lose the answer of a status, an edit and a deletion of each level. Some of these answers have no body to cut."""
     account = networks.account(get_network(path))
-    for action, fault in itertools.product(("status", "edit", "delete"), ("before", "after", "status 503")):
+    made = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
+    kinds = [kind for kind in KINDS if kind in {one.kind for one in made.created}]
+    for kind, action, fault in itertools.product(kinds, ACTIONS, ("before", "after", "status 503")):
         made = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
-        campaign = next(one.entity_id for one in made.created if one.kind == "campaign")
+        entity = next(one.entity_id for one in made.created if one.kind == kind)
         try:
-            operation = prepare_change(ads, account, campaign, action)
+            operation = prepare_change(ads, account, kind, entity, action)
         except InvalidInput:
             continue  # the network has no such change
         yield inspect_cell(networks, ads, operation, 0, fault)
 
 
-def prepare_change(ads: Ads, account: Account, campaign: str, action: str) -> Operation:
-    """Prepare a change of a campaign."""
+def iterate_likenesses(networks: SimulatedNetworks, ads: Ads, path: Path, likeness: str) -> Iterator[Cell]:
+    """Lose the answer of each step of a brief's campaign beside a campaign that resembles it.
+
+    Networks with unique names refuse such a campaign; then there is nothing to confuse.
+    """
+    account = networks.account(get_network(path))
+    count = len(ads.campaigns.create(account, load_brief(path, account)).plan.steps)
+    for position, fault in itertools.product(range(count), FAULTS):
+        brief = load_brief(path, account)
+        with networks.client() as stranger:  # its receipts are in another database
+            maker = ads if likeness == "claimed" else stranger
+            other = change_budget(brief) if likeness == "differs" else brief
+            try:
+                maker.operations.run(maker.campaigns.create(account, other), confirmed=True)
+            except AdsunifyError as problem:
+                assert problem.outcome == "not_applied", problem
+                continue
+        if likeness == "older":
+            networks.clock.advance(seconds=300)
+        try:
+            operation = ads.campaigns.create(account, brief)
+        except InvalidInput as refusal:
+            assert [issue.path for issue in refusal.issues] == ["campaign.name"]
+            continue
+        yield inspect_cell(networks, ads, operation, position, fault)
+
+
+def change_budget(brief: CampaignBrief) -> CampaignBrief:
+    """The brief with twice its budget."""
+    budget = brief.budget.model_copy(update={"amount": str(2 * Decimal(brief.budget.amount))})
+    return brief.model_copy(update={"budget": budget})
+
+
+def prepare_change(ads: Ads, account: Account, kind: Kind, entity: str, action: str) -> Operation:
+    """Prepare a change of an entity."""
+    resource = {"campaign": ads.campaigns, "adGroup": ads.ad_groups, "ad": ads.ads}[kind]
     if action == "status":
-        now = ads.campaigns.get(account, campaign).status
+        now = resource.get(account, entity).status
         status: Literal["active", "paused"] = "paused" if now == "active" else "active"
-        return ads.bulk.status(account, kind="campaign", entities=[campaign], status=status).operations[0]
+        return ads.bulk.status(account, kind=kind, entities=[entity], status=status).operations[0]
     if action == "edit":
-        return ads.campaigns.edit(account, campaign, fields={"name": f"Another name {next(NUMBERS)}"})
-    return ads.campaigns.delete(account, campaign)
+        return resource.edit(account, entity, fields={"name": f"Another name {next(NUMBERS)}"})
+    return resource.delete(account, entity)

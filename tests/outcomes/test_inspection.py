@@ -111,7 +111,7 @@ def test_lost_changes_are_decided(
     account = networks.account(network)
     made = ads.operations.execute(ads.campaigns.create(account, load_brief(BRIEFS[network], account)), confirmed=True)
     campaign = next(one.entity_id for one in made.created if one.kind == "campaign")
-    operation = prepare_change(ads, account, campaign, action)
+    operation = prepare_change(ads, account, "campaign", campaign, action)
     cell = inspect_cell(networks, ads, operation, 0, fault)
     assert cell.is_decided and not cell.is_wrong, str(cell)
     assert cell.first.verdict == cell.second.verdict

@@ -408,6 +408,23 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
+    """Check that the name is free, and that Google Ads can target the places."""
+    places, warnings = yield from _check_places(account, brief)
+    names = yield from _check_name(account, brief)
+    return [*names, *places], warnings
+
+
+def _check_name(account: Account, brief: CampaignBrief) -> Flow[list[Issue]]:
+    """Check that no campaign has the name. Otherwise one could be taken for a new one whose answer was lost."""
+    conditions = (f"campaign.name = {google.quote_literal(brief.name)}", *google.SOURCES[CAMPAIGN.kind].live_conditions)
+    query = google.build_gaql(("campaign.resource_name",), "campaign", *conditions)
+    response = yield from fetch_response(NETWORK, google.build_search_request(account, query))
+    if not get_objects(response.body, "/results"):
+        return []
+    return [Issue("name", "taken", "The account has a campaign of this name; Google Ads takes each name once.")]
+
+
+def _check_places(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Check that Google Ads can target the places: ISO lists more countries, and Google removes geo targets."""
     places = get_geo_targets(brief)
     if not places:

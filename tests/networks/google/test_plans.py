@@ -236,7 +236,7 @@ def test_places_that_google_cannot_target_are_refused_before_the_plan() -> None:
     given = read_brief(brief(targeting__countries=["NO", "KP"], targeting__locationIds=["1010826"]))
     constants = [{"resourceName": f"geoTargetConstants/{one}", "status": "ENABLED"} for one in ("2578", "1010826")]
     answer = {"results": [{"geoTargetConstant": one} for one in constants]}
-    (issues, warnings), asked = answered(plans.preflight(ACCOUNT, given), answer)
+    (issues, warnings), asked = answered(plans.preflight(ACCOUNT, given), answer, {"results": []})
     assert [issue.path for issue in issues] == ["targeting.countries.1"]
     assert warnings == []
     assert (
@@ -246,9 +246,12 @@ def test_places_that_google_cannot_target_are_refused_before_the_plan() -> None:
     )
 
 
-def test_native_targeting_has_no_preflight() -> None:
+def test_places_of_native_targeting_are_not_looked_up() -> None:
     given = read_brief(brief(targeting__countries=None, targeting__native={"campaignCriteria": [LOCATION]}))
-    assert answered(plans.preflight(ACCOUNT, given)) == (([], []), [])
+    result, asked = answered(plans.preflight(ACCOUNT, given), {"results": []})
+    assert result == ([], [])
+    (names,) = asked
+    assert names.body["query"].endswith(f"campaign.name = '{given.name}' AND campaign.status != 'REMOVED'")
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------

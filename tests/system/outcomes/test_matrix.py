@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 
 from adsunify.testing import sandbox
-from tests.outcomes.matrix import Cell, get_network, iterate_changes, iterate_creations, list_briefs
+from tests.outcomes.matrix import (
+    LIKENESSES,
+    Cell,
+    get_network,
+    iterate_changes,
+    iterate_creations,
+    iterate_likenesses,
+    list_briefs,
+)
 
 DELAYS = (0, 30, 600)
 """Seconds until a list shows a new entity."""
@@ -42,6 +50,16 @@ def test_no_verdict_of_a_change_is_wrong(path: Path) -> None:
         cells = list(iterate_changes(networks, ads, path))
     CELLS.extend(cells)
     assert [str(cell) for cell in cells if cell.is_wrong] == []
+
+
+@pytest.mark.parametrize("likeness", LIKENESSES)
+@pytest.mark.parametrize("path", list_briefs(True), ids=lambda path: path.stem)
+def test_no_verdict_beside_a_likeness_is_wrong(path: Path, likeness: str) -> None:
+    with sandbox(get_network(path)) as networks, networks.client() as ads:
+        cells = list(iterate_likenesses(networks, ads, path, likeness))
+    assert [str(cell) for cell in cells if cell.is_wrong] == []
+    decided = sum(cell.is_decided for cell in cells)
+    print(f"{likeness}: {len(cells)} lost answers beside a likeness; {decided} decided")
 
 
 def test_nine_of_ten_are_decided() -> None:
