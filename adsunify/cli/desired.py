@@ -17,10 +17,10 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .completion import account_argument
-from .files import FILE, document_argument, load_document
+from .files import load_document
 from .launches import Tracker, change_set_parts
 from .names import choose_accounts, find_account, is_whole_id
-from .options import Target, data_option, idempotency_option, target_options
+from .options import FILE, Target, data_option, document_argument, idempotency_option, target_options
 from .progress import show_progress
 
 DOCUMENT = "document"

@@ -7,18 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
-
 from adsunify.errors import InvalidInput, invalid_input
 from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.values.exact_json import Json, loads
 
-BRIEF, CAMPAIGN, FILE = "BRIEF", "campaign", "FILE"
-"""The paths of issues of a whole file, and the member of a request that has a brief."""
-brief_argument = click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
-document_argument = click.argument(
-    "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True)
-)
+from .options import BRIEF, FILE
+
+CAMPAIGN = "campaign"
+"""The member of a request that has a brief."""
 
 
 def read_file(path: Path) -> bytes:

@@ -13,9 +13,9 @@ from attrs import define, field
 
 from adsunify.answers import ChangeSet, Launch
 from adsunify.cli import output
-from adsunify.cli.files import document_argument, load_document
+from adsunify.cli.files import load_document
 from adsunify.cli.names import Candidate, choose_account, find_id, is_whole_id, list_account_candidates
-from adsunify.cli.options import Target, csv_option, data_option, idempotency_option, target_options
+from adsunify.cli.options import Target, csv_option, data_option, document_argument, idempotency_option, target_options
 from adsunify.cli.progress import Progress, Subject, show_progress
 from adsunify.cli.suggestions import CommandGroup
 from adsunify.client import Ads

@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Unpack
 
 import click
@@ -24,6 +25,8 @@ from .progress import show_progress
 FORMAT_KEY = "adsunify.format"
 """The member of a command's context that names the option of the output's format."""
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
+BRIEF, FILE = "BRIEF", "FILE"
+"""The paths of issues of a whole brief and of a whole document."""
 
 
 class SecretParam(click.ParamType[str]):
@@ -49,6 +52,10 @@ def prompt_secret(label: str) -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
+brief_argument = click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
+document_argument = click.argument(
+    "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True)
+)
 database_option = click.option(
     "--database",
     envvar=DATABASE_VARIABLE,

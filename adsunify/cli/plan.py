@@ -19,7 +19,8 @@ from adsunify.values.currencies import get_exponent
 from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps, loads
 
-from .files import brief_argument, load_brief
+from .files import load_brief
+from .options import brief_argument
 
 LOOKUP_EXAMPLE = '[{"request": {"method": "GET", "url": "https://..."}, "response": {"status": 200, "body": {}}}]'
 """The form of a file of recorded responses."""

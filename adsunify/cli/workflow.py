@@ -13,9 +13,9 @@ import click
 
 from adsunify.cli import output
 from adsunify.cli.completion import ACCOUNT, OPERATION, account_argument, operation_argument
-from adsunify.cli.files import brief_argument, load_brief, report_brief_errors
+from adsunify.cli.files import load_brief, report_brief_errors
 from adsunify.cli.names import find_account, find_operation
-from adsunify.cli.options import Target, csv_option, data_option, idempotency_option, target_options
+from adsunify.cli.options import Target, brief_argument, csv_option, data_option, idempotency_option, target_options
 from adsunify.cli.suggestions import Choice
 from adsunify.execution.state import OperationStatus
 from adsunify.networks.registry import ADAPTER_PACKAGES

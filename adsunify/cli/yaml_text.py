@@ -19,7 +19,7 @@ from adsunify.models.base import MAX_DEPTH
 from adsunify.models.parsing import MAX_VALUES
 from adsunify.values.exact_json import Json
 
-from .files import FILE
+from .options import FILE
 
 AMOUNT_MEMBERS = frozenset({"amount", "bid"})
 """Members of a brief whose numbers are read as the text that stands in the file: ``25.00`` is ``"25.00"``."""

@@ -2,3 +2,6 @@
 
 :mod:`adsunify.adapter.protocols` says what an adapter has to be.
 """
+
+ADAPTERS_VARIABLE = "ADSUNIFY_ADAPTERS"
+"""The environment variable that names the adapters of other distributions to load."""

@@ -14,8 +14,7 @@ from importlib.metadata import entry_points
 from adsunify.adapter.conformance import find_adapter_errors
 from adsunify.adapter.protocols import Adapter
 from adsunify.errors import InvalidInput, invalid_input
-
-from .registry import ADAPTERS_VARIABLE
+from adsunify.networks import ADAPTERS_VARIABLE
 
 GROUP = "adsunify.networks"
 """The group of the entry points: the name is the code of the network, the value is the package of the adapter."""

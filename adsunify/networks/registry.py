@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from adsunify import networks
 from adsunify.errors import invalid_input
+from adsunify.networks import ADAPTERS_VARIABLE
 
 if TYPE_CHECKING:
     from adsunify.adapter.protocols import Adapter
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 ADAPTER_PACKAGES: Mapping[str, str]
 """Network code to the package of its adapter. The first use lists the folders and imports no adapter."""
 
-ADAPTERS_VARIABLE = "ADSUNIFY_ADAPTERS"
-"""Names the adapters of other distributions to load."""
 PUBLISHED_ORDER = (
     *("meta", "google", "tiktok", "snapchat", "pinterest", "linkedin"),
     *("reddit", "amazon", "x", "chatgpt", "apple", "outbrain"),

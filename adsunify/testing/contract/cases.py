@@ -10,7 +10,8 @@ from attrs import frozen
 
 from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.networks.registry import ADAPTERS_VARIABLE, discover_packages, get_adapter
+from adsunify.networks import ADAPTERS_VARIABLE
+from adsunify.networks.registry import discover_packages, get_adapter
 from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json, loads
 
