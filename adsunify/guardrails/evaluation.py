@@ -36,6 +36,17 @@ class Caller:
 
 
 @frozen
+class CallPart:
+    """What the operations of a call expose and plan in one account, without unknown parts."""
+
+    account_id: str
+    network: str
+    currency: str | None
+    exposed: Spend
+    planned: Spend
+
+
+@frozen
 class Subject:
     """What the rules are evaluated for: one operation.
 
@@ -47,8 +58,7 @@ class Subject:
         callers: who prepares it and, once it is executed, who executes it.
         exposure: the exposure of its plan; None if the plan has none, which counts as unknown.
         lowest: the lowest value of each changed budget in the last 24 hours, where one is known.
-        call: the exposure and the planned budgets of all operations of the call that prepares it, without unknown
-            parts; None if the call prepares this operation alone.
+        call: all operations of the call that prepares it, this one included; None if the call prepares it alone.
     """
 
     account_id: str
@@ -58,7 +68,7 @@ class Subject:
     callers: tuple[Caller, ...]
     exposure: Exposure | None
     lowest: Mapping[BudgetKey, int] = field(factory=dict)
-    call: tuple[Spend, Spend] | None = None
+    call: Sequence[CallPart] | None = None
 
     @property
     def exposed(self) -> Spend:
@@ -137,12 +147,13 @@ def sum_known_spend(exposures: Sequence[Exposure | None]) -> tuple[Spend, Spend]
     """Return the exposure and the planned budgets of the operations of one call, without unknown parts."""
     known = [exposure for exposure in exposures if exposure is not None]
     return (
-        sum((_drop_unknown(exposure.exposure) for exposure in known), NO_SPEND),
-        sum((_drop_unknown(exposure.planned) for exposure in known), NO_SPEND),
+        sum((drop_unknown(exposure.exposure) for exposure in known), NO_SPEND),
+        sum((drop_unknown(exposure.planned) for exposure in known), NO_SPEND),
     )
 
 
-def _drop_unknown(spend: Spend) -> Spend:
+def drop_unknown(spend: Spend) -> Spend:
+    """Return a spend with 0 in place of unknown parts."""
     return Spend(*(0 if amount == "unknown" else amount for amount in (spend.daily, spend.lifetime)))
 
 
@@ -166,7 +177,7 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
         # where the currency of the account is not known, its amounts may be amounts of the rule
         if subject.currency not in (rule.currency, None) or not rule.has_amounts:
             continue
-        breaches += _find_exceeded(rule, "perOperation", rule.per_operation, amounts.of_call)
+        breaches += _find_exceeded(rule, "perOperation", rule.per_operation, _sum_call(rule, subject, amounts))
         if rule.max_bid is not None and amounts.bid > rule.max_bid:
             breaches.append(Breach(rule, "maxBid", rule.max_bid, subject.highest_bid, rule.max_bid))
         needs_person += _find_exceeded(rule, "approvalAbove", rule.approval_above, amounts.of_operation)
@@ -181,10 +192,12 @@ def evaluate_rules(rules: Sequence[Guardrail], subject: Subject) -> Evaluation:
 
 def is_match(scope: Scope, subject: Subject) -> bool:
     """Whether a rule with this scope applies to the operation: to its account, network, and one of its callers."""
-    return (
-        (not scope.networks or subject.network in scope.networks)
-        and (not scope.account_ids or subject.account_id in scope.account_ids)
-        and has_caller(scope, subject.callers)
+    return _has_account(scope, subject.network, subject.account_id) and has_caller(scope, subject.callers)
+
+
+def _has_account(scope: Scope, network: str, account_id: str) -> bool:
+    return (not scope.networks or network in scope.networks) and (
+        not scope.account_ids or account_id in scope.account_ids
     )
 
 
@@ -213,7 +226,6 @@ class _Amounts:
 
     Attributes:
         of_operation: the larger of exposure and plan, daily and lifetime.
-        of_call: the same for all operations of the call.
         bid: the highest bid.
         raises: for each budget that grows, its new value and its lowest one; None if that is not known. An unknown
             exposure is such a budget, too.
@@ -222,7 +234,6 @@ class _Amounts:
     """
 
     of_operation: tuple[int, int]
-    of_call: tuple[int, int]
     bid: int
     raises: tuple[tuple[int, int | None], ...]
     has_exposure: bool
@@ -232,17 +243,32 @@ class _Amounts:
     def of(cls, subject: Subject) -> _Amounts:
         """Return the amounts of an operation."""
         exposed, planned, bid = subject.exposed, subject.planned, subject.highest_bid
-        of_operation = _find_larger(exposed, planned)
         budgets = () if subject.exposure is None else subject.exposure.budgets
         raises = [*_list_raises(budgets, subject.lowest)] + [(0, None)] * exposed.is_unknown
         return cls(
-            of_operation=of_operation,
-            of_call=of_operation if subject.call is None else _find_larger(*subject.call),
+            of_operation=_find_larger(exposed, planned),
             bid=_to_comparable(bid),
             raises=tuple(raises),
             has_exposure=exposed != NO_SPEND,
             has_unknown=exposed.is_unknown or planned.is_unknown or bid == "unknown",
         )
+
+
+def _sum_call(rule: Guardrail, subject: Subject, amounts: _Amounts) -> tuple[int, int]:
+    """Return the larger of exposure and plan, daily and lifetime, of those operations of the call that a rule limits.
+
+    They may be of several accounts. Amounts of another currency than the rule's are not added.
+    """
+    if subject.call is None or not rule.per_operation.has_limit:
+        return amounts.of_operation
+    parts = [
+        part
+        for part in subject.call
+        if part.currency in (rule.currency, None) and _has_account(rule.scope, part.network, part.account_id)
+    ]
+    return _find_larger(
+        sum((part.exposed for part in parts), NO_SPEND), sum((part.planned for part in parts), NO_SPEND)
+    )
 
 
 def _find_larger(exposed: Spend, planned: Spend) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from adsunify.encryption import KeyRing
 from adsunify.errors import RequestNotSent, ResponseLost, invalid_input
 from adsunify.execution.executor import ExecutionLimits, KillPoint
 from adsunify.execution.state import LEASE_MILLISECONDS
+from adsunify.guardrails.evaluation import CallPart
 from adsunify.http.backend import PoolTransport
 from adsunify.http.messages import Request, Response
 from adsunify.http.safe_fetch import Resolver, resolve_host
@@ -74,6 +75,7 @@ class Service:
     """An open service.
 
     ``shielded_tasks``: tasks that run to their end. ``is_stopping``: executions hand back after the step in flight.
+    ``change_set_calls``: what the members of change sets expose and plan, by the ids of the change sets.
     ``workspace_rules``: the guardrails of workspaces as they were read last; ``rule_checks`` compares their version.
     ``resolve_host``: finds the addresses behind the host of a webhook destination.
     """
@@ -88,6 +90,7 @@ class Service:
     execution_slots: WeakValueDictionary[str, asyncio.Semaphore] = field(factory=WeakValueDictionary)
     key_usage: KeyUsage = field(factory=KeyUsage)
     workspace_rules: dict[str, WorkspaceRules] = field(factory=dict)
+    change_set_calls: dict[str, Sequence[CallPart]] = field(factory=dict)
     counters: Counters = field(factory=Counters)
     rate_limiter: RateLimiter = field(init=False)
     resolve_host: Resolver = resolve_host

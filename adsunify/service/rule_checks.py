@@ -6,7 +6,7 @@ windows (``SpendBinding``). The rules of a workspace are cached by their version
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from attrs import evolve
@@ -20,8 +20,10 @@ from adsunify.guardrails.evaluation import (
     Breach,
     BudgetKey,
     Caller,
+    CallPart,
     Evaluation,
     Subject,
+    drop_unknown,
     evaluate_rules,
     get_budget_key,
     sum_known_spend,
@@ -35,9 +37,9 @@ from adsunify.guardrails.refusals import (
 )
 from adsunify.guardrails.rules import Guardrail
 from adsunify.guardrails.windows import MILLISECONDS_PER_HOUR, SpendBinding, WindowUse
-from adsunify.plans.exposure import BudgetChange, Exposure
+from adsunify.plans.exposure import NO_SPEND, BudgetChange, Exposure, Spend
 from adsunify.plans.records import Plan
-from adsunify.store import events, guardrails, windows
+from adsunify.store import change_sets, events, guardrails, windows
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
@@ -47,6 +49,7 @@ from .core import Service, format_timestamp
 from .workspace_rules import NO_RULES, WorkspaceRules, is_rule_visible, load_workspace_rules
 
 MAX_CACHED_WORKSPACES = 1000
+MAX_CACHED_CHANGE_SETS = 100
 LOOK_BACK = 24 * MILLISECONDS_PER_HOUR
 """How far back ``maxIncreasePercent`` looks, in milliseconds."""
 APPROVAL_ADVICE = "Sign in, read the plan and execute it at {url}. Calling again does not change that."
@@ -93,6 +96,7 @@ async def check_plans(
     account_id: str,
     plans: Sequence[Plan],
     *,
+    call: Sequence[CallPart] | None = None,
     is_validation: bool = False,
     chain_id: str | None = None,
 ) -> list[Plan]:
@@ -103,6 +107,7 @@ async def check_plans(
         actor: who prepares or validates.
         account_id: the account of the plans.
         plans: the plans. For ``perOperation`` they count as one operation.
+        call: all plans of the call, if it has plans for other accounts too.
         is_validation: nothing is prepared, so nothing is recorded.
         chain_id: the chain that the plan continues. Windows that count it already have room for it.
 
@@ -116,7 +121,7 @@ async def check_plans(
     if not rules:
         return list(plans)
     lowest = await _find_lowest_budgets(service, rules, account_id, plans)
-    call = sum_known_spend([plan.exposure for plan in plans])
+    parts = call or [make_call_part(account_id, plan) for plan in plans]
     evaluations = [
         evaluate_rules(
             rules,
@@ -128,7 +133,7 @@ async def check_plans(
                 callers=callers,
                 exposure=plan.exposure,
                 lowest=lowest,
-                call=call,
+                call=parts,
             ),
         )
         for plan in plans
@@ -142,6 +147,13 @@ async def check_plans(
     return [
         _add_warnings(plan, evaluation.needs_person, full) for plan, evaluation in zip(plans, evaluations, strict=True)
     ]
+
+
+def make_call_part(account_id: str, plan: Plan) -> CallPart:
+    """Return what a plan adds to the amounts of its call."""
+    exposed, planned = sum_known_spend([plan.exposure])
+    currency = None if plan.exposure is None else plan.exposure.currency
+    return CallPart(account_id, plan.network, currency, exposed, planned)
 
 
 def _add_warnings(plan: Plan, needs_person: Sequence[Breach], full: Sequence[Breach]) -> Plan:
@@ -231,15 +243,16 @@ async def bind_spend(
         return binding
     callers = (Caller(record.credential, record.user_id), Caller(actor.credential, actor.user_id))
     rules = present.select_rules(callers)
+    currency = currency if plan.exposure is None else plan.exposure.currency
     subject = Subject(
         account_id=record.account_id,
         network=record.network,
-        currency=currency if plan.exposure is None else plan.exposure.currency,
+        currency=currency,
         action=plan.action,
         callers=callers,
         exposure=plan.exposure,
         lowest=await _find_lowest_budgets(service, rules, record.account_id, [plan]),
-        call=record.call_spend,
+        call=await _read_call(service, rules, record, currency),
     )
     evaluation = evaluate_rules(rules, subject)
     breaches = (*evaluation.breaches, *evaluation.unbounded)
@@ -258,6 +271,34 @@ async def bind_spend(
     if lowered and any(rule.max_increase_percent is not None for rule in present.rules.guardrails):
         await service.store.write(_record_lowered, actor.workspace_id, record.account_id, lowered, service.store.clock)
     return evolve(binding, uses=evaluation.uses)
+
+
+async def _read_call(
+    service: Service, rules: Sequence[Guardrail], record: OperationRecord, currency: str | None
+) -> Sequence[CallPart] | None:
+    """Return the operations of the call that prepared an operation, if a rule limits their sum."""
+    call = record.call_spend
+    if call is None or not any(rule.per_operation.has_limit for rule in rules):
+        return None
+    if not isinstance(call, str):
+        return [CallPart(record.account_id, record.network, currency, *call)]
+    if call not in service.change_set_calls:
+        members = await service.store.read(change_sets.list_members, call)
+        if len(service.change_set_calls) >= MAX_CACHED_CHANGE_SETS:
+            service.change_set_calls.clear()
+        service.change_set_calls[call] = [
+            CallPart(one.account_id, one.network, one.exposure["exposure"]["currency"], *_read_spend(one.exposure))
+            for one in members
+            if one.exposure is not None and one.exposure["exposure"] is not None
+        ]
+    parts: Sequence[CallPart] = service.change_set_calls[call]
+    return parts
+
+
+def _read_spend(exposure: Mapping[str, Json]) -> Iterator[Spend]:
+    """Yield the exposure and the planned budgets of a member of a change set, without unknown parts."""
+    for name in ("exposure", "planned"):
+        yield NO_SPEND if exposure[name] is None else drop_unknown(Spend.from_json(exposure[name]))
 
 
 def list_lowered_budgets(exposure: Exposure | None) -> list[BudgetChange]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from attrs import frozen
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, exists, select, update
 
 from adsunify.actor import Actor
 from adsunify.execution.state import build_actor_record
@@ -66,15 +66,21 @@ _MEMBER = (
     change_set_members.c.change_set_id == bindparam("of_change_set"),
     change_set_members.c.n == bindparam("of_n"),
 )
+_IS_HELD = exists().where(
+    change_sets.c.id == change_set_members.c.change_set_id,
+    change_sets.c.fence == bindparam("held_fence"),
+    change_sets.c.lease_until.is_not(None),
+)
 _SAVE_PLANNED = Statement(
     update(change_set_members)
-    .where(*_MEMBER)
+    .where(*_MEMBER, _IS_HELD)
     .values(
         plan=bindparam("new_plan", type_=change_set_members.c.plan.type),
         draft=bindparam("new_draft", type_=change_set_members.c.draft.type),
         issues=bindparam("new_issues", type_=change_set_members.c.issues.type),
         reason=bindparam("new_reason"),
     )
+    .returning(change_set_members.c.n)
 )
 _SAVE_OPERATION = Statement(
     update(change_set_members)
@@ -89,8 +95,9 @@ _SAVE_OPERATION = Statement(
 )
 _SAVE_ERROR = Statement(
     update(change_set_members)
-    .where(*_MEMBER)
+    .where(*_MEMBER, _IS_HELD)
     .values(error=bindparam("new_error", type_=change_set_members.c.error.type))
+    .returning(change_set_members.c.n)
 )
 _DUE = Statement(
     select(change_sets.c.id)
@@ -146,7 +153,7 @@ _BEGIN = Statement(
 
 def save_planned(
     connection: Connection,
-    change_set_id: str,
+    claim: Claim,
     n: int,
     *,
     plan: str | None = None,
@@ -154,16 +161,18 @@ def save_planned(
     issues: Sequence[Mapping[str, Json]] | None = None,
     reason: str | None = None,
 ) -> None:
-    """Store the result of planning a member; without arguments it is to be planned again."""
+    """Store the result of planning a member; without arguments it is to be planned again. Raises LeaseLost."""
     values = {
-        "of_change_set": change_set_id,
+        "of_change_set": claim.change_set_id,
         "of_n": n,
+        "held_fence": claim.fence,
         "new_plan": plan,
         "new_draft": draft,
         "new_issues": issues,
         "new_reason": reason,
     }
-    _SAVE_PLANNED.execute_each(connection, [values])
+    if not _SAVE_PLANNED.fetch_all(connection, values):
+        raise LeaseLost
 
 
 def insert_operations(
@@ -331,9 +340,11 @@ def begin_execution(
     return Claim(change_set_id, row.fence)
 
 
-def save_error(connection: Connection, change_set_id: str, n: int, error: Mapping[str, Json] | None) -> None:
-    """Store why the execution of a member was refused."""
-    _SAVE_ERROR.execute_each(connection, [{"of_change_set": change_set_id, "of_n": n, "new_error": error}])
+def save_error(connection: Connection, claim: Claim, n: int, error: Mapping[str, Json]) -> None:
+    """Store why the execution of a member was refused. Raises LeaseLost."""
+    values = {"of_change_set": claim.change_set_id, "of_n": n, "held_fence": claim.fence, "new_error": error}
+    if not _SAVE_ERROR.fetch_all(connection, values):
+        raise LeaseLost
 
 
 def end_execution(

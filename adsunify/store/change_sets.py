@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from attrs import evolve, fields, frozen
@@ -242,7 +243,8 @@ def cancel_change_set(connection: Connection, actor: Actor, change_set_id: str, 
     ids = [member.operation_id for member in list_members(connection, change_set_id) if member.operation_id is not None]
     for operation in operations.list_operations_by_id(connection, ids, clock, has_plans=False).values():
         if operation.status == "prepared" and operation.resumed_by is None:
-            cancellation.withdraw_operation(connection, actor, operation, clock)
+            with suppress(OperationError, Conflict):  # it was claimed or resumed since it was read, so it has begun
+                cancellation.withdraw_operation(connection, actor, operation, clock)
 
 
 def record_change(

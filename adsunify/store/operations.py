@@ -26,13 +26,17 @@ from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
 from .undos import link_undo
 
+CallSpend = tuple[Spend, Spend] | str
+"""What all operations of a call expose and plan in one account, or the id of the change set whose members they are."""
+
 
 @frozen
 class OperationDraft:
     """An operation to be prepared.
 
     ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: what all
-    operations of the call that prepares it expose and plan; None if the call prepares this operation alone.
+    operations of the call that prepares it expose and plan, or the id of the change set whose members they are; None if
+    the call prepares this operation alone.
     ``resumes``: where it carries on; None if it is the first operation of its chain.
     ``undoes``: the operation that it undoes. ``launch_id``: the launch that it belongs to.
     """
@@ -41,7 +45,7 @@ class OperationDraft:
     plan: Plan
     source_operation_id: str | None = None
     unified: bool = False
-    call_spend: tuple[Spend, Spend] | None = None
+    call_spend: CallSpend | None = None
     resumes: ChainEnd | None = None
     undoes: str | None = None
     launch_id: str | None = None
@@ -119,7 +123,7 @@ class OperationRecord:
     fence: int
     executed_by: Mapping[str, Json] | None
     cancelled_by: Mapping[str, Json] | None
-    call_spend: tuple[Spend, Spend] | None
+    call_spend: CallSpend | None
     chain_id: str
     resumes: str | None
     resumed_by: str | None
@@ -392,15 +396,15 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
     )
 
 
-def dump_call_spend(call: tuple[Spend, Spend] | None) -> Json:
-    """Return the stored form: exposure and planned budgets, each with its daily and its lifetime amount."""
-    return None if call is None else [[spend.daily, spend.lifetime] for spend in call]
+def dump_call_spend(call: CallSpend | None) -> Json:
+    """Return the stored form: exposure and planned budgets, each with its daily and its lifetime amount, or the id."""
+    return call if call is None or isinstance(call, str) else [[spend.daily, spend.lifetime] for spend in call]
 
 
-def load_call_spend(stored: Json) -> tuple[Spend, Spend] | None:
+def load_call_spend(stored: Json) -> CallSpend | None:
     """Read what :func:`dump_call_spend` wrote."""
-    if stored is None:
-        return None
+    if stored is None or isinstance(stored, str):
+        return stored
     exposed, planned = (Spend(*amounts) for amounts in stored)
     return exposed, planned
 

@@ -190,26 +190,54 @@ async def test_the_same_key_prepares_once(server: Served) -> None:
     await wait(server, f"/launches/{launch['launchId']}")
 
 
-async def test_guardrails_count_the_cells_of_an_account_as_one_call(server: Served) -> None:
-    rule = {
-        "name": "Small",
-        "currency": "USD",
-        "perOperation": {"daily": "30", "lifetime": None},
-        "approvalAbove": None,
-    }
+async def test_guardrails_count_all_cells_as_one_call(server: Served) -> None:
+    """Of one account and of several, if the rule limits them. A rule of one network counts only its cells."""
     body = make_launch(server, ("meta", "meta", "tiktok"), "Rule")
     for n, account in enumerate(body["accounts"]):
         account |= {"key": str(n), "campaign": {**account["campaign"], "name": f"Rule {n}"}}
-    made = await server.admin.post("/guardrails", {name: one for name, one in rule.items() if one is not None}, 201)
-    try:
-        launch = await prepare(server, body)
+    amounts = [float(account["campaign"]["budget"]["amount"]) for account in body["accounts"]]
+    exceeded = {"0": ["guardrail_exceeded"], "1": ["guardrail_exceeded"], "2": []}
+    for networks, limit, expected in (
+        (["meta", "tiktok"], sum(amounts) - 1, {**exceeded, "2": ["guardrail_exceeded"]}),
+        (["meta", "tiktok"], sum(amounts), {key: [] for key in exceeded}),
+        (["meta"], sum(amounts[:2]) - 1, exceeded),
+    ):
+        rule = {
+            "name": "Small",
+            "currency": "USD",
+            "scope": {"networks": networks},
+            "perOperation": {"daily": f"{limit:.2f}", "lifetime": None},
+        }
+        made = await server.admin.post("/guardrails", rule, 201)
+        try:
+            launch = await prepare(server, body)
+        finally:
+            await server.admin.delete(f"/guardrails/{made['id']}")
         codes = {cell["key"]: [issue["code"] for issue in cell["issues"]] for cell in launch["cells"]}
-        assert (launch["status"], codes) == (
-            "invalid",
-            {"0": ["guardrail_exceeded"], "1": ["guardrail_exceeded"], "2": []},
-        )
+        assert codes == expected and (launch["status"] == "prepared") is not any(codes.values()), launch
+        if launch["status"] == "prepared":
+            await server.admin.post(f"/launches/{launch['launchId']}/cancel", {})
+
+
+async def test_a_limit_on_the_executor_counts_all_cells(server: Served) -> None:
+    """Somebody else prepared the launch, so only its execution is limited; also one of a single operation of it."""
+    launch = await prepare(server, make_launch(server, ("meta", "tiktok"), "Executor"))
+    (change_set,) = launch["changeSets"]
+    amounts = [float(one["planned"]["daily"]) for one in change_set["operations"]]
+    key_id, secret = await server.key("admin")
+    limits = {"daily": f"{sum(amounts) - 1:.2f}", "lifetime": None}
+    rule = {"name": "Key", "currency": "USD", "scope": {"keyIds": [key_id]}, "perOperation": limits}
+    made = await server.admin.post("/guardrails", rule, 201)
+    writes = server.networks.writes()
+    try:
+        at = f"/operations/{change_set['operations'][0]['operationId']}/execute"
+        problem = await server.caller(secret).problem(403, "POST", at, {"confirmed": True})
+        done = await execute(server, change_set, server.caller(secret))
     finally:
         await server.admin.delete(f"/guardrails/{made['id']}")
+    assert problem["code"] == "guardrail_exceeded"
+    assert [one["error"]["code"] for one in done["operations"]] == ["guardrail_exceeded"] * 2, done
+    assert (count_states(done["operations"]), server.networks.writes()) == ({"refused": 2}, writes)
 
 
 # -- who ----------------------------------------------------------------------------------------------------------
@@ -375,6 +403,53 @@ async def test_half_of_a_cell_is_resumed(server: Served) -> None:
     assert [one["state"] for one in (await execute(server, anew))["operations"]] == ["succeeded"]
     assert server.networks.count("POST", "facebook", "/campaigns") == campaigns
     assert await read_cells(server, launch) == {"meta": "succeeded"}
+
+
+async def test_the_review_time_ends_while_cells_are_written(server: Served) -> None:
+    """What is left expires and nothing more is written; preparing anew resumes what was begun."""
+    body = make_launch(server, ["meta"] * 8, "Late")
+    for n, account in enumerate(body["accounts"]):
+        account |= {"key": str(n), "campaign": {**account["campaign"], "name": f"Late {n}"}}
+    launch = await prepare(server, body)
+    (change_set,) = launch["changeSets"]
+    campaigns = server.networks.count("POST", "facebook", "/campaigns")
+    await server.networks.fault("meta", "latency", value=300, times=40)
+    confirmed = {"confirmed": True, "digest": change_set["digest"]}
+    await server.admin.post(f"/change-sets/{change_set['id']}/execute", confirmed, 202)
+    while server.networks.count("POST", "facebook", "/campaigns") == campaigns:
+        await asyncio.sleep(0.01)
+    server.hands.pass_(minutes=31)
+    done = await wait(server, f"/change-sets/{change_set['id']}")
+    await server.networks.clear_faults()
+    assert done["status"] == "finished" and set(count_states(done["operations"])) <= {"expired", "succeeded"}, done
+    anew = await change(server, launch, "prepare")
+    assert (await execute(server, anew))["status"] == "finished"
+    assert set((await read_cells(server, launch)).values()) == {"succeeded"}
+    assert server.networks.count("POST", "facebook", "/campaigns") == campaigns + 8
+
+
+async def test_a_stop_while_cells_are_written(server: Served) -> None:
+    """What has begun ends; nothing else begins, also if the stop meets operations that begin just then."""
+    body = make_launch(server, ["meta"] * 12, "Stop")
+    for n, account in enumerate(body["accounts"]):
+        account |= {"key": str(n), "campaign": {**account["campaign"], "name": f"Stop {n}"}}
+    launch = await prepare(server, body)
+    (change_set,) = launch["changeSets"]
+    campaigns = server.networks.count("POST", "facebook", "/campaigns")
+    confirmed = {"confirmed": True, "digest": change_set["digest"]}
+    await server.admin.post(f"/change-sets/{change_set['id']}/execute", confirmed, 202)
+    while server.networks.count("POST", "facebook", "/campaigns") == campaigns:
+        await asyncio.sleep(0.001)
+    stopped = await server.admin.post(f"/change-sets/{change_set['id']}/cancel", {})
+    assert stopped["status"] == "cancelled"
+    await server.settled()
+    states = count_states((await server.admin.get(f"/launches/{launch['launchId']}"))["cells"])
+    assert set(states) <= {"succeeded", "cancelled"} and states["succeeded"], states
+    anew = await change(server, launch, "prepare")
+    if states["cancelled"]:
+        await execute(server, anew)
+    assert set((await read_cells(server, launch)).values()) == {"succeeded"}
+    assert server.networks.count("POST", "facebook", "/campaigns") == campaigns + 12
 
 
 async def test_an_expired_change_set_is_prepared_anew(server: Served) -> None:

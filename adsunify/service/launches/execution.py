@@ -50,7 +50,7 @@ async def execute_members(service: Service, claim: Claim, record: ChangeSetRecor
     """
     store = service.store
     members = await store.read(change_sets.list_members, record.id)
-    run = _Run(service, record)
+    run = _Run(service, claim, record)
     due = [one for one in members if one.operation_id is not None and one.error is None]
     await run_together([run.execute(one) for one in due])
     if service.is_stopping:
@@ -69,6 +69,7 @@ class _Run:
     """One execution of a change set in this process. ``error``: why members stay prepared."""
 
     service: Service
+    claim: Claim
     record: ChangeSetRecord
     slots: Slots = field(factory=lambda: Slots(WRITES_PER_ACCOUNT, WRITES_PER_NETWORK))
     refused_ids: set[str] = field(factory=set)
@@ -113,7 +114,7 @@ class _Run:
                 self.error = error
                 return None
             self.refused_ids.add(operation_id)
-            await service.store.write(change_set_runs.save_error, self.record.id, member.n, error)
+            await service.store.write(change_set_runs.save_error, self.claim, member.n, error)
             return None
         return None if operation["status"] == "succeeded" else operation
 

@@ -13,9 +13,8 @@ from attrs import define, evolve, field
 from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError, Conflict, Forbidden, ProviderThrottled, StoreError
 from adsunify.execution.state import REVIEW_MILLISECONDS
-from adsunify.guardrails.evaluation import sum_known_spend
 from adsunify.service.core import Service
-from adsunify.service.rule_checks import check_plans, raise_if_credential_is_frozen
+from adsunify.service.rule_checks import check_plans, make_call_part, raise_if_credential_is_frozen
 from adsunify.store import change_set_runs, change_sets
 from adsunify.store.change_set_runs import PlannedMember
 from adsunify.store.change_sets import ChangeSetRecord, Claim, MemberRecord
@@ -107,18 +106,18 @@ async def prepare_members(service: Service, claim: Claim, record: ChangeSetRecor
     for _ in range(MAX_ROUNDS):
         actor = await _load_actor(service, record)
         if actor is not None:
-            await _plan_members(service, actor, record, members)
+            await _plan_members(service, actor, claim, members)
             actor = await _load_actor(service, record)
         if actor is None:
             await store.write(change_set_runs.end_preparation, claim, "cancelled", {}, store.clock, NO_ACTOR_ERROR)
             return
         await _check_guardrails(service, actor, members)
         issues = {one.record.key: one.issues for one in members if one.is_strict and one.issues}
-        planned = [_make_planned_member(record, members, one) for one in members if one.planned is not None]
+        planned = [_make_planned_member(record, one) for one in members if one.planned is not None]
         if (issues and not record.skip_invalid) or not planned:
             await _end_refused(service, claim, members, issues)
             return
-        await _save_refusals(service, record, members)
+        await _save_refusals(service, claim, members)
         try:
             await store.write(change_set_runs.insert_operations, actor, claim, planned, store.clock, issues)
             return
@@ -150,36 +149,35 @@ async def _end_refused(
     service: Service, claim: Claim, members: Sequence[_Member], issues: Mapping[str, Sequence[Mapping[str, Json]]]
 ) -> None:
     store = service.store
-    record = await store.read(change_sets.read_change_set, claim.change_set_id, store.clock)
-    await _save_refusals(service, record, members)
+    await _save_refusals(service, claim, members)
     error = None if issues else {"code": "nothing_to_do", "message": "No member of it can be prepared."}
     await store.write(change_set_runs.end_preparation, claim, "invalid", issues, store.clock, error)
 
 
-async def _save_refusals(service: Service, record: ChangeSetRecord, members: Sequence[_Member]) -> None:
+async def _save_refusals(service: Service, claim: Claim, members: Sequence[_Member]) -> None:
     """Store the refusals by guardrails, which :func:`_plan_member` has not stored."""
     for one in members:
         if one.planned is None and not one.is_saved:
             await service.store.write(
-                change_set_runs.save_planned, record.id, one.record.n, issues=one.issues or None, reason=one.reason
+                change_set_runs.save_planned, claim, one.record.n, issues=one.issues or None, reason=one.reason
             )
 
 
 # -- planning -----------------------------------------------------------------------------------------------------
 
 
-async def _plan_members(service: Service, actor: Actor, record: ChangeSetRecord, members: Sequence[_Member]) -> None:
+async def _plan_members(service: Service, actor: Actor, claim: Claim, members: Sequence[_Member]) -> None:
     slots = Slots(PLANS_PER_ACCOUNT, PLANS_PER_NETWORK)
     open_members = [one for one in members if one.planned is None and not one.issues and one.reason is None]
-    await run_together([_plan_member(service, actor, record, one, slots) for one in open_members])
+    await run_together([_plan_member(service, actor, claim, one, slots) for one in open_members])
 
 
-async def _plan_member(service: Service, actor: Actor, record: ChangeSetRecord, member: _Member, slots: Slots) -> None:
+async def _plan_member(service: Service, actor: Actor, claim: Claim, member: _Member, slots: Slots) -> None:
     """Plan a member, and store its plan or why it is refused."""
-    stored, change_set_id = member.record, record.id
+    stored = member.record
     async with slots.accounts[stored.account_id], slots.networks[stored.network]:
         result = await _plan_with_patience(service, actor, stored.account_id, member.task)
-    save, store = partial(change_set_runs.save_planned, change_set_id=change_set_id, n=stored.n), service.store
+    save, store = partial(change_set_runs.save_planned, claim=claim, n=stored.n), service.store
     if isinstance(result, PlannedTask):
         member.planned = result
         await store.write(save, plan=result.plan.canonical_bytes.decode("ascii"), draft=result.to_json())
@@ -212,7 +210,8 @@ async def _plan_with_patience(
 
 
 async def _check_guardrails(service: Service, actor: Actor, members: Sequence[_Member]) -> None:
-    """Check the plans of each account together, as those of a bulk call. Refused members keep the reason."""
+    """Check the plans of each account. All members are one call for ``perOperation``. Refused ones keep the reason."""
+    call = [make_call_part(one.record.account_id, one.planned.plan) for one in members if one.planned is not None]
     groups: dict[tuple[str, str | None], list[_Member]] = {}
     for member in members:
         if member.planned is not None:
@@ -221,7 +220,7 @@ async def _check_guardrails(service: Service, actor: Actor, members: Sequence[_M
     for (account_id, chain_id), group in groups.items():
         plans = [one.planned.plan for one in group if one.planned is not None]
         try:
-            checked = await check_plans(service, actor, account_id, plans, chain_id=chain_id)
+            checked = await check_plans(service, actor, account_id, plans, call=call, chain_id=chain_id)
         except Forbidden as problem:
             for one in group:
                 one.refuse(make_refusal(one.task, problem))
@@ -231,15 +230,12 @@ async def _check_guardrails(service: Service, actor: Actor, members: Sequence[_M
             one.planned = evolve(one.planned, plan=plan)
 
 
-def _make_planned_member(record: ChangeSetRecord, members: Sequence[_Member], member: _Member) -> PlannedMember:
+def _make_planned_member(record: ChangeSetRecord, member: _Member) -> PlannedMember:
     planned, stored = member.planned, member.record
     assert planned is not None
     draft = planned.make_draft(stored.account_id, planned.plan, record.launch_id)
-    plans = [
-        one.planned.plan for one in members if one.planned is not None and one.record.account_id == stored.account_id
-    ]
-    if len(plans) > 1 and draft.call_spend is None:
-        draft = evolve(draft, call_spend=sum_known_spend([plan.exposure for plan in plans]))
+    if draft.call_spend is None:
+        draft = evolve(draft, call_spend=record.id)
     view = planned.plan.as_json.get("exposure", {})
     exposure = {"exposure": view.get("exposure"), "planned": view.get("planned")}
     return PlannedMember(stored.n, stored.key, draft, exposure, planned.found, planned.replaced)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.guardrails.evaluation import Caller, Evaluation, Subject, evaluate_rules, sum_known_spend
+from adsunify.guardrails.evaluation import Caller, CallPart, Evaluation, Subject, evaluate_rules, sum_known_spend
 from adsunify.guardrails.refusals import describe_approval, describe_breach, make_refusal, make_rule_breach
 from adsunify.guardrails.rules import ClientIdentity, Guardrail, Limits, Scope, Window
 from adsunify.plans.exposure import Amount, BudgetChange, Exposure, Spend
@@ -127,8 +127,34 @@ def test_the_operations_of_one_call_count_as_one() -> None:
     parts = [exposing(6 * UNIT), exposing(6 * UNIT, "unknown"), None]
     call = sum_known_spend(parts)
     assert call[0] == Spend(12 * UNIT, 0)
-    found = evaluate_rules([rule(per_operation=TEN)], subject(parts[0], call=call))
+    part = CallPart(ACCOUNT, "meta", "USD", *call)
+    found = evaluate_rules([rule(per_operation=TEN)], subject(parts[0], call=[part]))
     assert [(breach.member, breach.asked) for breach in found.breaches] == [("perOperation.daily", 12 * UNIT)]
+
+
+@pytest.mark.parametrize(
+    ("scope", "asked"),
+    [
+        ({}, 18 * UNIT),
+        ({"networks": ("meta",)}, 12 * UNIT),
+        ({"account_ids": (ACCOUNT, "third")}, 12 * UNIT),
+        ({"account_ids": (ACCOUNT,)}, None),
+    ],
+)
+def test_a_call_counts_in_the_accounts_that_a_rule_limits(scope: dict[str, Any], asked: int | None) -> None:
+    """A call of several accounts, such as a launch. Amounts of another currency are not added."""
+    places = [
+        (ACCOUNT, "meta", "USD"),
+        ("second", "meta", "USD"),
+        ("third", "tiktok", "USD"),
+        ("fourth", "meta", "EUR"),
+    ]
+    call = [CallPart(*place, Spend(), Spend(6 * UNIT, 0)) for place in places]
+    found = evaluate_rules(
+        [rule(per_operation=TEN, scope=Scope(**scope), other_currencies="allow")],
+        subject(exposing(planned=Spend(6 * UNIT, 0)), call=call),
+    )
+    assert [breach.asked for breach in found.breaches] == ([] if asked is None else [asked])
 
 
 @pytest.mark.parametrize(("bid", "members"), [(None, []), (2 * UNIT, []), (2 * UNIT + 1, ["maxBid"])])

@@ -129,6 +129,16 @@ async def test_a_lease_that_ran_out_is_taken_over_once(world: World, hands: Hand
         await insert(world, claim, plan_members(world))
     with pytest.raises(LeaseLost):
         await world.store.write(change_set_runs.end_preparation, claim, "invalid", {}, world.clock)
+    error = {"code": "late", "message": "It comes too late."}
+    for write in (
+        lambda connection: change_set_runs.save_planned(connection, claim, 0, reason="late"),
+        lambda connection: change_set_runs.save_error(connection, claim, 0, error),
+    ):
+        with pytest.raises(LeaseLost):
+            await world.store.write(write)
+    assert {
+        (one.reason, one.error) for one in await world.store.read(change_sets.list_members, taken[0].change_set_id)
+    } == {(None, None)}
     assert (await insert(world, taken[0], plan_members(world))).status == "prepared"
     assert await world.store.read(change_sets_due, world) == []
 
@@ -174,6 +184,18 @@ async def test_cancelling_ends_the_lease_and_the_operations(world: World) -> Non
     await world.store.write(change_set_runs.end_preparation, done, "invalid", {}, world.clock)
     with pytest.raises(OperationError, match="invalid"):
         await world.store.write(change_sets.cancel_change_set, world.admin, done.change_set_id, world.clock)
+
+
+async def test_cancelling_leaves_operations_that_begin_at_the_same_time(world: World) -> None:
+    """A stop does not fail because an operation was claimed after the stop has read it."""
+    claim = await begin(world, None, 8)
+    digest = str((await insert(world, claim, plan_members(world, 8))).digest)
+    assert await execute(world, claim, digest) is not None
+    ids = [str(one.operation_id) for one in await world.store.read(change_sets.list_members, claim.change_set_id)]
+    cancelling = world.store.write(change_sets.cancel_change_set, world.admin, claim.change_set_id, world.clock)
+    await asyncio.gather(cancelling, *(world.claim(id_) for id_ in reversed(ids)), return_exceptions=True)
+    assert (await read(world, claim)).status == "cancelled"
+    assert {(await world.get(id_)).status for id_ in ids} <= {"running", "cancelled"}
 
 
 async def test_an_actor_is_loaded_with_its_present_authority(world: World) -> None:
