@@ -44,8 +44,8 @@ class AsyncAds(AsyncNamespaces):
     clients.
 
     ``options`` are those of :class:`~adsunify.client.options.RemoteOptions`, for a server only: ``timeout``,
-    ``max_retries``, ``http_client``, ``on_request`` and ``on_response``. docs/client.md describes them. A retry never
-    does a write or a prepare twice.
+    ``max_retries``, ``http_client``, ``proxy``, ``ca_file``, ``on_request`` and ``on_response``. docs/client.md
+    describes them. A retry never does a write or a prepare twice.
     """
 
     def __init__(

@@ -38,7 +38,9 @@ async def open_backend(
 ) -> Backend:
     """Return a backend for a server at an http(s) address, or for a database, which is opened.
 
-    ``options`` are those of :class:`adsunify.client.options.RemoteOptions`. Raises InvalidInput and StoreError,
+    ``options`` are those of :class:`adsunify.client.options.RemoteOptions`; ``environment`` has the settings of
+    :mod:`adsunify.http.egress` for what they leave out. The proxy of the environment
+    is not asked for a server on this machine. Raises InvalidInput and StoreError,
     and MissingExtra for a database without the extra ``store``.
     """
     given = {} if options is None else options
@@ -47,9 +49,14 @@ async def open_backend(
             raise invalid_input(name, "type", f"must be text{ADDRESS_EXAMPLES if name == 'server' else ''}.")
     if is_web_address(url):
         # a client of a local store does not load the HTTP client
+        from adsunify.http.egress import is_loopback_url, read_egress
+
         from .http_backend import make_http_backend
 
-        return make_http_backend(url, token, read_options(given))
+        egress = None if "http_client" in given else read_egress(environment)
+        if egress is not None and is_loopback_url(url):
+            egress = egress.without_proxy()
+        return make_http_backend(url, token, read_options(given, egress))
     if token is not None:
         raise invalid_input(
             "token", "not_supported", "is only for a server, whose address begins with http:// or https://."

@@ -27,7 +27,9 @@ from adsunify.errors import (
     invalid_input,
 )
 from adsunify.http.deadline import patient_timeout
+from adsunify.http.egress import Egress
 from adsunify.http.retry_after import parse_retry_after
+from adsunify.http.tunnel_transport import TunnelTransport
 from adsunify.problem_details import from_problem_details
 from adsunify.values.exact_json import Json, loads
 
@@ -218,6 +220,12 @@ def _build_message(endpoint: Endpoint, request: ApiRequest, token: str) -> _Mess
     return _Message(endpoint, path, dict(request.query), headers, content)
 
 
+def _make_http_client(egress: Egress) -> httpx.AsyncClient:
+    """Make a client that reads nothing of the environment."""
+    transport = None if egress.proxy is None else TunnelTransport(egress)
+    return httpx.AsyncClient(trust_env=False, verify=egress.tls, transport=transport)
+
+
 def make_http_backend(url: str, token: str | None, options: ClientOptions) -> HttpBackend:
     """Return a backend for a server. Raises InvalidInput for an address or a token that cannot be used."""
     if not token:
@@ -238,6 +246,6 @@ def make_http_backend(url: str, token: str | None, options: ClientOptions) -> Ht
         )
     http_client = options.http_client
     if http_client is None:
-        http_client = httpx.AsyncClient(trust_env=False)
+        http_client = _make_http_client(options.egress or Egress())
         options = options if options.timeout is not None else evolve(options, timeout=options.deadline_seconds)
     return HttpBackend(http_client, str(address), token, options)

@@ -6,14 +6,17 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from inspect import iscoroutinefunction
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from attrs import field, fields_dict, frozen
+from attrs import evolve, field, frozen
 
 from adsunify.errors import Issue, raise_if_issues
 
 if TYPE_CHECKING:
     import httpx
+
+    from adsunify.http.egress import Egress
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 DEFAULT_MAX_RETRIES = 2
@@ -58,6 +61,9 @@ class RemoteOptions(TypedDict, total=False):
             certainly did nothing are repeated.
         http_client: the ``httpx.AsyncClient`` that sends the requests, with its proxies, certificates, transport, and
             its own timeout unless ``timeout`` is given. It is closed with this client.
+        proxy: the http or https address of a proxy that connects to the server, such as
+            ``http://user:password@proxy.example:3128``.
+        ca_file: a file with certificates in PEM, of authorities that are trusted in addition.
         on_request: called with a :class:`RequestInfo` before each attempt.
         on_response: called with a :class:`ResponseInfo` after each attempt.
     """
@@ -65,17 +71,23 @@ class RemoteOptions(TypedDict, total=False):
     timeout: float | httpx.Timeout
     max_retries: int
     http_client: httpx.AsyncClient
+    proxy: str
+    ca_file: str | PathLike[str]
     on_request: Callable[[RequestInfo], object]
     on_response: Callable[[ResponseInfo], object]
 
 
 @frozen
 class ClientOptions:
-    """:class:`RemoteOptions` after they were checked; None where an option was not given."""
+    """:class:`RemoteOptions` after they were checked; None where an option was not given.
+
+    ``egress``: the proxy and the trusted authorities; not used with an ``http_client``.
+    """
 
     timeout: float | httpx.Timeout | None = None
     max_retries: int = DEFAULT_MAX_RETRIES
     http_client: httpx.AsyncClient | None = field(default=None, repr=False)
+    egress: Egress | None = None
     on_request: Callable[[RequestInfo], object] | None = None
     on_response: Callable[[ResponseInfo], object] | None = None
 
@@ -85,22 +97,39 @@ class ClientOptions:
         return self.timeout if isinstance(self.timeout, float) else DEFAULT_TIMEOUT_SECONDS
 
 
-OPTION_NAMES = tuple(fields_dict(ClientOptions))
+OPTION_NAMES = tuple(RemoteOptions.__annotations__)
+EGRESS_NAMES = ("proxy", "ca_file")
 HTTP_CLIENT_MESSAGE = (
     "must be an open httpx.AsyncClient, also for Ads: Ads calls the server from an event loop in its own thread."
 )
 
 
-def read_options(given: Mapping[str, Any]) -> ClientOptions:
-    """Check the options of a client of a server. Raises InvalidInput that names each refused option."""
+def read_options(given: Mapping[str, Any], egress: Egress | None = None) -> ClientOptions:
+    """Check the options of a client of a server. Raises InvalidInput that names each refused option.
+
+    ``egress``: the proxy and the authorities where no option gives them.
+    """
     import httpx
 
     raise_if_issues(_find_unknown_options(given))
     raise_if_issues(_find_issues(given))
-    options = dict(given)
+    options = {name: value for name, value in given.items() if name not in EGRESS_NAMES}
+    options["egress"] = _read_egress(given, egress)
     if "timeout" in options and not isinstance(options["timeout"], httpx.Timeout):
         options["timeout"] = float(options["timeout"])
     return ClientOptions(**options)
+
+
+def _read_egress(given: Mapping[str, Any], egress: Egress | None) -> Egress:
+    """Return the proxy and the authorities of the options, otherwise those of ``egress``."""
+    from adsunify.http.egress import Egress, make_tls_context, parse_proxy
+
+    egress = egress or Egress()
+    if "proxy" in given:
+        egress = evolve(egress, proxy=parse_proxy(given["proxy"], "proxy"))
+    if "ca_file" in given:
+        egress = evolve(egress, tls=make_tls_context(given["ca_file"], "ca_file"))
+    return egress
 
 
 def refuse_options(given: Mapping[str, Any]) -> None:
@@ -135,6 +164,10 @@ def _find_issues(given: Mapping[str, Any]) -> Iterator[Issue]:
         client = given["http_client"]
         if not isinstance(client, httpx.AsyncClient) or client.is_closed:
             yield Issue("http_client", "type", HTTP_CLIENT_MESSAGE)
+        for name in EGRESS_NAMES:
+            if name in given:
+                text = "cannot be combined with http_client: give the httpx.AsyncClient its proxy and certificates."
+                yield Issue(name, "not_allowed", text)
     for name in ("on_request", "on_response"):
         if name in given and (not callable(given[name]) or iscoroutinefunction(given[name])):
             yield Issue(name, "type", "must be a function that takes one argument and is not a coroutine function.")

@@ -2,7 +2,7 @@
 
 httpcore reaches the network only through its ``AsyncNetworkBackend``. Ours connects to exactly the address it is given,
 and calls :meth:`RequestProgress.begin_sending` at the first ``write`` of a request. The bytes of the TLS handshake do
-not pass through this ``write``.
+not pass through this ``write``, and neither do those of a proxy's ``CONNECT`` (:mod:`adsunify.http.egress`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import httpx
 from attrs import define, field
 
 from adsunify.errors import RequestNotSent, ResponseLost
+
+from .egress import Egress
 
 CONNECT_TIMEOUT_SECONDS = 10.0
 """The maximum time to connect, TLS included."""
@@ -81,14 +83,17 @@ class RequestProgress:
 class NetworkBackend(httpcore.AsyncNetworkBackend):
     """Connects to ``address`` for every host, or to the host itself if ``address`` is None.
 
-    ``progress`` belongs to the request that is being sent. ``room`` is the number of bytes that may still be read.
+    ``sockets`` opens the connections. ``progress`` belongs to the request that is being sent. ``room`` is the number of
+    bytes that may still be read.
     """
 
-    def __init__(self, address: str | None = None, room: float = math.inf) -> None:
+    def __init__(
+        self, sockets: httpcore.AsyncNetworkBackend, address: str | None = None, room: float = math.inf
+    ) -> None:
         self.progress = RequestProgress()
         self.room = room
         self._address = address
-        self._sockets = httpcore.AnyIOBackend()
+        self._sockets = sockets
 
     async def connect_tcp(
         self,
@@ -154,15 +159,20 @@ class PoolTransport(httpx.AsyncBaseTransport):
     It does not follow redirects, repeat requests, or read proxies from the environment.
 
     Args:
-        tls: the TLS settings.
-        address: connect to this address instead of the request's host. TLS still verifies the host name.
+        egress: the TLS settings and the proxy.
+        address: connect to this address instead of the request's host, also where a proxy connects. TLS still verifies
+            the host name.
         room: how many bytes may be read in all.
+
+    Attributes:
+        via: names the proxy in error messages; empty without one.
     """
 
-    def __init__(self, tls: ssl.SSLContext, *, address: str | None = None, room: float = math.inf) -> None:
-        self._backend = NetworkBackend(address, room)
+    def __init__(self, egress: Egress, *, address: str | None = None, room: float = math.inf) -> None:
+        self.via = egress.via
+        self._backend = NetworkBackend(egress.make_sockets(), address, room)
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=tls,
+            ssl_context=egress.tls,
             max_connections=MAX_CONNECTIONS,
             keepalive_expiry=IDLE_TIMEOUT_SECONDS,
             retries=0,

@@ -3,7 +3,10 @@
 The address must be https on port 443 with a host name, without credentials and fragment. IP addresses are refused in
 every spelling. Every IPv4 address of the name must be public. The connection goes to exactly the address that was
 checked, and TLS verifies the name. Redirects are not followed. The response is limited in size (after decompression)
-and in time. Proxies and environment variables are ignored. Each fetch has its own connection.
+and in time. Environment variables are ignored. Each fetch has its own connection.
+
+A proxy of the deployment is asked for a connection to the checked address, not to the name, because a proxy would look
+the name up again and could reach another address. An exempt address is reached without the proxy.
 
 All functions that fetch raise :class:`FetchError`; its ``reason`` is for programs.
 """
@@ -13,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import ssl
 import zlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +33,7 @@ from adsunify.errors import AdsunifyError, InvalidInput, invalid_input
 
 from .backend import PROGRESS_EXTENSION, PoolTransport, RequestProgress, describe_error
 from .deadline import patient_timeout
+from .egress import Egress
 from .encoding import read_limited
 
 MAX_URL_LENGTH = 2_000
@@ -184,11 +187,6 @@ async def resolve_public_address(host: str, resolving: Resolver = resolve_host) 
     return addresses[0]
 
 
-@lru_cache(1)
-def _get_ssl_context() -> ssl.SSLContext:
-    return httpx.create_ssl_context(trust_env=False)
-
-
 async def fetch_url(
     url: str,
     *,
@@ -200,7 +198,7 @@ async def fetch_url(
     cut: bool = False,
     exempt: Collection[str] = (),
     resolving: Resolver = resolve_host,
-    tls: ssl.SSLContext | None = None,
+    egress: Egress | None = None,
 ) -> FetchResponse:
     """Fetch an address from outside, once. A redirect is returned and not followed.
 
@@ -215,7 +213,7 @@ async def fetch_url(
             empty then.
         exempt: addresses that are allowed without a check, for development.
         resolving: looks up a host name.
-        tls: the TLS settings.
+        egress: the TLS settings and the proxy.
 
     Raises:
         FetchError: the address is not allowed, or the fetch failed.
@@ -224,12 +222,15 @@ async def fetch_url(
         where = parse_public_url(url, exempt)
     except InvalidInput as problem:
         raise FetchError("refused", problem.issues[0].message) from None
+    way = egress or Egress()
+    if not where.is_guarded:
+        way = way.without_proxy()
     progress = RequestProgress()
     try:
         async with patient_timeout(asyncio.get_running_loop().time() + timeout):
             address = await resolve_public_address(where.host, resolving) if where.is_guarded else None
             request = _build_request(where, method, headers or {}, content, progress)
-            over = PoolTransport(tls or _get_ssl_context(), address=address, room=limit + MAX_HEAD_BYTES)
+            over = PoolTransport(way, address=address, room=limit + MAX_HEAD_BYTES)
             try:
                 return await _send_request(over, request, progress, limit, cut)
             finally:
@@ -238,7 +239,7 @@ async def fetch_url(
     except (TimeoutError, *HTTP_ERRORS, zlib.error) as problem:
         if cut and progress.status is not None:
             return FetchResponse(progress.status, progress.headers, b"", is_truncated=True)
-        raise _make_fetch_error(where.host, problem, progress, timeout) from problem
+        raise _make_fetch_error(where.host + way.via, problem, progress, timeout) from problem
 
 
 def _build_request(

@@ -4,7 +4,8 @@ A ``read`` is repeated a few times within its timeout, after a lost connection, 
 ``Retry-After``. Each attempt gets a new signature. A ``read_once`` or a ``write`` is sent at most once: RequestNotSent
 means that no byte of it was sent; every other failure is ResponseLost.
 
-Redirects are not followed, and no settings are read from the environment. Responses are limited in size (after
+Redirects are not followed, and no settings are read from the environment: the caller gives the proxy and the TLS
+settings. Responses are limited in size (after
 decompression) and in time. Credentials go only to the hosts that a network declares. Unsigned requests to other hosts
 go through :mod:`adsunify.http.safe_fetch`.
 """
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import ssl
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
@@ -32,6 +32,7 @@ from adsunify.http.messages import MAX_RESPONSE_BYTES, Request, Response, build_
 
 from .backend import CONNECT_TIMEOUT_SECONDS, PROGRESS_EXTENSION, PoolTransport, RequestProgress, describe_error
 from .deadline import patient_timeout
+from .egress import DEFAULT_PORTS, Egress, is_loopback_url
 from .encoding import encode_body, read_limited
 from .retry_after import parse_retry_after
 from .safe_fetch import FetchError, fetch_url
@@ -54,7 +55,7 @@ class HttpTransport:
 
     Args:
         sandbox_url: a loopback address. Every ``https://HOST/path`` is sent to ``<sandbox_url>/HOST/path``.
-        tls: the TLS settings.
+        egress: the TLS settings and the proxy. Requests to a sandbox do not use the proxy.
         sleep: waits between the attempts of a read.
 
     Raises:
@@ -65,17 +66,18 @@ class HttpTransport:
         self,
         sandbox_url: str | None = None,
         *,
-        tls: ssl.SSLContext | None = None,
+        egress: Egress | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._sandbox_url = None if sandbox_url is None else _parse_loopback_url(sandbox_url)
         self._sleep = sleep
-        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self.egress = egress or Egress()
+        self._network_egress = self.egress if sandbox_url is None else self.egress.without_proxy()
         self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
 
     def open_pool(self) -> PoolTransport:
         """Open a pool of connections for the reads of one flow: ``async with transport.open_pool() as pool``."""
-        return PoolTransport(self._tls)
+        return PoolTransport(self._network_egress)
 
     async def send(
         self,
@@ -109,7 +111,7 @@ class HttpTransport:
         async def send_once() -> Response:
             message = _prepare_request(request if sign is None else sign(request), hosts, self._sandbox_url)
             if message.is_foreign:
-                return await _fetch_foreign(message, deadline)
+                return await _fetch_foreign(message, deadline, self.egress)
             async with self._acquire_slot(message.host, deadline):
                 return await self._send_prepared(
                     message, deadline, RequestProgress() if check is None else RequestProgress(check), pool
@@ -153,7 +155,7 @@ class HttpTransport:
         except (ValueError, httpx.InvalidURL):
             raise _unsendable_error(f"{message.host}: the request has characters that are not allowed.") from None
         pooled = pool if message.request.kind == "read" else None
-        over = pooled or PoolTransport(self._tls)
+        over = pooled or PoolTransport(self._network_egress)
         response: httpx.Response | None = None
         try:
             async with patient_timeout(deadline):
@@ -165,7 +167,7 @@ class HttpTransport:
             text = f"{message.host}: the answer does not match its content encoding."
             raise progress.make_error(text, repeatable=False) from problem
         except Exception as problem:  # whatever was raised, the progress knows whether the request was sent
-            raise progress.make_error(f"{message.host}: {describe_error(problem)}") from problem
+            raise progress.make_error(f"{message.host}{over.via}: {describe_error(problem)}") from problem
         finally:  # outside the timeout: a response that was read counts even if closing takes long or fails
             with suppress(OSError, httpcore.NetworkError):
                 if pooled is None:
@@ -244,7 +246,6 @@ _METHOD_PATTERN = re.compile(r"[A-Z]{3,10}")
 _TARGET_PATTERN = re.compile(r"/[!-~]*")
 _HEADER_NAME_PATTERN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE_PATTERN = re.compile(r"([!-~]([\t -~]*[!-~])?)?")  # no blank at either end
-_DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
 def _prepare_request(request: Request, hosts: Collection[str], sandbox: str | None) -> _PreparedRequest:
@@ -301,7 +302,7 @@ def _unsendable_error(message: str) -> RequestNotSent:
     return RequestNotSent(message, repeatable=False)
 
 
-async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response:
+async def _fetch_foreign(message: _PreparedRequest, deadline: float, egress: Egress) -> Response:
     """Fetch a download from another host through ``safe_fetch``."""
     remaining = max(0.0, deadline - asyncio.get_running_loop().time())
     try:
@@ -312,6 +313,7 @@ async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response
             content=message.content,
             timeout=remaining,
             limit=message.max_response_bytes,
+            egress=egress,
         )
     except FetchError as problem:
         if problem.reason in ("refused", "unresolved", "unreachable"):
@@ -323,8 +325,7 @@ async def _fetch_foreign(message: _PreparedRequest, deadline: float) -> Response
 def _parse_loopback_url(url: str) -> str:
     """Return the sandbox's address without a trailing slash. Raises InvalidInput if it is not a loopback address."""
     parts = urlsplit(url)
-    local = parts.hostname in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", parts.hostname or "")
-    if parts.scheme not in _DEFAULT_PORTS or not local or parts.username or parts.query or parts.fragment:
+    if parts.scheme not in DEFAULT_PORTS or not is_loopback_url(url) or parts.username or parts.query or parts.fragment:
         raise invalid_input(
             "sandboxUrl", "sandbox_not_loopback", "The sandbox must run on this machine: http://127.0.0.1:<port>."
         )

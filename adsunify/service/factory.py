@@ -16,6 +16,7 @@ from adsunify.adapter.oauth import OAuthClient
 from adsunify.encryption import KeyRing, load_or_create_key_file, parse_key_ring
 from adsunify.errors import invalid_input
 from adsunify.execution.state import LEASE_MILLISECONDS, MAX_LEASE_MILLISECONDS
+from adsunify.http.egress import read_egress
 from adsunify.http.transport import HttpTransport
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.core import Service, Settings
@@ -78,7 +79,7 @@ async def open_service(
         insights_retention_days=_read_number(environment, RETENTION_VARIABLE, 0, 0, 36_500),
     )
     file = find_ring_file(database, environment)
-    transport = HttpTransport(sandbox_url)
+    transport = HttpTransport(sandbox_url, egress=read_egress(environment))
     store: Store | None = None
     try:
         store = await open_private_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)

@@ -306,6 +306,7 @@ class WebhookWorker:
                 cut=True,
                 exempt=service.settings.webhook_dev_targets,
                 resolving=service.resolve_host,
+                egress=service.transport.egress,
             )
         except (FetchError, VaultError) as problem:
             return AttemptResult(error=problem.message)

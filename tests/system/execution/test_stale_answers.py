@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from adsunify.http.egress import Egress
 from adsunify.http.transport import HttpTransport
 from tests.unit.http.certificates import Authority
 from tests.unit.http.server import HOST, WRITE, answer
@@ -38,7 +39,7 @@ async def test_an_answer_that_came_twice(tmp_path: Path, records: int, pause: fl
     listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
-        sending = HttpTransport(url, tls=authority.trusting())
+        sending = HttpTransport(url, egress=Egress(authority.trusting()))
         assert (await sending.send(WRITE, hosts=(HOST,), timeout=5)).body == {"id": "1"}
         await asyncio.sleep(idle)
         assert (await sending.send(WRITE, hosts=(HOST,), timeout=5)).body == {"id": "2"}

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput, RequestNotSent
 from adsunify.http import safe_fetch as module
+from adsunify.http.egress import Egress
 from adsunify.http.messages import Request
 from adsunify.http.safe_fetch import (
     FetchError,
@@ -233,7 +234,7 @@ class Guarded:
             return await fetch_url(
                 "https://receiver.example/a",
                 resolving=resolving or _resolving(["127.0.0.1"]),
-                tls=tls or self.authority.trusting(),
+                egress=Egress(tls or self.authority.trusting()),
                 timeout=5,
                 cut=cut,
             )
@@ -283,7 +284,7 @@ async def test_networks_are_verified_too(tmp_path: Path) -> None:
     listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
-        sending, distrusting = HttpTransport(url, tls=authority.trusting()), HttpTransport(url)
+        sending, distrusting = HttpTransport(url, egress=Egress(authority.trusting())), HttpTransport(url)
         for _ in range(3):
             assert (await sending.send(request, hosts=(HOST,))).status == 200
         with pytest.raises(RequestNotSent) as problem:

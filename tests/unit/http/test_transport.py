@@ -16,6 +16,7 @@ from attrs import evolve
 
 from adsunify.errors import InvalidInput, RequestNotSent, ResponseLost
 from adsunify.http import backend, transport
+from adsunify.http.egress import Egress
 from adsunify.http.messages import Request, RequestKind
 from adsunify.http.transport import HttpTransport
 
@@ -352,7 +353,9 @@ async def _once_over_tls(tmp_path: Path, check: Callable[[list[bytes]], None]) -
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
         try:
-            await HttpTransport(url, tls=authority.trusting()).send(WRITE, hosts=(HOST,), check=lambda: check(read))
+            await HttpTransport(url, egress=Egress(authority.trusting())).send(
+                WRITE, hosts=(HOST,), check=lambda: check(read)
+            )
         finally:
             await asyncio.wait_for(shaken.wait(), 5)  # the handshake was over
             await asyncio.sleep(0.05)
