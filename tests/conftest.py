@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -41,6 +42,13 @@ def _certificates_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
+
+
+@pytest.fixture
+def own_tls_contexts(_certificates_read_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each client has a TLS context of its own, for tests that add an authority to one."""
+    make: Any = ssl.create_default_context
+    monkeypatch.setattr(ssl, "create_default_context", make.__wrapped__)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -15,7 +15,7 @@ from attrs import evolve
 
 from adsunify import Ads, AsyncAds
 from adsunify.client.http_backend import HttpBackend
-from adsunify.client.options import RequestInfo, ResponseInfo
+from adsunify.client.options import OPTION_NAMES, RequestInfo, ResponseInfo
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -360,8 +360,13 @@ async def hook(info: RequestInfo) -> None:
         ({"http_client": httpx.Client}, ["http_client"], "httpx.AsyncClient, also for Ads"),
         ({"on_request": hook}, ["on_request"], "not a coroutine function"),
         ({"on_response": 5}, ["on_response"], "a function"),
+        ({"proxy": "socks5://me:hush@proxy.example"}, ["proxy"], "http or https address of a proxy"),
+        ({"proxy": None}, ["proxy"], "http or https address of a proxy"),
+        ({"ca_file": "/nowhere.pem"}, ["ca_file"], "/nowhere.pem cannot be read: No such file"),
+        ({"ca_file": __file__}, ["ca_file"], "no certificate in PEM"),
+        ({"http_client": httpx.AsyncClient(), "proxy": "http://a", "ca_file": "b"}, ["proxy", "ca_file"], "combined"),
         ({"timeot": 5}, ["timeot"], "Did you mean timeout?"),
-        ({"proxy": 5}, ["proxy"], "Options are timeout, max_retries"),
+        ({"cookies": 5}, ["cookies"], "Options are timeout, max_retries"),
     ],
 )
 async def test_options_that_are_refused(options: dict[str, Any], names: list[str], text: str) -> None:
@@ -369,10 +374,10 @@ async def test_options_that_are_refused(options: dict[str, Any], names: list[str
         async with AsyncAds(DOWN, token="t", **options):
             pass
     assert [issue.path for issue in error.value.issues] == names
-    assert text in str(error.value)
+    assert text in str(error.value) and "hush" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["timeout", "max_retries", "http_client", "on_request", "on_response"])
+@pytest.mark.parametrize("name", OPTION_NAMES)
 async def test_a_local_store_has_no_such_options(name: str) -> None:
     options: Any = {name: 5}
     with pytest.raises(InvalidInput) as error:

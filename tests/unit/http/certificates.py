@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ssl
+from collections.abc import Iterable
 from pathlib import Path
 
 from cryptography import x509
@@ -25,11 +26,18 @@ class Authority:
         pem = self.certificate.public_bytes(serialization.Encoding.PEM).decode()
         return ssl.create_default_context(cadata=pem)
 
-    def server(self, host: str, days: int = 1) -> ssl.SSLContext:
-        """A server that calls itself ``host``; ``days`` negative: its certificate has expired."""
+    @property
+    def ca_file(self) -> Path:
+        """A file with the certificate of the authority."""
+        file = self.folder / "authority.pem"
+        file.write_bytes(self.certificate.public_bytes(serialization.Encoding.PEM))
+        return file
+
+    def server(self, host: str, days: int = 1, others: Iterable[str] = ()) -> ssl.SSLContext:
+        """A server that calls itself ``host`` and ``others``; ``days`` negative: its certificate has expired."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-        certificate = self._signed(subject, key, [x509.DNSName(host)], days)
+        certificate = self._signed(subject, key, [x509.DNSName(name) for name in (host, *others)], days)
         chain = self.folder / f"{host}{days}.pem"
         chain.write_bytes(
             key.private_bytes(

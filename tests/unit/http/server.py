@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -59,7 +60,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serve_script(script: Script) -> AsyncIterator[Server]:
+async def serve_script(script: Script, tls: ssl.SSLContext | None = None) -> AsyncIterator[Server]:
     """Serve every connection with the script; it is closed when the script returns."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -76,7 +77,7 @@ async def serve_script(script: Script) -> AsyncIterator[Server]:
             writer.close()
             tasks.discard(task)
 
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0)
+    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=tls)
     port = listener.sockets[0].getsockname()[1]
     server = Server(f"http://127.0.0.1:{port}", port)
     try:
