@@ -44,11 +44,13 @@ def _certificates_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def own_tls_contexts(_certificates_read_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def own_tls_contexts(_certificates_read_once: None) -> Iterator[None]:
     """Each client has a TLS context of its own, for tests that add an authority to one."""
     make: Any = ssl.create_default_context
-    monkeypatch.setattr(ssl, "create_default_context", make.__wrapped__)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", make.__wrapped__)
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -97,6 +97,13 @@ def write_connecting(text: str) -> str:
     return replace_block(text, "credentials", "\n" + "\n".join(render_markdown_table(heads, rows)) + "\n")
 
 
+def write_deploying(text: str) -> str:
+    """The hosts of the networks, which a proxy on the way out must allow."""
+    rows = [(code, ", ".join(f"`{host}`" for host in get_adapter(code).network.hosts)) for code in ADAPTER_PACKAGES]
+    table = render_markdown_table(("network", "hosts"), rows)
+    return replace_block(text, "hosts", "\n" + "\n".join(table) + "\n")
+
+
 def write_testing(text: str) -> str:
     """The faults of the test kit."""
     heads = ("fault", "arguments", "the network", "executing a write gives", "networks")
@@ -207,6 +214,7 @@ DOCUMENTS: Mapping[str, Callable[[str], str]] = {
     "docs/access.md": write_access,
     "docs/brief.md": write_brief,
     "docs/connecting.md": write_connecting,
+    "docs/deploying.md": write_deploying,
     "docs/errors.md": write_errors,
     "docs/guardrails.md": write_guardrails,
     "docs/insights.md": write_insights,
