@@ -1,7 +1,4 @@
-"""The messages of the Model Context Protocol: JSON-RPC in, JSON-RPC out, without I/O and state.
-
-Source: modelcontextprotocol.io, revisions 2025-11-25, 2025-06-18 and 2025-03-26.
-"""
+"""The messages of the Model Context Protocol: JSON-RPC in, JSON-RPC out, without I/O and state."""
 
 from __future__ import annotations
 
@@ -16,43 +13,37 @@ from adsunify.errors import RateLimited
 from adsunify.models.parsing import MAX_VALUES, count_values
 from adsunify.values.exact_json import Json, RepeatedMembers, dumps_bytes, loads
 
+from .method_results import complete_result
+from .request_metadata import Notify, RequestContext, RequestHeaders, RpcError, make_version_error, read_context
 from .results import error_result
+from .versions import (
+    DEFAULT_VERSION,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    RATE_LIMITED,
+    STATELESS_STATUSES,
+    ProtocolVersion,
+)
 
-
-@frozen
-class ProtocolVersion:
-    """A revision of the protocol. ``allows_batches``: a body may hold several messages in an array."""
-
-    name: str
-    allows_batches: bool = False
-
-
-VERSIONS = {
-    one.name: one
-    for one in (ProtocolVersion("2025-11-25"), ProtocolVersion("2025-06-18"), ProtocolVersion("2025-03-26", True))
-}
-NEWEST_VERSION = "2025-11-25"
-DEFAULT_VERSION = "2025-03-26"
-"""The version of a request without the header (2025-06-18, "Protocol Version Header")."""
-
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, RATE_LIMITED = -32700, -32600, -32601, -32602, -32000
 MAX_MESSAGES = 50
 """The largest batch."""
 MAX_BATCH_BYTES = 4 * 1024 * 1024
 """When the responses of a batch have this size, the remaining messages are refused."""
 
-
-class RpcError(Exception):
-    """A JSON-RPC error: the message was refused and nothing was done."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-MethodHandler = Callable[[Mapping[str, Json]], Awaitable[Json]]
+MethodHandler = Callable[[Mapping[str, Json], RequestContext], Awaitable[Mapping[str, Json]]]
+"""Takes the params of a request and what it says about itself; returns the result. Raises RpcError."""
 CountMessage = Callable[[], object]
 """Counts a message of the caller. Raises RateLimited."""
+
+
+@frozen
+class Caller:
+    """A caller's methods by name, and the function that counts the caller's messages."""
+
+    methods: Mapping[str, MethodHandler]
+    count: CountMessage = lambda: None
 
 
 @frozen
@@ -63,48 +54,43 @@ class Reply:
     body: bytes | None = None
 
 
-def refuse_body(status: int, code: int, message: str) -> Reply:
+def refuse_body(status: int, code: int, message: str, data: Json = None) -> Reply:
     """Return the reply to a refused body."""
-    return Reply(status, dumps_bytes(_error_response(None, code, message)))
+    return Reply(status, dumps_bytes(_error_response(None, RpcError(code, message, data))))
 
 
 async def handle_message(
-    methods: Mapping[str, MethodHandler], raw: bytes, version: ProtocolVersion, count: CountMessage = lambda: None
+    caller: Caller, raw: bytes, headers: RequestHeaders | None = None, notify: Notify | None = None
 ) -> Reply:
-    """Answer the body of one POST: a message, or a batch where the revision has batches.
+    """Answer the body of one POST or one line: a message, or a batch where the revision has batches.
 
-    ``count`` is called for every message, and once for a body that is refused as a whole.
+    Every message is counted, and a body that is refused as a whole once. ``headers`` is None for transports without
+    headers; then ``_meta`` alone names the revision. ``notify`` sends a notification before the reply.
     """
-    parsed, problem = await run_large_in_thread(raw, _parse_body, raw, version)
+    parsed, problem = await run_large_in_thread(raw, _parse_body, raw, headers)
     if problem is not None:
         try:
-            count()
+            caller.count()
         except RateLimited as limited:
             return refuse_body(429, RATE_LIMITED, limited.message)
         return problem
     if not isinstance(parsed, list):
-        response = await _handle_one(methods, parsed, count)
-        if response is None:
-            return Reply(202)
-        invalid = "error" in response and response["error"]["code"] == INVALID_REQUEST
-        return Reply(400 if invalid else 200, dumps_bytes(response))
+        response, status = await _handle_one(caller, parsed, headers, notify)
+        return Reply(202) if response is None else Reply(status, dumps_bytes(response))
     answers: list[bytes] = []
     for message in parsed:
         if sum(map(len, answers)) < MAX_BATCH_BYTES:
-            response = await _handle_one(methods, message, count)
+            response, _ = await _handle_one(caller, message, headers, None)
         else:
-            response = _error_response(
-                _message_id(message),
-                RATE_LIMITED,
-                "Nothing was done: the responses before it are too long. Send the message alone.",
-            )
+            full = "Nothing was done: the responses before it are too long. Send the message alone."
+            response = _error_response(_message_id(message), RpcError(RATE_LIMITED, full))
         if response is not None:
             answers.append(dumps_bytes(response))
         await asyncio.sleep(0)  # other callers run between two messages
     return Reply(200, b"[" + b",".join(answers) + b"]") if answers else Reply(202)
 
 
-def _parse_body(raw: bytes, version: ProtocolVersion) -> tuple[Json, Reply | None]:
+def _parse_body(raw: bytes, headers: RequestHeaders | None) -> tuple[Json, Reply | None]:
     """The message or messages of a body, or the reply that refuses the whole body."""
     if count_values(raw) > MAX_VALUES:
         return None, refuse_body(400, INVALID_REQUEST, f"A body may hold at most {MAX_VALUES:,} values.")
@@ -114,17 +100,26 @@ def _parse_body(raw: bytes, version: ProtocolVersion) -> tuple[Json, Reply | Non
         return None, refuse_body(400, INVALID_REQUEST, "An object of the message has a member twice.")
     except ValueError as problem:
         return None, refuse_body(400, PARSE_ERROR, f"The body is not valid JSON: {problem}")
-    refusal = None
-    if isinstance(parsed, list):
-        if not version.allows_batches:
-            refusal = "A body must be one message; only version 2025-03-26 has batches."
-        elif not parsed:
-            refusal = "The batch is empty; it must have at least one message."
-        elif len(parsed) > MAX_MESSAGES:
-            refusal = f"A batch may have at most {MAX_MESSAGES} messages. Send several batches."
-        elif any(isinstance(message, Mapping) and message.get("method") == "initialize" for message in parsed):
-            refusal = "initialize must be sent alone, not in a batch."
+    if not isinstance(parsed, list):
+        return parsed, None
+    version = DEFAULT_VERSION if headers is None else headers.find_version()
+    if headers is not None and version is None:
+        unknown = make_version_error(headers.version[0])
+        return None, refuse_body(400, unknown.code, str(unknown), unknown.data)
+    refusal = _find_batch_error(parsed, version or DEFAULT_VERSION)
     return parsed, None if refusal is None else refuse_body(400, INVALID_REQUEST, refusal)
+
+
+def _find_batch_error(messages: list[Json], version: ProtocolVersion) -> str | None:
+    if not version.allows_batches:
+        return "A body must be one message; only version 2025-03-26 has batches."
+    if not messages:
+        return "The batch is empty; it must have at least one message."
+    if len(messages) > MAX_MESSAGES:
+        return f"A batch may have at most {MAX_MESSAGES} messages. Send several batches."
+    if any(isinstance(message, Mapping) and message.get("method") == "initialize" for message in messages):
+        return "initialize must be sent alone, not in a batch."
+    return None
 
 
 def _message_id(message: Json) -> str | int | None:
@@ -133,47 +128,72 @@ def _message_id(message: Json) -> str | int | None:
 
 
 async def _handle_one(
-    methods: Mapping[str, MethodHandler], message: Json, count: CountMessage
-) -> dict[str, Any] | None:
-    """The response to a message; None for a notification or a response."""
+    caller: Caller, message: Json, headers: RequestHeaders | None, notify: Notify | None
+) -> tuple[dict[str, Any] | None, int]:
+    """The response to a message and its HTTP status; None for a notification or a response."""
+    statuses = STATELESS_STATUSES  # until the revision is known
     try:
-        count()
+        limited = _find_limit(caller)
+        if limited is not None and not isinstance(message, Mapping):
+            raise limited
+        _check_message(message)
+        context = read_context(message, headers, notify)
+        statuses = context.version.error_statuses
+        if "method" not in message or "id" not in message:
+            _check_accepted(message, context.version)
+            return None, 202
+        if limited is not None and message["method"] != "tools/call":
+            raise limited
+        result = error_result(limited).to_json() if limited is not None else await _call(caller, message, context)
     except RateLimited as problem:
-        return _limited_response(message, problem)
-    if not isinstance(message, Mapping) or message.get("jsonrpc") != "2.0":
-        return _error_response(None, INVALID_REQUEST, 'A message must be an object with "jsonrpc": "2.0".')
-    id_, method, params = message.get("id"), message.get("method"), message.get("params", {})
-    if method is None and ("result" in message or "error" in message):
-        return None
-    if not isinstance(method, str):
-        return _error_response(None, INVALID_REQUEST, "A request must have a method.")
-    if "id" not in message:
-        return None
-    if not isinstance(id_, str | int) or isinstance(id_, bool):
-        return _error_response(None, INVALID_REQUEST, "id must be a string or an integer.")
-    if not isinstance(params, Mapping):
-        return _error_response(id_, INVALID_PARAMS, "params must be an object.")
-    if method not in methods:
-        return _error_response(id_, METHOD_NOT_FOUND, f"Unknown method; the methods are {', '.join(methods)}.")
+        if isinstance(message, Mapping) and "id" not in message:
+            return None, 202
+        return _error_response(_message_id(message), RpcError(RATE_LIMITED, problem.message)), 200
+    except RpcError as refusal:
+        return _error_response(_message_id(message), refusal), statuses.get(refusal.code, 200)
+    result = complete_result(context.version, message["method"], result)
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}, 200
+
+
+def _find_limit(caller: Caller) -> RateLimited | None:
+    """Count a message; the error of a caller who has used the limit up."""
     try:
-        return {"jsonrpc": "2.0", "id": id_, "result": await methods[method](params)}
-    except RpcError as problem:
-        return _error_response(id_, problem.code, str(problem))
+        caller.count()
+    except RateLimited as problem:
+        return problem
+    return None
 
 
-def _limited_response(message: Json, problem: RateLimited) -> dict[str, Any] | None:
-    """The response to a message beyond the rate limit: for a tool a result that says how long to wait."""
-    if not isinstance(message, Mapping) or "id" not in message:
-        return None
-    if message.get("method") == "tools/call":
-        return {"jsonrpc": "2.0", "id": _message_id(message), "result": error_result(problem)}
-    return _error_response(_message_id(message), RATE_LIMITED, problem.message)
+def _check_message(message: Json) -> None:
+    """Raise RpcError for what is neither a request nor a notification nor a response."""
+    if not isinstance(message, Mapping) or message.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'A message must be an object with "jsonrpc": "2.0".')
+    if "method" not in message and ("result" in message or "error" in message):
+        return
+    if not isinstance(message.get("method"), str):
+        raise RpcError(INVALID_REQUEST, "A request must have a method.")
+    if "id" in message and _message_id(message) is None:
+        raise RpcError(INVALID_REQUEST, "id must be a string or an integer.")
 
 
-def _error_response(id_: str | int | None, code: int, message: str) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message}}
+def _check_accepted(message: Mapping[str, Any], version: ProtocolVersion) -> None:
+    """Raise RpcError for a response where the revision has none (MCP 2026-07-28, "Sending Messages")."""
+    if version.is_stateless and "method" not in message:
+        raise RpcError(INVALID_REQUEST, "A body must be a request or a notification, not a response.")
 
 
-def negotiate_version(requested: Json) -> str:
-    """Return the protocol version that ``initialize`` answers with."""
-    return requested if isinstance(requested, str) and requested in VERSIONS else NEWEST_VERSION
+async def _call(caller: Caller, message: Mapping[str, Any], context: RequestContext) -> Mapping[str, Json]:
+    method, params = message["method"], message.get("params", {})
+    if not isinstance(params, Mapping):
+        raise RpcError(INVALID_PARAMS, "params must be an object.")
+    known = [name for name in caller.methods if name not in context.version.removed_methods]
+    if method not in known:
+        raise RpcError(METHOD_NOT_FOUND, f"Unknown method; the methods are {', '.join(known)}.")
+    return await caller.methods[method](params, context)
+
+
+def _error_response(id_: str | int | None, problem: RpcError) -> dict[str, Any]:
+    error: dict[str, Any] = {"code": problem.code, "message": str(problem)}
+    if problem.data is not None:
+        error["data"] = problem.data
+    return {"jsonrpc": "2.0", "id": id_, "error": error}

@@ -12,6 +12,8 @@ from adsunify.review.completion import read_completion
 from adsunify.review.exposure import describe_exposure
 from adsunify.values.exact_json import Json, dumps
 
+from .method_results import ToolResult
+
 APPROVAL_CODE = "approval_required"
 OUTCOME_TEXTS: Mapping[str, str] = {
     "not_applied": "Nothing was written to the ad network by this call.",
@@ -36,14 +38,18 @@ APPROVE_TEXT = (
     "A person must approve this operation: a person who is signed in executes it at {url}. An agent cannot execute it; "
     "do not call execute again."
 )
+DECLINED_TEXT = (
+    "The person did not open the review page. This call sent nothing. Do not call execute again unless the person asks "
+    "for it; a person who is signed in can still execute it at {url}."
+)
 
 
-def success_result(value: Mapping[str, Json]) -> dict[str, Json]:
+def success_result(value: Mapping[str, Json]) -> ToolResult:
     """Return a response as a tool's result, with a sentence on the next step of each operation."""
     return _tool_result(value, [dumps(value), *_next_step_texts(value.get("data"))])
 
 
-def error_result(problem: AdsunifyError) -> dict[str, Json]:
+def error_result(problem: AdsunifyError) -> ToolResult:
     """Return an error as a tool's result: the message, and whether anything was written."""
     value = {"error": to_problem_details(problem)}
     wait = value["error"].get("retryAfterMs")
@@ -51,16 +57,16 @@ def error_result(problem: AdsunifyError) -> dict[str, Json]:
         *_error_texts(problem.message, value["error"]),
         *([] if wait is None else [WAIT_TEXT.format(wait=wait)]),
     ]
-    return {"isError": True, **_tool_result(value, ["\n".join(sentences), dumps(value)])}
+    return _tool_result(value, ["\n".join(sentences), dumps(value)], is_error=True)
 
 
-def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
+def approval_required_result(problem: AdsunifyError) -> ToolResult:
     """Return an operation that waits for a person's approval as a result, which is not an error.
 
     ``guardrails`` lists the rules that demand a person, as over REST; it is empty if the workspace demands one.
     """
     data = problem.operation_data or {}
-    operation = {name: member for name, member in data.items() if name not in CONTINUATION_MEMBERS}
+    operation = _remove_continuation(data)
     breaches = problem.breaches if isinstance(problem, GuardrailRefused) else ()
     value = {"data": operation, "approvalRequired": True, "guardrails": [breach.to_json() for breach in breaches]}
     sentences = (
@@ -69,6 +75,16 @@ def approval_required_result(problem: AdsunifyError) -> dict[str, Json]:
         read_completion(operation).describe_steps(),
     )
     return _tool_result(value, ["\n".join(sentences), dumps(value)])
+
+
+def declined_result(data: Mapping[str, Any]) -> ToolResult:
+    """Return an operation or a change set whose review page the person refused to open."""
+    value = {"data": _remove_continuation(data), "approvalRequired": True, "guardrails": []}
+    return _tool_result(value, [DECLINED_TEXT.format(url=data["reviewUrl"]), dumps(value)])
+
+
+def _remove_continuation(data: Mapping[str, Any]) -> dict[str, Json]:
+    return {name: member for name, member in data.items() if name not in CONTINUATION_MEMBERS}
 
 
 CONTINUATION_MEMBERS = ("nextAction", "retryAfterMs")
@@ -142,5 +158,5 @@ def _operation_texts(operation: Mapping[str, Any]) -> Iterator[str]:
         yield PREPARED_TEXT.format(id=id_, exposure=sentence, url=operation["reviewUrl"])
 
 
-def _tool_result(value: Mapping[str, Json], texts: list[str]) -> dict[str, Json]:
-    return {"content": [{"type": "text", "text": text} for text in texts], "structuredContent": value}
+def _tool_result(value: Mapping[str, Json], texts: list[str], *, is_error: bool = False) -> ToolResult:
+    return ToolResult([{"type": "text", "text": text} for text in texts], value, is_error)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, field, frozen
 
 from adsunify.client.backends import Backend
+from adsunify.errors import AdsunifyError
 from adsunify.values.exact_json import Json
 
-from .protocol import INVALID_PARAMS, MethodHandler, RpcError, negotiate_version
-from .tools import TOOLS, Tool, call_tool
+from .method_results import SERVER_INFO, InputRequired
+from .prompts import PROMPTS, Prompt, PromptArgument
+from .protocol import MethodHandler
+from .request_metadata import RequestContext, RpcError
+from .request_states import RequestStates, identify_request
+from .resources import RESOURCES, Resource, find_resource
+from .tools import TOOLS, Tool, ToolCall, call_tool
+from .versions import INVALID_PARAMS, VERSIONS, negotiate_version
 
 INSTRUCTIONS = (
     "One advertising API over many ad networks. Changes are prepared, reviewed, and only then executed: validate or "
@@ -16,31 +26,209 @@ INSTRUCTIONS = (
     "confirmed true. Never repeat a change whose outcome is unknown. Where the workspace requires a person's "
     "approval, execute writes nothing: show the reviewUrl to the person, who executes there."
 )
+MAX_COMPLETIONS = 100
+"""MCP 2026-07-28, Completion, "Completion Results"."""
 
 
-def make_methods(backend: Backend, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, MethodHandler]:
-    """Return the methods for one caller, by name."""
+@frozen
+class Features:
+    """What a server offers. Lists have the order of these mappings, which is always the same.
 
-    async def initialize(params: Mapping[str, Json]) -> Json:
+    Attributes:
+        capabilities: further capabilities that are declared.
+    """
+
+    tools: Mapping[str, Tool] = TOOLS
+    prompts: Mapping[str, Prompt] = PROMPTS
+    resources: Sequence[Resource] = RESOURCES
+    capabilities: Mapping[str, Json] = field(factory=dict)
+
+    def list_capabilities(self, *, has_subscriptions: bool) -> dict[str, Json]:
+        """Return the capabilities of a server with these features."""
+        resources = {"subscribe": True} if has_subscriptions else {}
+        return {"tools": {}, "prompts": {}, "resources": resources, "completions": {}, **self.capabilities}
+
+
+PRODUCT = Features()
+
+
+@frozen
+class Methods:
+    """The methods for one caller.
+
+    Attributes:
+        states: seals the state of results that require input; None where nothing can keep it.
+    """
+
+    backend: Backend
+    features: Features
+    states: RequestStates | None
+
+    # -- the server -----------------------------------------------------------------------------------------------
+
+    async def initialize(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Answer the handshake of the revisions before 2026-07-28."""
         return {
             "protocolVersion": negotiate_version(params.get("protocolVersion")),
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "adsunify", "title": "adsunify", "version": "0.1.0"},
+            "capabilities": self.features.list_capabilities(has_subscriptions=True),
+            "serverInfo": SERVER_INFO,
             "instructions": INSTRUCTIONS,
         }
 
-    async def ping(params: Mapping[str, Json]) -> Json:
+    async def discover(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Tell what the server supports (MCP 2026-07-28, Discovery)."""
+        return {
+            "supportedVersions": list(VERSIONS),
+            "capabilities": self.features.list_capabilities(has_subscriptions=False),
+            "instructions": INSTRUCTIONS,
+        }
+
+    async def ping(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Answer an empty result."""
         return {}
 
-    async def list_tools(params: Mapping[str, Json]) -> Json:
-        return {"tools": [tool.listing for tool in tools.values()]}
+    # -- tools ----------------------------------------------------------------------------------------------------
 
-    async def call(params: Mapping[str, Json]) -> Json:
+    async def list_tools(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """List the tools."""
+        return {"tools": [tool.listing for tool in self.features.tools.values()]}
+
+    async def call_tool(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Call a tool."""
         name, arguments = params.get("name"), params.get("arguments", {})
-        if not isinstance(name, str) or name not in tools:
-            raise RpcError(INVALID_PARAMS, f"Unknown tool; the tools are {', '.join(tools)}.")
+        if not isinstance(name, str) or name not in self.features.tools:
+            raise RpcError(INVALID_PARAMS, f"Unknown tool; the tools are {', '.join(self.features.tools)}.")
         if not isinstance(arguments, Mapping):
             raise RpcError(INVALID_PARAMS, "arguments must be an object.")
-        return await call_tool(tools[name], backend, arguments)
+        request = identify_request("tools/call", name, arguments)
+        context = await self._read_inputs(params, context, request)
+        result = await call_tool(self.features.tools[name], ToolCall(self.backend, context), arguments)
+        return await self._seal(result, request) if isinstance(result, InputRequired) else result.to_json()
 
-    return {"initialize": initialize, "ping": ping, "tools/list": list_tools, "tools/call": call}
+    # -- prompts --------------------------------------------------------------------------------------------------
+
+    async def list_prompts(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """List the prompts."""
+        return {"prompts": [prompt.to_json() for prompt in self.features.prompts.values()]}
+
+    async def get_prompt(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Return the messages of a prompt."""
+        prompt = self._find_prompt(params.get("name"))
+        given = params.get("arguments", {})
+        if not isinstance(given, Mapping):
+            raise RpcError(INVALID_PARAMS, "arguments must be an object.")
+        request = identify_request("prompts/get", prompt.name, given)
+        context = await self._read_inputs(params, context, request)
+        messages = await prompt.write(prompt.check_arguments(given), context)
+        if isinstance(messages, InputRequired):
+            return await self._seal(messages, request)
+        return {"description": prompt.description, "messages": list(messages)}
+
+    def _find_prompt(self, name: Json) -> Prompt:
+        prompt = self.features.prompts.get(name) if isinstance(name, str) else None
+        if prompt is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown prompt; the prompts are {', '.join(self.features.prompts)}.")
+        return prompt
+
+    # -- resources ------------------------------------------------------------------------------------------------
+
+    async def list_resources(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """List the resources without variables."""
+        return {"resources": [one.to_json() for one in self.features.resources if not one.is_template]}
+
+    async def list_templates(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """List the templates of resources."""
+        return {"resourceTemplates": [one.to_json() for one in self.features.resources if one.is_template]}
+
+    async def read_resource(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Return the contents of a resource."""
+        resource, variables = self._find_resource(params)
+        try:
+            contents = await resource.read(self.backend, variables)
+        except AdsunifyError as problem:
+            raise RpcError(INVALID_PARAMS, problem.message, {"uri": params["uri"]}) from None
+        return {"contents": [{"uri": params["uri"], **contents}]}
+
+    async def subscribe(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Accept or end a subscription to a resource, which does not change while the server runs."""
+        self._find_resource(params)
+        return {}
+
+    def _find_resource(self, params: Mapping[str, Json]) -> tuple[Resource, Mapping[str, str]]:
+        uri = params.get("uri")
+        found = find_resource(self.features.resources, uri) if isinstance(uri, str) else None
+        if found is None:
+            raise RpcError(INVALID_PARAMS, "Resource not found; resources/list has the resources.", {"uri": uri})
+        return found
+
+    # -- completion -----------------------------------------------------------------------------------------------
+
+    async def complete(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+        """Complete an argument of a prompt, or a variable of a template of resources."""
+        reference, argument = params.get("ref"), params.get("argument")
+        if not isinstance(reference, Mapping) or not isinstance(argument, Mapping):
+            raise RpcError(INVALID_PARAMS, "ref and argument must be objects.")
+        name, value = argument.get("name"), argument.get("value")
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise RpcError(INVALID_PARAMS, "argument must have a name and a value, which are text.")
+        choices = self._list_choices(reference)
+        if name not in choices:
+            raise RpcError(INVALID_PARAMS, f"Unknown argument; the arguments are {', '.join(choices)}.")
+        matching = [choice for choice in choices[name] if choice.startswith(value)]
+        values = matching[:MAX_COMPLETIONS]
+        return {"completion": {"values": values, "total": len(matching), "hasMore": len(matching) > len(values)}}
+
+    def _list_choices(self, reference: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+        """The values of each argument of a prompt or a template."""
+        if reference.get("type") == "ref/prompt":
+            arguments: Sequence[PromptArgument] = self._find_prompt(reference.get("name")).arguments
+            return {argument.name: argument.choices for argument in arguments}
+        templates = (one for one in self.features.resources if one.is_template and one.uri == reference.get("uri"))
+        template = next(templates, None)
+        if reference.get("type") != "ref/resource" or template is None:
+            raise RpcError(INVALID_PARAMS, "ref must be a ref/prompt or a ref/resource that is listed.")
+        return template.choices
+
+    # -- requests in several round trips --------------------------------------------------------------------------
+
+    async def _read_inputs(self, params: Mapping[str, Json], context: RequestContext, request: str) -> RequestContext:
+        """Read what the client sends with a request that it sends again (MCP 2026-07-28, "Basic Workflow")."""
+        if not context.version.is_stateless:
+            return context
+        context = evolve(context, can_require_input=self.states is not None)
+        responses, sealed = params.get("inputResponses", {}), params.get("requestState")
+        if not isinstance(responses, Mapping) or not all(isinstance(one, Mapping) for one in responses.values()):
+            raise RpcError(INVALID_PARAMS, "inputResponses must be an object of objects.")
+        if sealed is None:
+            return evolve(context, input_responses=responses)
+        if not isinstance(sealed, str) or self.states is None:
+            raise RpcError(INVALID_PARAMS, "requestState must be the text that a result of this server had.")
+        return evolve(context, input_responses=responses, state=await self.states.open(request, sealed))
+
+    async def _seal(self, result: InputRequired, request: str) -> Mapping[str, Json]:
+        answer: dict[str, Json] = {"resultType": "input_required", "inputRequests": dict(result.requests)}
+        if result.state is not None and self.states is not None:
+            answer["requestState"] = await self.states.seal(request, result.state)
+        return answer
+
+
+def make_methods(
+    backend: Backend, features: Features = PRODUCT, states: RequestStates | None = None
+) -> Mapping[str, MethodHandler]:
+    """Return the methods for one caller, by name."""
+    methods = Methods(backend, features, states)
+    return {
+        "server/discover": methods.discover,
+        "initialize": methods.initialize,
+        "ping": methods.ping,
+        "tools/list": methods.list_tools,
+        "tools/call": methods.call_tool,
+        "prompts/list": methods.list_prompts,
+        "prompts/get": methods.get_prompt,
+        "resources/list": methods.list_resources,
+        "resources/templates/list": methods.list_templates,
+        "resources/read": methods.read_resource,
+        "resources/subscribe": methods.subscribe,
+        "resources/unsubscribe": methods.subscribe,
+        "completion/complete": methods.complete,
+    }

@@ -25,6 +25,10 @@ from adsunify.models.parsing import parse_model
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps, dumps_bytes
 
+from .approval import call_with_approval
+from .execution_progress import report_execution
+from .method_results import InputRequired, ToolResult
+from .request_metadata import RequestContext
 from .results import APPROVAL_CODE, approval_required_result, error_result, success_result
 from .search import HIDDEN_OPERATIONS, MAX_RESULTS, operation_schemas, search_operations
 
@@ -94,22 +98,38 @@ class StatusArguments(ApiModel):
     idempotency_key: IdempotencyKey = None
 
 
+RunResult = Mapping[str, Json] | ToolResult | InputRequired
+"""The envelope of a response, or a result."""
+
+
+@frozen
+class ToolCall:
+    """A call of a tool: the backend of the caller, and what the request says about itself."""
+
+    backend: Backend
+    context: RequestContext
+
+    async def call_endpoint(self, endpoint: Endpoint, request: ApiRequest) -> RunResult:
+        """Call an endpoint of the contract; where a person must approve, the result requires this input."""
+        return await call_with_approval(self.backend, self.context, endpoint, request)
+
+
 # -- calls --------------------------------------------------------------------------------------------------------
 
 
-async def _run_account(backend: Backend, arguments: AccountArguments) -> Json:
+async def _run_account(call: ToolCall, arguments: AccountArguments) -> RunResult:
     if arguments.account_id is not None:
-        return await _call_endpoint(backend, "get_account", path={"accountId": arguments.account_id})
+        return await _call_endpoint(call, "get_account", path={"accountId": arguments.account_id})
     return await _call_endpoint(
-        backend, "get_accounts", query={} if arguments.network is None else {"network": arguments.network}
+        call, "get_accounts", query={} if arguments.network is None else {"network": arguments.network}
     )
 
 
-async def _run_search(backend: Backend, arguments: SearchArguments) -> Json:
+async def _run_search(call: ToolCall, arguments: SearchArguments) -> RunResult:
     return {"data": [operation_schemas()[name] for name in search_operations(arguments.query)[:MAX_RESULTS]]}
 
 
-async def _run_call_tool(backend: Backend, arguments: CallArguments) -> Json:
+async def _run_call_tool(call: ToolCall, arguments: CallArguments) -> RunResult:
     endpoint = ENDPOINTS_BY_ID.get(arguments.operation_id)
     if endpoint is None:
         raise invalid_input("operationId", "choice", "Unknown operation; search_tools finds operations.")
@@ -124,27 +144,25 @@ async def _run_call_tool(backend: Backend, arguments: CallArguments) -> Json:
         )
     query_texts = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
     body = b"" if arguments.body is None else dumps_bytes(arguments.body)
-    return dict(await backend.call(endpoint, ApiRequest(path, query_texts, body, arguments.idempotency_key)))
+    return await call.call_endpoint(endpoint, ApiRequest(path, query_texts, body, arguments.idempotency_key))
 
 
-async def _run_operation(backend: Backend, arguments: OperationArguments) -> Json:
-    return await _call_endpoint(backend, "get_operation", path={"operationId": arguments.operation_id})
+async def _run_operation(call: ToolCall, arguments: OperationArguments) -> RunResult:
+    return await _call_endpoint(call, "get_operation", path={"operationId": arguments.operation_id})
 
 
-async def _run_execute(backend: Backend, arguments: ExecuteArguments) -> Json:
-    return await _call_endpoint(
-        backend,
-        "post_operation_execute",
-        path={"operationId": arguments.operation_id},
-        body={"confirmed": arguments.confirmed, "allowStale": arguments.allow_stale},
-    )
+async def _run_execute(call: ToolCall, arguments: ExecuteArguments) -> RunResult:
+    path = {"operationId": arguments.operation_id}
+    body = {"confirmed": arguments.confirmed, "allowStale": arguments.allow_stale}
+    execution = _call_endpoint(call, "post_operation_execute", path=path, body=body)
+    return await report_execution(call.backend, call.context, path, execution)
 
 
-async def _run_prepare(backend: Backend, arguments: PrepareArguments) -> Json:
+async def _run_prepare(call: ToolCall, arguments: PrepareArguments) -> RunResult:
     mutation = arguments.mutation
     if mutation.action == "status":
         return await _run_set_status(
-            backend,
+            call,
             StatusArguments.model_validate(
                 {
                     "accountId": arguments.account_id,
@@ -171,7 +189,7 @@ async def _run_prepare(backend: Backend, arguments: PrepareArguments) -> Json:
         body = {"payload": mutation.payload}
         body |= {} if mutation.parent_id is None else {"parentId": mutation.parent_id}
     operation_id = name.get(mutation.action, f"post_account_{singular}_edit")
-    return await _call_endpoint(backend, operation_id, path=path, body=body, key=arguments.idempotency_key)
+    return await _call_endpoint(call, operation_id, path=path, body=body, key=arguments.idempotency_key)
 
 
 RESOURCE_NAMES: Mapping[str, tuple[str, str]] = {
@@ -181,27 +199,27 @@ RESOURCE_NAMES: Mapping[str, tuple[str, str]] = {
 }
 
 
-async def _run_set_status(backend: Backend, arguments: StatusArguments) -> Json:
+async def _run_set_status(call: ToolCall, arguments: StatusArguments) -> RunResult:
     body = {
         "accountId": arguments.account_id,
         "kind": arguments.kind,
         "entityIds": list(arguments.entity_ids),
         "status": arguments.status,
     }
-    return await _call_endpoint(backend, "post_bulk_status", body=body, key=arguments.idempotency_key)
+    return await _call_endpoint(call, "post_bulk_status", body=body, key=arguments.idempotency_key)
 
 
 async def _call_endpoint(
-    backend: Backend,
+    call: ToolCall,
     operation_id: str,
     path: Mapping[str, str] | None = None,
     query: Mapping[str, str] | None = None,
     body: Json = None,
     key: str | None = None,
-) -> Json:
+) -> RunResult:
     raw_body = b"" if body is None else dumps_bytes(body)
     endpoint: Endpoint = ENDPOINTS_BY_ID[operation_id]
-    return dict(await backend.call(endpoint, ApiRequest(path or {}, query or {}, raw_body, key)))
+    return await call.call_endpoint(endpoint, ApiRequest(path or {}, query or {}, raw_body, key))
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -209,12 +227,17 @@ async def _call_endpoint(
 
 @frozen(eq=False)
 class Tool:
-    """One tool. ``result_schema`` names the members of ``data`` that matter, for the output schema."""
+    """One tool.
+
+    Attributes:
+        run: takes a call and its parsed arguments; returns the envelope of a response, or a result.
+        result_schema: the members of ``data`` that matter, for the output schema.
+    """
 
     name: str
     description: str
     arguments: type[ApiModel]
-    run: Callable[[Backend, Any], Awaitable[Json]]
+    run: Callable[[ToolCall, Any], Awaitable[RunResult]]
     is_read_only: bool = True
     is_destructive: bool = False
     is_idempotent: bool = True
@@ -348,11 +371,12 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-async def call_tool(tool: Tool, backend: Backend, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    """Call a tool and return its result; an error is a result as well."""
+async def call_tool(tool: Tool, call: ToolCall, arguments: Mapping[str, Json]) -> ToolResult | InputRequired:
+    """Call a tool and return its result; an error is a result as well. Raises RpcError."""
     try:
         raw = dumps_bytes(arguments)
-        return success_result(await tool.run(backend, await run_large_in_thread(raw, parse_model, tool.arguments, raw)))
+        value = await tool.run(call, await run_large_in_thread(raw, parse_model, tool.arguments, raw))
+        return value if isinstance(value, ToolResult | InputRequired) else success_result(value)
     except AdsunifyError as problem:
         is_waiting = problem.code == APPROVAL_CODE and problem.operation_data is not None
         return (approval_required_result if is_waiting else error_result)(problem)

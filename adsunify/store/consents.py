@@ -1,4 +1,4 @@
-"""Single-use tokens of the consent flow: hosted links and OAuth states. Only their hashes are stored."""
+"""Single-use tokens: hosted links, OAuth states, and states of agents' requests. Only their hashes are stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adsunify.values.exact_json import Json
 from .clock import Clock
 from .schema import consents
 
-Purpose = Literal["link", "state"]
+Purpose = Literal["link", "state", "request"]
 
 
 @frozen

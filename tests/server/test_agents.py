@@ -12,8 +12,8 @@ from adsunify.contract import ENDPOINTS
 from adsunify.models.base import ApiModel
 from adsunify.store import people
 from adsunify_mcp import protocol
-from adsunify_mcp.protocol import NEWEST_VERSION, VERSIONS
 from adsunify_mcp.search import HIDDEN_OPERATIONS
+from adsunify_mcp.versions import HANDSHAKE_VERSIONS
 
 from .served import Served, brief
 
@@ -48,16 +48,16 @@ async def tool(server: Served, name: str, token: str = "", **arguments: Any) -> 
 @pytest.mark.parametrize(
     ("asked", "answered"),
     [
-        *((version, version) for version in VERSIONS),
-        ("2024-11-05", NEWEST_VERSION),
-        ("2026-07-28", NEWEST_VERSION),
-        (None, NEWEST_VERSION),
+        *((version, version) for version in HANDSHAKE_VERSIONS),
+        ("2024-11-05", HANDSHAKE_VERSIONS[0]),
+        ("2026-07-28", HANDSHAKE_VERSIONS[0]),
+        (None, HANDSHAKE_VERSIONS[0]),
     ],
 )
 async def test_the_version_is_negotiated(empty: Served, asked: str | None, answered: str) -> None:
     result = (await post(empty, request("initialize", protocolVersion=asked))).json()["result"]
     assert result["protocolVersion"] == answered
-    assert result["capabilities"] == {"tools": {}}
+    assert result["capabilities"] == {"tools": {}, "prompts": {}, "resources": {"subscribe": True}, "completions": {}}
 
 
 async def test_headers_are_held_against_the_rules(empty: Served) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from tests.pages.browsing import PASSWORD, browser, email
 from tests.server import oauth
+from tests.server.mcp_messages import request, with_metadata
 from tests.server.served import Served
 
+__all__ = ["Agent", "Client", "allowed", "client", "request", "said"]
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
@@ -24,10 +26,12 @@ class Agent:
     server: Served
     token: str | None
     version: str = "2025-11-25"
+    capabilities: dict[str, Any] = field(factory=dict)
 
     async def post(self, message: Any, **headers: str) -> httpx.Response:
         """One POST; ``headers`` with underscores for hyphens."""
-        sent = HEADERS | {"MCP-Protocol-Version": self.version}
+        message, own = with_metadata(message, self.version, self.capabilities)
+        sent = HEADERS | own
         if self.token is not None:
             sent["Authorization"] = f"Bearer {self.token}"
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -56,10 +60,6 @@ class Agent:
     async def execute(self, operation_id: str) -> dict[str, Any]:
         """The result of ``execute``."""
         return await self.tool("execute", operationId=operation_id, confirmed=True)
-
-
-def request(method: str, **params: Any) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def said(result: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from adsunify.contract import ENDPOINTS_BY_ID
 from adsunify.execution.executor import ExecutionLimits
-from adsunify_mcp.protocol import INVALID_REQUEST, VERSIONS
+from adsunify_mcp.versions import INVALID_REQUEST, VERSIONS
 from tests.server.served import NEVER, Served, brief
 
 from .agent import Agent, allowed, client, request, said

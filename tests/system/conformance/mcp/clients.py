@@ -1,7 +1,7 @@
 """The installed official Python client over OAuth, headless: ``python -m tests.system.conformance.mcp.clients``.
 
 The client registers itself, asks with PKCE for the resource's token, and is let in by a person whose browser is a
-script. ``mcp`` 1.x is forced to each of the three versions; 2.x negotiates by itself, from its newest down.
+script. ``mcp`` 1.x is forced to each of the three versions with a handshake; 2.x negotiates by itself, from its newest down.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mcp.client.auth import OAuthClientProvider  # type: ignore[import-not-found
 from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]  # as above
 
 from adsunify_mcp.http import MCP_PATH
-from adsunify_mcp.protocol import NEWEST_VERSION, VERSIONS
+from adsunify_mcp.versions import HANDSHAKE_VERSIONS, VERSIONS
 from tests.server.oauth import REDIRECT
 from tests.server.served import Served
 
@@ -95,7 +95,7 @@ async def first_line(server: Served, kept: Kept, wanted: str) -> None:
 
 
 async def second_line(server: Served, kept: Kept, mode: str) -> None:
-    """A session of ``mcp`` 2.x; ``auto`` begins with a revision that we do not speak, and comes down to ours."""
+    """A session of ``mcp`` 2.x; ``auto`` begins with 2026-07-28, and ``legacy`` shakes hands."""
     from mcp import Client
     from mcp.client import streamable_http
 
@@ -104,7 +104,8 @@ async def second_line(server: Served, kept: Kept, mode: str) -> None:
         await stack.enter_async_context(http)
         transport = streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
         client = await stack.enter_async_context(Client(transport, mode=mode))
-        assert client.protocol_version == NEWEST_VERSION, client.protocol_version
+        expected = HANDSHAKE_VERSIONS[0] if mode == "legacy" else next(iter(VERSIONS))
+        assert client.protocol_version == expected, client.protocol_version
 
         async def call(name: str, arguments: Mapping[str, Any]) -> Any:
             result = await client.call_tool(name, dict(arguments))
@@ -119,7 +120,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with site(Path(folder)) as server:
             line, wanted = (
-                (first_line, [*VERSIONS]) if INSTALLED.startswith("1.") else (second_line, ["auto", "legacy"])
+                (first_line, [*HANDSHAKE_VERSIONS]) if INSTALLED.startswith("1.") else (second_line, ["auto", "legacy"])
             )
             for one in wanted:
                 kept = Kept()
