@@ -1,7 +1,7 @@
 """The installed official Python client over OAuth, headless: ``python -m tests.system.conformance.mcp.clients``.
 
 The client registers itself, asks with PKCE for the resource's token, and is let in by a person whose browser is a
-script. ``mcp`` 1.x is forced to each of the three versions with a handshake; 2.x negotiates by itself, from its newest down.
+script. ``mcp`` 1.x is forced to each version with a handshake; 2.x negotiates by itself, from its newest down.
 """
 
 from __future__ import annotations
