@@ -164,6 +164,31 @@ def simulation(session: nox.Session) -> None:
     session.run("python", "-m", "tests.system.simulation", *(session.posargs or ["--executes", "1000000"]))
 
 
+OLDER_COMMIT = "649b0ccf"
+"""The last commit whose schema is that of version 0.1.0, migration 0019."""
+
+
+@nox.session
+def upgrades(session: nox.Session) -> None:
+    """The last release and this version on one database under load: no failed request, no double write; both engines."""
+    install(session, "test")
+    folder = Path(session.virtualenv.location).resolve() / "older"  # not create_tmp(): it moves TMPDIR to a long path
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    kind = session.run("git", "cat-file", "-t", OLDER_COMMIT, external=True, silent=True, success_codes=[0, 128])
+    if str(kind).strip() != "commit":
+        session.error(
+            f"The history has no commit {OLDER_COMMIT}, so the older version cannot be built and NOTHING was tried. "
+            "A shallow clone gets it with `git fetch --unshallow`."
+        )
+    session.run("git", "archive", "--output", str(folder / "older.tar"), OLDER_COMMIT, external=True)
+    session.run("python", "-m", "tarfile", "--extract", str(folder / "older.tar"), str(folder / "source"))
+    session.run("python", "-m", "venv", str(folder / "environment"))
+    python = str(folder / "environment" / "bin" / "python")
+    session.run(python, "-m", "pip", "install", "--quiet", f"{folder / 'source'}[all]", external=True)
+    session.run("python", "-m", "tests.system.upgrades", "--older", python, *session.posargs)
+
+
 @nox.session
 def launches(session: nox.Session) -> None:
     """600 cells on every network, and 200 processes killed while they prepare and execute launches; their time."""
