@@ -170,7 +170,7 @@ OLDER_COMMIT = "649b0ccf"
 
 @nox.session
 def upgrades(session: nox.Session) -> None:
-    """The last release and this version on one database under load: no failed request, no double write; both engines."""
+    """The last release and this version on one database under load: no failed request, no double write."""
     install(session, "test")
     folder = Path(session.virtualenv.location).resolve() / "older"  # not create_tmp(): it moves TMPDIR to a long path
     shutil.rmtree(folder, ignore_errors=True)
