@@ -339,3 +339,22 @@ def floors(session: nox.Session) -> None:
     constraints = Path(session.virtualenv.location).resolve() / "floors.txt"
     constraints.write_text("\n".join(lowest))
     run_suite(session, "not exhaustive", *TESTS_OF_DEPENDENCIES, options=("-c", str(constraints)))
+
+
+@nox.session
+def lock(session: nox.Session) -> None:
+    """Renew the lock files of the image: the newest versions that pyproject.toml allows, with their hashes."""
+    session.install("uv")
+    compile_lock = ("uv", "pip", "compile", "--quiet", "--upgrade", "--universal", "--python-version", "3.11")
+    written = ("--generate-hashes", "--no-annotate", "--custom-compile-command", "nox -s lock", "--output-file")
+    session.run(*compile_lock, "pyproject.toml", "--extra", "all", *written, "deploy/image/requirements.txt")
+    backend = Path(session.create_tmp()) / "build-requirements.in"
+    backend.write_text("\n".join(PYPROJECT["build-system"]["requires"]))
+    session.run(*compile_lock, str(backend), *written, "deploy/image/build-requirements.txt")
+
+
+@nox.session
+def image(session: nox.Session) -> None:
+    """The image's installation, and its migration, servers, worker and proxy with TLS; its files before linters."""
+    install(session, "test", "image")
+    session.run("python", "-m", "tests.deploy.image")

@@ -66,7 +66,7 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 
 def test_every_file_that_is_named_is_there() -> None:
     for path in WRITTEN:
-        for name in re.findall(r"`((?:docs|examples|tests)/[\w/.-]+)`", path.read_text()):
+        for name in re.findall(r"`((?:deploy|docs|examples|tests)/[\w/.-]+)`", path.read_text()):
             assert (ROOT / name).exists(), f"{path.name}: {name}"
 
 

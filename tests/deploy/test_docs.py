@@ -1,0 +1,52 @@
+"""What docs/deploying.md tells a person to type, against the files and the commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from adsunify.cli.commands import adsunify
+from tests.docs.test_pages import blocks, understood
+
+from .files import ROOT, load_compose, load_manifests, load_pyproject
+
+LINES = [
+    line.strip().removeprefix("$ ") for block in blocks("docs/deploying.md", "console") for line in block.splitlines()
+]
+OURS = re.compile(r"docker compose run --rm \S+ (.+)|docker run --rm adsunify:\S+ (.+)|kubectl .* -- adsunify (.+)")
+COMMANDS = [next(filter(None, found.groups())) for found in map(OURS.fullmatch, LINES) if found]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_in_a_container_is_understood(command: str) -> None:
+    understood(adsunify, shlex.split(command))
+
+
+def test_every_way_to_a_command_is_shown() -> None:
+    assert [command.split(" -")[0] for command in COMMANDS] == ["admin keys new", "admin init", "admin init"]
+
+
+def test_every_service_and_object_that_is_named_exists() -> None:
+    text = "\n".join(LINES)
+    assert set(re.findall(r"docker compose (?:run --rm|exec -T) (\S+)", text)) <= set(load_compose()["services"])
+    objects = {f"{one['kind'].lower()}/{one['metadata']['name']}" for one in load_manifests()}
+    named = {f"{kind}/{name}" for kind, name in re.findall(r"\b(deployment|job)[/ ](adsunify-\S+)", text)}
+    assert named == {"deployment/adsunify-server", "job/adsunify-migration"} <= objects
+    assert set(re.findall(r"kubectl -n (\S+)", text)) == {load_manifests("Namespace")[0]["metadata"]["name"]}
+
+
+def test_every_file_that_is_typed_exists_or_is_made() -> None:
+    made = set()
+    for words in map(shlex.split, LINES):
+        paths = {path for word in words for path in re.findall(r"deploy/[\w./-]+", word)}
+        if words[0] == "install":
+            made.add(words[-1])
+        assert all((ROOT / path).exists() for path in paths - made)
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert made and made <= set(ignored)  # they hold secrets
+
+
+def test_the_version_is_the_one_of_the_package() -> None:
+    assert set(re.findall(r"adsunify:(\d\S*)", "\n".join(LINES))) == {load_pyproject()["project"]["version"]}
