@@ -13,6 +13,7 @@ import click
 from adsunify import encryption
 from adsunify.actor import Role
 from adsunify.errors import invalid_input
+from adsunify.review.names import choose_row
 from adsunify.service import accounts, key_rotation, times, users
 from adsunify.service.core import format_timestamp
 from adsunify.service.factory import (
@@ -29,7 +30,6 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .completion import account_argument
-from .names import choose_row
 from .options import SecretParam, database_option, json_option
 from .progress import show_progress
 from .suggestions import Choice, CommandGroup

@@ -11,13 +11,14 @@ from pydantic.alias_generators import to_camel
 
 from adsunify.cli import output
 from adsunify.cli.completion import ACCOUNT
-from adsunify.cli.names import Candidate, find_account_ids, find_id
+from adsunify.cli.names import find_account_ids, find_id
 from adsunify.cli.options import Target, csv_option, data_option, target_options
 from adsunify.cli.suggestions import Choice, CommandGroup
 from adsunify.client import Ads
 from adsunify.errors import invalid_input
 from adsunify.models.alert import AlertKind, AlertLevel
 from adsunify.review.alerts import describe_alert
+from adsunify.review.names import Candidate
 from adsunify.values.exact_json import Json
 
 alert_argument = click.argument("alert")

@@ -22,13 +22,13 @@ from adsunify.client import AsyncAds
 from adsunify.errors import AdsunifyError, invalid_input
 from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.networks.samples import make_brief
 from adsunify.service.sandbox_workspace import create_sandbox_admin
 from adsunify.service.webhooks import list_event_types
 from adsunify.testing.connecting import connect_sandbox_network
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
-from .briefs import make_brief
 from .progress import format_elapsed
 from .serve import RunningServer, running_server, simulated_networks
 

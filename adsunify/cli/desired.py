@@ -13,14 +13,16 @@ import click
 from adsunify.answers import ChangeSet
 from adsunify.client import Ads
 from adsunify.errors import InvalidInput
+from adsunify.models.error_messages import FILE
+from adsunify.review.names import is_whole_id
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .completion import account_argument
 from .files import load_document
 from .launches import Tracker, change_set_parts
-from .names import choose_accounts, find_account, is_whole_id
-from .options import FILE, Target, data_option, document_argument, idempotency_option, target_options
+from .names import choose_accounts, find_account
+from .options import Target, data_option, document_argument, idempotency_option, target_options
 from .progress import show_progress
 
 DOCUMENT = "document"
@@ -135,7 +137,7 @@ def import_(where: Target, account: str, as_json: bool) -> None:
     if as_json:
         click.echo(dumps({"entities": entities}))
         return
-    from .yaml_text import format_yaml  # imported late: most commands write no YAML
+    from adsunify.models.yaml_text import format_yaml  # imported late: most commands write no YAML
 
     click.echo(format_yaml({"entities": entities}), nl=False)
 

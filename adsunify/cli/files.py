@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adsunify.errors import InvalidInput, invalid_input
+from adsunify.errors import InvalidInput
 from adsunify.models.brief import CampaignBrief, read_brief
-from adsunify.values.exact_json import Json, loads
+from adsunify.models.documents import parse_document
+from adsunify.values.exact_json import Json
 
-from .options import BRIEF, FILE
+from .options import BRIEF
 
 CAMPAIGN = "campaign"
 """The member of a request that has a brief."""
@@ -23,27 +24,8 @@ def read_file(path: Path) -> bytes:
 
 
 def load_document(path: Path) -> dict[str, Json]:
-    """Read the object in a file of JSON or YAML. Raises InvalidInput; issues of the whole file have the path ``FILE``.
-
-    Text that begins with a brace is JSON. In YAML, amounts may be written without quotes.
-    """
-    content = read_file(path)
-    try:
-        text = content.decode("utf-8-sig")
-        is_json = text.lstrip().startswith("{")
-        if is_json:
-            document = loads(text)
-        else:
-            from .yaml_text import parse_yaml  # imported late: most commands read no YAML
-
-            document = parse_yaml(text)
-    except UnicodeDecodeError:
-        raise invalid_input(FILE, "malformed", "must be UTF-8 text.") from None
-    except ValueError as reason:
-        raise invalid_input(FILE, "malformed_json", f"must be valid JSON: {reason}.") from None
-    if not isinstance(document, dict):
-        raise invalid_input(FILE, "wrong_type", "must be an object in JSON or YAML.")
-    return document
+    """Read the object in a file of JSON or YAML. Raises InvalidInput with the path ``FILE`` for the whole file."""
+    return parse_document(read_file(path))
 
 
 def load_brief(path: Path) -> CampaignBrief:

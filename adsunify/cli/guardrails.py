@@ -9,12 +9,13 @@ import click
 
 from adsunify.cli import output
 from adsunify.cli.files import read_file
-from adsunify.cli.names import Candidate, find_id
+from adsunify.cli.names import find_id
 from adsunify.cli.options import Target, csv_option, data_option, target_options
 from adsunify.cli.suggestions import CommandGroup
 from adsunify.client import Ads
 from adsunify.errors import invalid_input
 from adsunify.review.guardrails import describe_limits
+from adsunify.review.names import Candidate
 from adsunify.values.exact_json import Json, loads
 
 rule_file = click.argument(

@@ -21,6 +21,7 @@ from adsunify.client.reports import Report
 from adsunify.client.resource import REPORT_PAUSE_SECONDS
 from adsunify.contract.requests import ReportedLevel
 from adsunify.errors import invalid_input
+from adsunify.review.names import is_whole_id
 from adsunify.service.reporting.overview import READS_PER_NETWORK
 from adsunify.values.exact_json import Json
 
@@ -28,7 +29,7 @@ from . import output
 from .completion import ACCOUNT, account_argument
 from .exporting import STDOUT, WRITERS, open_export
 from .figures import describe_coverage, insights_parts, overview_parts, report_parts
-from .names import choose_accounts, find_account_ids, is_whole_id
+from .names import choose_accounts, find_account_ids
 from .options import Target, csv_option, data_option, target_options
 from .output import to_plain_text
 from .progress import Progress, Subject, show_progress

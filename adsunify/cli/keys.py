@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from adsunify.contract.requests import KeyScope
+from adsunify.review.names import Candidate
 from adsunify.values.exact_json import Json
 
 from . import output
 from .completion import ACCOUNT
-from .names import Candidate, find_account_ids, find_id
+from .names import find_account_ids, find_id
 from .options import Target, csv_option, data_option, target_options
 from .suggestions import CommandGroup
 from .workflow import network_choice

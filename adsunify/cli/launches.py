@@ -14,7 +14,7 @@ from attrs import define, field
 from adsunify.answers import ChangeSet, Launch
 from adsunify.cli import output
 from adsunify.cli.files import load_document
-from adsunify.cli.names import Candidate, choose_account, find_id, is_whole_id, list_account_candidates
+from adsunify.cli.names import find_id, list_account_candidates
 from adsunify.cli.options import Target, csv_option, data_option, document_argument, idempotency_option, target_options
 from adsunify.cli.progress import Progress, Subject, show_progress
 from adsunify.cli.suggestions import CommandGroup
@@ -23,6 +23,7 @@ from adsunify.client.resource import WORKING_STATUSES
 from adsunify.errors import invalid_input
 from adsunify.launches.states import FINAL_CELL_STATES
 from adsunify.review.exposure import describe_spend
+from adsunify.review.names import Candidate, resolve_launch_accounts
 from adsunify.values.exact_json import Json
 
 MAX_PAGE_SIZE = 100
@@ -54,7 +55,7 @@ def create(
     """
     body = load_document(file) | ({"skipInvalid": True} if skip_invalid else {})
     with _follow(where, "Preparing the launch") as (client, tracker):
-        body = _resolve_accounts(client, body)
+        body = resolve_launch_accounts(body, lambda: list_account_candidates(client.accounts.list()))
         made = client.call("post_launches", body=body, idempotency_key=idempotency_key)["data"]
         prepared = client.launches.wait(made["launchId"], progress=tracker.show_launch)
     _print_launch(ctx, prepared, as_json)
@@ -197,26 +198,6 @@ def _find_launch(client: Ads, text: str) -> str:
     """Return the id of the launch that a text names: its name, or the beginning of its id. Raises InvalidInput."""
     candidates = (Candidate(one.launch_id, (one.name,), one.name) for one in client.launches.list())
     return find_id("LAUNCH", "launch", text, candidates)
-
-
-def _resolve_accounts(client: Ads, body: dict[str, Json]) -> dict[str, Json]:
-    """Return a launch with the ids of the accounts that its file names. Raises InvalidInput."""
-    rows = body.get("accounts")
-    rows = rows if isinstance(rows, list) else []
-    names = {
-        position: row["accountId"]
-        for position, row in enumerate(rows)
-        if isinstance(row, dict) and isinstance(row.get("accountId"), str) and not is_whole_id(row["accountId"])
-    }
-    if not names:
-        return body
-    candidates = list_account_candidates(client.accounts.list())
-    ids = {
-        position: choose_account(f"accounts.{position}.accountId", name, candidates).id
-        for position, name in names.items()
-    }
-    accounts = [{**row, "accountId": ids[at]} if at in ids else row for at, row in enumerate(rows)]
-    return {**body, "accounts": accounts}
 
 
 @contextmanager

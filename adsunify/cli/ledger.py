@@ -14,6 +14,7 @@ import click
 from adsunify.errors import invalid_input
 from adsunify.ledger import ChainLink, LedgerKind
 from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.review.names import choose_row
 from adsunify.service.accounts import list_all_accounts
 from adsunify.service.ledger.listing import export_entries, make_filter
 from adsunify.service.ledger.verification import Verification, verify_ledger
@@ -23,7 +24,6 @@ from adsunify.values.exact_json import Json, dumps
 from . import output
 from .admin import run_task
 from .completion import ACCOUNT
-from .names import choose_row
 from .options import database_option, json_option
 from .suggestions import Choice, CommandGroup
 

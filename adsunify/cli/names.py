@@ -6,27 +6,27 @@ candidates. A whole id is not looked up in a list.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
-
-from attrs import frozen
 
 from adsunify.answers import Account, Connection, Node, Operation
 from adsunify.client import Ads
 from adsunify.errors import NotFound, invalid_input
-from adsunify.models.error_messages import UUID_REGEX, find_similar
-from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.plans.records import Kind
+from adsunify.review.names import (
+    BEGINNING,
+    MAX_CANDIDATES,
+    Candidate,
+    choose_account,
+    choose_candidate,
+    describe_candidates,
+    find_matches,
+    find_similar_candidates,
+    is_whole_id,
+    make_account_candidate,
+)
 
-from .output import to_plain_text
-
-MAX_CANDIDATES = 8
-"""The most candidates that a message lists."""
-BEGINNING = re.compile(r"[0-9a-fA-F]{1,8}[0-9a-fA-F-]{0,28}")
 TIME_DIGITS = 12
 """The hexadecimal digits of a UUIDv7 that are its time in milliseconds (RFC 9562, section 5.7)."""
 TIME_MARGIN = 600_000
@@ -35,98 +35,7 @@ LATEST_TIME = 253_402_300_000_000 - TIME_MARGIN
 """The latest time that is looked for, in milliseconds: the end of the year 9999."""
 
 
-@frozen
-class Candidate:
-    """What a name may mean.
-
-    Attributes:
-        id: the id that the API takes.
-        names: other names that mean it.
-        label: what people call it.
-    """
-
-    id: str
-    names: tuple[str, ...] = ()
-    label: str = ""
-
-    def describe(self) -> str:
-        """Return the label with the id."""
-        return f"{to_plain_text(self.label)} ({self.id})" if self.label else self.id
-
-
-def is_whole_id(text: str) -> bool:
-    """Whether a text is a UUID."""
-    return re.search(UUID_REGEX, text) is not None
-
-
-def find_matches(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates that a text names, or whose id begins with it."""
-    beginning = text.lower() if BEGINNING.fullmatch(text) else None
-    return [
-        candidate
-        for candidate in candidates
-        if text in (candidate.id, *candidate.names)
-        or (beginning is not None and candidate.id.lower().startswith(beginning))
-    ]
-
-
-def choose_candidate(path: str, what: str, text: str, candidates: Sequence[Candidate], hint: str = "") -> Candidate:
-    """Return the one candidate that a text names.
-
-    Args:
-        path: the argument or option that has the text.
-        what: what the candidates are, such as ``account``.
-        text: the name.
-        candidates: everything that could be meant.
-        hint: a sentence that says what the text names instead.
-
-    Raises:
-        InvalidInput: the text names none of them, or several. The message lists candidates.
-    """
-    matches = find_matches(text, candidates)
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        message = f"names several {what}s: {_describe_candidates(matches)}."
-        raise invalid_input(path, "ambiguous", f"{message} Give more of the id.")
-    message = f"names no {what}."
-    similar = _find_similar_candidates(text, candidates)
-    if hint:
-        message += f" {hint}"
-    elif similar:
-        message += f" Did you mean {_describe_candidates(similar, ' or ')}?"
-    elif candidates:
-        message += f" The {what}s are {_describe_candidates(candidates)}."
-    else:
-        message += f" There are no {what}s."
-    raise invalid_input(path, "not_found", message)
-
-
-def _find_similar_candidates(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates with the name that most resembles a text, with or without their network, in any case."""
-    by_name: defaultdict[str, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        names = {candidate.id, candidate.label, *candidate.names}
-        for name in names | {name.partition(":")[2] for name in names}:
-            by_name[name.casefold()].append(candidate)
-    wanted = text.casefold()
-    similar = wanted if wanted in by_name else find_similar(wanted, filter(None, by_name))
-    return [] if similar is None else by_name[similar]
-
-
-def _describe_candidates(candidates: Sequence[Candidate], separator: str = ", ") -> str:
-    described = [candidate.describe() for candidate in candidates[:MAX_CANDIDATES]]
-    more = len(candidates) - len(described)
-    return separator.join(described) + (f" and {more} more" if more else "")
-
-
 # -- accounts -----------------------------------------------------------------------------------------------------
-
-
-def make_account_candidate(account_id: str, network: str, native_id: str, name: str | None) -> Candidate:
-    """Return the names of an account: its native id, and with the network before a colon also its name."""
-    label = f"{network}:{name or native_id}"
-    return Candidate(account_id, (native_id, f"{network}:{native_id}", label), label)
 
 
 def list_account_candidates(accounts: Iterable[Account]) -> list[Candidate]:
@@ -151,20 +60,6 @@ def find_account(client: Ads, text: str, path: str = "ACCOUNT") -> Account:
     return by_id[choose_account(path, text, candidates, lambda: _describe_operation(client, text)).id]
 
 
-def choose_account(
-    path: str, text: str, candidates: Sequence[Candidate], describe_other: Callable[[], str] = str
-) -> Candidate:
-    """Return the account that a text names; ``describe_other`` says what else it names. Raises InvalidInput."""
-    hint = ""
-    if not find_matches(text, candidates):
-        of_network = [candidate for candidate in candidates if candidate.label.startswith(f"{text}:")]
-        if text in ADAPTER_PACKAGES:
-            hint = f"It is a network. Its accounts: {_describe_candidates(of_network) or 'none'}."
-        else:
-            hint = describe_other()
-    return choose_candidate(path, "account", text, candidates, hint)
-
-
 def choose_accounts(path: str, names: Iterable[str], accounts: Sequence[Account]) -> list[Account]:
     """Return the accounts that texts name, each once. Raises InvalidInput."""
     by_id = {account.account_id: account for account in accounts}
@@ -177,14 +72,6 @@ def find_account_ids(client: Ads, names: Sequence[str], path: str) -> list[str]:
     if all(map(is_whole_id, names)):
         return list(names)
     return [account.account_id for account in choose_accounts(path, names, client.accounts.list().all())]
-
-
-def choose_row(name: str, rows: Iterable[Mapping[str, Any]], path: str = "ACCOUNT") -> str:
-    """Return the id of the account that a text names among JSON rows; a whole id as it is. Raises InvalidInput."""
-    candidates = [
-        make_account_candidate(row["accountId"], row["network"], row["nativeId"], row["name"]) for row in rows
-    ]
-    return name if is_whole_id(name) else choose_account(path, name, candidates).id
 
 
 def _raise_if_operation(client: Ads, text: str, path: str) -> None:
@@ -293,11 +180,11 @@ def _describe_missing_entity(text: str, nodes: Sequence[Node], is_truncated: boo
     candidates = [Candidate(node.id, (node.name,) if node.name else (), f"{node.kind} {node.name}") for node in nodes]
     named = [candidate for candidate in candidates if text in candidate.names]
     if named:
-        return f"is a name; give the id: {_describe_candidates(named)}."
+        return f"is a name; give the id: {describe_candidates(named)}."
     message = "names no entity of the account."
-    similar = _find_similar_candidates(text, candidates)
+    similar = find_similar_candidates(text, candidates)
     if similar:
-        return f"{message} Did you mean {_describe_candidates(similar, ' or ')}?"
+        return f"{message} Did you mean {describe_candidates(similar, ' or ')}?"
     if is_truncated:
         return f"{message} The account has more entities than were read; --kind looks the id up directly."
     return f"{message} `adsunify tree` lists them."

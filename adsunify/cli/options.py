@@ -25,8 +25,8 @@ from .progress import show_progress
 FORMAT_KEY = "adsunify.format"
 """The member of a command's context that names the option of the output's format."""
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
-BRIEF, FILE = "BRIEF", "FILE"
-"""The paths of issues of a whole brief and of a whole document."""
+BRIEF = "BRIEF"
+"""The path of issues of a whole brief."""
 
 
 class SecretParam(click.ParamType[str]):

@@ -19,9 +19,9 @@ from adsunify.review.completion import get_operation_state, read_completion
 from adsunify.review.content import describe_content
 from adsunify.review.created_entities import find_created_entities
 from adsunify.review.exposure import describe_exposure
+from adsunify.review.names import CONTROL_CHARACTERS
 from adsunify.values.exact_json import Json, dumps
 
-CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LINE_LABEL = re.compile(r" *(?:[\w: ]{1,16}? {2,}|\w{1,16}: |\d{1,3}\. )?")
 """The indentation and the label of a line. Continuation lines are indented to the column after them."""
 COLUMN_GAP = 2

@@ -10,6 +10,7 @@ from typing import get_args
 import click
 
 from adsunify.contract.requests import ReportedLevel
+from adsunify.review.names import choose_row
 from adsunify.service.accounts import account_to_json
 from adsunify.service.factory import SANDBOX_URL_VARIABLE, open_service
 from adsunify.service.reporting.accounts import MAX_DAYS
@@ -24,7 +25,6 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import output
 from .completion import ACCOUNT
-from .names import choose_row
 from .options import database_option, json_option
 from .progress import Progress, show_progress
 from .suggestions import Choice

@@ -16,13 +16,14 @@ from adsunify.errors import invalid_input
 from adsunify.events import EventName
 from adsunify.http.safe_fetch import FetchError, fetch_url
 from adsunify.models.error_messages import is_web_address
+from adsunify.review.names import Candidate
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, WebhookVerificationError, verify
 
 from . import output
 from .completion import ACCOUNT
 from .files import read_file
-from .names import Candidate, find_account, find_id
+from .names import find_account, find_id
 from .options import SecretParam, Target, csv_option, data_option, json_option, target_options
 from .serve import make_stop_event
 from .sockets import bind_socket

@@ -24,6 +24,8 @@ MIN_SIMILARITY = 0.7  # of a member that is suggested for an unknown one; 1 is e
 NULL_SCHEMA = {"type": "null"}
 MAX_SHOWN_NAME_LENGTH = 60  # a path shows so many characters of a member's name
 
+FILE = "FILE"
+"""The path of issues of a whole document."""
 UUID_REGEX = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 COUNTRY_REGEX = r"^[A-Z]{2}$"
 CURRENCY_REGEX = r"^[A-Z]{3}$"

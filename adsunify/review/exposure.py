@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 NO_AMOUNT = "0"
@@ -29,11 +30,11 @@ def describe_exposure(plan: Mapping[str, Any]) -> str | None:
 
 
 def describe_spend(spend: Mapping[str, Any], more: str) -> str | None:
-    """Describe amounts: ``25.00 USD more a day, 250.00 USD more in all``; None if they are 0.
+    """Describe amounts: ``25.00 USD more a day, 1,250.00 USD more in all``; None if they are 0.
 
     ``daily`` is known. ``more`` follows each amount.
     """
-    daily, lifetime, currency = spend["daily"], spend["lifetime"], spend["currency"]
+    daily, lifetime, currency = _group_digits(spend["daily"]), _group_digits(spend["lifetime"]), spend["currency"]
     if lifetime == NO_AMOUNT:
         return None if daily == NO_AMOUNT else f"{daily} {currency}{more} a day"
     each = "" if daily in (NO_AMOUNT, lifetime) else f"{daily} {currency}{more} a day"
@@ -43,3 +44,8 @@ def describe_spend(spend: Mapping[str, Any], more: str) -> str | None:
         return f"{each or more.strip() or 'any amount'}, without an end"
     whole = f"{lifetime} {currency}{more} in all"
     return f"{each}, {whole}" if each else whole
+
+
+def _group_digits(amount: str) -> str:
+    """Return an amount with separators between thousands; words stay."""
+    return f"{Decimal(amount):,f}" if amount[:1].isdigit() else amount

@@ -14,11 +14,14 @@ from . import (
     auth,
     briefs,
     connections,
+    entities,
     guardrails,
     insights,
+    launches,
     ledger,
     oauth_server,
     operations,
+    webhooks,
 )
 from .rendering import ASSETS
 from .request import PageRouter
@@ -34,12 +37,15 @@ def add_routes(app: web.Application, service: Service) -> None:
         oauth_server,
         operations,
         accounts,
+        entities,
         briefs,
+        launches,
         insights,
         connections,
         guardrails,
         alerts,
         access,
+        webhooks,
         ledger,
     ):
         pages.add_pages(router)

@@ -1,4 +1,4 @@
-"""Pages of what has access to the workspace: API keys, connected agents, webhooks."""
+"""Pages of what has access to the workspace: API keys and connected agents."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ KEY_LIFETIMES = ("30", "90", "365")
 
 
 def add_pages(router: PageRouter) -> None:
-    """Add ``/keys``, ``/connected-agents`` and ``/webhooks``."""
+    """Add ``/keys`` and ``/connected-agents``."""
     router.add_get("/keys", show_keys)
     router.add_post("/keys", create_key)
     router.add_post("/keys/{keyId}/revoke", revoke_key)
     router.add_get("/connected-agents", show_agents)
     router.add_post("/connected-agents/{grantId}/revoke", revoke_agent)
-    router.add_get("/webhooks", show_webhooks)
 
 
 async def show_keys(visit: PageRequest) -> web.Response:
@@ -95,8 +94,3 @@ async def revoke_agent(visit: PageRequest) -> web.Response:
     visit.require_confirmed()
     await visit.call_endpoint("delete_connected_agent", grantId=visit.path_parameter("grantId"))
     return visit.redirect("/connected-agents")
-
-
-async def show_webhooks(visit: PageRequest) -> web.Response:
-    """Show the webhook subscriptions."""
-    return visit.render_page("webhooks.html", webhooks=await visit.call_endpoint("get_webhooks"))

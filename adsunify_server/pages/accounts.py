@@ -10,6 +10,7 @@ from aiohttp import web
 from adsunify.errors import AdsunifyError
 from adsunify.problem_details import to_problem_details
 
+from .entities import KINDS
 from .request import PageRequest, PageRouter
 
 
@@ -34,7 +35,10 @@ async def show_account(visit: PageRequest) -> web.Response:
     except AdsunifyError as error:
         problem = to_problem_details(error)
     nodes = [] if tree is None else _nest_nodes(tree["nodes"])
-    return visit.render_page("account.html", account=account, tree=tree, nodes=nodes, problem=problem)
+    paths = {kind: word for word, kind in KINDS.items()}
+    return visit.render_page(
+        "account.html", account=account, tree=tree, nodes=nodes, words_in_paths=paths, problem=problem
+    )
 
 
 def _nest_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

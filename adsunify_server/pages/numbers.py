@@ -9,8 +9,13 @@ from adsunify.values.currencies import EXPONENTS
 
 
 def format_money(amount: str, currency: str | None) -> str:
-    """Format an amount in major units with at least the digits of its currency. No digit is dropped."""
-    return _format_decimals(amount, max(_count_decimals(amount), EXPONENTS.get(currency or "") or 0))
+    """Format an amount in groups of thousands with at least the digits of its currency. No digit is dropped."""
+    return f"{Decimal(pad_money(amount, currency)):,f}"
+
+
+def pad_money(amount: str, currency: str | None) -> str:
+    """Return an amount as a decimal text with at least the digits of its currency. No digit is dropped."""
+    return f"{Decimal(amount):.{max(_count_decimals(amount), EXPONENTS.get(currency or '') or 0)}f}"
 
 
 def format_column(values: Sequence[str | int | None], currency: str | None) -> list[str]:
@@ -34,7 +39,3 @@ def format_change(now: str | int | None, before: str | int | None) -> str:
 
 def _count_decimals(value: str) -> int:
     return len(value.partition(".")[2])
-
-
-def _format_decimals(value: str, digits: int) -> str:
-    return f"{Decimal(value):.{digits}f}"

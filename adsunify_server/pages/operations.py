@@ -76,6 +76,7 @@ async def show_operations(visit: PageRequest) -> web.Response:
         actions=get_args(Action),
         filters=filters,
         is_first=not cursor,
+        has_sample=visit.is_sandbox,
         older=None if older is None else {**filters, "cursor": older},
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from aiohttp import web
-from attrs import define
+from attrs import define, field
 
 from adsunify.actor import Actor
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, ApiResponse
@@ -39,6 +39,8 @@ LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 FOREIGN_SITES = ("cross-site", "same-site")
 MAX_FIELDS = 2000
 """The maximum number of fields of a form. No form of the pages sends so many: a ticked account is one field."""
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+"""The media types of forms. The second one is that of forms with a file."""
 FORGED_FORM = (
     "The form was not accepted: it did not come from a page of this server, your session has ended, or you have "
     "switched to another workspace. Open the page again."
@@ -50,6 +52,7 @@ class PageRequest:
     """One request of a browser.
 
     ``secret`` is the cookie from which form tokens are made. ``is_new_secret`` means that the response must set it.
+    ``files`` are those that the person has chosen in the form, by field.
     """
 
     request: web.Request
@@ -59,6 +62,7 @@ class PageRequest:
     secret: str
     is_new_secret: bool
     form: Mapping[str, str]
+    files: Mapping[str, bytes] = field(factory=dict)
 
     @classmethod
     async def load(cls, service: Service, tries: SignInThrottle, request: web.Request) -> PageRequest:
@@ -92,6 +96,11 @@ class PageRequest:
         context = REQUEST_CONTEXT.get()
         return "" if context is None else context.client_ip
 
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether the server talks to simulated networks."""
+        return self.service.settings.sandbox_url is not None
+
     def count_request(self) -> None:
         """Count the request of a signed-in person, and name the person in the log. Raises RateLimited."""
         if self.user_session is None:
@@ -108,18 +117,19 @@ class PageRequest:
 
     async def read_form(self) -> None:
         """Read the form. Raises Forbidden where it does not come from one of our pages."""
-        if self.request.content_type != "application/x-www-form-urlencoded":
+        if self.request.content_type not in FORM_TYPES:
             raise Forbidden(FORGED_FORM)
         if self.request.headers.get("Sec-Fetch-Site") in FOREIGN_SITES:
             raise Forbidden(FORGED_FORM)
         try:
-            if (await self.request.read()).count(b"&") > MAX_FIELDS:
+            if self.request.content_type == FORM_TYPES[0] and (await self.request.read()).count(b"&") > MAX_FIELDS:
                 raise Forbidden(FORGED_FORM)
             fields = await self.request.post()
         except (ValueError, LookupError, web.RequestPayloadError):  # not text, or an unknown encoding
             raise Forbidden(FORGED_FORM) from None
         check_not_repeated(fields)
         self.form = check_storable({name: value for name, value in fields.items() if isinstance(value, str)})
+        self.files = {name: one.file.read() for name, one in fields.items() if isinstance(one, web.FileField)}
         if self.is_new_secret or not hmac.compare_digest(
             self.form.get("csrf", "").encode("utf-8"), self.csrf_token.encode("ascii")
         ):

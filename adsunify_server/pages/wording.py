@@ -11,6 +11,7 @@ from typing import Any
 from adsunify.adapter.native_money import parse_native_amount
 from adsunify.adapter.network import Account, Extra
 from adsunify.errors import InvalidInput
+from adsunify.launches.states import OPEN_STATUSES
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json
@@ -66,6 +67,27 @@ ENDED_REASON_WORDS: Mapping[str, str] = {
 }
 """Why a webhook has ended, by ``endedReason``."""
 PERIOD_WORDS: Mapping[str, str] = {"daily": "per day", "lifetime": "in total"}
+
+
+CHANGE_SET_WORDS: Mapping[str, tuple[str, str]] = {
+    "create": ("creates {count}, all paused", "was to create {count}, all paused"),
+    "activate": ("activates {count}", "was to activate {count}"),
+    "pause": ("pauses {count}", "was to pause {count}"),
+    "undo": ("takes back what was written for {count}", "was to take back what was written for {count}"),
+    "apply": ("makes the networks agree with a file: {operations}", "was to make the networks agree with a file"),
+}
+"""What a change set does, by its action: before it has ended, and after it."""
+
+
+def describe_change_set(change_set: Mapping[str, Any]) -> str:
+    """Say what a change set does, in a sentence."""
+    number = len(change_set["operations"]) or change_set["members"]
+    networks = len({one["network"] for one in change_set["operations"]})
+    on = f" on {networks} networks" if networks > 1 else ""
+    count = f"{number} campaign{'' if number == 1 else 's'}{on}"
+    operations = f"{number} operation{'' if number == 1 else 's'}{on}"
+    has_ended = change_set["status"] not in OPEN_STATUSES
+    return f"This {CHANGE_SET_WORDS[change_set['action']][has_ended].format(count=count, operations=operations)}."
 
 
 CREDENTIAL_WORDS: Mapping[str, str] = {"session": "in a browser", "local": "with the library or the command line"}

@@ -13,7 +13,7 @@ import pytest
 
 from adsunify import Ads
 from adsunify.cli.desired import diff_lines
-from adsunify.cli.yaml_text import format_yaml, parse_yaml
+from adsunify.models.yaml_text import format_yaml, parse_yaml
 
 from .conftest import Networks, Place
 from .running import BRIEF

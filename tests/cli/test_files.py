@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.cli.files import load_document
-from adsunify.cli.yaml_text import format_yaml, parse_yaml
 from adsunify.errors import InvalidInput
+from adsunify.models.yaml_text import format_yaml, parse_yaml
 
 DOCUMENT = """
 # What the shop wants

@@ -10,7 +10,7 @@ import pytest
 
 from adsunify.answers import ChangeSet
 from adsunify.cli.launches import Tracker, change_set_parts
-from adsunify.cli.yaml_text import format_yaml
+from adsunify.models.yaml_text import format_yaml
 
 from .conftest import Networks, Place
 from .launches import make_document

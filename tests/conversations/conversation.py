@@ -14,9 +14,9 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from adsunify.actor import Actor
-from adsunify.cli.briefs import make_brief
 from adsunify.models.brief import read_brief
 from adsunify.networks.registry import get_adapter
+from adsunify.networks.samples import make_brief
 from adsunify.sandbox import sandbox
 from adsunify.service import accounts, campaigns, connections, operations
 from adsunify.service.core import Service

@@ -43,6 +43,7 @@ class Page(HTMLParser):
         self.words: list[str] = []
         self._form: Form | None = None
         self._select = ""
+        self._area = ""
         self._link: str | None = None
         self._wrapping = 0
         self.open: list[str] = []
@@ -83,6 +84,7 @@ class Page(HTMLParser):
                 self._form.fields[name] = value
         elif tag in ("input", "textarea") and name:
             self._form.fields[name] = value
+            self._area = name if tag == "textarea" else ""
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
@@ -99,6 +101,8 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.words.append(data)
+        if self._form is not None and self.open and self.open[-1] == "textarea":
+            self._form.fields[self._area] += data
         if self._link is not None and data.strip():
             self.links[data.strip()] = self._link
         if self._form is not None and self._form.buttons and "button" in self.open:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from adsunify.service import sessions
 from adsunify.service.users import add_member, create_workspace
 from adsunify.store.schema import operations
 from tests.server.served import Served, brief, connect
+from tests.server.test_launches import change, execute, wait
 
 from .browsing import browser, email
 from .test_consent import address, decided, token
@@ -28,7 +30,8 @@ class Content:
     """What a workspace holds.
 
     Args:
-        values: for each variable part of a page's path, or for a path, the values by name.
+        values: for each variable part of a page's path, or for a path, the values by name. The values of a path with
+            several variable parts are whole addresses.
         consent: the address of a page that asks for consent.
     """
 
@@ -49,16 +52,20 @@ async def make_content(site: Served) -> Content:
         await activate(site, await create(site, accounts[network], network, name))
     site.hands.pass_(days=40)
     await make_alerts(site, accounts["meta"])
+    consent = await make_access(site, accounts["meta"])
     return Content(
         {
             "accountId": {network: accounts[network] for network in ("meta", "google")},
             "operationId": await make_operations(site, accounts["meta"]),
             "guardrailId": await make_rules(site, accounts["meta"]),
             "network": {"apple": "apple", "outbrain": "outbrain"},
+            **await make_launches(site, accounts),
+            **await make_deliveries(site),
+            **await list_entity_addresses(site, accounts),
             "/invitation/{token}": {"": await make_invitation(site)},
             "/connect/{token}": {"": await make_consent_link(site)},
         },
-        await make_access(site, accounts["meta"]),
+        consent,
     )
 
 
@@ -174,6 +181,68 @@ async def make_alerts(site: Served, account: str) -> None:
     ]
     for name, alert in zip((LONG_NAME[:90], UNBROKEN_NAME, "Disapproved", "Too fast"), members, strict=True):
         await site.admin.post("/alerts", {"name": name, **alert}, 201)
+
+
+async def make_launches(site: Served, accounts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Launches whose latest change sets have different statuses, and change sets."""
+    shown = ("meta", "google", "linkedin")
+
+    async def make(name: str, **wrong: Any) -> dict[str, Any]:
+        cells = [
+            {"accountId": accounts[code], "key": code, "campaign": brief(code, name=f"{name} {code}", **wrong)}
+            for code in shown
+        ]
+        body = {
+            "name": name,
+            "campaign": {},
+            "accounts": [*cells, {**cells[0], "key": LONG_NAME[:12].replace(" ", "-")}],
+        }
+        body["accounts"][-1]["campaign"] = {**cells[0]["campaign"], "name": UNBROKEN_NAME}
+        begun = await site.admin.post("/launches", body, 201)
+        return await wait(site, f"/launches/{begun['launchId']}")
+
+    invalid = await make("Nothing of it is valid", goal="conversions")
+    finished = await make(LONG_NAME[:90])
+    created = await execute(site, finished["changeSets"][-1])
+    activation = await change(site, finished, "activate")
+    prepared = await make("Waits for its review")
+    return {
+        "launchId": {
+            name: one["launchId"]
+            for name, one in (("invalid", invalid), ("finished", finished), ("prepared", prepared))
+        },
+        "changeSetId": {
+            "invalid": invalid["changeSets"][-1]["id"],
+            "created": created["id"],
+            "activation": activation["id"],
+            "prepared": prepared["changeSets"][-1]["id"],
+        },
+    }
+
+
+async def make_deliveries(site: Served) -> dict[str, dict[str, str]]:
+    """A webhook with a delivery that failed, and one that is paused."""
+    webhook = (await site.admin.get("/webhooks"))[0]["webhookId"]
+    paused = await site.admin.post("/webhooks", {"url": HOOK, "events": ["sync.failed"]}, 201)
+    await site.admin.send("PATCH", f"/webhooks/{paused['webhookId']}", {"active": False})
+    delivery = (await site.admin.post(f"/webhooks/{webhook}/test", {}, 202))["deliveryId"]
+    async with asyncio.timeout(60):
+        while not await site.admin.get(f"/webhooks/{webhook}/deliveries/{delivery}/attempts"):
+            await asyncio.sleep(0.05)
+    return {
+        "webhookId": {"active": webhook, "paused": paused["webhookId"]},
+        "/webhooks/{webhookId}/deliveries/{deliveryId}": {"": f"/webhooks/{webhook}/deliveries/{delivery}"},
+    }
+
+
+async def list_entity_addresses(site: Served, accounts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The address of an entity of each level."""
+    addresses = {}
+    for word in ("campaigns", "ad-groups", "ads"):
+        rows = await site.admin.get(f"/accounts/{accounts['meta']}/{word}")
+        path = f"/accounts/{{accountId}}/{word}"
+        addresses[f"{path}/{{entityId}}"] = {"": f"/accounts/{accounts['meta']}/{word}/{rows[0]['id']}"}
+    return addresses
 
 
 async def make_access(site: Served, account: str) -> str:

@@ -233,7 +233,7 @@ async def chromium() -> AsyncIterator[Chromium]:
         )
         try:
             port = await asyncio.wait_for(_port(process), 30)
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as http:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=600) as http:
                 session = await _begun(http, folder)
                 try:
                     yield Chromium(http, session)
@@ -255,7 +255,8 @@ async def _port(process: asyncio.subprocess.Process) -> int:
 
 async def _begun(http: httpx.AsyncClient, folder: str) -> str:
     options = {"binary": CHROMIUM, "args": [*FLAGS, f"--user-data-dir={folder}"]}
-    wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+    limits = {"script": 600_000}
+    wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}, "timeouts": limits}
     answer = await http.post("/session", json={"capabilities": {"alwaysMatch": wanted}})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["value"]["sessionId"])

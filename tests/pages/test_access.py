@@ -19,6 +19,12 @@ CLOSED = (
     f"/accounts/{NEVER}",
     f"/accounts/{NEVER}/insights",
     f"/accounts/{NEVER}/create",
+    *(f"/accounts/{NEVER}/{word}" for word in ("campaigns", "ad-groups", "ads")),
+    *(f"/accounts/{NEVER}/{word}/{NEVER}" for word in ("campaigns", "ad-groups", "ads")),
+    "/launches",
+    "/launches/new",
+    f"/launches/{NEVER}",
+    f"/change-sets/{NEVER}",
     "/insights",
     "/connections",
     "/connections/credentials/apple",
@@ -29,6 +35,8 @@ CLOSED = (
     "/keys",
     "/connected-agents",
     "/webhooks",
+    f"/webhooks/{NEVER}",
+    f"/webhooks/{NEVER}/deliveries/{NEVER}",
     "/ledger",
     "/people",
     "/password",
@@ -52,6 +60,17 @@ POSTS = (
     f"/review/{NEVER}/resume",
     f"/review/{NEVER}/settle",
     f"/accounts/{NEVER}/create",
+    *(f"/accounts/{NEVER}/{word}" for word in ("campaigns", "ad-groups", "ads")),
+    *(f"/accounts/{NEVER}/{word}/{NEVER}" for word in ("campaigns", "ad-groups", "ads")),
+    "/launches/new",
+    *(f"/launches/{NEVER}/{word}" for word in ("activate", "pause", "undo", "prepare")),
+    f"/change-sets/{NEVER}/execute",
+    f"/change-sets/{NEVER}/cancel",
+    "/webhooks",
+    f"/webhooks/{NEVER}",
+    f"/webhooks/{NEVER}/test",
+    f"/webhooks/{NEVER}/delete",
+    f"/webhooks/{NEVER}/deliveries/{NEVER}/redeliver",
     "/connections/link",
     "/connections/credentials/apple",
     f"/connections/{NEVER}/disconnect",
@@ -225,7 +244,8 @@ async def test_a_viewer_reads(site: Served) -> None:
     async with browser(site) as person:
         await person.sign_in(email("viewer"))
         token = person.page.form("/sign-out").fields["csrf"]
-        for path in ("/operations", "/accounts", "/connections", "/keys", "/connected-agents", "/webhooks", "/people"):
+        rest = ("/connections", "/keys", "/connected-agents", "/webhooks", "/people", "/launches", "/launches/new")
+        for path in ("/operations", "/accounts", *rest):
             await person.open(path)
             posts = {form.action for form in person.page.forms if form.method == "post"}
             assert {action for action in posts if not action.endswith("/revoke")} == {"/sign-out"}, path

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
+from adsunify.models.yaml_text import format_yaml
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.values.exact_json import dumps
 from tests.server.served import Served, brief, connect
 
-from .browsing import browser, email, found
+from .browsing import Page, browser, email, found
 from .driver import CUT, chromium
 from .test_browser import sign_in
 
@@ -44,6 +46,31 @@ async def test_a_campaign_is_written_in_the_form_of_its_network(site: Served, ne
         assert "The brief is valid" in person.text
         await person.send(to_fields(asked), action="/create", button="Prepare")
         assert person.path.startswith("/review/") and asked["name"] in person.text
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+async def test_a_brief_is_uploaded(site: Served, form: str) -> None:
+    """The file fills in the form and is checked; what is wrong is shown at its field."""
+    account = site.accounts.get("google") or await connect(site, "google")
+    asked = brief("google")
+    write = dumps if form == "json" else format_yaml
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        address = (await person.open(f"/accounts/{account}/create")).form("/create").action
+        sent = {"csrf": person.page.form("/create").fields["csrf"], "act": "upload"}
+
+        async def upload(content: str) -> httpx.Response:
+            return await person.http.post(site.base_url + address, data=sent, files={"file": ("brief", content)})
+
+        answer = await upload(write(asked))
+        assert answer.status_code == 200 and "The brief is valid" in answer.text
+        filled = Page(answer.text).form("/create", "Prepare").fields
+        assert to_fields(asked).items() <= filled.items()
+        answer = await upload(write({**asked, "goal": "fame", "targetting": {}}))
+        page = Page(answer.text)
+        assert answer.status_code == 422 and found(page, "div", id="wrong-goal") and "targetting" in page.text
+        answer = await upload("{")
+        assert answer.status_code == 422 and "must be valid JSON" in answer.text
 
 
 async def test_a_campaign_is_typed_in_a_real_browser(site: Served) -> None:

@@ -75,7 +75,7 @@ async def test_a_budget_for_all_days_is_told_as_such(site: Served, network: str)
     asked = brief(network, budget__amount="2000", budget__period="lifetime")
     prepared = await site.admin.post("/create", {"accountId": account, "campaign": asked}, 201)
     text = (await reviewed(site, prepared)).text
-    assert "2000.00 USD in total" in text and "per day" not in text
+    assert "2,000.00 USD in total" in text and "per day" not in text
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))

@@ -22,8 +22,8 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection, func, literal, select, union_all
 
 from adsunify.actor import Actor, Role
-from adsunify.cli.briefs import load_sample
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.samples import load_sample
 from adsunify.sandbox.server import Sandbox, sandbox
 from adsunify.service import api_keys
 from adsunify.service.core import Service

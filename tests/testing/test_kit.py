@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from adsunify import Ads, InvalidInput, OperationError, read_brief
-from adsunify.cli.briefs import make_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.samples import make_brief
 from adsunify.sandbox.faults import parse_fault
 from adsunify.sandbox.parsing import InvalidRequest
 from adsunify.testing import FAULTS, FaultName, SimulatedNetworks, sandbox

@@ -46,8 +46,7 @@ async def create_launch(
     replayed = await find_replay(service, actor, idempotency)
     if replayed is not None:
         return UseCaseResult(await get_launch(service, actor, launch_id=replayed), replayed=True)
-    accounts = await _load_accounts(service, actor, [one.account_id for one in launch.accounts])
-    cells = await asyncio.to_thread(make_cells, launch, accounts)
+    cells = await make_launch_cells(service, actor, launch=launch)
     store = service.store
     launch_id, claim = await store.write(
         _create_launch, actor, launch, cells, idempotency, service.settings.lease, store.clock
@@ -55,6 +54,15 @@ async def create_launch(
     if claim is not None:
         begin_work(service, claim)
     return UseCaseResult(await get_launch(service, actor, launch_id=launch_id), replayed=claim is None)
+
+
+async def make_launch_cells(service: Service, actor: Actor, *, launch: NewLaunch) -> list[Cell]:
+    """Make the cells of a launch without storing anything. The networks' own rules are not checked yet.
+
+    Raises NotFound for accounts that the actor does not reach, and InvalidInput if the launch as a whole is refused.
+    """
+    accounts = await _load_accounts(service, actor, [one.account_id for one in launch.accounts])
+    return await asyncio.to_thread(make_cells, launch, accounts)
 
 
 async def _load_accounts(service: Service, actor: Actor, account_ids: Sequence[str]) -> dict[str, Account]:

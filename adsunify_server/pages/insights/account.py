@@ -13,7 +13,7 @@ from adsunify.errors import AdsunifyError
 from adsunify.networks.registry import get_adapter
 from adsunify.problem_details import to_problem_details
 from adsunify_server.pages.chart import Panel, make_panel
-from adsunify_server.pages.numbers import format_money
+from adsunify_server.pages.numbers import pad_money
 from adsunify_server.pages.request import PageRequest
 
 from .figures import METRICS, format_columns, list_changes
@@ -89,7 +89,7 @@ def _make_panels(insights: Mapping[str, Any]) -> list[Panel]:
         return []
     days = [(first + timedelta(days=number)).isoformat() for number in range(count)]
     currency = insights["currency"]
-    spend = {day: format_money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
+    spend = {day: pad_money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
     clicks = {day: row["clicks"] for day, row in rows.items()}
     provisional_from = insights["coverage"]["provisionalFrom"]
     return [

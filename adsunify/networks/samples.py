@@ -1,4 +1,4 @@
-"""The briefs of the demo: a small campaign for each network, from the sample in the adapter's folder."""
+"""Sample briefs: a small campaign for each network, from the sample in the adapter's folder."""
 
 from __future__ import annotations
 

@@ -16,10 +16,9 @@ from attrs import define
 
 from adsunify.errors import InvalidInput, invalid_input
 from adsunify.models.base import MAX_DEPTH
+from adsunify.models.error_messages import FILE
 from adsunify.models.parsing import MAX_VALUES
 from adsunify.values.exact_json import Json
-
-from .options import FILE
 
 AMOUNT_MEMBERS = frozenset({"amount", "bid"})
 """Members of a brief whose numbers are read as the text that stands in the file: ``25.00`` is ``"25.00"``."""

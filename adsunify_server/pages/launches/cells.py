@@ -1,0 +1,153 @@
+"""Cells of a launch in groups by network, with what several cells have alike said once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from adsunify.networks.registry import get_adapter
+from adsunify.plans.exposure import NO_SPEND, Spend
+from adsunify.review.exposure import UNKNOWN_TEXT, describe_spend
+from adsunify.values.exact_json import Json
+
+MAX_NAMED = 3
+"""The most cells that a note names."""
+MAX_NOTES = 25
+"""The most notes of a network on a page of all networks."""
+
+
+@frozen
+class CellRow:
+    """A cell in its table. ``money`` is what it can spend, in words."""
+
+    key: str
+    name: str
+    state: str
+    money: str
+    operation_id: str | None
+
+
+@define
+class NetworkCells:
+    """The cells of one network. ``notes``: texts and the keys of their cells, by the word for what they are."""
+
+    network: str
+    rows: list[CellRow] = field(factory=list)
+    notes: dict[str, dict[str, list[str]]] = field(factory=dict)
+
+    def add_note(self, word: str, text: str, key: str) -> None:
+        """Add a text that holds for a cell."""
+        keys = self.notes.setdefault(word, {}).setdefault(text, [])
+        if key not in keys:
+            keys.append(key)
+
+    def describe_notes(self, word: str, is_whole: bool) -> tuple[list[tuple[str, str]], int]:
+        """Return texts with the cells that they are about, and how many more there are."""
+        notes = [(text, self._describe_keys(keys)) for text, keys in self.notes.get(word, {}).items()]
+        return (notes, 0) if is_whole else (notes[:MAX_NOTES], max(0, len(notes) - MAX_NOTES))
+
+    def _describe_keys(self, keys: Sequence[str]) -> str:
+        if len(keys) == len(self.rows):
+            return "" if len(keys) == 1 else f"all {len(keys)} accounts"
+        names = {row.key: row.name for row in self.rows}
+        named = ", ".join(names.get(key, key) for key in keys[:MAX_NAMED])
+        return named if len(keys) <= MAX_NAMED else f"{named} and {len(keys) - MAX_NAMED} more"
+
+
+def group_cells(
+    cells: Iterable[Mapping[str, Any]], accounts: Mapping[str, Mapping[str, Any]], action: str
+) -> list[NetworkCells]:
+    """Group cells of a launch or operations of a change set by their network."""
+    groups: dict[str, NetworkCells] = {}
+    for cell in cells:
+        group = groups.setdefault(cell["network"], NetworkCells(cell["network"]))
+        key = cell["key"]
+        group.rows.append(
+            CellRow(
+                key, _name_cell(cell, accounts), cell["state"], describe_money(cell, action), cell.get("operationId")
+            )
+        )
+        for issue in cell.get("issues", ()):
+            group.add_note("issues", format_issue(issue), key)
+        for warning in cell.get("warnings", ()):
+            group.add_note("warnings", warning, key)
+        for path in cell.get("leftOut", ()):
+            group.add_note("leftOut", path, key)
+        if cell.get("error"):
+            group.add_note("issues", cell["error"]["message"], key)
+    return list(groups.values())
+
+
+def _name_cell(cell: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the key of a cell, or the name of its account if it has no key of its own."""
+    account = accounts.get(cell["accountId"])
+    if cell["key"] != cell["accountId"] or account is None:
+        return str(cell["key"])
+    return str(account["name"] or account["nativeId"])
+
+
+def format_issue(issue: Mapping[str, Any]) -> str:
+    """Return an issue without the position of its account."""
+    parts = str(issue["path"]).split(".")
+    path = ".".join(parts[3:] if parts[0] == "accounts" and len(parts) > 3 else parts[2:])
+    return f"{path}: {issue['message']}" if path else str(issue["message"])
+
+
+def describe_money(cell: Mapping[str, Any], action: str) -> str:
+    """Return what a cell can spend: now, or of a creation once it is active. Empty if it spends nothing."""
+    spend = cell.get("planned" if action == "create" else "exposure")
+    return "" if spend is None else describe_amounts(spend)
+
+
+def describe_amounts(spend: Mapping[str, Any], more: str = "") -> str:
+    """Describe amounts in words; empty if they are 0."""
+    if spend["daily"] == "unknown":
+        return UNKNOWN_TEXT
+    return describe_spend(spend, more) or ""
+
+
+# -- sums ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class TotalRow:
+    """The sum of a network in a currency. ``network`` None: of all networks in it."""
+
+    network: str | None
+    currency: str | None
+    cells: int
+    exposure: str
+    planned: str
+
+
+def list_totals(totals: Sequence[Mapping[str, Any]]) -> list[TotalRow]:
+    """List the sums by network and currency, and after them those of each currency with several networks."""
+    rows = [
+        TotalRow(
+            get_adapter(one["network"]).network.title,
+            one["currency"],
+            one["cells"],
+            describe_amounts(one["exposure"]),
+            describe_amounts(one["planned"]),
+        )
+        for one in totals
+    ]
+    for currency, count in Counter(one["currency"] for one in totals).items():
+        parts = [one for one in totals if one["currency"] == currency]
+        if count > 1:
+            exposure, planned = (_sum_spend(parts, name, currency) for name in ("exposure", "planned"))
+            cells = sum(one["cells"] for one in parts)
+            rows.append(TotalRow(None, currency, cells, describe_amounts(exposure), describe_amounts(planned)))
+    return rows
+
+
+def _sum_spend(parts: Sequence[Mapping[str, Any]], name: str, currency: str | None) -> dict[str, Json]:
+    return sum((Spend.from_json(one[name]) for one in parts), NO_SPEND).to_json(currency)
+
+
+def count_states(states: Iterable[str]) -> list[tuple[str, int]]:
+    """Return each state with the number of its cells, the most frequent first."""
+    return Counter(states).most_common()

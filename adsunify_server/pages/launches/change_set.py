@@ -1,0 +1,123 @@
+"""The review of a change set: its money, its cells, and one confirmation for all of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+
+from adsunify.errors import Conflict, OperationError
+from adsunify.problem_details import to_problem_details
+from adsunify.review.content import describe_content
+from adsunify.service.users import read_emails
+from adsunify_server.pages.request import PageRequest
+
+from .cells import NetworkCells, count_states, format_issue, group_cells, list_totals
+
+WORKING = ("preparing", "running")
+"""The statuses in which the page loads itself again."""
+
+
+async def show_change_set(visit: PageRequest) -> web.Response:
+    """Show a change set for its review, or while it is prepared or executed."""
+    return await _render_change_set(visit)
+
+
+async def execute_change_set(visit: PageRequest) -> web.Response:
+    """Execute the change set whose digest the page showed; this page shows why it is refused."""
+    visit.require_confirmed()
+    body = {"confirmed": True, "digest": visit.form.get("digest", "")}
+    return await _call(visit, "post_change_set_execute", body)
+
+
+async def cancel_change_set(visit: PageRequest) -> web.Response:
+    """Cancel the change set: what is not begun is not written."""
+    return await _call(visit, "post_change_set_cancel", {})
+
+
+async def _call(visit: PageRequest, operation_id: str, body: Any) -> web.Response:
+    id_ = visit.path_parameter("changeSetId")
+    try:
+        await visit.call_endpoint(operation_id, body, changeSetId=id_)
+    except (Conflict, OperationError) as problem:
+        return await _render_change_set(visit, problem)
+    return visit.redirect(f"/change-sets/{id_}")
+
+
+async def _render_change_set(visit: PageRequest, problem: Conflict | OperationError | None = None) -> web.Response:
+    change_set = await visit.call_endpoint("get_change_set", changeSetId=visit.path_parameter("changeSetId"))
+    accounts = {account["accountId"]: account for account in await visit.call_endpoint("get_accounts")}
+    network = visit.request.query.get("network")
+    launch = await _read_launch(visit, change_set)
+    cells = {cell["key"]: cell for cell in (launch or {}).get("cells", ())}
+    operations = [_add_cell(one, cells.get(one["key"]), change_set["action"]) for one in change_set["operations"]]
+    groups = [
+        group for group in group_cells(operations, accounts, change_set["action"]) if network in (None, group.network)
+    ]
+    has_content = change_set["status"] == "prepared" and change_set["action"] in ("create", "apply")
+    actors = [change_set["createdBy"], *([change_set["executedBy"]] if "executedBy" in change_set else [])]
+    return visit.render_page(
+        "change-set.html",
+        200 if problem is None else problem.status,
+        change_set=change_set,
+        launch=launch,
+        groups=groups,
+        is_whole=network is not None,
+        contents=await _describe_first(visit, groups) if has_content else {},
+        excluded=_group_reasons(change_set, accounts, cells),
+        issues=list(dict.fromkeys(format_issue(issue) for issue in change_set["issues"])),
+        counts=count_states(one["state"] for one in change_set["operations"]),
+        totals=list_totals(change_set["totals"]),
+        emails=await read_emails(visit.service, (one["userId"] for one in actors)),
+        minutes=_count_minutes(visit, change_set),
+        is_working=change_set["status"] in WORKING,
+        problem=None if problem is None else to_problem_details(problem),
+    )
+
+
+async def _read_launch(visit: PageRequest, change_set: Mapping[str, Any]) -> dict[str, Any] | None:
+    if change_set["launchId"] is None:
+        return None
+    launch: dict[str, Any] = await visit.call_endpoint("get_launch", launchId=change_set["launchId"])
+    return launch
+
+
+def _add_cell(operation: Mapping[str, Any], cell: Mapping[str, Any] | None, action: str) -> dict[str, Any]:
+    """Return an operation with the warnings of the cell that it creates, and with what its network leaves out."""
+    if cell is None or action != "create":
+        return dict(operation)
+    return {**operation, "warnings": cell["warnings"], "leftOut": cell["leftOut"]}
+
+
+async def _describe_first(visit: PageRequest, groups: list[NetworkCells]) -> dict[str, Any]:
+    """Describe what the first cell of each network sends, by the code of the network."""
+    firsts = {group.network: group.rows[0].operation_id for group in groups}
+    operations = await asyncio.gather(
+        *(visit.call_endpoint("get_operation", operationId=id_ or "") for id_ in firsts.values())
+    )
+    contents = zip(firsts, (describe_content(operation["plan"]) for operation in operations), strict=True)
+    return {network: content for network, content in contents if content}
+
+
+def _group_reasons(
+    change_set: Mapping[str, Any], accounts: Mapping[str, Any], cells: Mapping[str, Any]
+) -> list[tuple[str, list[str]]]:
+    """Return why cells are left out, each reason once with the names of its cells."""
+    reasons: dict[str, list[str]] = {}
+    for one in change_set["excluded"]:
+        cell = cells.get(one["key"])
+        account = None if cell is None or cell["key"] != cell["accountId"] else accounts.get(cell["accountId"])
+        name = one["key"] if account is None else account["name"] or account["nativeId"]
+        reasons.setdefault(one["reason"], []).append(name)
+    return [*reasons.items()]
+
+
+def _count_minutes(visit: PageRequest, change_set: Mapping[str, Any]) -> int | None:
+    """Return how many whole minutes are left for the review; None if it does not end."""
+    if change_set["expiresAt"] is None or change_set["status"] != "prepared":
+        return None
+    left = datetime.fromisoformat(change_set["expiresAt"]) - visit.service.now()
+    return max(0, int(left.total_seconds() // 60))

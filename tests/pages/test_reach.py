@@ -1,0 +1,108 @@
+"""Everybody can use every page: axe-core finds nothing grave, the keyboard reaches all, and no page is a dead end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from itertools import product
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from attrs import define, field
+
+from tests.server.served import Served
+
+from .axe import load_axe
+from .content import make_content
+from .driver import chromium
+from .walking import walk_pages
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.exhaustive, pytest.mark.timeout(1800)]
+TAB = "\ue004"
+REACHABLE = """
+const skipped = element => !element.checkVisibility() || element.closest("[popover]:not(:popover-open)") !== null;
+window.left = [...document.querySelectorAll(
+  "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
+  .filter(element => !skipped(element) && !element.disabled);
+const seen = new Set();
+for (const element of window.left) if (element.type === "radio") {
+  if (seen.has(element.name)) window.left = window.left.filter(one => one !== element);
+  seen.add(element.name);
+}
+window.invisible = [];
+document.addEventListener("focusin", ({target}) => {
+  window.left = window.left.filter(one => one !== target);
+  const style = getComputedStyle(target), ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+  if (!ring && target.closest("svg") === null) window.invisible.push(target.outerHTML.slice(0, 160));
+});
+document.activeElement.blur();
+window.scrollTo(0, 0);
+return window.left.length;
+"""
+"""Notes what the keyboard must reach, and returns how many elements these are. A group of radio buttons is one.
+
+Each focus strikes its element off, and is noted if it cannot be seen. Days of plots show their value instead of a ring.
+"""
+MISSED = "return [window.left.map(element => element.outerHTML.slice(0, 160)), window.invisible];"
+LEADS_ON = """
+return [...document.querySelectorAll("main a[href], main form button")].filter(one => one.checkVisibility()
+  || one.closest("details") !== null).length + document.querySelectorAll("header nav a[href]").length;
+"""
+"""How many links and buttons lead on from the page."""
+
+
+@define
+class Findings:
+    """What is wrong with the pages, by test."""
+
+    grave: list[Any] = field(factory=list)
+    unreachable: list[Any] = field(factory=list)
+    invisible: list[Any] = field(factory=list)
+    dead_ends: list[str] = field(factory=list)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def findings(site: Served, request: pytest.FixtureRequest) -> AsyncIterator[Findings]:
+    """What a walk over all pages finds."""
+    axe = await load_axe(request.config.cache.mkdir("axe"))
+    found = Findings()
+    content = await make_content(site)
+    async with chromium() as one:
+        async for name, widths in walk_pages(one, site, content):
+            await one.run("window.stop()")
+            if not await one.run(LEADS_ON):
+                found.dead_ends.append(name)
+            await one.width(widths[-1])
+            if name != "menu":  # an open popover keeps the focus in front of what is behind it
+                await one.keys(TAB * (await one.run(REACHABLE) + 2))
+                missed, invisible = await one.run(MISSED)
+                found.unreachable += [(name, element) for element in missed]
+                found.invisible += [(name, element) for element in invisible]
+            await one.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+            for width, dark in product(widths, (False, True)):
+                await one.width(width)
+                await one.scheme(dark)
+                found.grave += [
+                    (name, width, "dark" if dark else "light", *violation) for violation in await axe.find_grave(one)
+                ]
+    yield found
+
+
+def format_flaws(flaws: list[Any]) -> str:
+    return "\n".join(map(str, flaws))
+
+
+async def test_axe_finds_nothing_grave(findings: Findings) -> None:
+    assert not findings.grave, format_flaws(findings.grave)
+
+
+async def test_the_keyboard_reaches_everything(findings: Findings) -> None:
+    assert not findings.unreachable, format_flaws(findings.unreachable)
+
+
+async def test_the_focus_can_be_seen(findings: Findings) -> None:
+    assert not findings.invisible, format_flaws(findings.invisible)
+
+
+async def test_no_page_is_a_dead_end(findings: Findings) -> None:
+    assert not findings.dead_ends, findings.dead_ends
