@@ -38,23 +38,30 @@ BUILD_INDEX = (
 
 @contextmanager
 def newer_version(
-    folder: Path, kind: str = "expanding", body: str = ADD_COLUMN, in_transaction: bool = True
+    folder: Path, kind: str = "expanding", body: str = ADD_COLUMN, in_transaction: bool = True, after: int = 0
 ) -> Iterator[None]:
-    """Inside the block this process is the newer version. ``folder`` gets its migrations."""
+    """Inside the block this process is the newer version. ``folder`` gets its migrations.
+
+    ``after``: how many expanding migrations come before its last one, as those of versions in between.
+    """
     migrations = folder / "newer_migrations"
     shutil.copytree(migrate.MIGRATIONS_FOLDER, migrations, ignore=shutil.ignore_patterns("__pycache__"))
-    text = MIGRATION.format(
-        summary="Does what the test wants.",
-        version=NEXT_VERSION,
-        before=migrate.HEAD_VERSION,
-        kind=kind,
-        in_transaction=in_transaction,
-        body=body,
-    )
-    (migrations / f"{NEXT_VERSION}_newer.py").write_text(text)
+    before = migrate.HEAD_VERSION
+    steps = [("expanding", True, ADD_COLUMN)] * after + [(kind, in_transaction, body)]
+    for number, (kind_, in_transaction_, body_) in enumerate(steps, int(before) + 1):
+        text = MIGRATION.format(
+            summary="Does what the test wants.",
+            version=f"{number:04d}",
+            before=before,
+            kind=kind_,
+            in_transaction=in_transaction_,
+            body=body_,
+        )
+        before = f"{number:04d}"
+        (migrations / f"{before}_newer.py").write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrate, "MIGRATIONS_FOLDER", migrations)
         for module in (migrate, upgrading):
-            patch.setattr(module, "HEAD_VERSION", NEXT_VERSION)
+            patch.setattr(module, "HEAD_VERSION", before)
         yield
     shutil.rmtree(migrations)
