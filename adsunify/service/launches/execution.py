@@ -14,6 +14,7 @@ from adsunify.service.core import Service
 from adsunify.service.operations import execute_operation
 from adsunify.store import change_set_runs, change_sets, operations
 from adsunify.store.change_sets import ChangeSetRecord, Claim, MemberRecord
+from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
 from .actors import load_actor
@@ -25,6 +26,11 @@ WRITES_PER_NETWORK = 10
 PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 10.0
 """The wait before an operation is continued, if the network names no wait. It doubles while nothing is applied."""
+STALL_LEASES = 3
+"""For how many leases after the last sign of life an operation with a write in flight is waited for.
+
+A process that hung for longer than its lease stores its receipt when it goes on, and the operation can be continued.
+"""
 OVER_CODES = ("outcome_unknown", "operation_stalled", "operation_expired", "operation_cancelled", "already_resumed")
 """The codes of operations that are over. Their status says how they ended."""
 AGAIN_CODES = ("guardrail_changed",)
@@ -51,17 +57,30 @@ async def execute_members(service: Service, claim: Claim, record: ChangeSetRecor
     store = service.store
     members = await store.read(change_sets.list_members, record.id)
     run = _Run(service, claim, record)
-    due = [one for one in members if one.operation_id is not None and one.error is None]
-    await run_together([run.execute(one) for one in due])
-    if service.is_stopping:
-        return  # the lease runs out, and another process carries on
-    ids = [one.operation_id for one in due if one.operation_id is not None]
-    records = await store.read(operations.list_operations_by_id, ids, store.clock, has_plans=False)
-    has_rest = run.error is not None and any(
-        one.status == "prepared" and not one.is_expired and one.id not in run.refused_ids for one in records.values()
-    )
-    status: ChangeSetStatus = "prepared" if has_rest else "finished"
-    await store.write(change_set_runs.end_execution, claim, status, store.clock, run.error if has_rest else None)
+    due = {one.operation_id: one for one in members if one.operation_id is not None and one.error is None}
+    rest = [*due]
+    while True:
+        await run_together([run.execute(due[id_]) for id_ in rest])
+        if service.is_stopping:
+            return  # the lease runs out, and another process carries on
+        records = (await store.read(operations.list_operations_by_id, [*due], store.clock, has_plans=False)).values()
+        rest = [one.id for one in records if _has_rest(one) and one.id not in run.refused_ids]
+        if run.error is not None or not (rest or any(_may_go_on(service, one) for one in records)):
+            break
+        await asyncio.sleep(PAUSE_SECONDS)
+    status: ChangeSetStatus = "prepared" if rest and run.error is not None else "finished"
+    error = run.error if status == "prepared" else None
+    await store.write(change_set_runs.end_execution, claim, status, store.clock, error)
+
+
+def _has_rest(record: OperationRecord) -> bool:
+    """Whether an operation can be executed. One that another operation resumes cannot."""
+    return record.status == "prepared" and not record.is_expired and record.resumed_by is None
+
+
+def _may_go_on(service: Service, record: OperationRecord) -> bool:
+    """Whether the process that lost the lease of an operation may still live and store its receipt."""
+    return record.is_stalled and service.store.clock.now() < record.updated_at + STALL_LEASES * service.settings.lease
 
 
 @define(eq=False)

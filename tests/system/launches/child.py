@@ -23,6 +23,8 @@ from adsunify.store import Clock, change_sets
 # the processes of the crash suite are made by the same server
 from tests.system.crash.child import Child
 
+PAUSE_SECONDS = 1.5
+"""How long a process hangs: longer than the leases of the tests."""
 __all__ = ["Child", "WorkerRun", "run_worker"]
 
 
@@ -32,6 +34,7 @@ class WorkerRun:
 
     Attributes:
         kill_at: the number of the execution point at which it kills itself, from 1; None means never.
+        pause_at: the number of the execution point at which it hangs for a while, from 1.
         kill_after: the seconds after which it kills itself; None means never.
         writes_per_network: how many members of a network it executes at the same time.
         ahead: how far its clock is ahead, in milliseconds. So the leases of earlier processes have run out.
@@ -43,6 +46,7 @@ class WorkerRun:
     change_set_id: str
     ahead: int
     kill_at: int | None = None
+    pause_at: int | None = None
     kill_after: float | None = None
     writes_per_network: int = execution.WRITES_PER_NETWORK
 
@@ -58,6 +62,8 @@ async def run_worker(pipe: Pipe, run: WorkerRun) -> float:
         passed += 1
         if passed == run.kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
+        if passed == run.pause_at:
+            time.sleep(PAUSE_SECONDS)  # the whole process hangs, and renews no lease
 
     service.kill_point_hook = count_point
     execution.WRITES_PER_NETWORK = run.writes_per_network
