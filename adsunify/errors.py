@@ -488,6 +488,7 @@ EXTRA_BY_PACKAGE: Mapping[str, str] = {
     "click": "cli",
     "rich": "cli",
     "yaml": "cli",
+    "opentelemetry": "otel",
     "pyarrow": "arrow",
     "pandas": "pandas",
     "polars": "polars",

@@ -1,4 +1,4 @@
-"""Log lines in JSON or text. Each names its request; none holds a secret.
+"""Log lines in JSON or text. Each names its request, operation and trace; none holds a secret.
 
 The code never logs a body, a query, a header or a requested path. As a second defence, this module redacts whatever
 looks like a secret of ours in every line and traceback.
@@ -13,7 +13,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Literal, TextIO
 
-from adsunify.service.authentication import REQUEST_CONTEXT
+from adsunify.service.authentication import REQUEST_CONTEXT, RequestContext
+from adsunify.telemetry.tracing import OPERATION_ID, TRACE_ID
 
 LogFormat = Literal["text", "json"]
 LEVELS = ("debug", "info", "warning", "error")
@@ -57,10 +58,9 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record; a traceback follows on separate lines."""
-        context = REQUEST_CONTEXT.get()
         members = dict(getattr(record, LOG_MEMBERS, {}))
-        if context is not None:
-            members.setdefault("requestId", context.request_id)
+        for name, value in _list_ids(REQUEST_CONTEXT.get()).items():
+            members.setdefault(name, value)
         words = [_format_time(record), record.levelname, record.getMessage()]
         words += [f"{name}={value}" for name, value in members.items() if value is not None]
         trouble = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
@@ -72,20 +72,29 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the JSON object of a record."""
-        context = REQUEST_CONTEXT.get()
         members: dict[str, object] = {
             "time": _format_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if context is not None:
-            members["requestId"] = context.request_id
+        members |= _list_ids(REQUEST_CONTEXT.get())
         members |= getattr(record, LOG_MEMBERS, {})
         if record.exc_info and record.exc_info[0] is not None:
             members["error"] = record.exc_info[0].__name__
             members["traceback"] = self.formatException(record.exc_info)
         return redact_secrets(json.dumps(members))
+
+
+def _list_ids(context: RequestContext | None) -> dict[str, object]:
+    """The ids of the request, the operation and the trace that a line belongs to, where there are any."""
+    operation_id = OPERATION_ID.get() or (context.operation_id if context is not None else None)
+    ids = {
+        "requestId": None if context is None else context.request_id,
+        "operationId": operation_id,
+        "traceId": TRACE_ID.get(),
+    }
+    return {name: value for name, value in ids.items() if value is not None}
 
 
 def _format_time(record: logging.LogRecord) -> str:

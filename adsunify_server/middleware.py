@@ -15,6 +15,7 @@ from adsunify.service.authentication import REQUEST_CONTEXT, RequestContext
 from adsunify.service.core import Service
 from adsunify.service.rate_limits import find_client_ip
 from adsunify.service.tokens import make_request_id
+from adsunify.telemetry.tracing import NO_TRACER, Span
 from adsunify_server.logs import LOG_MEMBERS
 from adsunify_server.metrics import RequestMetrics
 from adsunify_server.pages.rendering import render_page
@@ -40,15 +41,20 @@ def request_middleware(service: Service, requests: RequestMetrics) -> Middleware
         forwarded = request.headers.getall("X-Forwarded-For", ()) if proxies else ()
         context = RequestContext(make_request_id(), find_client_ip(proxies, request.remote, forwarded))
         REQUEST_CONTEXT.set(context)
-        try:
-            answer = await _respond(request, handler, context.request_id)
-        except web.HTTPInternalServerError as failure:
-            _finish(request, failure, context, started_at)
-            raise
-        _finish(request, answer, context, started_at)
+        name = requests.name_route(request.match_info.route)
+        tracer = NO_TRACER if name in QUIET_ENDPOINTS else service.tracer
+        with tracer.start_span(name, "server", request.headers.get("traceparent")) as span:
+            try:
+                answer = await _respond(request, handler, context.request_id)
+            except web.HTTPInternalServerError as failure:
+                _finish(request, failure, context, started_at, span)
+                raise
+            _finish(request, answer, context, started_at, span)
         return answer
 
-    def _finish(request: web.Request, answer: web.StreamResponse, context: RequestContext, started_at: float) -> None:
+    def _finish(
+        request: web.Request, answer: web.StreamResponse, context: RequestContext, started_at: float, span: Span
+    ) -> None:
         answer.headers["X-Request-Id"] = context.request_id
         answer.headers.setdefault("Cache-Control", "no-store")
         name = requests.name_route(request.match_info.route)
@@ -57,6 +63,8 @@ def request_middleware(service: Service, requests: RequestMetrics) -> Middleware
         level = logging.DEBUG if name in QUIET_ENDPOINTS else logging.INFO
         if log.isEnabledFor(level):
             log.log(level, "answered", extra={LOG_MEMBERS: _log_members(request, answer, context, name, seconds)})
+        if span.is_recording:
+            _describe_request(span, request, answer, context)
 
     return handle
 
@@ -75,6 +83,23 @@ def _log_members(
         "credential": context.owner,
         "workspaceId": context.workspace_id,
     }
+
+
+def _describe_request(span: Span, request: web.Request, answer: web.StreamResponse, context: RequestContext) -> None:
+    """Set the attributes of a request's span: as in its log line."""
+    resource = request.match_info.route.resource
+    span.set_attributes(
+        {
+            "http.request.method": request.method,
+            "http.route": None if resource is None else resource.canonical,
+            "http.response.status_code": answer.status,
+            "adsunify.request_id": context.request_id,
+            "adsunify.workspace_id": context.workspace_id,
+            "adsunify.operation_id": context.operation_id,
+        }
+    )
+    if answer.status >= 500:
+        span.set_error(str(answer.status))
 
 
 async def _respond(request: web.Request, handler: Handler, request_id: str) -> web.StreamResponse:

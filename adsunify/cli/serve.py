@@ -37,7 +37,7 @@ from adsunify_server import logs
 
 from . import output
 from .options import database_option, json_option
-from .server_options import limit_options, limits_to_environment, metrics_endpoint, monitoring_options
+from .server_options import limit_options, limits_to_environment, metrics_endpoint, metrics_export, monitoring_options
 from .sockets import bind_socket
 
 if TYPE_CHECKING:
@@ -202,6 +202,7 @@ async def _run_until_signal(
         simulated_networks(sandbox) as sandbox_url,
         open_server(sandbox_url=sandbox_url) as server,
         metrics_endpoint(server.service, server.request_metrics, metrics_at) as metrics_url,
+        metrics_export(server.service, server.request_metrics),
     ):
         if metrics_url is not None:
             click.echo(f"Metrics at {metrics_url}", err=True)
@@ -273,7 +274,10 @@ async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str |
     opened = await open_service(database, os.environ, sandbox_url=sandbox_url, webhook_dev_targets=targets)
     webhook_worker = WebhookWorker(opened.service)
     try:
-        async with metrics_endpoint(opened.service, None, metrics_at) as metrics_url:
+        async with (
+            metrics_endpoint(opened.service, None, metrics_at) as metrics_url,
+            metrics_export(opened.service, None),
+        ):
             if metrics_url is not None:
                 click.echo(f"Metrics at {metrics_url}", err=True)
             running = asyncio.create_task(webhook_worker.run())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -108,6 +109,15 @@ def monitoring_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+@asynccontextmanager
+async def metrics_export(service: Service, requests: RequestMetrics | None) -> AsyncIterator[None]:
+    """Send metrics to the collector of the environment while the block runs, if there is one."""
+    from adsunify_server.metrics_export import exported_metrics  # part of an extra, which help does not need
+
+    async with exported_metrics(service, requests, os.environ):
+        yield
 
 
 @asynccontextmanager

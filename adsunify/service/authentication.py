@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from attrs import define
+from attrs import define, field
 
 from adsunify.actor import Actor
 from adsunify.errors import Unauthenticated
@@ -19,13 +19,20 @@ TOKEN_INVALID = "The bearer token is invalid, expired or revoked."
 class RequestContext:
     """The context of a request: its id, the caller's IP address, and the caller once it is known.
 
-    ``owner``: the credential, or the user id of a session.
+    ``owner``: the credential, or the user id of a session. ``operation_ids``: the operations that it prepared or
+    executed.
     """
 
     request_id: str
     client_ip: str
     owner: str | None = None
     workspace_id: str | None = None
+    operation_ids: set[str] = field(factory=set)
+
+    @property
+    def operation_id(self) -> str | None:
+        """The operation of the request; None if there are none or several."""
+        return next(iter(self.operation_ids)) if len(self.operation_ids) == 1 else None
 
 
 REQUEST_CONTEXT: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)

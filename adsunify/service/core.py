@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -20,12 +21,14 @@ from adsunify.execution.state import LEASE_MILLISECONDS
 from adsunify.guardrails.evaluation import CallPart
 from adsunify.http.backend import PoolTransport
 from adsunify.http.messages import Request, Response
+from adsunify.http.redaction import find_request_id
 from adsunify.http.safe_fetch import Resolver, resolve_host
 from adsunify.http.transport import TIMEOUT_SECONDS, HttpTransport, Signer
 from adsunify.networks.registry import get_adapter
 from adsunify.store import Store
 from adsunify.store.keys import KeyUsage, save_last_used
 from adsunify.store.operations import Idempotency
+from adsunify.telemetry.tracing import NO_TRACER, OPERATION_ID, STEP_KEY, Span, Tracer
 from adsunify.values.exact_json import Json
 
 from .counters import Counters, status_class
@@ -33,6 +36,7 @@ from .rate_limits import RateLimiter, RateLimits
 from .workspace_rules import WorkspaceRules
 
 T = TypeVar("T")
+_HOST_PATTERN = re.compile(r"https://([0-9A-Za-z.-]+)(?=[/?:]|$)")
 _EPOCH = datetime(1970, 1, 1)
 __all__ = ["Idempotency", "Service", "Settings", "UseCaseResult", "format_optional_timestamp", "format_timestamp"]
 
@@ -77,7 +81,7 @@ class Service:
     ``shielded_tasks``: tasks that run to their end. ``is_stopping``: executions hand back after the step in flight.
     ``change_set_calls``: what the members of change sets expose and plan, by the ids of the change sets.
     ``workspace_rules``: the guardrails of workspaces as they were read last; ``rule_checks`` compares their version.
-    ``resolve_host``: finds the addresses behind the host of a webhook destination.
+    ``resolve_host``: finds the addresses behind the host of a webhook destination. ``tracer``: makes spans.
     """
 
     store: Store
@@ -94,6 +98,7 @@ class Service:
     counters: Counters = field(factory=Counters)
     rate_limiter: RateLimiter = field(init=False)
     resolve_host: Resolver = resolve_host
+    tracer: Tracer = NO_TRACER
     is_stopping: bool = False
     kill_point_hook: Callable[[KillPoint], None] = _ignore_kill_point
 
@@ -135,17 +140,22 @@ class Service:
     ) -> Response:
         """Send a request to a network, as :meth:`HttpTransport.send`, and count how it ended."""
         requests = self.counters.network_requests
-        try:
-            answer = await self.transport.send(
-                request, hosts=network.hosts, timeout=timeout, sign=sign, check=check, pool=pool
-            )
-        except RequestNotSent:
-            requests[network.code, "not_sent"] += 1
-            raise
-        except ResponseLost:
-            requests[network.code, "lost"] += 1
-            raise
-        requests[network.code, status_class(answer.status)] += 1
+        with self.tracer.start_span(f"{network.code} {request.kind}", "client") as span:
+            if span.is_recording:
+                _describe_request(span, network, request)
+            try:
+                answer = await self.transport.send(
+                    request, hosts=network.hosts, timeout=timeout, sign=sign, check=check, pool=pool
+                )
+            except RequestNotSent:
+                requests[network.code, "not_sent"] += 1
+                raise
+            except ResponseLost:
+                requests[network.code, "lost"] += 1
+                raise
+            requests[network.code, status_class(answer.status)] += 1
+            if span.is_recording:
+                _describe_response(span, answer)
         return answer
 
     async def run_uncancellable(self, work: Coroutine[Any, Any, T]) -> T:
@@ -172,6 +182,32 @@ class Service:
         if used is not None:
             await self.store.write(save_last_used, used)
         await self.store.close()
+        await self.tracer.close()
+
+
+def _describe_request(span: Span, network: Network, request: Request) -> None:
+    """Set the attributes of a request to a network. Paths and queries may hold what people wrote, so they are not."""
+    span.set_attributes(
+        {
+            "adsunify.network": network.code,
+            "adsunify.operation_id": OPERATION_ID.get(),
+            "adsunify.step_key": STEP_KEY.get(),
+            "http.request.method": request.method,
+            "server.address": match[1] if (match := _HOST_PATTERN.match(request.url)) else None,
+        }
+    )
+
+
+def _describe_response(span: Span, response: Response) -> None:
+    """Set the attributes of a response of a network: its status, and the network's id of the request."""
+    span.set_attributes(
+        {
+            "http.response.status_code": response.status,
+            "adsunify.native_request_id": find_request_id(response.headers),
+        }
+    )
+    if response.status >= 400:
+        span.set_error(str(response.status))
 
 
 @frozen

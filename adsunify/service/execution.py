@@ -24,6 +24,7 @@ from adsunify.execution.executor import (
     ExecutionResult,
     RenewToken,
     SendRead,
+    SendWrite,
     execute_plan,
     list_kill_points,
 )
@@ -46,8 +47,10 @@ from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.operations import OperationRecord
 from adsunify.store.state_commits import commit_state
+from adsunify.telemetry.tracing import STEP_KEY
 
 from .core import Service
+from .correlation import note_operation
 from .counters import ExecutionOutcome
 from .network_session import NetworkSession
 from .rule_checks import bind_spend, get_workspace_rules, make_window_refusal
@@ -111,24 +114,34 @@ async def _run_counted(service: Service, actor: Actor, operation_id: str, allows
     counters = service.counters
     async with service.execution_slots.setdefault(actor.workspace_id, asyncio.Semaphore(MAX_CONCURRENT_EXECUTIONS)):
         loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
+        note_operation(operation_id)
         outcome: ExecutionOutcome = "failed"
         counters.executions_in_flight += 1
-        try:
-            result = await _drive_executor(service, actor, loaded, allows_stale)
-            for _ in range(MAX_EVALUATIONS):
-                if result.refusal not in EVALUATION_REFUSALS:
-                    break
-                loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
+        with service.tracer.start_span("execute operation") as span:
+            try:
                 result = await _drive_executor(service, actor, loaded, allows_stale)
-            if result.refusal in EVALUATION_REFUSALS:
-                raise Conflict("The guardrails of the workspace keep changing. Call again.", code="guardrail_changed")
-            outcome = _execution_outcome(result)
-        except (Conflict, Forbidden):  # by guardrails
-            outcome = "refused"
-            raise
-        finally:
-            counters.executions_in_flight -= 1
-            counters.executions[loaded.account.network, outcome] += 1
+                for _ in range(MAX_EVALUATIONS):
+                    if result.refusal not in EVALUATION_REFUSALS:
+                        break
+                    loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
+                    result = await _drive_executor(service, actor, loaded, allows_stale)
+                if result.refusal in EVALUATION_REFUSALS:
+                    text = "The guardrails of the workspace keep changing. Call again."
+                    raise Conflict(text, code="guardrail_changed")
+                outcome = _execution_outcome(result)
+            except (Conflict, Forbidden):  # by guardrails
+                outcome = "refused"
+                raise
+            finally:
+                counters.executions_in_flight -= 1
+                counters.executions[loaded.account.network, outcome] += 1
+                span.set_attributes(
+                    {
+                        "adsunify.operation_id": operation_id,
+                        "adsunify.network": loaded.account.network,
+                        "adsunify.outcome": outcome,
+                    }
+                )
     return result
 
 
@@ -267,6 +280,7 @@ def _read_receipt_facts(
 
 
 async def _perform_effect(service: Service, lease: _Lease, session: NetworkSession, effect: Effect) -> EffectResult:
+    STEP_KEY.set(effect.key if isinstance(effect, SendWrite) else None)
     if isinstance(effect, Commit):
         return await lease.commit(effect.state_commit)
     if isinstance(effect, RenewToken):

@@ -23,6 +23,7 @@ from adsunify.service.core import Service, Settings
 from adsunify.service.rate_limits import RateLimits
 from adsunify.store import Clock, Store, open_store, read_upgrade_plan
 from adsunify.store import UpgradePlan as UpgradePlan
+from adsunify.telemetry.settings import make_tracer, read_telemetry_settings
 
 T = TypeVar("T")
 StoreTask = Callable[[Store], Awaitable[T]]
@@ -79,7 +80,8 @@ async def open_service(
         insights_retention_days=_read_number(environment, RETENTION_VARIABLE, 0, 0, 36_500),
     )
     file = find_ring_file(database, environment)
-    transport = HttpTransport(sandbox_url, egress=read_egress(environment))
+    egress, telemetry = read_egress(environment), read_telemetry_settings(environment)
+    transport = HttpTransport(sandbox_url, egress=egress)
     store: Store | None = None
     try:
         store = await open_private_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
@@ -93,7 +95,8 @@ async def open_service(
         if store is not None:
             await store.close()
         raise
-    return OpenedService(Service(store, ring, transport, settings), file if is_new else None)
+    service = Service(store, ring, transport, settings, tracer=make_tracer(telemetry, egress))
+    return OpenedService(service, file if is_new else None)
 
 
 async def open_private_store(

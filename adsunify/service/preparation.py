@@ -15,6 +15,7 @@ from adsunify.plans.records import Outputs, Plan
 from adsunify.review.created_entities import list_created_ids
 from adsunify.service import serializers
 from adsunify.service.core import Idempotency, Service, UseCaseResult
+from adsunify.service.correlation import note_operation
 from adsunify.service.operations import read_operations
 from adsunify.service.outcomes.chains import Chain, read_chain
 from adsunify.service.rule_checks import check_plans
@@ -117,6 +118,8 @@ async def save_operations(
     saved = await store.write(_prepare_operations, actor, drafts, store.clock, idempotency)
     if saved.is_replay:
         return await _read_replay(service, actor, saved.operation_ids, many)
+    for record, _ in saved.created:
+        note_operation(record.id)
     return _operations_result(
         [serializers.operation_to_json(service, record, (), plan) for record, plan in saved.created], False, many
     )

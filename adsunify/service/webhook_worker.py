@@ -23,6 +23,7 @@ from adsunify.service.core import Service
 from adsunify.service.webhooks import decrypt_signing_secret
 from adsunify.store import deliveries
 from adsunify.store.deliveries import AttemptOutcome, ClaimedDelivery
+from adsunify.telemetry.tracing import Span
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, sign
 
 RETRY_SCHEDULE = (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600)
@@ -236,7 +237,9 @@ class WebhookWorker:
             if store.clock.now() >= claimed.lease_end:
                 return  # the process was paused so long that the lease expired
             started_at = time.monotonic()
-            outcome = await self._send_attempt(claimed)
+            with self.service.tracer.start_span("deliver webhook", "client") as span:
+                outcome = await self._send_attempt(claimed)
+                _describe_attempt(span, claimed, outcome)
             duration = time.monotonic() - started_at
         self._adjust_concurrency(claimed.webhook_id, outcome, duration)
         wait = backoff_seconds(claimed.tries, outcome.retry_after, random.random())
@@ -311,3 +314,19 @@ class WebhookWorker:
         except (FetchError, VaultError) as problem:
             return AttemptResult(error=problem.message)
         return AttemptResult(answer.status, retry_after=parse_retry_after(answer.headers, sent_at))
+
+
+def _describe_attempt(span: Span, claimed: ClaimedDelivery, outcome: AttemptResult) -> None:
+    """Set the attributes of an attempt: ids and the status, never the address of the receiver."""
+    span.set_attributes(
+        {
+            "adsunify.workspace_id": claimed.workspace_id,
+            "adsunify.webhook_id": claimed.webhook_id,
+            "adsunify.delivery_id": claimed.id,
+            "adsunify.event_id": claimed.event_id,
+            "adsunify.attempt": claimed.attempt,
+            "http.response.status_code": outcome.status_code,
+        }
+    )
+    if not outcome.is_delivered:
+        span.set_error("no_response" if outcome.status_code is None else str(outcome.status_code))

@@ -83,3 +83,13 @@ def test_without_the_driver_of_postgresql(tmp_path: Path) -> None:
 def test_a_defect_is_not_taken_for_something_that_is_not_installed(tmp_path: Path) -> None:
     ran = run("orjson", "accounts", folder=tmp_path)
     assert ran.returncode == 1 and "Traceback" in ran.stderr
+
+
+def test_a_collector_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADSUNIFY_OTEL_ENDPOINT", "http://127.0.0.1:4318")
+    ran = run("opentelemetry", "serve", "--port", "0", "--database", "sqlite:///a.db", folder=tmp_path)
+    assert (
+        ran.returncode == 1
+        and "This needs opentelemetry, which is not installed: pip install 'adsunify[otel]'" in ran.stderr
+    )
+    assert not (tmp_path / "a.db").exists()

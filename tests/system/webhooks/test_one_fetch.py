@@ -27,7 +27,10 @@ CONNECTING = {
 """What opens a connection to somewhere, by the name it is called by."""
 CLIENTS = {
     "adsunify/http/backend.py": "the networks' declared hosts, and addresses that were checked",
+    "adsunify/http/egress.py": "the proxy of the deployment",
+    "adsunify/http/tunnel_transport.py": "a developer's own server, through a proxy",
     "adsunify/client/http_backend.py": "a developer's own server",
+    "adsunify/telemetry/otlp.py": "the collector of the deployment",
     "adsunify/testing/connecting.py": "the simulated networks' consent pages, on loopback",
 }
 """Every module that opens connections, and where to."""
