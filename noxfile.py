@@ -194,7 +194,8 @@ def launches(session: nox.Session) -> None:
     """600 cells on every network, and 200 processes killed while they prepare and execute launches; their time."""
     install(session, "test")
     scale = {"ADSUNIFY_LAUNCHES": "long"}
-    session.run("pytest", "tests/system/launches", "-s", "-o", "timeout=3600", *session.posargs, env=scale)
+    paths = ("tests/system/launches", "tests/pages/test_launches.py")  # with the size of the pages of 600 cells
+    session.run("pytest", *paths, "-s", "-o", "timeout=3600", *session.posargs, env=scale)
 
 
 @nox.session

@@ -240,6 +240,24 @@ async def test_a_limit_on_the_executor_counts_all_cells(server: Served) -> None:
     assert (count_states(done["operations"]), server.networks.writes()) == ({"refused": 2}, writes)
 
 
+async def test_each_cell_takes_its_room_from_a_window(server: Served) -> None:
+    """A window with room for two of four activations: two run, and the others say what would fit."""
+    body = make_launch(server, ["meta"] * 4, "Window")
+    for n, account in enumerate(body["accounts"]):
+        account |= {"key": str(n), "campaign": {**account["campaign"], "name": f"Window {n}"}}
+    launch = await prepare(server, body)
+    await execute(server, launch["changeSets"][0])
+    amount = float(body["accounts"][0]["campaign"]["budget"]["amount"])
+    window = {"hours": 24, "daily": f"{2.5 * amount:.2f}", "lifetime": None}
+    made = await server.admin.post("/guardrails", {"name": "Window", "currency": "USD", "perWindow": window}, 201)
+    try:
+        done = await execute(server, await change(server, launch, "activate"))
+    finally:
+        await server.admin.delete(f"/guardrails/{made['id']}")
+    assert (done["status"], count_states(done["operations"])) == ("finished", {"succeeded": 2, "refused": 2}), done
+    assert {one["error"]["code"] for one in done["operations"] if "error" in one} == {"guardrail_exceeded"}
+
+
 # -- who ----------------------------------------------------------------------------------------------------------
 
 
