@@ -302,20 +302,21 @@ UPGRADE_NEEDED_EXIT_CODE = 3
 
 @db.command("upgrade")
 @click.option("--check", is_flag=True, help="Show what an upgrade would do, and change nothing.")
+@click.option("--expanding", is_flag=True, help="Refuse if servers of the old version would have to be stopped first.")
 @database_option
 @json_option
 @click.pass_context
-def upgrade(ctx: click.Context, check: bool, database: str, as_json: bool) -> None:
+def upgrade(ctx: click.Context, check: bool, expanding: bool, database: str, as_json: bool) -> None:
     """Upgrade the database to this version's schema.
 
     `adsunify serve` and all other commands run expanding migrations too: servers of older versions keep working.
-    Only this command runs contracting migrations, so stop these servers first. With --check the exit code is 3 if
-    migrations are missing, and 0 if none is.
+    Only this command, without --expanding, runs contracting migrations: stop these servers first. With --check the
+    exit code is 3 if migrations are missing, and 0 if none is.
     """
     plan = asyncio.run(check_upgrade(database))
     if not check:
         with show_progress("Upgrading the database"):
-            asyncio.run(upgrade_database(database))
+            asyncio.run(upgrade_database(database, run_contracting=not expanding))
     if as_json:
         click.echo(dumps(_upgrade_to_json(plan, is_upgraded=not check)))
     else:

@@ -131,9 +131,9 @@ async def run_with_store(database: str, task: StoreTask[T], *, allow_wrong_times
         await store.close()
 
 
-async def upgrade_database(database: str) -> None:
-    """Bring a database to the schema of this version, with contracting migrations. Raises StoreError, InvalidInput."""
-    store = await open_private_store(database, run_contracting=True)
+async def upgrade_database(database: str, *, run_contracting: bool) -> None:
+    """Bring a database to the schema of this version. Raises StoreError, InvalidInput."""
+    store = await open_private_store(database, run_contracting=run_contracting)
     await store.close()
 
 

@@ -25,7 +25,12 @@ def test_every_command_in_a_container_is_understood(command: str) -> None:
 
 
 def test_every_way_to_a_command_is_shown() -> None:
-    assert [command.split(" -")[0] for command in COMMANDS] == ["admin keys new", "admin init", "admin init"]
+    assert [command.split(" -")[0] for command in COMMANDS] == [
+        "admin keys new",
+        "admin init",
+        "db upgrade",
+        "admin init",
+    ]
 
 
 def test_every_service_and_object_that_is_named_exists() -> None:
