@@ -282,6 +282,9 @@ async def test_an_apply_is_repeated_by_its_key(server: Served) -> None:
     key = {"Idempotency-Key": "apply-repeated"}
     first = await server.admin.post("/apply", {"document": document}, 201, **key)
     assert (await server.admin.post("/apply", {"document": document}, 201, **key))["id"] == first["id"]
+    other = {"document": {**document, "name": "other"}}
+    problem = await server.admin.problem(409, "POST", "/apply", other, headers=key)
+    assert problem["code"] == "idempotency_conflict"
     await server.admin.post(f"/change-sets/{first['id']}/cancel", {})
     again = await apply(server, document)
     assert again["id"] != first["id"]
