@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from adsunify.networks.registry import ADAPTER_PACKAGES
+
 from .served import Served
 from .test_desired import apply, apply_and_execute, compare, execute, make_launch
 from .test_stale_plans import create_campaign
@@ -142,3 +144,18 @@ async def test_a_cell_that_a_launch_is_preparing_is_not_created_by_a_file(server
     await server.settled()
     await execute(server, await server.admin.get(f"/change-sets/{again['id']}"))
     assert (await compare(server, document))["isEmpty"] and await count_campaigns(server, launch) == 1
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_what_left_a_file_is_deleted_from_the_root_to_the_campaign(server: Served, network: str) -> None:
+    """LinkedIn creates its campaign group active; it is deleted when the campaign below it is gone."""
+    document = {"name": "deleting", "launches": {f"Deleted {network}": make_launch(server, network)}}
+    await apply_and_execute(server, document)
+    left = {"name": "deleting"}
+    assert (await compare(server, left))["isEmpty"]
+    deleted = []
+    for _ in range(2 if network == "linkedin" else 1):
+        deleted += await apply_and_execute(server, left, delete=True)
+    kinds = ["adGroup", "campaign"] if network == "linkedin" else ["campaign"]
+    assert [key.split(":")[-2] for key in deleted] == kinds
+    assert (await compare(server, left, delete=True))["isEmpty"]

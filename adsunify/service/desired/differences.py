@@ -60,6 +60,7 @@ class Target:
         known: the cell of a launch that created it.
         keeps_status: it should have the status that adsunify wrote last; the launch names the status of its campaign.
         is_left: the document does not name it any more.
+        deleted_after: what is below it and is deleted first. It is not paused itself.
     """
 
     account_id: str
@@ -70,6 +71,7 @@ class Target:
     known: KnownCell | None = None
     keeps_status: bool = False
     is_left: bool = False
+    deleted_after: Place | None = None
 
 
 @frozen
@@ -358,8 +360,14 @@ def _list_left_targets(
             continue
         created = dict(list_created_entities(session, cell))
         root = _find_root_kind(session.adapter.network, created)
-        if root is not None and (cell.account_id, root, created[root]) not in named:
-            yield Target(cell.account_id, root, created[root], DOCUMENT, known=cell, is_left=True)
+        if root is None:
+            continue
+        for kind, entity_id in created.items():
+            if (cell.account_id, kind, entity_id) not in named:
+                after = None if kind == root else (root, created[root])
+                yield Target(cell.account_id, kind, entity_id, DOCUMENT, known=cell, is_left=True, deleted_after=after)
+            if kind == root:
+                break
     for _, account_id, kind, entity_id in known.entities:
         if account_id in sessions and (account_id, kind, entity_id) not in named:
             yield Target(account_id, kind, entity_id, DOCUMENT, is_left=True)
@@ -372,13 +380,26 @@ async def _compare_account(session: NetworkSession, targets: Sequence[Target], d
     if not targets:
         return []
     entities, written = await asyncio.gather(
-        read_editable_entities(session, [*dict.fromkeys((one.kind, one.id) for one in targets)]),
+        read_editable_entities(session, [*dict.fromkeys(_list_places(targets))]),
         read_written_fields(session),
     )
     return [
-        _compare_target(session, one, entities[one.kind, one.id], written.get((one.kind, one.id), {}), delete)
+        _compare_target(
+            session,
+            one,
+            entities[one.kind, one.id],
+            written.get((one.kind, one.id), {}),
+            delete if one.deleted_after is None else delete and entities[one.deleted_after] is None,
+        )
         for one in targets
     ]
+
+
+def _list_places(targets: Iterable[Target]) -> Iterator[Place]:
+    for one in targets:
+        yield one.kind, one.id
+        if one.deleted_after is not None:
+            yield one.deleted_after
 
 
 def _compare_target(
@@ -389,7 +410,7 @@ def _compare_target(
         return EntityDifference(target, network.code, None, drifted=() if target.is_left else (GONE,))
     if target.is_left:
         removal: Literal["pause", "delete"] | None = "delete" if delete else None
-        if not delete and entity.status == "active":
+        if not delete and entity.status == "active" and target.deleted_after is None:
             removal = "pause"
         return EntityDifference(target, network.code, entity.name, removal=removal)
     found = read_fields(network, account, target.kind, entity)
