@@ -22,19 +22,20 @@ from adsunify.answers.operations import Operation
 from adsunify.answers.webhooks import Attempt, Webhook
 from adsunify.client.local_backend import LocalBackend
 from adsunify.errors import AdsunifyError, OperationError, ServerConnectionError
-from adsunify.http.egress import CA_FILE_VARIABLE, EGRESS_PROXY_VARIABLE
+from adsunify.http.egress import CA_FILE_VARIABLE, EGRESS_PROXY_VARIABLE, TunnelBackend
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.sandbox.server import RunningSandbox, sandbox
 from adsunify.service import connections
 from adsunify.service.core import Service
 from adsunify.service.factory import SANDBOX_SECRET
 from adsunify.service.webhook_worker import WebhookWorker
+from adsunify.store import Clock
 from adsunify.testing.connecting import get_sandbox_credentials, submit_consent_page
 from tests.connect_proxy import SECRETS, ConnectProxy, Fault, connect_proxy
 from tests.system.webhooks.receiving import Receiver, run_receiver
 from tests.unit.http.certificates import Authority
 
-from .served import RING, Served, brief
+from .served import RING, Hands, Served, brief
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("own_tls_contexts")]
 HOSTS = sorted({host for code in ADAPTER_PACKAGES for host in get_adapter(code).network.hosts})
@@ -223,6 +224,25 @@ async def test_an_answer_that_the_tunnel_loses_is_unknown_and_written_once(deplo
     assert problem.value.outcome == "unknown"
     assert deployment.networks.writes() == writes + 1 and deployment.networks.cuts == 0
     assert (await deployment.client.operations.get(id_)).status == "unknown"
+
+
+async def test_a_write_does_not_leave_where_the_host_slept_while_the_proxy_connected(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = await deployment.prepare()
+    hands, store, open_tunnel = Hands(), deployment.service.store, TunnelBackend.connect_tcp
+    monkeypatch.setattr(store, "clock", Clock(hands.milliseconds, lambda: 0))
+
+    async def connect_and_sleep(*args: Any, **more: Any) -> Any:
+        stream = await open_tunnel(*args, **more)
+        hands.pass_(seconds=60)
+        return stream
+
+    writes, tunnels = deployment.networks.writes(), len(deployment.proxy.heads)
+    monkeypatch.setattr(TunnelBackend, "connect_tcp", connect_and_sleep)
+    operation = await deployment.client.operations.execute(id_, confirmed=True)
+    assert deployment.networks.writes() == writes and len(deployment.proxy.heads) > tunnels
+    assert operation.error is not None and operation.error.code == "not_sent" and "lease" in operation.error.message
 
 
 async def test_a_refused_token_request_names_the_proxy(deployment: Deployment) -> None:
