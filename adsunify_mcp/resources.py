@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from adsunify.client.backends import Backend
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest
-from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.values.exact_json import Json, dumps
 
 JSON_TYPE = "application/json"
@@ -93,7 +93,7 @@ RESOURCES: Sequence[Resource] = (
         Resource(
             f"adsunify://networks/{code}",
             f"network-{code}",
-            f"What {get_adapter(code).network.title} can do: formats, levels, settings, catalogs, metrics.",
+            f"What {code} can do: formats, levels, settings, catalogs, metrics.",
             _make_reader("get_network", {"network": code}),
         )
         for code in ADAPTER_PACKAGES
