@@ -218,7 +218,7 @@ def running_postgresql(folder: Path) -> Iterator[str]:
     options = ("--username=adsunify", "--auth=scram-sha-256", f"--pwfile={folder / 'password'}", "--encoding=UTF8")
     subprocess.run([tools / "initdb", f"--pgdata={data}", *options], **quiet)
     listen = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories=''"
-    manage = [tools / "pg_ctl", f"--pgdata={data}", "--wait"]
+    manage: list[str | Path] = [tools / "pg_ctl", f"--pgdata={data}", "--wait"]
     subprocess.run([*manage, f"--log={data / 'log'}", f"--options={listen}", "start"], **quiet)
     try:
         yield f"postgresql://adsunify:{password}@127.0.0.1:{port}/postgres"

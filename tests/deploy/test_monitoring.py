@@ -100,13 +100,15 @@ def list_series(expression: str) -> list[tuple[str, list[tuple[str, str, str]]]]
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_every_series_is_a_metric_with_these_labels(name: str, metrics: tuple[Metrics, Metrics]) -> None:
     server, worker = metrics
-    known = {one: server.get(one, set()) | worker.get(one, set()) for one in {*server, *worker}} | {"up": set()}
+    known: Metrics = {one: server.get(one, set()) | worker.get(one, set()) for one in {*server, *worker}} | {
+        "up": set()
+    }
     series = list_series(EXPRESSIONS[name])
     assert series
     for metric, matchers in series:
         assert metric in known
         assert {label for label, _, _ in matchers} <= known[metric] | SCRAPED, metric
-    labels = set().union(*(known[metric] for metric, _ in series)) | SCRAPED
+    labels = SCRAPED.union(*(known[metric] for metric, _ in series))
     for group in GROUPING.findall(EXPRESSIONS[name]):
         assert set(group.split(", ")) <= labels
 
