@@ -1,5 +1,6 @@
 """Sphinx: the guides in Markdown, the reference from the docstrings."""
 
+import adsunify.service.dispatch  # noqa: F401  # autodoc changes BaseModel's annotations: pydantic makes no model later
 from adsunify import __version__
 
 project = "adsunify"
