@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 import httpx
@@ -22,7 +22,7 @@ from .files import MONITORING, list_deploy_files, load_alerts, load_compose, loa
 
 SCRAPED = {"job", "instance"}
 """The labels that Prometheus adds to each series."""
-WORDS = {
+WORDS: dict[str, dict[str, Iterable[str]]] = {
     "adsunify_network_requests_total": {"outcome": get_args(counters.ResponseOutcome), "network": ADAPTER_PACKAGES},
     "adsunify_executions_total": {"outcome": get_args(counters.ExecutionOutcome), "network": ADAPTER_PACKAGES},
     "adsunify_webhook_attempts_total": {"outcome": get_args(counters.DeliveryOutcome)},
