@@ -254,6 +254,11 @@ class _Amounts:
         )
 
 
+def is_limited(rule: Guardrail, part: CallPart) -> bool:
+    """Whether a rule limits a part of a call: its account, its network and its currency. Callers are not compared."""
+    return part.currency in (rule.currency, None) and _has_account(rule.scope, part.network, part.account_id)
+
+
 def _sum_call(rule: Guardrail, subject: Subject, amounts: _Amounts) -> tuple[int, int]:
     """Return the larger of exposure and plan, daily and lifetime, of those operations of the call that a rule limits.
 
@@ -261,11 +266,7 @@ def _sum_call(rule: Guardrail, subject: Subject, amounts: _Amounts) -> tuple[int
     """
     if subject.call is None or not rule.per_operation.has_limit:
         return amounts.of_operation
-    parts = [
-        part
-        for part in subject.call
-        if part.currency in (rule.currency, None) and _has_account(rule.scope, part.network, part.account_id)
-    ]
+    parts = [part for part in subject.call if is_limited(rule, part)]
     return _find_larger(
         sum((part.exposed for part in parts), NO_SPEND), sum((part.planned for part in parts), NO_SPEND)
     )

@@ -26,6 +26,7 @@ from adsunify.guardrails.evaluation import (
     drop_unknown,
     evaluate_rules,
     get_budget_key,
+    is_limited,
     sum_known_spend,
 )
 from adsunify.guardrails.refusals import (
@@ -143,7 +144,8 @@ async def check_plans(
         if not is_validation:
             await _record_breaches(service, actor, breaches, account_id, plans[0].network)
         raise make_refusal(_hide_rule_names(actor, breaches), is_bulk=len(plans) > 1)
-    full = await _find_full_windows(service, actor, rules, evaluations, chain_id)
+    others = [part for part in call or () if part.account_id != account_id]
+    full = await _find_full_windows(service, actor, rules, evaluations, others, chain_id)
     return [
         _add_warnings(plan, evaluation.needs_person, full) for plan, evaluation in zip(plans, evaluations, strict=True)
     ]
@@ -190,9 +192,10 @@ async def _find_full_windows(
     actor: Actor,
     rules: Sequence[Guardrail],
     evaluations: Sequence[Evaluation],
+    others: Sequence[CallPart],
     chain_id: str | None,
 ) -> list[Breach]:
-    """Find the windows that have no room for the operations of a call together."""
+    """Find the windows that have no room for the operations of a call together. ``others``: those of other accounts."""
     unbounded = [*dict.fromkeys(chain.from_iterable(evaluation.unbounded for evaluation in evaluations))]
     counting = set() if chain_id is None else await service.store.read(windows.list_counting_rules, chain_id)
     needed: dict[str, list[WindowUse]] = {}
@@ -208,6 +211,8 @@ async def _find_full_windows(
             limit: int | None = getattr(needed[rule.id][0].limits, name)
             used: int = getattr(usages[rule.id], name)
             asked = sum(getattr(use, name) for use in needed[rule.id])
+            exposed = [getattr(part.exposed, name) for part in others if is_limited(rule, part)]
+            asked += sum(amount for amount in exposed if isinstance(amount, int))
             if limit is not None and asked and used + asked > limit:
                 full.append(_make_window_breach(rule, WindowBreach(rule.id, name, limit, used, asked)))
     return [*unbounded, *full]

@@ -241,20 +241,23 @@ async def test_a_limit_on_the_executor_counts_all_cells(server: Served) -> None:
 
 
 async def test_each_cell_takes_its_room_from_a_window(server: Served) -> None:
-    """A window with room for two of four activations: two run, and the others say what would fit."""
-    body = make_launch(server, ["meta"] * 4, "Window")
+    """A window without room for all activations: each one's review says so, and so many run as it has room for."""
+    body = make_launch(server, ["meta", "meta", "meta", "tiktok"], "Window")
     for n, account in enumerate(body["accounts"]):
-        account |= {"key": str(n), "campaign": {**account["campaign"], "name": f"Window {n}"}}
+        budget = {**account["campaign"]["budget"], "amount": "30", "period": "daily"}
+        account |= {"key": str(n), "campaign": {**account["campaign"], "name": f"Window {n}", "budget": budget}}
     launch = await prepare(server, body)
     await execute(server, launch["changeSets"][0])
-    amount = float(body["accounts"][0]["campaign"]["budget"]["amount"])
-    window = {"hours": 24, "daily": f"{2.5 * amount:.2f}", "lifetime": None}
+    window = {"hours": 24, "daily": "100", "lifetime": None}
     made = await server.admin.post("/guardrails", {"name": "Window", "currency": "USD", "perWindow": window}, 201)
     try:
-        done = await execute(server, await change(server, launch, "activate"))
+        activation = await change(server, launch, "activate")
+        operations = [await server.admin.get(f"/operations/{one['operationId']}") for one in activation["operations"]]
+        done = await execute(server, activation)
     finally:
         await server.admin.delete(f"/guardrails/{made['id']}")
-    assert (done["status"], count_states(done["operations"])) == ("finished", {"succeeded": 2, "refused": 2}), done
+    assert all("Until there is room" in " ".join(operation["warnings"]) for operation in operations)
+    assert (done["status"], count_states(done["operations"])) == ("finished", {"succeeded": 3, "refused": 1}), done
     assert {one["error"]["code"] for one in done["operations"] if "error" in one} == {"guardrail_exceeded"}
 
 
