@@ -10,8 +10,8 @@ from aiohttp import web
 from adsunify.models.parsing import MAX_VALUES, count_values
 from adsunify.service import oauth_server
 from adsunify.service.authentication import REQUEST_CONTEXT
+from adsunify.service.client_metadata import OAuthError
 from adsunify.service.core import Service
-from adsunify.service.oauth_server import OAuthError
 from adsunify.values.exact_json import Json, dumps_bytes, loads
 from adsunify_mcp.http import METADATA_PATH
 

@@ -32,6 +32,7 @@ from adsunify.telemetry.tracing import NO_TRACER, OPERATION_ID, STEP_KEY, Span, 
 from adsunify.values.exact_json import Json
 
 from .counters import Counters, status_class
+from .kept_documents import ClientDocuments
 from .rate_limits import RateLimiter, RateLimits
 from .workspace_rules import WorkspaceRules
 
@@ -81,7 +82,9 @@ class Service:
     ``shielded_tasks``: tasks that run to their end. ``is_stopping``: executions hand back after the step in flight.
     ``change_set_calls``: what the members of change sets expose and plan, by the ids of the change sets.
     ``workspace_rules``: the guardrails of workspaces as they were read last; ``rule_checks`` compares their version.
-    ``resolve_host``: finds the addresses behind the host of a webhook destination. ``tracer``: makes spans.
+    ``client_documents``: the documents of OAuth clients that were read last.
+    ``resolve_host``: finds the addresses behind a host from outside, such as that of a webhook destination.
+    ``tracer``: makes spans.
     """
 
     store: Store
@@ -94,6 +97,7 @@ class Service:
     execution_slots: WeakValueDictionary[str, asyncio.Semaphore] = field(factory=WeakValueDictionary)
     key_usage: KeyUsage = field(factory=KeyUsage)
     workspace_rules: dict[str, WorkspaceRules] = field(factory=dict)
+    client_documents: ClientDocuments = field(factory=ClientDocuments)
     change_set_calls: dict[str, Sequence[CallPart]] = field(factory=dict)
     counters: Counters = field(factory=Counters)
     rate_limiter: RateLimiter = field(init=False)

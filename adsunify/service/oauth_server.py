@@ -1,5 +1,8 @@
 """The OAuth 2.1 authorization server for agents: registration, consent, codes, tokens, grants.
 
+A client registers itself, or its id is the address of a document that describes it
+(:mod:`adsunify.service.client_documents`).
+
 Sources: RFC 6749, 7009 (revocation), 7591 (registration), 7636 (PKCE), 8252 (loopback), 8414 and 9728 (metadata), 8707
 (resource), 9207 (issuer), 9700 (best practice). Clients are public; tokens are opaque, and only their hashes are kept.
 """
@@ -11,7 +14,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
-from unicodedata import category, normalize
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -21,7 +23,9 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor, CredentialScope, make_agent_credential
 from adsunify.adapter.oauth import make_code_challenge
 from adsunify.encryption import KeyRing, derive_secrets
-from adsunify.errors import AdsunifyError, Forbidden, NotFound
+from adsunify.errors import Forbidden, NotFound
+from adsunify.service.client_documents import is_document_url, read_client_document
+from adsunify.service.client_metadata import OAuthError, is_loopback, is_registered_redirect, read_client_metadata
 from adsunify.service.core import Service, format_timestamp
 from adsunify.service.frozen_clients import require_consent_allowed
 from adsunify.service.serializers import scope_to_json
@@ -41,45 +45,8 @@ ACCESS_MILLISECONDS = 60 * 60 * 1000
 GRANT_MILLISECONDS = 90 * 24 * 60 * 60 * 1000
 UNUSED_CLIENT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
 """A client without a grant is deleted after this time, since anybody can register clients."""
-INVISIBLE_CHARACTERS = re.compile(
-    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""Letters, fillers and selectors that are invisible, although Unicode counts them as printable."""
-MAX_MARKS = 2
-MAX_NAME_LENGTH, MAX_REDIRECTS, MAX_REDIRECT_LENGTH = 100, 10, 2000
 CHALLENGE_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
 """SHA-256 in base64url."""
-LOOPBACK_HOSTS = ("127.0.0.1", "[::1]", "localhost")
-
-OAuthCode = Literal[
-    "invalid_request",
-    "invalid_client",
-    "invalid_grant",
-    "invalid_scope",
-    "invalid_target",
-    "invalid_redirect_uri",
-    "unsupported_grant_type",
-    "unsupported_response_type",
-    "access_denied",
-]
-
-
-class OAuthError(AdsunifyError):
-    """An error of the protocol. ``error``: the protocol's code."""
-
-    status = 400
-    default_code = "oauth_error"
-    title = "OAuth error"
-
-    def __init__(self, error: OAuthCode, message: str) -> None:
-        super().__init__(message)
-        self.error = error
-        if error == "invalid_client":
-            self.status = 401
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the body of the error response (RFC 6749 section 5.2)."""
-        return {"error": self.error, "error_description": self.message}
 
 
 @frozen
@@ -102,6 +69,16 @@ class AuthorizationRequest:
     state: str | None
     wants_write: bool
     resource: str
+
+    @property
+    def client_host(self) -> str | None:
+        """The host that publishes the client's document; None for a client that registered itself."""
+        return urlsplit(self.client.id).hostname if is_document_url(self.client.id) else None
+
+    @property
+    def is_answered_on_loopback(self) -> bool:
+        """Whether the answer goes to a program on the person's computer, which cannot be recognised."""
+        return is_loopback(self.redirect_uri)
 
 
 # -- metadata -----------------------------------------------------------------------------------------------------
@@ -140,6 +117,7 @@ def authorization_server_metadata(service: Service) -> dict[str, Json]:
         "revocation_endpoint_auth_methods_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": True,
     }
 
 
@@ -148,24 +126,7 @@ def authorization_server_metadata(service: Service) -> dict[str, Json]:
 
 async def register_client(service: Service, metadata: Mapping[str, Json]) -> dict[str, Json]:
     """Register a public client (RFC 7591). Unknown metadata is ignored, as the RFC says. Raises OAuthError."""
-    redirects = metadata.get("redirect_uris")
-    if not isinstance(redirects, list) or not 1 <= len(redirects) <= MAX_REDIRECTS:
-        raise OAuthError("invalid_redirect_uri", f"redirect_uris must be a list of 1 to {MAX_REDIRECTS} addresses.")
-    for address in redirects:
-        if not isinstance(address, str) or not _is_redirect_allowed(address):
-            raise OAuthError(
-                "invalid_redirect_uri", "A redirect address must be https, or http on loopback, without a fragment."
-            )
-    name = metadata.get("client_name", "An agent")
-    if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME_LENGTH or not is_legible(name):
-        raise OAuthError(
-            "invalid_request",
-            f"client_name must have 1 to {MAX_NAME_LENGTH} visible characters, without invisible letters, direction "
-            "marks, or more than two marks on one letter.",
-        )
-    method = metadata.get("token_endpoint_auth_method", "none")
-    if method != "none":
-        raise OAuthError("invalid_request", 'Clients are public: token_endpoint_auth_method must be "none".')
+    name, redirects = read_client_metadata({"client_name": "An agent", **metadata})
     client = await service.store.write(
         agents.register_client, str(uuid4()), name, redirects, UNUSED_CLIENT_MILLISECONDS, service.store.clock
     )
@@ -181,65 +142,24 @@ async def register_client(service: Service, metadata: Mapping[str, Json]) -> dic
     }
 
 
-def is_legible(name: str) -> bool:
-    """Whether all of a name is visible. People identify applications by their names."""
-    if (
-        not name.isprintable() or name != name.strip() or INVISIBLE_CHARACTERS.search(name)
-    ):  # direction marks are not printable
-        return False
-    composed = normalize("NFC", name)
-    marks = "".join("m" if category(letter) in ("Mn", "Me") else "-" for letter in composed)
-    return not marks.startswith("m") and "m" * (MAX_MARKS + 1) not in marks
-
-
-def _is_redirect_allowed(url: str) -> bool:
-    if len(url) > MAX_REDIRECT_LENGTH or not url.isascii() or not url.isprintable() or "#" in url or "\\" in url:
-        return False
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return False
-    if parts.username is not None or not parts.hostname:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(url))
-
-
-def _is_loopback(url: str) -> bool:
-    return (
-        urlsplit(url).netloc.rpartition("@")[2].rsplit(":", 1)[0] in LOOPBACK_HOSTS
-        or urlsplit(url).netloc in LOOPBACK_HOSTS
-    )
-
-
-def _is_registered_redirect(redirects: Sequence[str], address: str) -> bool:
-    """Whether an address is registered exactly so; on loopback any port matches (RFC 8252 section 7.3)."""
-    if address in redirects:
-        return True
-    return (
-        _is_redirect_allowed(address)
-        and _is_loopback(address)
-        and _remove_port(address) in map(_remove_port, filter(_is_loopback, redirects))
-    )
-
-
-def _remove_port(url: str) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.hostname or ""))
-
-
 # -- consent ------------------------------------------------------------------------------------------------------
 
 
-async def read_authorization_request(service: Service, query: Mapping[str, str]) -> AuthorizationRequest:
-    """Read a request for consent.
+async def read_authorization_request(
+    service: Service, query: Mapping[str, str], address: str = ""
+) -> AuthorizationRequest:
+    """Read a request for consent. ``address``: the IP address of the person's browser.
 
-    Raises NotFound for a client or redirect address that is not registered; then there is no redirect. Raises
-    OAuthError for other errors, which the client learns from :func:`refusal_url`.
+    Raises NotFound for a client or redirect address that is not registered, and for a client whose document cannot be
+    used; then there is no redirect. Raises OAuthError for other errors, which the client learns from
+    :func:`refusal_url`. Raises RateLimited.
     """
-    client = await service.store.read(agents.find_client, query.get("client_id", ""))
-    redirect = query.get("redirect_uri", "")
-    if client is None or not _is_registered_redirect(client.redirect_uris, redirect):
+    client_id, redirect = query.get("client_id", ""), query.get("redirect_uri", "")
+    if is_document_url(client_id):
+        client: ClientRecord | None = await read_client_document(service, client_id, address)
+    else:
+        client = await service.store.read(agents.find_client, client_id)
+    if client is None or not is_registered_redirect(client.redirect_uris, redirect):
         raise NotFound("This application or its redirect address is not registered here.")
     if query.get("response_type") != "code":
         raise OAuthError("unsupported_response_type", "response_type must be code.")
@@ -304,6 +224,8 @@ def _grant_consent(
     person = Actor(workspace_id, user_id, "session", member.role, True, "session")
     for account_id in (scope and scope.account_ids) or ():
         connections.get_account(connection, person, account_id)
+    if is_document_url(request.client.id):
+        agents.save_document_client(connection, request.client)
     grant = agents.create_grant(
         connection, workspace_id, user_id, request.client.id, write, request.resource, GRANT_MILLISECONDS, clock, scope
     )

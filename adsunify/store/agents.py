@@ -20,6 +20,7 @@ from .clock import Clock, new_id
 from .ledger import record_entries
 from .schema import grants, memberships, oauth_clients, oauth_tokens
 from .statement import Query, Statement
+from .upsert import insert_or_update
 
 TokenKind = Literal["code", "access", "refresh"]
 
@@ -79,6 +80,7 @@ class TokenRecord:
 # -- clients and grants -------------------------------------------------------------------------------------------
 
 _CLIENT = select(oauth_clients).where(oauth_clients.c.id == bindparam("the_id"))
+_SAVE_CLIENT = insert_or_update(oauth_clients, ("id",), ("name", "redirect_uris"), oauth_clients.c.id)
 _GRANT = select(grants).where(grants.c.id == bindparam("the_id"))
 _GRANTS = (
     select(grants, oauth_clients.c.name)
@@ -129,6 +131,11 @@ def register_client(
     client = ClientRecord(id_, name, list(redirect_uris), clock.wall())
     connection.execute(insert(oauth_clients), asdict(client, recurse=False))
     return client
+
+
+def save_document_client(connection: Connection, client: ClientRecord) -> None:
+    """Store a client whose id is the address of its document, or what its document says now."""
+    _SAVE_CLIENT.fetch_one(connection, asdict(client, recurse=False))
 
 
 def find_client(connection: Connection, id_: str) -> ClientRecord | None:

@@ -11,8 +11,10 @@ from aiohttp import web
 from adsunify.errors import Forbidden
 from adsunify.service import oauth_server
 from adsunify.service.accounts import list_accounts
+from adsunify.service.authentication import REQUEST_CONTEXT
+from adsunify.service.client_metadata import OAuthError
 from adsunify.service.frozen_clients import read_consent_notices
-from adsunify.service.oauth_server import AuthorizationRequest, OAuthError
+from adsunify.service.oauth_server import AuthorizationRequest
 
 from .request import PageRequest, PageRouter, check_storable
 
@@ -65,7 +67,10 @@ async def decide_consent(visit: PageRequest) -> web.Response:
 
 
 async def _read_request(visit: PageRequest) -> AuthorizationRequest:
-    return await oauth_server.read_authorization_request(visit.service, check_storable(dict(visit.request.query)))
+    context = REQUEST_CONTEXT.get()
+    address = "" if context is None else context.client_ip
+    query = check_storable(dict(visit.request.query))
+    return await oauth_server.read_authorization_request(visit.service, query, address)
 
 
 async def _list_accounts(visit: PageRequest) -> dict[str, list[Any]]:

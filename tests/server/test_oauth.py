@@ -11,7 +11,7 @@ from attrs import evolve
 
 from adsunify.errors import Forbidden, NotFound
 from adsunify.service import oauth_server
-from adsunify.service.oauth_server import OAuthError
+from adsunify.service.client_metadata import OAuthError
 from adsunify.store import people
 
 from .oauth import REDIRECT, agent
