@@ -146,7 +146,7 @@ async def test_from_the_document_to_a_token(site: Served, publisher: Publisher) 
         await person.open(asked())
         assert person.path == "/sign-in" and publisher.seen == []
         await person.send({"email": email("member"), "password": "correct horse"})
-        assert "Campaign helper" in person.text and f"published by {HOST}." in person.text
+        assert "Campaign helper" in person.text and f"published by {HOST}" in person.text
         assert REDIRECT in person.text and "on your own computer" not in person.text
         code = await allow(person)
     (head,) = publisher.seen
@@ -171,9 +171,8 @@ async def test_from_the_document_to_a_token(site: Served, publisher: Publisher) 
         await allow(person)
     grants = await site.person("member").get("/connected-agents")
     assert [one["clientName"] for one in grants if one["clientId"] == URL] == ["Campaign helper 2"]
-    assert (
-        await site.http.post("/oauth/token", data={**renewed, "refresh_token": tokens["refresh_token"]})
-    ).status_code
+    old = await site.http.post("/oauth/token", data={**renewed, "refresh_token": tokens["refresh_token"]})
+    assert (old.status_code, old.json()["error"]) == (400, "invalid_grant")
 
 
 async def test_an_answer_to_this_computer_is_warned_of(site: Served, publisher: Publisher) -> None:
