@@ -6,7 +6,6 @@ while a server runs, so a subscription to one is accepted and never leads to a n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -27,8 +26,8 @@ class Resource:
     """A resource, or a template of resources whose address has variables.
 
     Attributes:
-        uri: the address; ``{name}`` is a variable of a template.
-        choices: the values of each variable.
+        uri: the address; the address of a template has one variable ``{name}``.
+        choices: the values of the variable; without them it is any text without a slash.
     """
 
     uri: str
@@ -40,18 +39,18 @@ class Resource:
 
     @property
     def is_template(self) -> bool:
-        """Whether the address has variables."""
+        """Whether the address has a variable."""
         return "{" in self.uri
 
     def match(self, uri: str) -> Mapping[str, str] | None:
         """Return the variables of an address; None for an address of another resource."""
-        pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(self.uri))
-        found = re.fullmatch(pattern, uri)
-        if found is None or any(
-            value not in self.choices.get(name, (value,)) for name, value in found.groupdict().items()
-        ):
-            return None
-        return found.groupdict()
+        if not self.is_template:
+            return {} if uri == self.uri else None
+        prefix, _, rest = self.uri.partition("{")
+        name, _, suffix = rest.partition("}")
+        value = uri.removeprefix(prefix).removesuffix(suffix)
+        is_valid = value in self.choices[name] if name in self.choices else value != "" and "/" not in value
+        return {name: value} if is_valid and uri == f"{prefix}{value}{suffix}" else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the resource as the list shows it."""
