@@ -207,6 +207,15 @@ def outcomes(session: nox.Session) -> None:
 
 
 @nox.session
+def proving(session: nox.Session) -> None:
+    """A proof of every network against its simulation, honest and with 25 seeded lies each; a part of `tests` too."""
+    install(session, "test")
+    scale = {"ADSUNIFY_PROVING": "long"}
+    distributed = ("-n", "2", "--dist", "worksteal")
+    session.run("pytest", "tests/system/proving", *distributed, "-o", "timeout=3600", *session.posargs, env=scale)
+
+
+@nox.session
 def guardrails(session: nox.Session) -> None:
     """10,000 executes race for windows, killed on the way; 1,000,000 simulated steps; hostile amounts; both engines."""
     install(session, "test")

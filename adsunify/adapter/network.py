@@ -452,6 +452,8 @@ class Network:
         has_whole_days: the network stores schedules as whole days of the account, so a start must be a midnight.
         other_names: further words by which agents find the network.
         example_account_id: a native account id of the right form, for plans that are not executed.
+        brief_catalogs: member of a brief, such as ``platform.pageId`` -> the catalog that lists its ids.
+        build_validation: makes a request that only validates from the request of a write; None if the network has none.
     """
 
     code: str
@@ -489,6 +491,8 @@ class Network:
     has_whole_days: bool = False
     other_names: tuple[str, ...] = ()
     example_account_id: str = "1"
+    brief_catalogs: Mapping[str, str] = field(factory=dict)
+    build_validation: Callable[[Request], Request] | None = None
 
 
 def get_level(network: Network, kind: str) -> Level:

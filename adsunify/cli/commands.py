@@ -49,6 +49,7 @@ COMMANDS = {
     "webhooks": "webhooks",
     "networks": "networks",
     "plan": "plan",
+    "prove": "proving",
     "demo": "demo",
     "serve": "serve",
     "worker": "serve",
@@ -69,7 +70,7 @@ SECTIONS = {
         *("validate", "create", "activate", "pause", "unpause", "edit", "bulk-edit", "delete"),
         *("launch", "diff", "apply", "import"),
         *("operations", "execute", "cancel", "undo", "inspect", "resume", "settle"),
-        *("insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
+        *("insights", "guardrails", "alerts", "webhooks", "networks", "plan", "prove"),
     ),
     "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "ledger", "admin", "db"),
 }

@@ -278,6 +278,15 @@ async def _send_or_failure(sending: Awaitable[Response]) -> SendResult:
         return problem
 
 
+async def read_secrets(session: NetworkSession) -> list[str]:
+    """Return every secret of an account's connection and of the OAuth client, so that recordings can be searched."""
+    credentials = (await session._get_credentials()).to_json()
+    app = session.service.get_oauth_client(session.adapter.network.code)
+    extras = credentials.pop("extras", None) or {}
+    values = [credentials.get("accessToken"), credentials.get("refreshToken"), *extras.values(), app.client_secret]
+    return [value for value in values if isinstance(value, str) and value]
+
+
 def encrypt_credentials(service: Service, workspace_id: str, connection_id: str, credentials: Credentials) -> str:
     """Encrypt credentials for the store."""
     text = dumps(credentials.to_json())

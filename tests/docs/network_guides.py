@@ -16,9 +16,8 @@ from importlib.resources import files
 from adsunify.adapter.network import Network
 from adsunify.contract.requests import get_credential_sets
 from adsunify.networks.registry import ADAPTER_PACKAGES, find_built_in_packages, get_adapter
+from adsunify.proving.unverified import list_facts
 from adsunify.review.capabilities import LOGIN_NAMES, MatrixTable, build_sections, render_markdown_table
-
-from .unverified import list_facts
 
 FROM_MATRIX = ("Formats", "Levels", "Editable fields", "Locked fields")
 """The sections of docs/networks.md of which a guide shows the rows of its network."""

@@ -518,4 +518,5 @@ NETWORK = Network(
         "Daily figures reach back 90 days.",
         "Deleting a campaign or an ad group deletes all below it.",
     ),
+    brief_catalogs={"creative.existingId": "creatives"},
 )

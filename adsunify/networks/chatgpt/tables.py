@@ -411,4 +411,5 @@ NETWORK = Network(
         "An account holds 5,000 campaigns that are not archived, 5,000 ad groups and 5,000 ads.",
         "maximize_clicks and maximize_conversions need a daily budget: native endpoints only.",
     ),
+    brief_catalogs={"platform.conversionEvent": "conversion_events"},
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import Account, ItemResult, ParsedError, require_currency, require_timezone, split_words
@@ -220,6 +220,11 @@ def build_mutate_request(account: Account, operations: Iterable[Mapping[str, Jso
     body = {"partialFailure": False, "validateOnly": False, OPERATIONS: [dict(operation) for operation in operations]}
     url, path = f"{API_URL}/customers/{{customer}}/googleAds:mutate", {"customer": account.native_id}
     return Request("POST", url, path, headers=build_login_headers(account), body=body, encoding="json", kind="write")
+
+
+def build_validation_request(request: Request) -> Request:
+    """Build the request that only validates what a mutate would do (mutating/service-mutates, "validate only")."""
+    return evolve(request, body={**request.body, "validateOnly": True})
 
 
 def build_operation(resource: str, **content: Json) -> dict[str, Json]:

@@ -446,4 +446,5 @@ NETWORK = Network(
         "Each write is one request, done whole or not at all; each operation in it counts against the daily quota.",
         "Figures are revised for some days, conversions for longer.",
     ),
+    build_validation=google.build_validation_request,
 )

@@ -12,13 +12,13 @@ December, revocation, daily figures for six months.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache
 from typing import TypeGuard
 from urllib.parse import quote
 
 from adsunify.adapter.native_money import MoneyUnit, to_native_units
-from adsunify.adapter.network import Account, Level, ParsedError, require_currency, split_words
+from adsunify.adapter.network import Account, Level, ParsedError, Sunset, require_currency, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
@@ -31,6 +31,11 @@ CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"
 API_URL = f"https://{HOST}/rest"
 VERSION = "202609"  # not derived from the date, since there is no version in December
+SUNSET = Sunset(
+    date(2027, 9, 15),
+    "A version is supported for at least 12 months, 202608 until mid-August 2027.",
+    is_projected=True,
+)
 HEADERS: Mapping[str, str] = {"LinkedIn-Version": VERSION, "X-Restli-Protocol-Version": "2.0.0"}
 METHOD_HEADER = "X-RestLi-Method"
 FINDER, PARTIAL_UPDATE = "FINDER", "PARTIAL_UPDATE"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
+from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import partial
 from typing import Literal
@@ -30,7 +30,6 @@ from adsunify.adapter.network import (
     Level,
     Network,
     PayloadRules,
-    Sunset,
     Template,
     split_words,
 )
@@ -509,11 +508,7 @@ NETWORK = Network(
     code=linkedin.CODE,
     title="LinkedIn",
     version=linkedin.VERSION,
-    sunset=Sunset(
-        date(2027, 9, 15),
-        "A version is supported for at least 12 months, 202608 until mid-August 2027.",
-        is_projected=True,
-    ),
+    sunset=linkedin.SUNSET,
     hosts=(linkedin.HOST, linkedin.LOGIN_HOST),
     login=linkedin.LOGIN,
     get_money_unit=linkedin.get_money_unit,
@@ -551,4 +546,5 @@ NETWORK = Network(
         "The consenting member needs a role on the ad account, too; a VIEWER only reads.",
         "There is no key against repetition: a repeated create makes a second entity.",
     ),
+    brief_catalogs={"platform.pageId": "pages", "creative.existingId": "ad_posts"},
 )

@@ -14,6 +14,8 @@ import re
 from collections.abc import Mapping
 from functools import cache, partial
 
+from attrs import evolve
+
 from adsunify.adapter.native_money import MoneyUnit, is_number
 from adsunify.adapter.network import Account, ParsedError, require_currency, split_words
 from adsunify.errors import ProviderError, invalid_input
@@ -317,3 +319,8 @@ def parse_retry_delay(response: Response) -> float | None:
     if longest > 0:
         return float(longest)
     return DEFAULT_RETRY_DELAY if parse_retry_after(response.headers) is None else None
+
+
+def build_validation_request(request: Request) -> Request:
+    """Build the request that only validates a create: with validate_only Meta writes nothing and answers success."""
+    return evolve(request, body={**request.body, "execution_options": ["validate_only"]})

@@ -510,4 +510,11 @@ NETWORK = Network(
         "At most 4 budget changes per ad set and hour.",
         "Figures follow the account's attribution setting; the last days are restated.",
     ),
+    brief_catalogs={
+        "platform.pageId": "pages",
+        "platform.pixelId": "pixels",
+        "creative.existingId": "creatives",
+        "creative.imageHash": "images",
+    },
+    build_validation=meta.build_validation_request,
 )

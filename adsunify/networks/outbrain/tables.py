@@ -79,7 +79,7 @@ CAMPAIGN = _level(
         budget_names=("budgetId",),
     ),
     has_unique_name=True,
-    compared=("/budgetId=/budget/id",),
+    compared=("/budgetId=/budget/id", "/targeting/locations", "/targeting/excludedLocations"),
     settings_context={
         "targeting": ("/targeting",),
         "bidding": ("/cpc", "/objective", "/campaignOptimization", "/budget", "/minimumCpc"),

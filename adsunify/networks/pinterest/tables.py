@@ -516,4 +516,5 @@ NETWORK = Network(
         "Deleting archives, which is final; drafts are deleted.",
         "Budget days are days in UTC. With trial access, pins and boards made are visible only to their creator.",
     ),
+    brief_catalogs={"platform.boardId": "boards", "creative.existingId": "pins"},
 )

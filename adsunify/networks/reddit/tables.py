@@ -423,4 +423,5 @@ NETWORK = Network(
         "Every ad group needs a pixel, whatever its objective.",
         "A funding instrument counts in USD, GBP, CAD, EUR, AUD, NZD, SGD or BRL.",
     ),
+    brief_catalogs={"platform.fundingInstrumentId": "funding_instruments", "platform.pixelId": "pixels"},
 )

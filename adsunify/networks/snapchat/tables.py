@@ -412,4 +412,5 @@ NETWORK = Network(
         "Figures are final about 48 hours after the day; reach is not reported by day.",
         "Ad squads of the type COLLECTION are reported to refuse every change.",
     ),
+    brief_catalogs={"creative.existingId": "creatives"},
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Literal
@@ -23,7 +23,15 @@ from attrs import frozen
 
 from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ItemResult, ParsedError, Period, require_currency, split_words
+from adsunify.adapter.network import (
+    Account,
+    ItemResult,
+    ParsedError,
+    Period,
+    project_sunset,
+    require_currency,
+    split_words,
+)
 from adsunify.http.messages import BodyEncoding, Request, Response
 from adsunify.http.retry_after import parse_http_date, parse_retry_after
 from adsunify.plans.records import Kind, Step
@@ -43,6 +51,7 @@ from adsunify.values.time_formats import TimeFormat
 CODE = "tiktok"
 TITLE = "TikTok"
 VERSION = "v1.3"
+SUNSET = project_sunset(date(2026, 11, 23))
 HOST = "business-api.tiktok.com"
 API_URL = f"https://{HOST}/open_api/{VERSION}"  # API for Business: every path ends with a slash
 CONSENT_URL = f"https://{HOST}/portal/auth"

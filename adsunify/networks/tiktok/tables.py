@@ -1,13 +1,11 @@
 """TikTok API for Business v1.3 (Marketing API): what the API has and what the adapter uses, as tables.
 
 There is no newer version, and breaking changes come only with a new version. TikTok has announced the end of manual
-creation for 2026-12-31 (guide "Upgraded Smart+ Campaign"). The reference of the Upgraded Smart+ endpoints does not list
-``TRAFFIC``, which is the only objective of this adapter. So manual creation is the default at every date, and plans
-carry a warning from 2027-01-01 on. Manual updates, status changes, reads and reports continue.
+creation for 2026-12-31 (guide "Upgraded Smart+ Campaign"), but the Upgraded Smart+ endpoints do not list ``TRAFFIC``,
+the only objective here. So manual creation stays the default, and plans carry a warning from 2027-01-01 on.
 
 Three surprises. Errors have the HTTP status 200: only ``code`` 0 in the body means success. A created entity serves at
-once unless ``operation_status`` is DISABLE. Instants are in UTC and name no time zone, but the days of a report are
-days in the account's time zone.
+once unless ``operation_status`` is DISABLE. Instants are in UTC without a zone, but days of reports are the account's.
 
 Sources: see ``native``.
 """
@@ -15,7 +13,7 @@ Sources: see ``native``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from adsunify.adapter.brief_checks import deny_political_ads
@@ -31,7 +29,6 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
-    project_sunset,
     split_words,
 )
 from adsunify.errors import Issue
@@ -491,7 +488,7 @@ NETWORK = Network(
     code=tiktok.CODE,
     title=tiktok.TITLE,
     version=tiktok.VERSION,
-    sunset=project_sunset(date(2026, 11, 23)),
+    sunset=tiktok.SUNSET,
     hosts=(tiktok.HOST,),
     login=Login("oauth2", note="What the token may do is chosen on the developer app; tokens do not expire."),
     get_money_unit=tiktok.get_money_unit,
@@ -549,4 +546,5 @@ NETWORK = Network(
         "Changes follow the flow that the entity was made in.",
         "Entities of the old Smart+ are only read.",
     ),
+    brief_catalogs={"platform.identityId": "identities", "creative.existingId": "videos"},
 )

@@ -502,4 +502,5 @@ NETWORK = Network(
         "Reach is reported for a whole period only, so that days have none. Conversion values are in the native rows.",
         "Deleting is permanent. Posts are reviewed after they were promoted.",
     ),
+    brief_catalogs={"platform.fundingInstrumentId": "funding_instruments", "creative.existingId": "posts"},
 )

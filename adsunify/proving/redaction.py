@@ -1,0 +1,99 @@
+"""Removes secrets, addresses of people and names from recordings, alike in all exchanges of a case."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Collection, Iterator, Mapping
+from urllib.parse import quote, quote_plus
+
+from attrs import define, field
+
+from adsunify.http.redaction import _SECRET_NAME_PATTERN
+from adsunify.values.exact_json import Json, dumps
+
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,24}")
+_NAME_MEMBER = re.compile(r"(?:^|_)(?:name|title|company|business|owner|phone|address)$|Name$|Title$", re.I)
+_CONSTANT = re.compile(r"[A-Z0-9_]+|[0-9.:-]+")
+_BEARER = re.compile(r"bearer\s+(?!redacted-)[\w.|~+/=-]{8,}|\"authorization\"", re.I)
+MIN_SECRET_LENGTH = 6
+EMAIL = "person@example.com"
+
+
+@define
+class Redactor:
+    """Redacts the cases of one proof; the same value gets the same replacement everywhere.
+
+    Attributes:
+        secrets: values that no recording may contain, such as tokens.
+        own_texts: texts that the proof sent itself, which stay.
+        replaced: value -> its replacement.
+    """
+
+    secrets: Collection[str]
+    own_texts: Collection[str] = ()
+    replaced: dict[str, str] = field(factory=dict)
+
+    def redact(self, case: Mapping[str, Json], *, hides_names: bool) -> Json:
+        """Return a copy of a case without secrets and e-mail addresses, and without names if ``hides_names``."""
+        for value in self._list_secret_values(case.get("exchange")):
+            self.replaced.setdefault(value, f"redacted-{len(self.replaced) + 1}")
+        for secret in self.secrets:
+            if len(secret) >= MIN_SECRET_LENGTH:
+                self.replaced.setdefault(secret, f"redacted-{len(self.replaced) + 1}")
+        copy: dict[str, Json] = self._copy(case, "", False)
+        if hides_names:  # only in responses: the adapter makes the requests
+            for position, entry in enumerate(case.get("exchange") or ()):
+                copy["exchange"][position]["response"] = self._copy(entry["response"], "", True)
+        return copy
+
+    def _list_secret_values(self, value: Json) -> Iterator[str]:
+        if isinstance(value, Mapping):
+            for name, member in value.items():
+                if isinstance(member, str) and len(member) >= MIN_SECRET_LENGTH and _is_secret(name):
+                    yield member
+                else:
+                    yield from self._list_secret_values(member)
+        elif isinstance(value, list | tuple):
+            for member in value:
+                yield from self._list_secret_values(member)
+
+    def _copy(self, value: Json, name: str, hides_names: bool) -> Json:
+        if isinstance(value, Mapping):
+            return {key: self._copy(member, key, hides_names) for key, member in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._copy(member, name, hides_names) for member in value]
+        if not isinstance(value, str):
+            return value
+        if hides_names and _is_name(name) and value not in self.own_texts and not _CONSTANT.fullmatch(value):
+            return self.replaced.setdefault(f"name {value}", f"Name {len(self.replaced) + 1}")
+        return self._replace(value)
+
+    def _replace(self, text: str) -> str:
+        for value, replacement in self.replaced.items():
+            if not value.startswith("name "):
+                for form in {value, quote(value, safe=""), quote_plus(value)}:
+                    text = text.replace(form, replacement)
+        return _EMAIL.sub(EMAIL, text)
+
+
+def _is_secret(member: str) -> bool:
+    """Whether a member holds a secret; ``authorizationError`` of Google holds a code."""
+    return _SECRET_NAME_PATTERN.search(member) is not None and not member.lower().endswith("error")
+
+
+def _is_name(member: str) -> bool:
+    """Whether a member holds a name; the resource names of Google are paths."""
+    return _NAME_MEMBER.search(member) is not None and not member.lower().endswith("resourcename")
+
+
+def find_secret(value: Json, secrets: Collection[str]) -> str | None:
+    """Return what a text that is about to be written contains that no recording may contain; None if nothing."""
+    text = dumps(value)
+    for secret in secrets:
+        if len(secret) < MIN_SECRET_LENGTH:
+            continue
+        forms = {secret, quote(secret, safe=""), base64.b64encode(secret.encode()).decode().rstrip("=")}
+        if any(form in text for form in forms):
+            return "a secret of the connection"
+    return "a bearer token" if _BEARER.search(text) else None

@@ -1,0 +1,1 @@
+"""Proofs of every network against its simulation, honest and lying."""

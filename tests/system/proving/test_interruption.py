@@ -1,0 +1,93 @@
+"""A proof that is interrupted or killed leaves nothing: it cleans up itself, or the next one does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+
+import pytest
+
+from .lies import EDITING
+from .proofs import World, open_world
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(600)]
+ROOT = Path(__file__).parents[3]
+
+
+async def start_proof(world: World, folder: Path) -> Process:
+    """Start the command on the world's store, until it has created a campaign."""
+    environment = {**os.environ, "ADSUNIFY_SANDBOX_URL": world.liar.url, "PYTHONPATH": str(ROOT)}
+    database = f"sqlite:///{folder / 'proof.db'}"
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "adsunify", "prove", world.network, "--account", world.account_id),
+        *("--database", database, "--folder", str(world.folder), "--json"),
+        stdout=PIPE,
+        stderr=PIPE,
+        env=environment,
+    )
+
+
+async def wait_for_phase(process: Process, words: str) -> None:
+    assert process.stderr is not None
+    while line := await process.stderr.readline():
+        if words in line.decode():
+            return
+    raise AssertionError("the proof ended early")
+
+
+def count_entities(world: World) -> int:
+    """How many entities the log of the network has."""
+    return len({(row["kind"], row["id"]) for row in world.running.state.writes})
+
+
+async def test_a_proof_that_is_interrupted_deletes_what_it_created(tmp_path: Path) -> None:
+    async with open_world("reddit", tmp_path) as world:
+        process = await start_proof(world, tmp_path)
+        await wait_for_phase(process, EDITING)
+        process.send_signal(signal.SIGINT)
+        out, err = await process.communicate()
+        assert process.returncode == 1, err.decode()
+        report = json.loads(out)
+        assert report["leftovers"] == [] and report["operations"]
+        assert "interrupted" in str([one["reason"] for one in report["findings"] if one["fact"] == "proof"])
+        assert count_entities(world) >= 3
+        assert await list_all(world) == []
+
+
+async def test_the_next_proof_deletes_what_a_killed_one_left(tmp_path: Path) -> None:
+    async with open_world("reddit", tmp_path) as world:
+        process = await start_proof(world, tmp_path)
+        await wait_for_phase(process, EDITING)
+        process.kill()
+        await process.wait()
+        assert await list_all(world) != []
+        assert (world.folder / "operations.json").exists()
+        process = await start_proof(world, tmp_path)
+        out, err = await process.communicate()
+        assert process.returncode == 0, err.decode()
+        assert b"Deleting what an earlier proof left" in err
+        assert json.loads(out)["leftovers"] == []
+        assert await list_all(world) == []
+        assert not (world.folder / "operations.json").exists()
+
+
+async def list_all(world: World) -> list[tuple[str, str]]:
+    """The entities of the example brief that the network has."""
+    return sorted(await world.list_leftovers("Garden chairs"))
+
+
+async def test_a_proof_needs_the_store_with_the_account() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "adsunify", "prove", "meta", "--account", "1", "--server", "https://ads.example"),
+        stdout=PIPE,
+        stderr=PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    _, err = await process.communicate()
+    assert process.returncode == 2
+    assert b"--server: cannot be used" in err

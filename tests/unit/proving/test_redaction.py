@@ -1,0 +1,62 @@
+"""Recordings of a proof contain no secret, no e-mail address and no name, and still fit together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adsunify.proving.redaction import Redactor, find_secret
+from adsunify.values.exact_json import dumps
+
+TOKEN = "EAAB/zcLmQ+7"
+
+
+def make_case(body: Any, url: str = "https://network.example/list") -> dict[str, Any]:
+    return {"kind": "entities", "exchange": [{"request": {"url": url}, "response": {"status": 200, "body": body}}]}
+
+
+def test_a_secret_of_the_connection_is_removed_in_each_form() -> None:
+    case = make_case(
+        {"next": "https://network.example/list?access=EAAB%2FzcLmQ%2B7"}, f"https://network.example/{TOKEN}"
+    )
+    text = dumps(Redactor([TOKEN]).redact(case, hides_names=True))
+    assert TOKEN not in text and "EAAB%2F" not in text
+    assert text.count("redacted-1") == 2
+
+
+def test_a_page_token_is_replaced_alike_in_the_response_and_the_next_request() -> None:
+    case = make_case({"nextPageToken": "CAESABC"})
+    case["exchange"].append({"request": {"body": {"pageToken": "CAESABC"}}, "response": {"status": 200, "body": {}}})
+    redacted = Redactor([]).redact(case, hides_names=True)
+    replaced = redacted["exchange"][0]["response"]["body"]["nextPageToken"]
+    assert replaced != "CAESABC"
+    assert redacted["exchange"][1]["request"]["body"]["pageToken"] == replaced
+
+
+def test_names_and_addresses_of_people_are_replaced_and_own_texts_stay() -> None:
+    body = {"name": "Ann Smith Ltd", "campaign_name": "Our chairs", "contact": "ann@smith.example", "status_name": "ON"}
+    shown = Redactor([], ["Our chairs"]).redact(make_case(body), hides_names=True)["exchange"][0]["response"]["body"]
+    assert shown == {
+        "name": "Name 1",
+        "campaign_name": "Our chairs",
+        "contact": "person@example.com",
+        "status_name": "ON",
+    }
+
+
+def test_a_resource_name_and_an_error_code_stay() -> None:
+    body = {"resourceName": "customers/1/campaigns/2", "errorCode": {"authorizationError": "CUSTOMER_NOT_ENABLED"}}
+    assert Redactor([]).redact(make_case(body), hides_names=True)["exchange"][0]["response"]["body"] == body
+
+
+@pytest.mark.parametrize(
+    "text", [TOKEN, "a EAAB%2FzcLmQ%2B7 b", "RUFBQi96Y0xtUSs3", "Bearer abcdefgh12345678", '"authorization"']
+)
+def test_a_secret_that_was_not_removed_is_found(text: str) -> None:
+    value = {"authorization": "x"} if text.startswith('"') else {"body": text}
+    assert find_secret(value, [TOKEN]) is not None
+
+
+def test_a_text_without_secrets_is_written() -> None:
+    assert find_secret({"body": "the bearer of a name", "id": "1"}, [TOKEN, "abc"]) is None
