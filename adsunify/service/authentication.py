@@ -39,6 +39,13 @@ REQUEST_CONTEXT: ContextVar[RequestContext | None] = ContextVar("request_context
 """The request in progress; None outside a server."""
 
 
+def note_operation(operation_id: str) -> None:
+    """Record that the request in progress is about this operation, for its log line and its span."""
+    context = REQUEST_CONTEXT.get()
+    if context is not None:
+        context.operation_ids.add(operation_id)
+
+
 async def authenticate(service: Service, authorization: str | None) -> Actor:
     """Return the actor behind an ``Authorization`` header: of an API key or of an agent's token.
 

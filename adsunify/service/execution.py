@@ -47,10 +47,10 @@ from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.operations import OperationRecord
 from adsunify.store.state_commits import commit_state
-from adsunify.telemetry.tracing import STEP_KEY
+from adsunify.telemetry.tracing import OPERATION_ID, STEP_KEY
 
+from .authentication import note_operation
 from .core import Service
-from .correlation import note_operation
 from .counters import ExecutionOutcome
 from .network_session import NetworkSession
 from .rule_checks import bind_spend, get_workspace_rules, make_window_refusal
@@ -115,6 +115,7 @@ async def _run_counted(service: Service, actor: Actor, operation_id: str, allows
     async with service.execution_slots.setdefault(actor.workspace_id, asyncio.Semaphore(MAX_CONCURRENT_EXECUTIONS)):
         loaded = await service.store.read(load_operation, actor, operation_id, service.store.clock)
         note_operation(operation_id)
+        OPERATION_ID.set(operation_id)
         outcome: ExecutionOutcome = "failed"
         counters.executions_in_flight += 1
         with service.tracer.start_span("execute operation") as span:

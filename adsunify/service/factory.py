@@ -95,7 +95,8 @@ async def open_service(
         if store is not None:
             await store.close()
         raise
-    service = Service(store, ring, transport, settings, tracer=make_tracer(telemetry, egress))
+    store.tracer = make_tracer(telemetry, egress)
+    service = Service(store, ring, transport, settings, tracer=store.tracer)
     return OpenedService(service, file if is_new else None)
 
 

@@ -36,6 +36,7 @@ from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
 from . import execution, serializers
+from .authentication import note_operation
 from .core import Service
 from .stale_plans import require_planned_values
 
@@ -58,7 +59,9 @@ class OperationView:
 
 async def get_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:
     """Return one operation with its plan and saved receipt."""
-    return serializers.operation_to_json(service, *await read_operation(service, actor, operation_id))
+    record, step_attempts = await read_operation(service, actor, operation_id)
+    note_operation(record.id)
+    return serializers.operation_to_json(service, record, step_attempts)
 
 
 async def execute_operation(
@@ -81,6 +84,7 @@ async def execute_operation(
 
 async def _execute_operation(service: Service, actor: Actor, operation_id: str, allow_stale: bool) -> Json:
     record, step_attempts = await read_operation(service, actor, operation_id)
+    note_operation(record.id)
     if record.resumed_by is not None and record.status != "succeeded":
         await _raise_resumed(service, record, step_attempts)
     is_open = record.status == "prepared" and not record.is_expired

@@ -14,8 +14,8 @@ from adsunify.guardrails.plans import list_read_budgets
 from adsunify.plans.records import Outputs, Plan
 from adsunify.review.created_entities import list_created_ids
 from adsunify.service import serializers
+from adsunify.service.authentication import note_operation
 from adsunify.service.core import Idempotency, Service, UseCaseResult
-from adsunify.service.correlation import note_operation
 from adsunify.service.operations import read_operations
 from adsunify.service.outcomes.chains import Chain, read_chain
 from adsunify.service.rule_checks import check_plans

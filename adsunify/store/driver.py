@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 
 from adsunify.errors import StoreError
+from adsunify.telemetry.tracing import NO_TRACER, TRACE_ID, Tracer
 
 from .clock import Clock
 from .statement import Query, T
@@ -45,11 +46,13 @@ class Store(ABC):
         commit_count: the number of committed write transactions.
         pending_writes: the number of requested writes that are not durable yet.
         watchers: called after each commit of this process in which :func:`notify` was called.
+        tracer: makes a span for each write that belongs to a trace.
     """
 
     clock: Clock
     commit_count: int = 0
     pending_writes: int = 0
+    tracer: Tracer = NO_TRACER
 
     def __init__(self) -> None:
         self.watchers: list[Callable[[], object]] = []
@@ -68,7 +71,11 @@ class Store(ABC):
         """
         self.pending_writes += 1
         try:
-            return await self._write(function, *args, **kwargs)
+            if TRACE_ID.get() is None:
+                return await self._write(function, *args, **kwargs)
+            with self.tracer.start_span("store write") as span:
+                span.set_attributes({"adsunify.store_function": getattr(function, "__name__", None)})
+                return await self._write(function, *args, **kwargs)
         finally:
             self.pending_writes -= 1
 

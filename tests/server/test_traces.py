@@ -17,12 +17,14 @@ import pytest
 import pytest_asyncio
 from attrs import evolve
 
+from adsunify import AsyncAds, read_brief
 from adsunify.errors import InvalidInput, RequestNotSent
 from adsunify.http.egress import Egress
 from adsunify.http.transport import HttpTransport
 from adsunify.networks.registry import ADAPTER_PACKAGES
-from adsunify.service.factory import open_service
+from adsunify.service.factory import SANDBOX_URL_VARIABLE, open_service
 from adsunify.telemetry.settings import ENDPOINT_VARIABLE, HEADERS_VARIABLE, make_tracer, read_telemetry_settings
+from adsunify.telemetry.tracing import OPERATION_ID, TRACE_ID
 from tests.collector import Collector, run_collector
 from tests.system.webhooks.receiving import run_receiver
 from tests.unit.http.server import HOST, OK, WRITE, answer_in_turn, serve_script
@@ -63,6 +65,8 @@ async def test_a_prepare_and_its_execution_are_two_requests_with_their_native_wr
         prepared = await server.admin.post("/create", body, 201, **PARENT)
         id_ = prepared["id"]
         answer = await server.admin.send("POST", f"/operations/{id_}/execute", {"confirmed": True})
+        await server.admin.get(f"/operations/{id_}")
+        await server.admin.get("/keys")
     (create,) = await collector.find(is_about(id_, "post_create"))
     assert (create.trace, create.parent, create.kind, create.is_error) == (TRACE, CALLER, SERVER, False)
     assert create.attributes["http.response.status_code"] == 201
@@ -81,7 +85,12 @@ async def test_a_prepare_and_its_execution_are_two_requests_with_their_native_wr
             span.attributes["server.address"] == "graph.facebook.com" and span.attributes["adsunify.native_request_id"]
         )
 
-    first, second = lines(stream)
+    commits = [span for span in collector.spans if span.name == "store write" and span.parent == execution.id]
+    assert {span.attributes["adsunify.store_function"] for span in commits} == {"commit_state"}
+    assert len(commits) > len(steps)
+
+    first, second, third, fourth = lines(stream)
+    assert third["operationId"] == id_ and "operationId" not in fourth
     assert (first["traceId"], first["operationId"]) == (TRACE, id_)
     assert (second["traceId"], second["operationId"]) == (request.trace, id_)
     assert collector.headers["api-key"] == COLLECTOR_TOKEN and collector.resources[0]["service.name"] == "adsunify"
@@ -184,6 +193,22 @@ async def test_an_error_gives_its_code_and_not_its_text(collector: Collector) ->
     assert ours.is_error and ours.attributes == {"error.type": RequestNotSent("").code}
     assert other.is_error and other.attributes == {"error.type": "ValueError"}
     assert b"hush" not in b"".join(collector.raw)
+
+
+async def test_an_embedded_store_forgets_the_operation_after_its_execution(
+    server: Served, collector: Collector
+) -> None:
+    environment = {**RING, SANDBOX_URL_VARIABLE: server.networks.url, ENDPOINT_VARIABLE: collector.url}
+    async with AsyncAds(server.database, workspace="shop", environment=environment) as client:
+        account = server.accounts["reddit"]
+        prepared = await client.campaigns.create(account, read_brief(brief("reddit")))
+        await client.operations.execute(prepared, confirmed=True)
+        assert OPERATION_ID.get() is None and TRACE_ID.get() is None
+        seen = len(collector.spans)
+        await client.accounts.tree(account)
+    (execution,) = await collector.find(is_about(prepared.id, "execute operation"))
+    reads = [span for span in collector.spans[seen:] if span.name == "reddit read"]
+    assert execution.parent == "" and not [span for span in reads if "adsunify.operation_id" in span.attributes]
 
 
 # -- a process ----------------------------------------------------------------------------------------------------
