@@ -7,6 +7,7 @@ script. ``mcp`` 1.x is forced to each version with a handshake; 2.x negotiates b
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -19,13 +20,14 @@ from attrs import define
 from mcp.client.auth import OAuthClientProvider  # type: ignore[import-not-found]  # installed by the nox session only
 from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]  # as above
 
+from adsunify.store import people
 from adsunify_mcp.http import MCP_PATH
 from adsunify_mcp.versions import HANDSHAKE_VERSIONS, VERSIONS
 from tests.server.oauth import REDIRECT
-from tests.server.served import Served
+from tests.server.served import Served, brief
 
 from .flow import from_brief_to_live
-from .scripted import consented, site
+from .scripted import consented, execute_on_page, site
 
 INSTALLED = version("mcp")
 
@@ -103,7 +105,16 @@ async def second_line(server: Served, kept: Kept, mode: str) -> None:
         http = streamable_http.create_mcp_http_client(auth=login(server, kept))
         await stack.enter_async_context(http)
         transport = streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
-        client = await stack.enter_async_context(Client(transport, mode=mode))
+        opened: list[str] = []
+
+        async def open_page(context: Any, asked: Any) -> Any:
+            from mcp.types import ElicitResult
+
+            opened.append(asked.url)
+            await execute_on_page(server, asked.url)
+            return ElicitResult(action="accept")
+
+        client = await stack.enter_async_context(Client(transport, mode=mode, elicitation_callback=open_page))
         expected = HANDSHAKE_VERSIONS[0] if mode == "legacy" else next(iter(VERSIONS))
         assert client.protocol_version == expected, client.protocol_version
 
@@ -114,6 +125,26 @@ async def second_line(server: Served, kept: Kept, mode: str) -> None:
 
         listed = [tool.name for tool in (await client.list_tools()).tools]
         await from_brief_to_live(server, listed, call)
+        assert not opened
+        if VERSIONS[expected].is_stateless:
+            prompt = await client.get_prompt("launch_campaign", {"network": "meta"})
+            assert "post_validate_campaign" in prompt.messages[0].content.text
+            (contents,) = (await client.read_resource("adsunify://networks/meta")).contents
+            assert json.loads(contents.text)["network"] == "meta"
+            await from_brief_to_approval(server, call, opened)
+
+
+async def from_brief_to_approval(server: Served, call: Any, opened: list[str]) -> None:
+    """Where a person must approve, the client opens the review page, and gets the executed operation."""
+    account = (await call("account", {"network": "meta"}))["data"][0]["accountId"]
+    body = {"accountId": account, "campaign": brief("meta")}
+    made = (await call("call_tool", {"operationId": "post_create", "body": body}))["data"]
+    actor, store = server.people["admin"].actor, server.service.store
+    writes = server.networks.writes()
+    await store.write(people.set_require_approval, actor.workspace_id, True, store.clock)
+    done = (await call("execute", {"operationId": made["id"], "confirmed": True}))["data"]
+    await store.write(people.set_require_approval, actor.workspace_id, False, store.clock)
+    assert (done["status"], opened) == ("succeeded", [made["reviewUrl"]]) and server.networks.writes() == writes + 4
 
 
 async def main() -> None:

@@ -19,6 +19,14 @@ async def site(folder: Path) -> AsyncIterator[Served]:
         yield one
 
 
+async def execute_on_page(server: Served, address: str, name: str = "admin") -> None:
+    """Open a review page as a person who signs in, read the plan, and execute it."""
+    async with browser(server) as person:
+        await person.sign_in(email(name))
+        await person.open(address)
+        await person.send({"confirmed": "true"}, action="/execute")
+
+
 async def consented(server: Served, address: str, name: str = "admin") -> str:
     """Follow an address of consent; where the server sends the browser then, with the code."""
     async with browser(server) as person:
