@@ -19,6 +19,7 @@ import pytest
 
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.review.capabilities import MatrixTable, build_sections
+from adsunify_mcp.request_metadata import CAPABILITIES_KEY, VERSION_KEY
 from tests.pages.browsing import Browser
 
 from .running import run
@@ -349,3 +350,35 @@ def test_agents_on_standard_input(tmp_path: Path) -> None:
     first, second = (json.loads(line) for line in ran.stdout.splitlines())
     assert first["result"]["protocolVersion"] == "2025-11-25"
     assert second["result"]["structuredContent"] == {"data": []}
+
+
+def test_agents_on_standard_input_without_a_handshake(tmp_path: Path) -> None:
+    """Each message names its revision in its metadata (2026-07-28); one without metadata is of an older revision."""
+
+    def say(id_: int, method: str, version: Any, **params: Any) -> dict[str, Any]:
+        metadata = {VERSION_KEY: version, CAPABILITIES_KEY: {}}
+        return {"jsonrpc": "2.0", "id": id_, "method": method, "params": {**params, "_meta": metadata}}
+
+    said = [
+        say(1, "server/discover", "2026-07-28"),
+        say(2, "tools/call", "2026-07-28", name="account", arguments={}),
+        say(3, "tools/list", "2027-01-01"),
+        say(4, "tools/list", 5),
+        say(5, "ping", "2026-07-28"),
+        {"jsonrpc": "2.0", "id": 6, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"_meta": {VERSION_KEY: "2026-07-28"}}},
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-m", "adsunify", "mcp", "--database", "sqlite:///agents.db"],
+        input="".join(json.dumps(one) + "\n" for one in said),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+        check=True,
+    )
+    answers = {answer["id"]: answer for answer in map(json.loads, ran.stdout.splitlines())}
+    assert answers[1]["result"]["supportedVersions"][0] == "2026-07-28"
+    assert answers[2]["result"]["resultType"] == "complete"
+    assert {id_: answers[id_]["error"]["code"] for id_ in (3, 4, 5, 7)} == {3: -32022, 4: -32602, 5: -32601, 7: -32602}
+    assert answers[6]["result"] == {}
