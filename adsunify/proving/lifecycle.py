@@ -11,7 +11,7 @@ from adsunify.adapter.edits import Edit
 from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.hierarchy import ListQuery
 from adsunify.adapter.network import Level, ParsedError, unify_status
-from adsunify.adapter.settings import build_settings
+from adsunify.adapter.settings import build_settings, to_account_time
 from adsunify.errors import AdsunifyError, GuardrailRefused, InvalidInput, ProviderError
 from adsunify.http.messages import Request
 from adsunify.models.brief import CampaignBrief
@@ -20,6 +20,7 @@ from adsunify.plans.records import Plan, Step, make_plan
 from adsunify.service import campaigns, entities
 from adsunify.service.entities import Mutation
 from adsunify.service.outcomes.undo import undo_operation
+from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json
 
 from . import writes
@@ -64,6 +65,8 @@ async def _check_created_entity(proof: Proof, created: CreatedEntity, brief: Cam
     proof.report.compare(f"{fact}.id", created.id, entity.id)
     if level.name and entity.name is None:
         proof.report.contradict(f"{fact}.name", f"a text at {level.name}", None)
+    if created.kind == "campaign" and entity.name is not None:
+        proof.report.compare(f"{fact}.name", brief.name, entity.name)
     _check_initial_status(proof, fact, level, entity.status, entity.native_status)
     parents = [one.id for one in proof.created if one.kind == level.parent_kind]
     if len(parents) == 1 and entity.parent_id is not None:
@@ -105,6 +108,19 @@ async def _check_amounts(proof: Proof, fact: str, created: CreatedEntity, brief:
         if name == "budget" and row.get("period") not in (None, brief.budget.period):
             continue
         proof.report.compare(f"{fact}.{name}", _to_decimal(amount), _to_decimal(row["value"]), "In major units.")
+    start = fields.get("startAt")
+    if start is not None and isinstance(start["value"], str):
+        expected_start = _describe_start(proof, brief.schedule.start_at, start["value"])
+        proof.report.compare(f"{fact}.startAt", expected_start, start["value"])
+
+
+def _describe_start(proof: Proof, start: str, shown: str) -> str:
+    """Return the start of the brief in the form in which the settings show it: a day of the account, or an instant."""
+    wanted = parse_instant(start, "schedule.startAt")
+    if len(shown) == len("2026-01-01"):
+        local = to_account_time(proof.account, wanted) or wanted
+        return str(local.date())
+    return shown if parse_instant(shown, "startAt") == wanted else start
 
 
 def _to_decimal(value: Json) -> Json:
