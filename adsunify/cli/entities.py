@@ -97,7 +97,7 @@ def _choose_status(network: str, kind: Kind, status: str | None) -> tuple[str | 
     unified = [*dict.fromkeys(level.unified_statuses.values())]
     if status.lower() in unified:
         return None, status.lower()
-    accepted = [*unified, *level.status_filters]
+    accepted = [*dict.fromkeys((*unified, *level.status_filters))]
     by_name = {text.lower(): text for text in accepted}
     raise invalid_input("--status", "choice", f"must be one of {', '.join(accepted)}.{suggest(status, [*by_name])}")
 

@@ -36,6 +36,7 @@ _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FRACTION = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _MAX_NUMBER_LENGTH = 400
+_FOLDED_BREAK = re.compile("[\r\x85\u2028\u2029]")
 
 
 def parse_yaml(text: str) -> Json:
@@ -138,3 +139,11 @@ def _represent_decimal(dumper: Any, number: Decimal) -> Any:
 
 
 _Dumper.add_representer(Decimal, _represent_decimal)
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    """Write text in double quotes, with escapes, if it has a line break that readers of YAML fold into another one."""
+    return dumper.represent_scalar(f"{_TAG}str", text, style='"' if _FOLDED_BREAK.search(text) else None)
+
+
+_Dumper.add_representer(str, _represent_text)

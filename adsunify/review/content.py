@@ -39,6 +39,10 @@ WEB_ADDRESS_PATTERN = re.compile(r"https?://\S+")
 PLACE_PATTERN = re.compile(r"geo|locat|countr|region", re.IGNORECASE)
 LANGUAGE_PATTERN = re.compile(r"languages?|locale", re.IGNORECASE)
 """Match names of members with places, and names of members whose codes are languages."""
+NATIVE_TEXT_PATTERN = re.compile(
+    r"yes|no|0|1|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]{3,}|urn:.*|[A-Za-z]+/[0-9]+|[0-9a-f]{20,}"
+)
+"""Matches texts of an audience that only say how the network stores it: flags, codes in capitals, resource names."""
 COUNTRY_PATTERN = re.compile(r"(.*[:/])?([A-Za-z]{2})")
 
 
@@ -50,11 +54,16 @@ class Fact:
     member: str
     text: str
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text says something to a person who does not know the network: no code, flag or native id."""
+        return self.subject != "Audience" or not NATIVE_TEXT_PATTERN.fullmatch(self.text)
+
 
 def describe_content(plan: Mapping[str, Any]) -> dict[Subject, list[Fact]]:
     """Describe what the creates of a plan send. ``plan`` is as the API shows it.
 
-    Subjects without a fact are left out, and so are facts that repeat.
+    Subjects without a fact are left out, and so are facts that repeat. Plain facts come first.
     """
     facts = dict.fromkeys(
         fact
@@ -62,7 +71,8 @@ def describe_content(plan: Mapping[str, Any]) -> dict[Subject, list[Fact]]:
         if step["action"] == "create"
         for fact in _find_facts(step["body"], (step["kind"],) if step["kind"] == "keyword" else ())
     )
-    by_subject = {subject: [fact for fact in facts if fact.subject == subject] for subject in SUBJECTS}
+    plain_first = sorted(facts, key=lambda fact: not fact.is_plain)
+    by_subject = {subject: [fact for fact in plain_first if fact.subject == subject] for subject in SUBJECTS}
     return {subject: found for subject, found in by_subject.items() if found}
 
 

@@ -12,7 +12,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from aiohttp import web
 from attrs import define, field
@@ -37,6 +37,8 @@ SESSION_COOKIE, VISIT_COOKIE = "adsunify_session", "adsunify_visit"
 LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 """Matches a path of this server. Browsers do not take a matching text for an address of another host."""
 FOREIGN_SITES = ("cross-site", "same-site")
+FOLLOW = "follow"
+"""The member of a query that lets a page reload by itself while something happens."""
 MAX_FIELDS = 2000
 """The maximum number of fields of a form. No form of the pages sends so many: a ticked account is one field."""
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -100,6 +102,21 @@ class PageRequest:
     def is_sandbox(self) -> bool:
         """Whether the server talks to simulated networks."""
         return self.service.settings.sandbox_url is not None
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the person lets the page reload by itself (WCAG 2.2, 2.2.2: the page also has a link to stop it)."""
+        return self.request.query.get(FOLLOW) == "yes"
+
+    @property
+    def own_address(self) -> str:
+        """The path and the query of the page, without the member that lets it reload by itself."""
+        query = {name: value for name, value in self.request.query.items() if name != FOLLOW}
+        return f"{self.request.path}?{urlencode(query)}"
+
+    def add_following(self, address: str) -> str:
+        """Return the address with the member that lets the page reload by itself."""
+        return f"{address}{'&' if '?' in address else '?'}{FOLLOW}=yes"
 
     def count_request(self) -> None:
         """Count the request of a signed-in person, and name the person in the log. Raises RateLimited."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adsunify.cli.files import load_document
@@ -95,6 +95,7 @@ SCALARS = (
 )
 
 
+@example({"\x85": "one\u2028two"})
 @given(
     st.recursive(
         SCALARS,

@@ -190,7 +190,8 @@ def test_nothing_is_wider_than_the_terminal(screens: Screens, name: str, width: 
     assert shown.strip() and "Traceback" not in shown
     assert [line for line in shown.splitlines() if cell_len(line) > width] == []
     assert {screens.ids[one] for one in WHOLE.get(name, ())} <= set(UUID.findall(shown))
-    assert not re.search(r"\w-$", shown, re.MULTILINE), "an id is broken after a hyphen"
+    words = re.sub(r"(?m)^(password|apiKey|secret) .*$", "", shown)  # random text may end with a hyphen
+    assert not re.search(r"\w-$", words, re.MULTILINE), "an id is broken after a hyphen"
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -17,7 +17,7 @@ PACKAGE = "axe-core@4.11"
 GRAVE = ("serious", "critical")
 RUN = """
 const describe = node => node.html.slice(0, 160) + " " + (node.failureSummary || "");
-return axe.run(document, {resultTypes: ["violations"]}).then(
+return axe.run(document, {resultTypes: ["violations"], ...arguments[0]}).then(
   found => found.violations.map(one => [one.impact, one.id, one.nodes.slice(0, 3).map(describe)]));
 """
 
@@ -28,10 +28,11 @@ class Axe:
 
     source: str
 
-    async def find_grave(self, one: Chromium) -> list[Any]:
-        """Return the serious and critical violations on the page that the browser shows."""
+    async def find_grave(self, one: Chromium, *rules: str) -> list[Any]:
+        """Return the serious and critical violations on the page that the browser shows; by default of all rules."""
         await one.run(self.source)
-        return [violation for violation in await one.run(RUN) if violation[0] in GRAVE]
+        options = {"runOnly": rules} if rules else {}
+        return [violation for violation in await one.run(RUN, options) if violation[0] in GRAVE]
 
 
 async def load_axe(folder: Path) -> Axe:

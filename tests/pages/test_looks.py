@@ -40,7 +40,6 @@ class Walk:
 
     async def look(self, one: Chromium, name: str, widths: Sequence[int] = WIDTHS) -> None:
         """Measure the page that the browser shows, with what it folds away, and save pictures of it."""
-        await one.run("window.stop()")  # a page that reloads itself stays
         for width, dark in product(widths, (False, True)):
             await one.width(width)
             await one.scheme(dark)

@@ -44,7 +44,7 @@ async def _call(visit: PageRequest, operation_id: str, body: Any) -> web.Respons
         await visit.call_endpoint(operation_id, body, changeSetId=id_)
     except (Conflict, OperationError) as problem:
         return await _render_change_set(visit, problem)
-    return visit.redirect(f"/change-sets/{id_}")
+    return visit.redirect(visit.add_following(f"/change-sets/{id_}"))
 
 
 async def _render_change_set(visit: PageRequest, problem: Conflict | OperationError | None = None) -> web.Response:

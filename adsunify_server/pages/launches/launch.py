@@ -50,7 +50,7 @@ async def prepare_change_set(visit: PageRequest, word: str) -> web.Response:
         prepared = await visit.call_endpoint(f"post_launch_{word}", body, launchId=id_)
     except (Conflict, InvalidInput) as problem:
         return await _render_launch(visit, problem)
-    return visit.redirect(f"/change-sets/{prepared['id']}")
+    return visit.redirect(visit.add_following(f"/change-sets/{prepared['id']}"))
 
 
 async def _render_launch(visit: PageRequest, problem: Conflict | InvalidInput | None = None) -> web.Response:

@@ -55,7 +55,7 @@ async def _list_accounts(visit: PageRequest) -> list[Mapping[str, Any]]:
 
 async def _prepare(visit: PageRequest, document: Mapping[str, Json]) -> web.Response:
     launch = await visit.call_endpoint("post_launches", dict(document))
-    return visit.redirect(f"/launches/{launch['launchId']}")
+    return visit.redirect(visit.add_following(f"/launches/{launch['launchId']}"))
 
 
 # -- checking -----------------------------------------------------------------------------------------------------
