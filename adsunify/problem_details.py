@@ -87,6 +87,7 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "guardrail_changed": (409, "Another request changed the guardrails at the same time."),
     "outcome_undecided": (409, "It is not known whether a step was done; inspect the operation, or settle the step."),
     "moved": (409, "The network holds other values than the operation wrote; `differences` lists them."),
+    "body_removed": (409, "Retention has removed the plan, or the responses, that this call needs."),
     "already_undone": (409, "Another operation undoes this one already."),
     "run_open": (409, "The launch has an open change set; execute or cancel it first."),
     "digest_changed": (409, "The change set has another digest than the one that was confirmed; review it again."),

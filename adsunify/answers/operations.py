@@ -84,7 +84,8 @@ class PlanView(Shape):
     ``exposure`` is what can be spent once the plan is executed and could not be spent before. ``planned`` are the
     budgets that it sets up, also where everything stays paused. Lists of operations leave both out; both are null in
     plans that were prepared before plans had them. ``carried`` has, by step key, what the operations that this one
-    resumes have written.
+    resumes have written. After ``bodyRemovedAt`` the bodies, queries and bindings of the steps are gone: retention has
+    removed them, and the digest is that of the plan as it was.
     """
 
     version: int
@@ -93,6 +94,7 @@ class PlanView(Shape):
     planned: Spend | None = None
     steps: list[PlanStep] = Field([])
     carried: dict[str, Carried] = Field({})
+    body_removed_at: Instant | None = None
 
 
 class NativeError(Shape):
@@ -139,9 +141,10 @@ class StepReceipt(Shape):
 
 
 class Receipt(Shape):
-    """The saved receipt of an operation."""
+    """The saved receipt of an operation. After ``responsesRemovedAt`` its raw responses are gone, by retention."""
 
     steps: list[StepReceipt]
+    responses_removed_at: Instant | None = None
 
 
 class Stopped(Shape):
@@ -215,7 +218,8 @@ class Operation(Shape):
     """A prepared change with its receipt. ``executedBy`` is the last one to execute it.
 
     ``resumes`` is the operation that this one carries on with, and ``resumedBy`` the one that carries on with this one.
-    ``launchId`` is the launch that it belongs to.
+    ``launchId`` is the launch that it belongs to. ``restoredAt`` is when the database was restored from a backup: what
+    happened to the operation after the backup is not known, so nothing more is written with it.
     ``created`` lists the campaigns, ad groups and ads that its steps have created. Lists of operations leave it out.
     """
 
@@ -233,6 +237,7 @@ class Operation(Shape):
     retry_after_ms: Milliseconds | None = None
     review_url: Url
     source_operation_id: Uuid | None = None
+    restored_at: Instant | None = None
     undoes: Uuid | None = None
     undone_by: Uuid | None = None
     launch_id: Uuid | None = None

@@ -57,6 +57,7 @@ COMMANDS = {
     "sandbox": "serve",
     "keys": "keys",
     "ledger": "ledger",
+    "maintain": "maintain",
     "admin": "admin",
     "db": "admin",
 }
@@ -72,7 +73,7 @@ SECTIONS = {
         *("operations", "execute", "cancel", "undo", "inspect", "resume", "settle"),
         *("insights", "guardrails", "alerts", "webhooks", "networks", "plan", "prove"),
     ),
-    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "ledger", "admin", "db"),
+    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "ledger", "maintain", "admin", "db"),
 }
 UNKNOWN_MESSAGE = (
     "UNKNOWN: it is not known whether the change was made. Nothing is sent again automatically. Read the operation "

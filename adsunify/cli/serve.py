@@ -24,6 +24,7 @@ from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, op
 from adsunify.service.launches.job import LaunchJob
 from adsunify.service.ledger.sealing import LedgerSealer
 from adsunify.service.reporting.scheduled_sync import ScheduledSync
+from adsunify.service.retention import MaintenanceJob
 from adsunify.service.sandbox_workspace import (
     SANDBOX_EMAIL,
     SANDBOX_WORKSPACE,
@@ -262,6 +263,8 @@ def worker(
     It evaluates alerts on what was read.
 
     It carries on with launches that a stopped process left.
+
+    With ADSUNIFY_MAINTENANCE_HOURS, it also does what `adsunify maintain` does.
     """
     logs.configure_logging(log_level, log_format)
     _check_targets(targets)
@@ -285,6 +288,7 @@ async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str |
             opened.service.run_in_background(LedgerSealer(opened.service).run())
             opened.service.run_in_background(AlertJob(opened.service).run())
             opened.service.run_in_background(LaunchJob(opened.service).run())
+            opened.service.run_in_background(MaintenanceJob(opened.service).run())
             click.echo("Delivering webhooks.")
             await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
             webhook_worker.stop()

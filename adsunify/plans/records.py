@@ -380,7 +380,11 @@ class Plan:
         Raises:
             ValueError: the bytes do not have this digest.
         """
-        value = load_plan_json(stored, digest)
+        return cls.from_json(load_plan_json(stored, digest))
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Plan:
+        """Read what :attr:`as_json` returns."""
         return cls(
             network=value["network"],
             action=value["action"],

@@ -29,6 +29,7 @@ from adsunify.store import Store
 from adsunify.store.keys import KeyUsage, save_last_used
 from adsunify.store.operations import Idempotency
 from adsunify.telemetry.tracing import NO_TRACER, OPERATION_ID, STEP_KEY, Span, Tracer
+from adsunify.store.retention import RetentionKind
 from adsunify.values.exact_json import Json
 
 from .counters import Counters, status_class
@@ -51,6 +52,8 @@ class Settings:
     how many of the deployment's proxies forward requests to the server.
     ``insights_sync_hours``: how often a worker syncs daily figures; 0 is never. ``insights_retention_days``: how long
     replaced versions of daily figures are kept; 0 is for ever.
+    ``maintenance_hours``: how often a worker deletes what its retention allows; 0 is never. ``retention_days``: the
+    retention of each kind (:mod:`adsunify.store.retention`); 0 is for ever.
     """
 
     base_url: str
@@ -63,6 +66,8 @@ class Settings:
     proxies: int = 0
     insights_sync_hours: int = 0
     insights_retention_days: int = 0
+    maintenance_hours: int = 0
+    retention_days: Mapping[RetentionKind, int] = field(factory=dict)
 
     def browser_url(self, url: str) -> str:
         """Return the address of a network's page for a browser: with a sandbox, the simulated page."""

@@ -24,6 +24,7 @@ from adsunify.service.rate_limits import RateLimits
 from adsunify.store import Clock, Store, open_store, read_upgrade_plan
 from adsunify.store import UpgradePlan as UpgradePlan
 from adsunify.telemetry.settings import make_tracer, read_telemetry_settings
+from adsunify.store.retention import RULES, RetentionKind
 
 T = TypeVar("T")
 StoreTask = Callable[[Store], Awaitable[T]]
@@ -39,6 +40,7 @@ BAD_TOKENS_VARIABLE = "ADSUNIFY_BAD_TOKENS_PER_MINUTE"
 REGISTRATIONS_VARIABLE = "ADSUNIFY_REGISTRATIONS_PER_HOUR"
 PROXIES_VARIABLE = "ADSUNIFY_PROXIES"
 SYNC_HOURS_VARIABLE = "ADSUNIFY_INSIGHTS_SYNC_HOURS"
+MAINTENANCE_HOURS_VARIABLE = "ADSUNIFY_MAINTENANCE_HOURS"
 RETENTION_VARIABLE = "ADSUNIFY_INSIGHTS_RETENTION_DAYS"
 SANDBOX_SECRET = "sandbox-secret"
 FIRST_KEY_HINT = "`adsunify admin keys new` creates a first key."
@@ -78,6 +80,8 @@ async def open_service(
         proxies=_read_number(environment, PROXIES_VARIABLE, 0, 0, 10),
         insights_sync_hours=_read_number(environment, SYNC_HOURS_VARIABLE, 0, 0, 8_760),
         insights_retention_days=_read_number(environment, RETENTION_VARIABLE, 0, 0, 36_500),
+        maintenance_hours=_read_number(environment, MAINTENANCE_HOURS_VARIABLE, 0, 0, 8_760),
+        retention_days=read_retention_days(environment),
     )
     file = find_ring_file(database, environment)
     egress, telemetry = read_egress(environment), read_telemetry_settings(environment)
@@ -214,6 +218,11 @@ def _read_rate_limits(environment: Mapping[str, str]) -> RateLimits:
             for limit, name in names.items()
         }
     )
+
+
+def read_retention_days(environment: Mapping[str, str]) -> dict[RetentionKind, int]:
+    """Return the retention of each kind in days; 0 is for ever. Raises InvalidInput for an invalid setting."""
+    return {rule.kind: _read_number(environment, rule.variable, rule.days, 0, 36_500) for rule in RULES}
 
 
 def _read_lease(environment: Mapping[str, str]) -> int:

@@ -53,8 +53,8 @@ class OperationView:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan. ``data`` shows only a part of it."""
-        return self._record.read_plan()
+        """The plan, of which ``data`` shows a part; its outline if its body was removed after its retention."""
+        return self._record.read_outline()
 
 
 async def get_operation(service: Service, actor: Actor, *, operation_id: str) -> Json:

@@ -8,12 +8,14 @@ from attrs import define, field
 
 from adsunify.actor import CredentialScope
 from adsunify.http.messages import build_url
+from adsunify.plans.outline import make_outline
 from adsunify.plans.records import Plan, build_marked_body, load_plan_json
 from adsunify.review.completion import read_completion
 from adsunify.review.created_entities import list_created_ids
 from adsunify.service.core import Service, format_optional_timestamp, format_timestamp
 from adsunify.store.attempts import StepAttempt
 from adsunify.store.operations import OperationRecord
+from adsunify.store.removed_bodies import PlanRemains
 from adsunify.store.schema import decompress_text
 from adsunify.values.exact_json import Json
 
@@ -116,8 +118,14 @@ def operation_to_json(
         "plan": _stored_plan_view(record) if plan is None else plan_view(plan, record.chain_id),
         "receipt": {"steps": [attempt_to_json(attempt) for attempt in attempts]},
     }
-    if "steps" in value["plan"]:
+    if record.responses_removed_at is not None:
+        value["receipt"]["responsesRemovedAt"] = format_timestamp(record.responses_removed_at)
+    if record.packed is not None and record.plan_removed_at is not None:
+        value["created"] = PlanRemains.from_packed(record.packed).created
+    elif "steps" in value["plan"]:
         value["created"] = list_created_ids(value)
+    if record.restored_at is not None:
+        value["restoredAt"] = format_timestamp(record.restored_at)
     if record.resumes is not None:
         value["resumes"] = record.resumes
     if record.resumed_by is not None:
@@ -148,7 +156,24 @@ def operation_to_json(
 def _stored_plan_view(record: OperationRecord) -> dict[str, Json]:
     if record.packed is None:
         return {"version": record.plan_version, "digest": record.plan_digest}
+    if record.plan_removed_at is not None:
+        outline = PlanRemains.from_packed(record.packed).outline
+        removed_at = format_timestamp(record.plan_removed_at)
+        return {**_plan_view(outline.as_json, record.plan_digest, record.chain_id), "bodyRemovedAt": removed_at}
     return PLAN_VIEWS.get(record.packed, record.plan_digest, record.chain_id)
+
+
+def make_plan_remains(record: OperationRecord, attempts: Sequence[StepAttempt]) -> PlanRemains:
+    """Return what stays of a plan when its body is removed.
+
+    Raises:
+        ValueError: the stored plan does not match its digest.
+    """
+    plan = record.read_plan()
+    view = plan_view(plan, record.chain_id)
+    receipt = {"steps": [attempt_to_json(attempt) for attempt in attempts]}
+    created = list_created_ids({"network": record.network, "plan": view, "receipt": receipt})
+    return PlanRemains(make_outline(plan), created)
 
 
 def attempt_to_json(attempt: StepAttempt) -> dict[str, Json]:

@@ -198,8 +198,14 @@ def _state_to_json(grant: GrantRecord) -> Json:
     }
 
 
+def find_grant(connection: Connection, id_: str) -> GrantRecord | None:
+    """Return a grant in any state; None if it ended so long ago that it was deleted."""
+    row = connection.execute(_GRANT, {"the_id": id_}).one_or_none()
+    return None if row is None else GrantRecord(**row._mapping)
+
+
 def get_grant(connection: Connection, id_: Any) -> GrantRecord:
-    """Return a grant in any state. Grants are never deleted."""
+    """Return a grant that exists, in any state."""
     return GrantRecord(**connection.execute(_GRANT, {"the_id": id_}).one()._mapping)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from attrs import fields, frozen
 from sqlalchemy import Connection, LargeBinary, Select, bindparam, insert, select, type_coerce
@@ -21,6 +21,7 @@ from .chains import ChainEnd
 from .clock import Clock, new_id
 from .ledger import record_entries
 from .lists import MATCH_LIST_BY_DIALECT
+from .removed_bodies import PlanRemains
 from .schema import decompress_text, idempotency_keys, operations
 from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
@@ -95,6 +96,10 @@ class OperationRecord:
         undone_by: the operation that undoes it, which may be prepared only.
         chain_receipts: the number of receipts of the chain when it was prepared; None if it resumes none.
         launch_id: the launch that it belongs to.
+        plan_removed_at: when the body of its plan was removed (:mod:`.removed_bodies`); None while it is stored.
+        responses_removed_at: when the responses in its receipts were removed; None while they are stored.
+        restored_at: when the database was restored from a backup that holds the operation before its end; None for
+            other operations.
     """
 
     id: str
@@ -131,18 +136,30 @@ class OperationRecord:
     undone_by: str | None
     chain_receipts: int | None
     launch_id: str | None
+    plan_removed_at: int | None = None
+    responses_removed_at: int | None = None
+    restored_at: int | None = None
 
     @property
     def is_claimed(self) -> bool:
         """Whether an execution has ever claimed the operation. Without a claim there is no attempt."""
         return self.fence > 0
 
+    def read_outline(self) -> Plan:
+        """Return the plan to be shown; its outline if its body was removed. Raises ValueError as :meth:`read_plan`."""
+        if self.plan_removed_at is None:
+            return self.read_plan()
+        return PlanRemains.from_packed(self.packed or b"").outline
+
     def read_plan(self) -> Plan:
         """Return the plan with the mark values of the operation's chain.
 
         Raises:
+            Conflict: ``body_removed``; the body of the plan was removed after its retention.
             ValueError: the stored plan does not match its digest.
         """
+        if self.plan_removed_at is not None:
+            raise make_body_removed_error("plan")
         return add_operation_marks(
             Plan.from_bytes(decompress_text(self.packed or b"").encode("ascii"), self.plan_digest), self.chain_id
         )
@@ -393,6 +410,18 @@ def _record_from_row(row: Any, now: int, packed: bytes | None) -> OperationRecor
         undone_by=row.undone_by,
         chain_receipts=row.chain_receipts,
         launch_id=row.launch_id,
+        plan_removed_at=row.plan_removed_at,
+        responses_removed_at=row.responses_removed_at,
+        restored_at=row.restored_at,
+    )
+
+
+def make_body_removed_error(part: Literal["plan", "responses"]) -> Conflict:
+    """Make the error of a call that needs a part of an operation that was removed after its retention."""
+    return Conflict(
+        f"This needs the {part} of the operation, which retention has removed. The operation, its receipt and its "
+        "digest can still be read. Prepare a new change of the entities instead.",
+        code="body_removed",
     )
 
 

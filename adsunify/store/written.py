@@ -11,6 +11,7 @@ from sqlalchemy import Connection, LargeBinary, bindparam, select, type_coerce
 from adsunify.execution.state import Receipt
 from adsunify.plans.records import Plan
 
+from .removed_bodies import PlanRemains
 from .schema import decompress_text, operations, steps
 from .statement import Statement
 
@@ -20,6 +21,7 @@ _LIST_WRITES = Statement(
     select(
         operations.c.id,
         operations.c.plan_digest,
+        operations.c.plan_removed_at,
         type_coerce(operations.c.plan, LargeBinary).label("packed"),
         steps.c.receipt,
     )
@@ -37,11 +39,15 @@ _LIST_WRITES = Statement(
 
 @frozen
 class AppliedWrite:
-    """One step that a network applied: its operation, the plan, and the receipt without the response."""
+    """One step that a network applied: its operation, the plan, and the receipt without the response.
+
+    ``is_outline``: the plan was removed after its retention, and this is its outline.
+    """
 
     operation_id: str
     plan: Plan
     receipt: Receipt
+    is_outline: bool
 
 
 def list_applied_writes(connection: Connection, workspace_id: str, account_id: str) -> list[AppliedWrite]:
@@ -52,7 +58,12 @@ def list_applied_writes(connection: Connection, workspace_id: str, account_id: s
 
 
 def _make_write(row: Any, plans: dict[str, Plan]) -> AppliedWrite:
+    is_outline = row.plan_removed_at is not None
     if row.id not in plans:
-        plans[row.id] = Plan.from_bytes(decompress_text(row.packed).encode("ascii"), row.plan_digest)
+        plans[row.id] = (
+            PlanRemains.from_packed(row.packed).outline
+            if is_outline
+            else Plan.from_bytes(decompress_text(row.packed).encode("ascii"), row.plan_digest)
+        )
     receipt: Mapping[str, Any] = {**row.receipt, "response": None}
-    return AppliedWrite(row.id, plans[row.id], Receipt.from_json(receipt))
+    return AppliedWrite(row.id, plans[row.id], Receipt.from_json(receipt), is_outline)

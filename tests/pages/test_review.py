@@ -10,6 +10,8 @@ import pytest
 from sqlalchemy import update
 
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.service.retention import delete_due
+from adsunify.store.retention import RULES, RetentionKind
 from adsunify.store.schema import operations
 from tests.server.served import Served, brief, connect
 
@@ -305,3 +307,19 @@ async def test_the_plan_is_told_in_the_words_of_its_state(site: Served) -> None:
     assert "This can spend" not in text
     assert "What would have been written" in text and "will start to run" not in text
     assert re.search(rf'Cancelled .* by {re.escape(email("admin", "shop"))} with API key "write"', text)
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_an_operation_without_bodies_is_still_reviewed(site: Served, network: str) -> None:
+    """Retention has removed the bodies. The page says so, and offers nothing that needs them."""
+    _, source = await created(site, network)
+    activated = await site.admin.execute((await activation(site, source))["id"])
+    days: dict[RetentionKind, int] = {rule.kind: 1 if rule.is_body else 0 for rule in RULES}
+    site.hands.pass_(days=1)
+    await delete_due(site.service.store, days)
+    for operation in (source, activated):
+        page = await reviewed(site, operation)
+        assert "were removed" in page.text and "the end of their retention" in page.text
+        assert all(step["does"] in page.text for step in operation["plan"]["steps"])
+        assert operation["plan"]["digest"][:12] in page.text
+        assert not any(form.action.startswith("/review/") for form in page.forms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -26,7 +26,8 @@ STATUS_ACTIONS = ("create", "activate", "status")
 async def read_written_fields(session: NetworkSession) -> dict[Place, dict[str, Json]]:
     """Return, for each entity of the account, the fields that adsunify wrote last, with the status.
 
-    After a native update it is not known which fields it wrote, so the entity has none until the next edit.
+    After a native update it is not known which fields it wrote, so the entity has none until the next edit. The same
+    holds for an operation whose plan was removed after its retention.
     """
     store, account = session.service.store, session.account
     writes = await store.read(list_applied_writes, account.workspace_id, account.id)
@@ -39,6 +40,10 @@ async def read_written_fields(session: NetworkSession) -> dict[Place, dict[str, 
 def _add_writes(session: NetworkSession, writes: Sequence[AppliedWrite], written: dict[Place, dict[str, Json]]) -> None:
     """Add what the applied steps of one operation wrote."""
     plan = writes[0].plan
+    if writes[0].is_outline:
+        changed = {id_ for write in writes for id_ in _list_changed_ids(write)}
+        written.update({place: {} for place in written if place[1] in changed})
+        return
     if plan.action == "create":
         operation = {"plan": plan_view(plan), "receipt": {"steps": [_receipt_to_json(one) for one in writes]}}
         for kind, entity_id, fields in read_sent_fields(account_to_json(session.account), operation):
@@ -59,6 +64,16 @@ def _add_writes(session: NetworkSession, writes: Sequence[AppliedWrite], written
             observed = {(status.kind, status.id): status.status for status in statuses}
             for place, status in (observed or _find_named_statuses(plan, step)).items():
                 written.setdefault(place, {})[STATUS_FIELD] = status
+
+
+def _list_changed_ids(write: AppliedWrite) -> Iterator[str]:
+    """Yield the ids of the entities that a step, of whose plan the outline is left, may have changed."""
+    step = write.plan.steps[write.receipt.step_index]
+    place = find_edited_entity(write.plan, ())
+    yield from () if place is None else (place[1],)
+    for id_ in (step.entity, *(item.id for item in write.receipt.items)):
+        if id_ is not None:
+            yield id_.rpartition("/")[2]
 
 
 def _find_named_statuses(plan: Plan, step: Step) -> dict[Place, str]:

@@ -43,7 +43,9 @@ def load_actor(connection: Connection, workspace_id: str, stored: Mapping[str, J
             actor, can_write=is_valid and key.can_write, key_id=key.id, expires_at=key.expires_at, scope=key.scope
         )
     elif actor.kind == "agent":
-        grant = agents.get_grant(connection, stored["grantId"])
+        grant = agents.find_grant(connection, stored["grantId"])
+        if grant is None:
+            return None
         is_valid = grant.revoked_at is None and grant.expires_at > now
         actor = evolve(
             actor,

@@ -45,7 +45,7 @@ from adsunify.service.network_session import NetworkSession
 from adsunify.service.operations import read_operation
 from adsunify.store import undos, verdicts
 from adsunify.store.attempts import StepAttempt
-from adsunify.store.operations import OperationRecord
+from adsunify.store.operations import OperationRecord, make_body_removed_error
 from adsunify.values.comparison import to_comparable
 from adsunify.values.exact_json import Json, dumps
 
@@ -73,6 +73,8 @@ async def undo_operation(
 async def plan_undo(service: Service, actor: Actor, operation_id: str) -> tuple[OperationRecord, Plan]:
     """Return an operation, and the plan that takes back its applied steps. Errors: :func:`undo_operation`."""
     record, attempts = await read_operation(service, actor, operation_id)
+    if record.responses_removed_at is not None:  # they show which statuses the operation has set
+        raise make_body_removed_error("responses")
     await service.store.read(undos.require_not_undone, record.id, service.store.clock)
     decided = await _read_decided_attempts(service, record, attempts)
     session = await NetworkSession.load(service, actor, record.account_id)

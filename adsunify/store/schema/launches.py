@@ -86,4 +86,5 @@ change_set_members = Table(
     Column("exposure", ExactJson),
     Column("error", ExactJson),  # why its execution was refused
     PrimaryKeyConstraint("change_set_id", "n"),
+    Index("ix_change_set_members_operation_id", "operation_id", info={WHERE: "operation_id IS NOT NULL"}),
 )

@@ -51,6 +51,9 @@ operations = Table(
     Column("undoes", Text),
     Column("undone_by", Text),
     Column("launch_id", Text),
+    make_time_column("plan_removed_at", nullable=True),  # then ``plan`` holds what is left of it
+    make_time_column("responses_removed_at", nullable=True),
+    make_time_column("restored_at", nullable=True),  # the operation came back from a backup
     # these indexes are read backwards, newest first: for an admin, a user, an agent, an account and a status
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),
