@@ -88,6 +88,7 @@ PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
     "outcome_undecided": (409, "It is not known whether a step was done; inspect the operation, or settle the step."),
     "moved": (409, "The network holds other values than the operation wrote; `differences` lists them."),
     "body_removed": (409, "Retention has removed the plan, or the responses, that this call needs."),
+    "database_restored": (409, "The database was restored from a backup, so it is not known what is written."),
     "already_undone": (409, "Another operation undoes this one already."),
     "run_open": (409, "The launch has an open change set; execute or cancel it first."),
     "digest_changed": (409, "The change set has another digest than the one that was confirmed; review it again."),

@@ -31,7 +31,7 @@ SECURITY_HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": 
 
 def add_routes(app: web.Application, service: Service) -> None:
     """Add ``/connect/<token>`` and ``/connect/callback/<network>``."""
-    router = PageRouter(app, service, SignInThrottle())
+    router = PageRouter(app, service, SignInThrottle(processes=service.settings.processes))
 
     async def show(visit: PageRequest) -> web.Response:
         try:

@@ -14,7 +14,7 @@ from adsunify import encryption
 from adsunify.actor import Role
 from adsunify.errors import invalid_input
 from adsunify.review.names import choose_row
-from adsunify.service import accounts, key_rotation, times, users
+from adsunify.service import accounts, key_rotation, restoring, times, users
 from adsunify.service.core import format_timestamp
 from adsunify.service.factory import (
     SECRET_KEYS_VARIABLE,
@@ -352,3 +352,20 @@ def _describe_upgrade(plan: UpgradePlan) -> Iterator[str]:
         yield "All migrations are expanding: servers and workers may keep running during the upgrade."
     when = "After the upgrade, servers" if plan.migrations else "Servers"
     yield f"{when} of versions from migration {plan.oldest_version} on may use the database."
+
+
+@db.command("restored")
+@click.option("--confirmed", is_flag=True, help="Mark the operations. Without it, the command is refused.")
+@database_option
+@json_option
+def restored(database: str, confirmed: bool, as_json: bool) -> None:
+    """Tell a database that it was restored from a backup, before a server starts with it.
+
+    The backup holds operations as prepared that may have been executed after it. They become unknown, so that nobody
+    executes them again, and no operation that had not succeeded can be resumed. Open change sets are cancelled, and all
+    sessions end. Keys and agents' grants that were revoked after the backup are valid again: revoke them again.
+    """
+    if not confirmed:
+        message = "is required: it cannot be taken back. Never use it on a database that was not restored."
+        raise invalid_input("--confirmed", "required", message)
+    _print_result(run_task(database, restoring.mark_restored), as_json)

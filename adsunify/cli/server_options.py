@@ -15,12 +15,13 @@ from adsunify.errors import invalid_input
 from adsunify.service.core import Service
 from adsunify.service.factory import (
     BAD_TOKENS_VARIABLE,
+    PROCESSES_VARIABLE,
     PROXIES_VARIABLE,
     READS_VARIABLE,
     REGISTRATIONS_VARIABLE,
     WRITES_VARIABLE,
 )
-from adsunify.service.rate_limits import RateLimits
+from adsunify.service.rate_limits import MAX_PROCESSES, RateLimits
 from adsunify_server.logs import LEVELS
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ LIMIT_OPTIONS: Mapping[str, tuple[str, int, str]] = {
         DEFAULT_RATE_LIMITS.registrations,
         "OAuth clients per hour that one IP address may register; 0 means no limit.",
     ),
+    "processes": (
+        PROCESSES_VARIABLE,
+        1,
+        "The server processes on this database; each admits its share of the limits.",
+    ),
     "proxies": (
         PROXIES_VARIABLE,
         0,
@@ -56,13 +62,14 @@ LIMIT_OPTIONS: Mapping[str, tuple[str, int, str]] = {
     ),
 }
 """Option to its environment variable, default and help."""
+RANGES = {PROCESSES_VARIABLE: click.IntRange(1, MAX_PROCESSES), PROXIES_VARIABLE: click.IntRange(0, 10)}
+"""Environment variable to the values of its option, where they are not those of a limit."""
 
 
 def limit_options(command: Command) -> Command:
     """Add the options of :data:`LIMIT_OPTIONS` to a command."""
     for name, (variable, default, help_text) in reversed(tuple(LIMIT_OPTIONS.items())):
-        maximum = 10 if variable == PROXIES_VARIABLE else 1_000_000
-        kind = click.IntRange(0, maximum)
+        kind = RANGES.get(variable, click.IntRange(0, 1_000_000))
         command = click.option(
             f"--{name}",
             envvar=variable,

@@ -7,6 +7,7 @@
                                             running --hand_back--> prepared   (steps remain, or nothing was applied)
                                             running --lose-------> unknown    (the outcome of a write is ambiguous)
                                             running --recover----> prepared   (the lease ran out, no write in flight)
+                        prepared, running --restore--------------> unknown    (the database came from a backup)
 
 An operation whose lease ran out with a write in flight stays ``running`` and is ``stalled``. An operation that was not
 written completely can be resumed: a new operation carries on, with what is applied already in ``Plan.carried``. The old
@@ -27,7 +28,7 @@ from adsunify.plans.records import Carried, Kind, Outputs
 from adsunify.values.exact_json import Json
 
 OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
-Trigger = Literal["prepare", "claim", "hand_back", "succeed", "lose", "recover", "cancel"]
+Trigger = Literal["prepare", "claim", "hand_back", "succeed", "lose", "recover", "cancel", "restore"]
 StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
 
 TRANSITIONS: Mapping[tuple[OperationStatus | None, Trigger], tuple[OperationStatus, str | None]] = {
@@ -38,6 +39,8 @@ TRANSITIONS: Mapping[tuple[OperationStatus | None, Trigger], tuple[OperationStat
     ("running", "recover"): ("prepared", None),
     ("running", "succeed"): ("succeeded", "operation.succeeded"),
     ("running", "lose"): ("unknown", "operation.unknown"),
+    ("prepared", "restore"): ("unknown", "operation.unknown"),
+    ("running", "restore"): ("unknown", "operation.unknown"),
 }
 """(state before, trigger) -> (state after, event that is recorded in the same transaction)."""
 

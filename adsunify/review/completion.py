@@ -27,6 +27,9 @@ UNKNOWN_ADVICE = (
     "Nothing more is sent. Inspect the operation, which looks for the write at the network, and then resume it: the "
     "new operation sends only what is not written."
 )
+RESTORED_ADVICE = (
+    "Nothing more is sent, and it is not resumed. Look at the ad account, and prepare again only what it does not have."
+)
 RESUMED_ADVICE = "Operation {resumed_by} carries on with it. Continue with that one."
 
 
@@ -154,6 +157,8 @@ def _read_outcome(
 def _choose_advice(operation: Mapping[str, Any], outcome: WriteOutcome, applied: Sequence[str]) -> str:
     if outcome == "applied":
         return ""
+    if operation.get("restoredAt"):
+        return RESTORED_ADVICE
     if operation.get("resumedBy"):
         return RESUMED_ADVICE.format(resumed_by=operation["resumedBy"])
     if outcome == "unknown":

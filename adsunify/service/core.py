@@ -49,7 +49,8 @@ class Settings:
 
     ``base_url``: without a path. ``apps``: the deployment's OAuth client at each network. ``lease``: milliseconds.
     ``webhook_dev_targets``: addresses that may be webhook destinations although they are not public https. ``proxies``:
-    how many of the deployment's proxies forward requests to the server.
+    how many of the deployment's proxies forward requests to the server. ``processes``: how many server processes share
+    the limits, of which ``rate_limits`` is the share of this one.
     ``insights_sync_hours``: how often a worker syncs daily figures; 0 is never. ``insights_retention_days``: how long
     replaced versions of daily figures are kept; 0 is for ever.
     ``maintenance_hours``: how often a worker deletes what its retention allows; 0 is never. ``retention_days``: the
@@ -64,6 +65,7 @@ class Settings:
     webhook_dev_targets: frozenset[str] = frozenset()
     rate_limits: RateLimits = RateLimits()
     proxies: int = 0
+    processes: int = 1
     insights_sync_hours: int = 0
     insights_retention_days: int = 0
     maintenance_hours: int = 0

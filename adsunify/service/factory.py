@@ -20,8 +20,8 @@ from adsunify.http.egress import read_egress
 from adsunify.http.transport import HttpTransport
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.core import Service, Settings
-from adsunify.service.rate_limits import RateLimits
-from adsunify.store import Clock, Store, open_store, read_upgrade_plan
+from adsunify.service.rate_limits import MAX_PROCESSES, RateLimits
+from adsunify.store import DEFAULT_TIMEOUTS, Clock, DatabaseTimeouts, Store, open_store, read_upgrade_plan
 from adsunify.store import UpgradePlan as UpgradePlan
 from adsunify.telemetry.settings import make_tracer, read_telemetry_settings
 from adsunify.store.retention import RULES, RetentionKind
@@ -38,10 +38,17 @@ READS_VARIABLE = "ADSUNIFY_READS_PER_MINUTE"
 WRITES_VARIABLE = "ADSUNIFY_WRITES_PER_MINUTE"
 BAD_TOKENS_VARIABLE = "ADSUNIFY_BAD_TOKENS_PER_MINUTE"
 REGISTRATIONS_VARIABLE = "ADSUNIFY_REGISTRATIONS_PER_HOUR"
+PROCESSES_VARIABLE = "ADSUNIFY_PROCESSES"
 PROXIES_VARIABLE = "ADSUNIFY_PROXIES"
 SYNC_HOURS_VARIABLE = "ADSUNIFY_INSIGHTS_SYNC_HOURS"
 MAINTENANCE_HOURS_VARIABLE = "ADSUNIFY_MAINTENANCE_HOURS"
 RETENTION_VARIABLE = "ADSUNIFY_INSIGHTS_RETENTION_DAYS"
+TIMEOUT_VARIABLES = {
+    "statement": "ADSUNIFY_STATEMENT_TIMEOUT_SECONDS",
+    "lock": "ADSUNIFY_LOCK_TIMEOUT_SECONDS",
+    "idle": "ADSUNIFY_IDLE_TRANSACTION_TIMEOUT_SECONDS",
+}
+"""Timeout of a PostgreSQL -> its environment variable. A read or a write ends after 25 seconds in any case."""
 SANDBOX_SECRET = "sandbox-secret"
 FIRST_KEY_HINT = "`adsunify admin keys new` creates a first key."
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
@@ -70,25 +77,30 @@ async def open_service(
     ``environment`` holds the variables above and ``ADSUNIFY_<NETWORK>_CLIENT_ID`` / ``_CLIENT_SECRET``. Raises
     InvalidInput for an invalid setting, and StoreError where the database cannot be opened.
     """
+    processes = _read_number(environment, PROCESSES_VARIABLE, 1, 1, MAX_PROCESSES)
     settings = Settings(
         base_url=_read_base_url(base_url),
         apps=read_oauth_clients(environment, sandbox_url is not None),
         lease=_read_lease(environment),
         sandbox_url=sandbox_url,
         webhook_dev_targets=frozenset(webhook_dev_targets),
-        rate_limits=_read_rate_limits(environment),
+        rate_limits=_read_rate_limits(environment, processes),
+        processes=processes,
         proxies=_read_number(environment, PROXIES_VARIABLE, 0, 0, 10),
         insights_sync_hours=_read_number(environment, SYNC_HOURS_VARIABLE, 0, 0, 8_760),
         insights_retention_days=_read_number(environment, RETENTION_VARIABLE, 0, 0, 36_500),
         maintenance_hours=_read_number(environment, MAINTENANCE_HOURS_VARIABLE, 0, 0, 8_760),
         retention_days=read_retention_days(environment),
     )
+    timeouts = read_database_timeouts(environment)
     file = find_ring_file(database, environment)
     egress, telemetry = read_egress(environment), read_telemetry_settings(environment)
     transport = HttpTransport(sandbox_url, egress=egress)
     store: Store | None = None
     try:
-        store = await open_private_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
+        store = await open_private_store(
+            database, clock=clock, allow_unsafe_durability=allow_unsafe_durability, timeouts=timeouts
+        )
         # a database that cannot be opened leaves no key file behind
         ring, is_new = (
             load_or_create_key_file(file)
@@ -111,6 +123,7 @@ async def open_private_store(
     allow_unsafe_durability: bool = False,
     allow_wrong_times: bool = False,
     run_contracting: bool = False,
+    timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS,
 ) -> Store:
     """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
     parts = urlsplit(database)
@@ -124,12 +137,14 @@ async def open_private_store(
         allow_unsafe_durability=allow_unsafe_durability,
         allow_wrong_times=allow_wrong_times,
         run_contracting=run_contracting,
+        timeouts=timeouts,
     )
 
 
 async def run_with_store(database: str, task: StoreTask[T], *, allow_wrong_times: bool = False) -> T:
     """Open and migrate the store, run the task on it, and close it. Raises StoreError, InvalidInput."""
-    store = await open_private_store(database, allow_wrong_times=allow_wrong_times)
+    timeouts = read_database_timeouts(os.environ)
+    store = await open_private_store(database, allow_wrong_times=allow_wrong_times, timeouts=timeouts)
     try:
         return await task(store)
     finally:
@@ -204,7 +219,8 @@ def _read_base_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _read_rate_limits(environment: Mapping[str, str]) -> RateLimits:
+def _read_rate_limits(environment: Mapping[str, str], processes: int) -> RateLimits:
+    """Return the share of this process in the limits."""
     defaults = RateLimits()
     names = {
         "reads": READS_VARIABLE,
@@ -212,10 +228,26 @@ def _read_rate_limits(environment: Mapping[str, str]) -> RateLimits:
         "failures": BAD_TOKENS_VARIABLE,
         "registrations": REGISTRATIONS_VARIABLE,
     }
-    return RateLimits(
+    limits = RateLimits(
         **{
             limit: _read_number(environment, name, getattr(defaults, limit), 0, 1_000_000)
             for limit, name in names.items()
+        }
+    )
+    for limit, name in names.items():
+        if 0 < getattr(limits, limit) < processes:
+            message = f"must be at least {processes}, the number of processes that divide it, or 0 for no limit."
+            raise invalid_input(name, "out_of_range", message)
+    return limits.divide(processes)
+
+
+def read_database_timeouts(environment: Mapping[str, str]) -> DatabaseTimeouts:
+    """Return how long a PostgreSQL waits. Raises InvalidInput for an invalid setting."""
+    defaults = DEFAULT_TIMEOUTS
+    return DatabaseTimeouts(
+        **{
+            name: _read_number(environment, variable, getattr(defaults, name), 1, 25)
+            for name, variable in TIMEOUT_VARIABLES.items()
         }
     )
 

@@ -1,5 +1,7 @@
 """Rate limits: a bounded number of token buckets in the memory of each process.
 
+Several processes divide each limit, so that all of them together admit no more than it.
+
 A credential has one bucket for reads and one for writes. Callers without a credential share the bucket of their IP
 address.
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
-from attrs import define, field, frozen
+from attrs import astuple, define, field, frozen
 
 from adsunify.errors import RateLimited
 from adsunify.service.counters import Counters, LimitName
@@ -17,6 +19,8 @@ from adsunify.service.counters import Counters, LimitName
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 MAX_BUCKETS = 10_000
+MAX_PROCESSES = 10
+"""How many server processes can share the limits. The lowest fixed limit is 10, so each process admits one at least."""
 IPV6_PREFIX = 64
 """The prefix length of an IPv6 network that counts as one caller, since one customer usually has a whole /64."""
 
@@ -36,6 +40,10 @@ class RateLimits:
     writes: int = 1200
     failures: int = 1000
     registrations: int = 60
+
+    def divide(self, processes: int) -> RateLimits:
+        """Return the share of one of ``processes`` server processes, rounded down. 0 stays no limit."""
+        return RateLimits(*(limit // processes for limit in astuple(self)))
 
 
 @frozen

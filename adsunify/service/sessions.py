@@ -55,11 +55,19 @@ class TooManySignInTries(RateLimited):
 
 @define(eq=False)
 class SignInThrottle:
-    """Recent sign-in attempts in this process. An attempt counts from its start. A right password removes it."""
+    """Recent sign-in attempts in this process. An attempt counts from its start. A right password removes it.
+
+    ``processes``: how many server processes share the limits.
+    """
 
     hash_slots: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(MAX_CONCURRENT_HASHES))
-    by_email: TokenBuckets = field(factory=lambda: TokenBuckets(MAX_TRIES_BY_EMAIL, TRY_MILLISECONDS))
-    by_source: TokenBuckets = field(factory=lambda: TokenBuckets(MAX_TRIES_BY_ADDRESS, TRY_MILLISECONDS))
+    processes: int = 1
+    by_email: TokenBuckets = field(init=False)
+    by_source: TokenBuckets = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.by_email = TokenBuckets(MAX_TRIES_BY_EMAIL // self.processes, TRY_MILLISECONDS)
+        self.by_source = TokenBuckets(MAX_TRIES_BY_ADDRESS // self.processes, TRY_MILLISECONDS)
 
     def begin_try(self, email: str, source: str, now: int) -> None:
         """Count an attempt. Raises TooManySignInTries."""

@@ -8,8 +8,17 @@ The functions that read and write are synchronous and take a connection. There i
 """
 
 from .clock import Clock, new_id
-from .driver import Store
+from .driver import DEFAULT_TIMEOUTS, DatabaseTimeouts, Store
 from .opening import open_store, read_upgrade_plan
 from .upgrading import UpgradePlan
 
-__all__ = ["Clock", "Store", "UpgradePlan", "new_id", "open_store", "read_upgrade_plan"]
+__all__ = [
+    "DEFAULT_TIMEOUTS",
+    "Clock",
+    "DatabaseTimeouts",
+    "Store",
+    "UpgradePlan",
+    "new_id",
+    "open_store",
+    "read_upgrade_plan",
+]

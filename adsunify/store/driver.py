@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
+from attrs import frozen
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 
@@ -36,6 +37,24 @@ def notify(connection: Connection) -> None:
 def take_notification(connection: Connection) -> bool:
     """Whether :func:`notify` was called since the last call. A transaction that calls it may still be rolled back."""
     return bool(connection.info.pop(_NOTIFICATION_KEY, False))
+
+
+@frozen
+class DatabaseTimeouts:
+    """How long a PostgreSQL waits, in seconds. Migrations are not limited; SQLite has its busy timeout instead.
+
+    Attributes:
+        statement: the longest time of one statement.
+        lock: the longest time that a statement waits for a lock.
+        idle: how long a transaction may wait for its next statement before the server ends the connection.
+    """
+
+    statement: int = 20
+    lock: int = 10
+    idle: int = 25
+
+
+DEFAULT_TIMEOUTS = DatabaseTimeouts()
 
 
 class Store(ABC):

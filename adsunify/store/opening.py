@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from adsunify.errors import StoreError, explain_missing_packages, invalid_input
 
 from .clock import MAX_AHEAD_MILLISECONDS, Clock
-from .driver import Store
+from .driver import DEFAULT_TIMEOUTS, DatabaseTimeouts, Store
 from .migrate import SchemaState, read_schema_state
 from .schema import events
 from .upgrading import UpgradePlan, plan_upgrade, upgrade_schema
@@ -58,6 +58,7 @@ async def open_store(
     allow_unsafe_durability: bool = False,
     allow_wrong_times: bool = False,
     run_contracting: bool = False,
+    timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS,
 ) -> Store:
     """Open and migrate a database.
 
@@ -70,13 +71,14 @@ async def open_store(
         allow_wrong_times: accept a database that has times ahead of the machine's clock.
         run_contracting: also run migrations after which servers of older versions cannot use the database. The caller
             must have stopped them.
+        timeouts: how long a PostgreSQL waits.
 
     Raises:
         InvalidInput: the URL is not one of these.
         StoreError: the database cannot be opened, or is refused.
         MissingExtra: the driver of PostgreSQL is not installed.
     """
-    store = _make_store(url, clock or Clock())
+    store = _make_store(url, clock or Clock(), timeouts)
     try:
         if not allow_unsafe_durability and not await store.read(_is_durable):
             raise StoreError(
@@ -114,7 +116,7 @@ async def read_upgrade_plan(url: str) -> UpgradePlan:
         await store.close()
 
 
-def _make_store(url: str, clock: Clock) -> Store:
+def _make_store(url: str, clock: Clock, timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS) -> Store:
     split = urlsplit(url)
     if split.scheme == "sqlite" and not split.netloc and split.path not in ("", "/", "/:memory:"):
         from .sqlite import SqliteStore
@@ -123,7 +125,7 @@ def _make_store(url: str, clock: Clock) -> Store:
     if split.scheme in ("postgresql", "postgres"):
         with explain_missing_packages():
             from .postgresql import PostgresStore
-        return PostgresStore(url, clock)
+        return PostgresStore(url, clock, timeouts)
     raise invalid_input(
         "database",
         "unsupported_database",

@@ -23,7 +23,7 @@ from adsunify.errors import StoreError
 from adsunify.http.deadline import patient_timeout
 
 from .clock import Clock
-from .driver import Parameters, Result, Store, StoreFunction, take_notification, to_store_error
+from .driver import DatabaseTimeouts, Parameters, Result, Store, StoreFunction, take_notification, to_store_error
 from .statement import BoundValues, Query, Statement, T
 
 MAX_CONNECTIONS = 8
@@ -38,6 +38,16 @@ BEGIN_STATEMENT = "BEGIN ISOLATION LEVEL READ COMMITTED"
 DATABASE_ERRORS = (DBAPIError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 """The exceptions of a failing database, through SQLAlchemy and through :class:`.statement.Statement`."""
 
+TIMEOUT_MESSAGES = {
+    "55P03": "Another transaction held a lock for too long, so the database gave up waiting",
+    "57014": "The database cancelled a statement that took too long",
+}
+"""SQLSTATE of a timeout of the server -> what happened. The transaction was rolled back."""
+TIMEOUT_SETTINGS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+UNLIMIT_STATEMENTS = "; ".join(f"SET {name} = 0" for name in TIMEOUT_SETTINGS)
+LIMIT_STATEMENTS = "; ".join(f"RESET {name}" for name in TIMEOUT_SETTINGS)
+"""Switch the timeouts of a connection off, for a function that may take long, and on again."""
+
 DEFECT_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.SyntaxOrAccessError)
 
 
@@ -51,10 +61,11 @@ class _Attempt:
     """One run of a function, and its progress. Begin, function and commit run in one greenlet, which is fastest.
 
     ``in_transaction``: the function runs in a transaction; otherwise each statement is its own transaction.
-    ``may_be_committed``: the changes may be stored.
+    ``is_limited``: the timeouts of the server apply. ``may_be_committed``: the changes may be stored.
     """
 
     in_transaction: bool
+    is_limited: bool = True
     may_be_committed: bool = False
     is_connection_lost: bool = False
     has_notification: bool = False
@@ -63,6 +74,19 @@ class _Attempt:
         self, connection: Connection, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run the function on a connection. If ``is_connection_lost`` is set then, the connection is unusable."""
+        if self.is_limited:
+            return self._run(connection, function, args, kwargs)
+        raw = _driver_connection(connection)
+        await_only(raw.execute(UNLIMIT_STATEMENTS))
+        try:
+            return self._run(connection, function, args, kwargs)
+        finally:
+            if not raw.is_closed():
+                await_only(raw.execute(LIMIT_STATEMENTS))
+
+    def _run(
+        self, connection: Connection, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         raw = _driver_connection(connection)
         try:
             if not self.in_transaction:
@@ -100,13 +124,17 @@ def _sqlstate(error: BaseException) -> str:
 
 
 def _is_refused(error: BaseException) -> bool:
-    """Whether the database refused the statement, so that nothing was stored."""
+    """Whether the database refused the statement for its values. A timeout is none of these refusals."""
     state = _sqlstate(error) or _sqlstate(error.__cause__ or error)
-    return bool(state) and not state.startswith(CONNECTION_LOST_CLASSES)
+    return bool(state) and not state.startswith(CONNECTION_LOST_CLASSES) and state not in TIMEOUT_MESSAGES
 
 
 def _to_store_error(error: BaseException) -> BaseException:
     """Convert a failure to StoreError without the values of the row. Errors of a defect are returned unchanged."""
+    timeout = TIMEOUT_MESSAGES.get(_sqlstate(error))
+    if timeout is not None:
+        native = error.orig if isinstance(error, DBAPIError) else error
+        return StoreError(f"{timeout} ({native}).")
     if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError)) and not isinstance(error, DEFECT_ERRORS):
         return StoreError(f"The database failed: {error.args[0]}")
     return to_store_error(error)
@@ -282,8 +310,16 @@ async def _close_connection(connection: AsyncConnection) -> None:
     await connection.close()
 
 
-_WRITE_SETTINGS = {"idle_in_transaction_session_timeout": str(int(TIMEOUT_SECONDS * 1000))}
-"""The server ends a transaction whose client is gone. Its locks would block the next attempt to store a receipt."""
+def _make_server_settings(timeouts: DatabaseTimeouts) -> dict[str, str]:
+    """Return the settings of a connection.
+
+    The server ends a transaction whose client is gone: its locks would block the next attempt to store a receipt.
+    """
+    return {
+        "statement_timeout": f"{timeouts.statement}s",
+        "lock_timeout": f"{timeouts.lock}s",
+        "idle_in_transaction_session_timeout": f"{timeouts.idle}s",
+    }
 
 
 class PostgresStore(Store):
@@ -292,11 +328,13 @@ class PostgresStore(Store):
     Each statement of a read sees all earlier commits.
     """
 
-    def __init__(self, url: str, clock: Clock) -> None:
+    def __init__(self, url: str, clock: Clock, timeouts: DatabaseTimeouts) -> None:
         super().__init__()
         self.clock = clock
-        self._writes = _ConnectionPool(url, _WRITE_SETTINGS, tell=self.notify_watchers)
-        self._reads = _ConnectionPool(url, {"default_transaction_read_only": "on"}, tell=self.notify_watchers)
+        settings = _make_server_settings(timeouts)
+        self._writes = _ConnectionPool(url, settings, tell=self.notify_watchers)
+        reading = {**settings, "default_transaction_read_only": "on"}
+        self._reads = _ConnectionPool(url, reading, tell=self.notify_watchers)
         self._query_batcher = _QueryBatcher(self._reads)
         self._running_tasks: set[asyncio.Task[Any]] = set()
         self._is_open = True
@@ -310,7 +348,7 @@ class PostgresStore(Store):
     async def upgrade(self, function: Callable[[Connection], Result], in_transaction: bool = True) -> Result:
         """Run the function as a write without a time limit, or each of its statements as a transaction."""
         self._require_open()
-        attempt = partial(_Attempt, in_transaction=in_transaction)
+        attempt = partial(_Attempt, in_transaction=in_transaction, is_limited=False)
         return await self._run_uncancellable(attempt, function, (), {}, limited=False)
 
     async def _run_uncancellable(

@@ -29,6 +29,7 @@ _CARRY_ON = Statement(
         operations.c.id == bindparam("the_id"),
         operations.c.fence == bindparam("seen_fence"),
         operations.c.status != "succeeded",
+        operations.c.restored_at.is_(None),
         IS_LAST_OF_CHAIN,
         _IS_IDLE,
     )

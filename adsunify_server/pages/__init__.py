@@ -31,7 +31,7 @@ def add_routes(app: web.Application, service: Service) -> None:
     """Add every page, the style sheet and the icon."""
     for asset in ASSETS.values():
         app.router.add_get(asset.path, asset.serve)
-    router = PageRouter(app, service, SignInThrottle())
+    router = PageRouter(app, service, SignInThrottle(processes=service.settings.processes))
     for pages in (
         auth,
         oauth_server,

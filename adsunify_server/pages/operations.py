@@ -209,7 +209,7 @@ def _can_resume(operation: Mapping[str, Any], state: str, completion: Completion
     """Whether the operation may have something left that another one can write."""
     is_half = completion.outcome == "partly_applied" and state in ("prepared", "expired", "cancelled")
     is_over = state in ("unknown", "stalled", "expired") or (is_half and "nextAction" not in operation)
-    return is_over and "resumedBy" not in operation
+    return is_over and "resumedBy" not in operation and "restoredAt" not in operation
 
 
 async def _name_guardrails(visit: PageRequest, warnings: Sequence[str]) -> list[str]:

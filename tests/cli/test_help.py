@@ -41,7 +41,7 @@ DOCUMENTED = {
         "webhooks verify",
     ),
     *("diff", "apply", "import"),
-    *("ledger export", "ledger verify"),
+    *("ledger export", "ledger verify", "maintain", "db restored"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
     *(f"launch {name}" for name in LAUNCH_COMMANDS),

@@ -15,9 +15,11 @@ from adsunify.cli.serve import serve, worker
 from adsunify.cli.server_options import LIMIT_OPTIONS
 from adsunify.service import counters, sessions
 from adsunify.service.core import Service
-from adsunify.service.factory import open_service
+from adsunify.service.factory import TIMEOUT_VARIABLES, open_service
 from adsunify.service.rate_limits import MAX_BUCKETS, RateLimits
+from adsunify.store import DEFAULT_TIMEOUTS
 from adsunify.store.gauges import Gauges
+from adsunify.store.retention import RULES
 from adsunify_server.metrics import RequestMetrics, ServiceCollector
 from tests.server.served import RING
 
@@ -73,7 +75,9 @@ async def test_every_metric_with_its_labels_and_their_words(service: Service) ->
 def test_every_limit_with_its_default() -> None:
     limits = {words(cells[2])[1]: (int(cells[1]), words(cells[2])[0]) for cells in rows("Limits") if cells[2]}
     table = {
-        variable: (usual, f"--{name}") for name, (variable, usual, _) in LIMIT_OPTIONS.items() if name != "proxies"
+        variable: (usual, f"--{name}")
+        for name, (variable, usual, _) in LIMIT_OPTIONS.items()
+        if name not in ("processes", "proxies")
     }
     assert limits == table
     assert sorted(asdict(RateLimits()).values()) == sorted(usual for usual, _ in limits.values())
@@ -89,3 +93,14 @@ def test_every_option_is_there(command: click.Command) -> None:
     assert {"--metrics", "--log-level", "--log-format"} <= there & named
     if command is serve:
         assert named <= there
+
+
+def test_each_kind_of_retention_with_its_days() -> None:
+    assert [(words(cells[0])[0], int(cells[1])) for cells in rows("Retention")] == [
+        (rule.kind, rule.days) for rule in RULES
+    ]
+
+
+def test_each_timeout_of_the_database_with_its_default() -> None:
+    documented = {words(cells[0])[0]: int(cells[1]) for cells in rows("The database's timeouts")}
+    assert documented == {variable: getattr(DEFAULT_TIMEOUTS, name) for name, variable in TIMEOUT_VARIABLES.items()}

@@ -26,6 +26,7 @@ class AsyncLedgerResource(AsyncResource):
             "execute",
             "receipt",
             "cancel",
+            "restore",
             "launch",
             "change_set",
             "verdict",

@@ -26,6 +26,7 @@ class LedgerResource(Resource):
             "execute",
             "receipt",
             "cancel",
+            "restore",
             "launch",
             "change_set",
             "verdict",

@@ -10,7 +10,7 @@ from adsunify.execution.status_updates import find_created_ids
 from adsunify.networks.registry import get_adapter
 from adsunify.outcomes.chains import make_receipt
 from adsunify.plans.records import Plan
-from adsunify.review.completion import attach_operation
+from adsunify.review.completion import RESTORED_ADVICE, attach_operation
 from adsunify.service import preparation
 from adsunify.service.core import Idempotency, Service, UseCaseResult
 from adsunify.service.network_session import NetworkSession
@@ -19,6 +19,7 @@ from adsunify.service.outcomes.chains import Chain, read_chain
 from adsunify.service.outcomes.inspection import run_inspection
 from adsunify.service.preparation import Resumption
 from adsunify.store.chains import find_last_of_chain, make_resumed_error
+from adsunify.store.restoring import RESTORED_CODE, RESTORED_MESSAGE
 from adsunify.store.resumptions import ChainMoved, FoundEntities
 
 MAX_READS = 5
@@ -83,6 +84,8 @@ async def _find_problem(service: Service, chain: Chain) -> AdsunifyError | None:
     record = chain.record
     if record.resumed_by is not None:
         return make_resumed_error(await service.store.read(find_last_of_chain, record.chain_id))
+    if record.restored_at is not None:
+        return Conflict(f"{RESTORED_MESSAGE} {RESTORED_ADVICE}", code=RESTORED_CODE)
     if record.status == "running" and not record.is_stalled:
         return OperationError(
             "The operation is being executed. Resume it when it has stopped.", code="operation_running"

@@ -435,7 +435,7 @@ OPERATIONS = Fields(
     }
 )
 KINDS_OF_CHANGES = (
-    *("prepare", "execute", "receipt", "cancel", "launch", "change_set"),
+    *("prepare", "execute", "receipt", "cancel", "restore", "launch", "change_set"),
     *("verdict", "settlement", "guardrail", "alert", "freeze", "lift"),
     *(
         "key",

@@ -124,8 +124,13 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
+BEFORE_KEEPING = (
+    *(f"ALTER TABLE operations DROP COLUMN {name}" for name in ("plan_removed_at", "responses_removed_at")),
+    "ALTER TABLE operations DROP COLUMN restored_at",
+)
 BEFORE_LAUNCHES = (
     "ALTER TABLE alembic_version DROP COLUMN oldest_version",
+    *BEFORE_KEEPING,
     *(f"DROP TABLE {name}" for name in ("change_set_members", "change_sets", "launch_cells", "launches")),
     "ALTER TABLE operations DROP COLUMN launch_id",
 )

@@ -1,0 +1,110 @@
+"""Marks what a database that was restored from a backup cannot know: what happened between the backup and the restore.
+
+An operation that the backup holds as prepared may have been executed since, and an operation that can be resumed may
+have been resumed. Writing either again could write twice.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+from sqlalchemy import Connection, delete, or_, select, update
+
+from adsunify.execution.state import apply_trigger
+from adsunify.launches.states import OPEN_STATUSES, apply_change_set_trigger
+from adsunify.ledger import Author, LedgerEntry
+
+from .clock import MAX_AHEAD_MILLISECONDS, Clock
+from .events import make_event_row, record_events
+from .ledger import record_entries
+from .schema import change_sets, events, operations, sessions
+
+UNKNOWN_STATUS, UNKNOWN_EVENT = apply_trigger("prepared", "restore")
+RESTORED_CODE = "database_restored"
+RESTORED_MESSAGE = (
+    "The database was restored from a backup. It is not known whether the operation was executed between the backup "
+    "and the restore."
+)
+PAGE_SIZE = 500
+
+
+@frozen
+class RestoredCounts:
+    """What was marked.
+
+    Attributes:
+        unknown: the operations that could still be executed; their status is ``unknown`` now.
+        unresumable: the operations that cannot be resumed any more, those among them.
+        change_sets: the open change sets that were cancelled.
+        sessions: the sessions that were ended.
+    """
+
+    unknown: int
+    unresumable: int
+    change_sets: int
+    sessions: int
+
+
+def mark_restored(connection: Connection, by: Author, clock: Clock) -> RestoredCounts:
+    """Mark everything that may have gone on after the backup. No server may run. A second call changes nothing more.
+
+    Operations that had not expired by the last event of the backup become ``unknown``. All that have not succeeded
+    cannot be resumed. Open change sets are cancelled. Sessions end, because some of them may have ended already.
+    """
+    now = clock.now()
+    newest = connection.execute(select(events.c.created_at).order_by(events.c.id.desc()).limit(1)).scalar()
+    backup = min(newest or 0, now) - MAX_AHEAD_MILLISECONDS  # clocks may differ
+    could_run = operations.c.status == "prepared", operations.c.expires_at > backup
+    executable = connection.execute(
+        update(operations)
+        .where(or_(operations.c.status == "running", could_run[0] & could_run[1]), operations.c.restored_at.is_(None))
+        .values(
+            status=UNKNOWN_STATUS,
+            in_flight=False,
+            lease_until=None,
+            next_action=False,
+            not_before=None,
+            error={"code": RESTORED_CODE, "message": RESTORED_MESSAGE},
+            updated_at=now,
+        )
+        .returning(operations.c.id, operations.c.workspace_id, operations.c.account_id, operations.c.network)
+    ).all()
+    assert UNKNOWN_EVENT is not None
+    for start in range(0, len(executable), PAGE_SIZE):
+        page = executable[start : start + PAGE_SIZE]
+        rows = [
+            make_event_row(
+                UNKNOWN_EVENT,
+                row.workspace_id,
+                now,
+                status=UNKNOWN_STATUS,
+                operation_id=row.id,
+                account_id=row.account_id,
+                network=row.network,
+            )
+            for row in page
+        ]
+        record_events(connection, rows)
+        after = {"status": UNKNOWN_STATUS}
+        entries = [
+            LedgerEntry(row.workspace_id, by, "restore", row.id, row.account_id, row.network, after=after)
+            for row in page
+        ]
+        record_entries(connection, entries, now)
+    unresumable = connection.execute(
+        update(operations)
+        .where(operations.c.status != "succeeded", operations.c.restored_at.is_(None))
+        .values(restored_at=now)
+    ).rowcount
+    cancelled = 0
+    for status in OPEN_STATUSES:
+        cancelled += connection.execute(
+            update(change_sets)
+            .where(change_sets.c.status == status)
+            .values(
+                status=apply_change_set_trigger(status, "cancel"),
+                fence=change_sets.c.fence + 1,
+                lease_until=None,
+                updated_at=now,
+            )
+        ).rowcount
+    return RestoredCounts(len(executable), unresumable, cancelled, connection.execute(delete(sessions)).rowcount)
