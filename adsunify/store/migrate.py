@@ -28,7 +28,9 @@ MIGRATIONS_FOLDER = Path(__file__).parent / "migrations"
 _LOCK_NUMBER = 7310294715  # an arbitrary number that never changes
 _VERSION = text("SELECT version_num FROM alembic_version")
 _OLDEST = text("SELECT oldest_version FROM alembic_version")
-_RECORD_OLDEST = text("UPDATE alembic_version SET oldest_version = :oldest")
+_RAISE_OLDEST = text(
+    "UPDATE alembic_version SET oldest_version = :oldest WHERE oldest_version IS NULL OR oldest_version < :oldest"
+)
 _BLOCKED_STATES = ("55P03", "40P01")  # lock_not_available, deadlock_detected
 
 MigrationKind = Literal["expanding", "contracting"]
@@ -143,7 +145,15 @@ def run_migrations(connection: Connection, before: SchemaState, migrations: Sequ
             with environment.begin_transaction():
                 environment.run_migrations()
         if target >= OLDEST_RECORDED_SINCE:
-            connection.execute(_RECORD_OLDEST, {"oldest": find_oldest_version(list_migrations(), target)})
+            raise_oldest_version(connection, find_oldest_version(list_migrations(), target))
+
+
+def raise_oldest_version(connection: Connection, version: str) -> None:
+    """Record that only servers of a version, and of later ones, may use the database.
+
+    It is called before something is written that older servers cannot read, or would not heed.
+    """
+    connection.execute(_RAISE_OLDEST, {"oldest": version})
 
 
 def _load_scripts() -> ScriptDirectory:

@@ -15,9 +15,12 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, not_, or_, updat
 from adsunify.plans.records import Plan
 from adsunify.values.exact_json import Json, dumps, loads
 
+from .migrate import raise_oldest_version
 from .schema import change_set_members, decompress_text, operations, steps
 from .verdicts import OPEN_STATES
 
+REMOVED_SINCE = "0022"
+"""The migration of the first version that can read an operation without its plan."""
 _HAS_ATTEMPTS = exists().where(steps.c.operation_id == operations.c.id)
 _IS_IN_DOUBT = exists().where(
     steps.c.operation_id == operations.c.id, or_(steps.c.receipt_at.is_(None), steps.c.state.in_(OPEN_STATES))
@@ -89,6 +92,7 @@ def remove_plan(connection: Connection, operation_id: str, remains: PlanRemains,
     Returns:
         False if the plan is not removable any more; then nothing changes.
     """
+    raise_oldest_version(connection, REMOVED_SINCE)
     replaced = connection.execute(
         update(operations)
         .where(operations.c.id == operation_id, is_plan_removable(before))

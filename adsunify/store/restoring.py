@@ -16,6 +16,7 @@ from adsunify.ledger import Author, LedgerEntry
 from .clock import MAX_AHEAD_MILLISECONDS, Clock
 from .events import make_event_row, record_events
 from .ledger import record_entries
+from .migrate import raise_oldest_version
 from .schema import change_sets, events, operations, sessions
 
 UNKNOWN_STATUS, UNKNOWN_EVENT = apply_trigger("prepared", "restore")
@@ -24,6 +25,8 @@ RESTORED_MESSAGE = (
     "The database was restored from a backup. It is not known whether the operation was executed between the backup "
     "and the restore."
 )
+HEEDED_SINCE = "0022"
+"""The migration of the first version that does not resume what came back from a backup."""
 PAGE_SIZE = 500
 
 
@@ -50,6 +53,7 @@ def mark_restored(connection: Connection, by: Author, clock: Clock) -> RestoredC
     Operations that had not expired by the last event of the backup become ``unknown``. All that have not succeeded
     cannot be resumed. Open change sets are cancelled. Sessions end, because some of them may have ended already.
     """
+    raise_oldest_version(connection, HEEDED_SINCE)
     now = clock.now()
     newest = connection.execute(select(events.c.created_at).order_by(events.c.id.desc()).limit(1)).scalar()
     backup = min(newest or 0, now) - MAX_AHEAD_MILLISECONDS  # clocks may differ

@@ -76,13 +76,14 @@ async def upgrade_schema(store: Store, *, run_contracting: bool) -> None:
         StoreError: a newer version of adsunify has migrated the database, and this version cannot use it; a migration
             is contracting, and ``run_contracting`` is false; or a table stayed locked.
     """
-    blocked = 0
+    blocked, was_empty = 0, False
     while True:
         state = await store.read(read_schema_state)
         if state.explain_mismatch() is None:
             return
         plan = plan_upgrade(state)
-        if plan.contracting and not run_contracting:
+        was_empty = was_empty or plan.version is None  # an empty database has no servers
+        if plan.contracting and not run_contracting and not was_empty:
             raise _contracting_error(plan)
         batch = _take_batch(plan.migrations)
         try:

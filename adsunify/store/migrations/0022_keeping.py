@@ -9,7 +9,7 @@ revision = "0022"
 down_revision = "0021"
 branch_labels = None
 depends_on = None
-kind = "contracting"  # an older server cannot read a removed plan, and resumes what came back from a backup
+kind = "expanding"  # what older servers cannot read raises the oldest version when it is first written
 
 
 def upgrade() -> None:

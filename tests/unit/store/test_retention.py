@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, text, update
 
 from adsunify.errors import Conflict
 from adsunify.execution.state import StateCommit
@@ -453,3 +453,20 @@ async def test_a_second_opening_reads_what_stays(world: World, url: str) -> None
     record = await store.read(operations.get_operation, world.admin, id_, store.clock)
     await store.close()
     assert record.status == "succeeded" and record.plan_removed_at is not None
+
+
+async def test_older_versions_are_refused_once_a_plan_is_removed(world: World) -> None:
+    """They would take the outline for a damaged plan."""
+    id_ = await succeed(world)
+    oldest = text("SELECT oldest_version FROM alembic_version")
+
+    async def read_oldest() -> str:
+        return str(await world.store.read(lambda connection: connection.execute(oldest).scalar_one()))
+
+    lowered = text("UPDATE alembic_version SET oldest_version = '0018'")
+    await world.store.write(lambda connection: connection.execute(lowered) and None)
+    world.hands.pass_(AGE)
+    await run(world, "responses")
+    assert await read_oldest() == "0018"
+    await run(world, "plans")
+    assert not (await bodies(world, id_))[0] and await read_oldest() == "0022"
