@@ -28,8 +28,8 @@ from adsunify.networks.registry import get_adapter
 from adsunify.store import Store
 from adsunify.store.keys import KeyUsage, save_last_used
 from adsunify.store.operations import Idempotency
-from adsunify.telemetry.tracing import NO_TRACER, OPERATION_ID, STEP_KEY, Span, Tracer
 from adsunify.store.retention import RetentionKind
+from adsunify.telemetry.tracing import NO_TRACER, OPERATION_ID, STEP_KEY, Span, Tracer
 from adsunify.values.exact_json import Json
 
 from .counters import Counters, status_class

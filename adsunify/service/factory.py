@@ -23,8 +23,8 @@ from adsunify.service.core import Service, Settings
 from adsunify.service.rate_limits import MAX_PROCESSES, RateLimits
 from adsunify.store import DEFAULT_TIMEOUTS, Clock, DatabaseTimeouts, Store, open_store, read_upgrade_plan
 from adsunify.store import UpgradePlan as UpgradePlan
-from adsunify.telemetry.settings import make_tracer, read_telemetry_settings
 from adsunify.store.retention import RULES, RetentionKind
+from adsunify.telemetry.settings import make_tracer, read_telemetry_settings
 
 T = TypeVar("T")
 StoreTask = Callable[[Store], Awaitable[T]]
