@@ -357,7 +357,9 @@ def lock(session: nox.Session) -> None:
     session.install("uv")
     compile_lock = ("uv", "pip", "compile", "--quiet", "--upgrade", "--universal", "--python-version", "3.11")
     written = ("--generate-hashes", "--no-annotate", "--custom-compile-command", "nox -s lock", "--output-file")
-    session.run(*compile_lock, "pyproject.toml", "--extra", "all", *written, "deploy/image/requirements.txt")
+    session.run(
+        *compile_lock, "pyproject.toml", "--extra", "all", "--extra", "otel", *written, "deploy/image/requirements.txt"
+    )
     backend = Path(session.create_tmp()) / "build-requirements.in"
     backend.write_text("\n".join(PYPROJECT["build-system"]["requires"]))
     session.run(*compile_lock, str(backend), *written, "deploy/image/build-requirements.txt")

@@ -51,7 +51,7 @@ def list_requirements(*extras: str) -> list[Requirement]:
     return [*(one for one in every if one.name != "adsunify"), *inner]
 
 
-REQUIRED = [*list_requirements(), *list_requirements("all")]
+REQUIRED = [*list_requirements(), *list_requirements("all", "otel")]
 BACKEND = [Requirement(text) for text in load_pyproject()["build-system"]["requires"]]
 
 
