@@ -87,7 +87,7 @@ def _find_notice(connection: Connection, client_id: str, member: MembershipRecor
 
 
 def _list_frozen_clients(connection: Connection, member: MembershipRecord) -> list[ClientRecord]:
-    """Return the frozen clients of a member. Clients with a grant, also an ended one, are never deleted."""
+    """Return the frozen clients of a member. Retention keeps the grant of a frozen client, and with it the client."""
     credentials = (one.credential for one in guardrails.list_frozen(connection, member.workspace_id))
     parts = (credential.rpartition(":") for credential in credentials)
     found = (agents.find_client(connection, client_id) for client_id, _, user_id in parts if user_id == member.user_id)
