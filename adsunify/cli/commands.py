@@ -49,8 +49,8 @@ COMMANDS = {
     "webhooks": "webhooks",
     "networks": "networks",
     "plan": "plan",
-    "prove": "proving",
     "demo": "demo",
+    "prove": "proving",
     "serve": "serve",
     "worker": "serve",
     "mcp": "agents",
@@ -71,9 +71,9 @@ SECTIONS = {
         *("validate", "create", "activate", "pause", "unpause", "edit", "bulk-edit", "delete"),
         *("launch", "diff", "apply", "import"),
         *("operations", "execute", "cancel", "undo", "inspect", "resume", "settle"),
-        *("insights", "guardrails", "alerts", "webhooks", "networks", "plan", "prove"),
+        *("insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
-    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "keys", "ledger", "maintain", "admin", "db"),
+    "Running it": ("demo", "prove", "serve", "worker", "mcp", "sandbox", "keys", "ledger", "maintain", "admin", "db"),
 }
 UNKNOWN_MESSAGE = (
     "UNKNOWN: it is not known whether the change was made. Nothing is sent again automatically. Read the operation "

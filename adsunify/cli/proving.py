@@ -23,7 +23,7 @@ from adsunify.values.exact_json import Json, loads
 
 from . import output
 from .files import read_file
-from .options import Target, data_option, target_options
+from .options import database_option, json_option
 from .workflow import network_choice
 
 VERDICT_COLUMNS = (
@@ -49,9 +49,18 @@ MAX_CELL = 200
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the report and the cases are written.  [default: proof-NETWORK]",
 )
-@data_option
-@target_options
-def prove(where: Target, network: str, account: str, brief: Path | None, folder: Path | None, as_json: bool) -> None:
+@click.option("--workspace", metavar="NAME", help="The workspace in the store.  [default: the only one]")
+@json_option
+@database_option
+def prove(
+    network: str,
+    account: str,
+    brief: Path | None,
+    folder: Path | None,
+    workspace: str | None,
+    as_json: bool,
+    database: str,
+) -> None:
     """Prove the adapter of NETWORK with a connected account.
 
     The command reads everything, creates a small paused campaign, reads it back, edits it and deletes it. It activates
@@ -60,20 +69,20 @@ def prove(where: Target, network: str, account: str, brief: Path | None, folder:
 
     Exit code 1: the network contradicted a fact, or something was left.
     """
-    if where.is_remote:
-        raise invalid_input("--server", "not_supported", "cannot be used: a proof needs the store with the account.")
     place = folder or Path(f"proof-{network}")
-    report = asyncio.run(_prove(where, network, account, brief, place))
+    report = asyncio.run(_prove(database, workspace, network, account, brief, place))
     output.print_result(report.to_json(), as_json, _describe_report(report, place))
     for leftover in report.leftovers:
         click.echo(f"LEFT: {leftover.kind} {leftover.id}. {leftover.reason}", err=True)
     sys.exit(0 if report.is_good else 1)
 
 
-async def _prove(where: Target, network: str, text: str, brief: Path | None, folder: Path) -> Report:
+async def _prove(
+    database: str, workspace: str | None, network: str, text: str, brief: Path | None, folder: Path
+) -> Report:
     environment = os.environ
     opened = await open_service(
-        where.url,
+        database,
         environment,
         base_url=environment.get(BASE_URL_VARIABLE) or DEFAULT_BASE_URL,
         sandbox_url=environment.get(SANDBOX_URL_VARIABLE) or None,
@@ -88,7 +97,7 @@ async def _prove(where: Target, network: str, text: str, brief: Path | None, fol
         return make_brief(network, account.currency, account.timezone, service.now())
 
     try:
-        actor = await find_local_actor(service, where.workspace)
+        actor = await find_local_actor(service, workspace)
         rows = await accounts.list_accounts(service, actor, network=network)
         candidates = [
             make_account_candidate(row["accountId"], row["network"], row["nativeId"], row["name"]) for row in rows

@@ -14,7 +14,7 @@ from .running import ROOT, run
 
 LAUNCH_COMMANDS = ("create", "list", "show", "execute", "activate", "pause", "undo", "prepare", "cancel")
 DOCUMENTED = {
-    *("demo", "plan", "serve", "sandbox", "worker", "mcp", "db upgrade"),
+    *("demo", "plan", "prove", "serve", "sandbox", "worker", "mcp", "db upgrade"),
     *(
         "admin init",
         "admin user",

@@ -79,15 +79,3 @@ async def test_the_next_proof_deletes_what_a_killed_one_left(tmp_path: Path) -> 
 async def list_all(world: World) -> list[tuple[str, str]]:
     """The entities of the example brief that the network has."""
     return sorted(await world.list_leftovers("Garden chairs"))
-
-
-async def test_a_proof_needs_the_store_with_the_account() -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "adsunify", "prove", "meta", "--account", "1", "--server", "https://ads.example"),
-        stdout=PIPE,
-        stderr=PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    _, err = await process.communicate()
-    assert process.returncode == 2
-    assert b"--server: cannot be used" in err
