@@ -47,7 +47,7 @@ def list_requirements(*extras: str) -> list[Requirement]:
     texts = PROJECT["dependencies"] if not extras else []
     texts = [*texts, *(text for extra in extras for text in PROJECT["optional-dependencies"][extra])]
     every = list(map(Requirement, texts))
-    inner = [one for own in every if own.name == "adsunify" for one in list_requirements(*own.extras)]
+    inner = [one for own in every if own.name == "adsunify" for one in list_requirements(*sorted(own.extras))]
     return [*(one for one in every if one.name != "adsunify"), *inner]
 
 
