@@ -14,7 +14,7 @@ from attrs import frozen
 
 from adsunify.errors import invalid_input
 from adsunify.models.error_messages import UUID_REGEX, find_similar
-from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.networks.registry import discover_packages
 from adsunify.values.exact_json import Json
 
 MAX_CANDIDATES = 8
@@ -127,7 +127,7 @@ def choose_account(
     hint = ""
     if not find_matches(text, candidates):
         of_network = [candidate for candidate in candidates if candidate.label.startswith(f"{text}:")]
-        if text in ADAPTER_PACKAGES:
+        if text in discover_packages():
             hint = f"It is a network. Its accounts: {describe_candidates(of_network) or 'none'}."
         else:
             hint = describe_other()

@@ -386,6 +386,8 @@ def test_an_upgrade_can_be_checked_before(tmp_path: Path) -> None:
 
     def go_back(version: str) -> None:
         with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+            for column in ("plan_removed_at", "responses_removed_at", "restored_at"):
+                connection.execute(f"ALTER TABLE operations DROP COLUMN {column}")
             connection.execute("ALTER TABLE alembic_version DROP COLUMN oldest_version")
             connection.execute("UPDATE alembic_version SET version_num = ?", [version])
             connection.commit()
