@@ -137,6 +137,13 @@ def webhooks(session: nox.Session) -> None:
 
 
 @nox.session
+def chaos(session: nox.Session) -> None:
+    """Servers, workers and PostgreSQL killed under load, 30 minutes (``-- --minutes N``): nothing lost or doubled."""
+    install(session, "test")
+    session.run("python", "-m", "tests.system.chaos", *session.posargs)
+
+
+@nox.session
 def rotation(session: nox.Session) -> None:
     """The master key rotated over 10,000 secrets under 100 requests a second, killed on the way; both engines."""
     install(session, "test")
