@@ -48,6 +48,15 @@ class Life:
         second, last = self.samples[quarter : 2 * quarter], self.samples[-quarter:]
         return _take_median(second), _take_median(last)
 
+    @property
+    def is_growing(self) -> bool:
+        """Whether the process holds much more in the last quarter of its life than in the second one."""
+        compared = self.compare()
+        if compared is None:
+            return False
+        second, last = compared
+        return last.resident > second.resident + MORE_BYTES or last.files > second.files + MORE_FILES
+
 
 def _take_median(samples: list[Sample]) -> Sample:
     return Sample(int(median(one.resident for one in samples)), int(median(one.files for one in samples)))
@@ -151,13 +160,7 @@ def describe_growth(members: list[Member]) -> tuple[list[dict[str, Any]], list[s
     """The longest life of each member, and the lives that hold more and more."""
     figures, failures = [], []
     for member in members:
-        for life in member.lives:
-            compared = life.compare()
-            if compared is None:
-                continue
-            second, last = compared
-            if last.resident > second.resident + MORE_BYTES or last.files > second.files + MORE_FILES:
-                failures.append(f"{member.name} holds {last} at the end of a life and {second} earlier in it")
+        failures += [f"{member.name} holds more and more: {life.compare()}" for life in member.lives if life.is_growing]
         longest = max(member.lives, key=lambda life: len(life.samples))
         pair = longest.compare()
         if pair is None:

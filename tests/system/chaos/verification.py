@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import asyncpg
@@ -22,8 +22,19 @@ SELECT operations.network, steps.operation_id, steps.key, steps.state, steps.rec
          AND verdicts.attempt = steps.attempt ORDER BY verdicts.at DESC, verdicts.id DESC LIMIT 1) AS verdict
   FROM steps JOIN operations ON operations.id = steps.operation_id
 """
+DOUBTFUL_STATES = ("in_flight", "ambiguous")
 DELIVERIES = "SELECT webhook_id, event_id, status, attempts FROM deliveries"
 EVENTS = "SELECT id, type FROM events WHERE created_at >= $1"
+UNANNOUNCED = """
+SELECT id, status FROM (
+  SELECT operations.id, operations.status,
+         count(*) FILTER (WHERE events.type = 'operation.prepared') AS prepared,
+         count(*) FILTER (WHERE events.type = 'operation.succeeded') AS succeeded
+    FROM operations LEFT JOIN events ON events.operation_id = operations.id
+   GROUP BY operations.id, operations.status
+) AS announced
+WHERE prepared <> 1 OR succeeded <> CASE status WHEN 'succeeded' THEN 1 ELSE 0 END
+"""
 POLL_SECONDS = 2.0
 
 
@@ -37,27 +48,42 @@ async def read(url: str, statement: str, *values: Any) -> list[Mapping[str, Any]
 
 
 async def verify_writes(url: str, state: Sandbox) -> tuple[dict[str, Any], list[str]]:
-    """Each native write was done once, and has a receipt, a verdict of an inspection, or an intent that is in doubt."""
+    """Hold the writes of the simulated networks against the rows of a database."""
     written = [
         (one.network, one.method, one.host, one.path, one.raw_query, one.body) for one in state.write_requests.values()
     ]
+    return compare_writes(written, await read(url, STEPS))
+
+
+def compare_writes(
+    written: Sequence[tuple[Any, ...]], rows: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Any], list[str]]:
+    """Each native write was done once, and has a receipt, a verdict of an inspection, or an intent that is in doubt.
+
+    Args:
+        written: the requests that the networks have applied, the network first. No two steps have the same request,
+            because names are unique and later steps name the entities of earlier ones.
+        rows: those of :data:`STEPS`.
+
+    Returns:
+        Counts, and what is wrong.
+    """
     doubles = [f"written {count} times: {write}" for write, count in Counter(written).items() if count > 1]
-    rows = await read(url, STEPS)
-    applied = Counter(row["network"] for row in rows if row["state"] == "applied" or row["verdict"] == "applied")
-    doubtful = Counter(
-        row["network"] for row in rows if row["state"] in ("in_flight", "ambiguous") and row["verdict"] is None
-    )
-    doubtful.update(row["network"] for row in rows if row["verdict"] == "undecided")
-    missing = [
-        f"{row['operation_id']} {row['key']}" for row in rows if row["state"] == "applied" and not row["has_receipt"]
-    ]
-    failures = [*doubles, *(f"applied without a receipt: {one}" for one in missing)]
-    for network, count in Counter(write[0] for write in written).items():
-        if not applied[network] <= count <= applied[network] + doubtful[network]:
-            failures.append(
-                f"{network} has applied {count} writes; {applied[network]} are on record, {doubtful[network]} in doubt"
-            )
-    counts = {
+    applied, doubtful = Counter[str](), Counter[str]()
+    failures = doubles.copy()
+    for row in rows:
+        if row["state"] == "applied" or row["verdict"] == "applied":
+            applied[row["network"]] += 1
+        elif row["state"] in DOUBTFUL_STATES and row["verdict"] != "not_applied":
+            doubtful[row["network"]] += 1
+        if row["state"] == "applied" and not row["has_receipt"]:
+            failures.append(f"{row['operation_id']} {row['key']} is applied without a receipt")
+    counts = Counter(write[0] for write in written)
+    for network in sorted(counts.keys() | applied.keys()):
+        count, recorded, doubted = counts[network], applied[network], doubtful[network]
+        if not recorded <= count <= recorded + doubted:
+            failures.append(f"{network} has applied {count} writes; {recorded} are on record, {doubted} in doubt")
+    summary = {
         "native writes": len(written),
         "on record": applied.total(),
         "by inspection": sum(row["verdict"] == "applied" and row["state"] != "applied" for row in rows),
@@ -65,7 +91,7 @@ async def verify_writes(url: str, state: Sandbox) -> tuple[dict[str, Any], list[
         "steps": dict(Counter(row["state"] for row in rows)),
         "doubles": len(doubles),
     }
-    return counts, failures
+    return summary, failures
 
 
 async def verify_receipts(callers: Callers) -> list[str]:
@@ -108,17 +134,10 @@ async def verify_deliveries(
             break
         await asyncio.sleep(POLL_SECONDS)
     events = [row["id"] for row in await read(url, EVENTS, since) if row["type"] in types]
-    known = {(str(row["webhook_id"]), str(row["event_id"])): row["status"] for row in rows}
-    failures = []
-    for event in events:
-        for hook, path in hooks.items():
-            status = known.get((hook, event))
-            if status is None:
-                failures.append(f"event {event} has no delivery to {path}")
-            elif status == "failed":
-                failures.append(f"the delivery of event {event} to {path} has failed")
-            elif status == "succeeded" and (path, event) not in receiver.accepted:
-                failures.append(f"the delivery of event {event} to {path} never arrived")
+    known = {(str(row["webhook_id"]), str(row["event_id"])): str(row["status"]) for row in rows}
+    failures = compare_deliveries(events, hooks, known, receiver.accepted)
+    for row in await read(url, UNANNOUNCED):
+        failures.append(f"{row['id']} is {row['status']} and was announced otherwise than once")
     counts = {
         "events": len(events),
         "deliveries": len(rows),
@@ -129,6 +148,26 @@ async def verify_deliveries(
         "still pending": len(pending),
     }
     return counts, failures
+
+
+def compare_deliveries(
+    events: Sequence[str],
+    hooks: Mapping[str, str],
+    known: Mapping[tuple[str, str], str],
+    accepted: Set[tuple[str, str]],
+) -> list[str]:
+    """Name the deliveries that are lost. ``known``: the statuses, by webhook and event; ``accepted``: by path."""
+    failures = []
+    for event in events:
+        for hook, path in hooks.items():
+            status = known.get((hook, event))
+            if status is None:
+                failures.append(f"event {event} has no delivery to {path}")
+            elif status == "failed":
+                failures.append(f"the delivery of event {event} to {path} has failed")
+            elif status == "succeeded" and (path, event) not in accepted:
+                failures.append(f"the delivery of event {event} to {path} never arrived")
+    return failures
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
