@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,7 @@ async def run_chaos(folder: Path, minutes: float, seed: int, patience: float) ->
         cells = [accounts[network] for network in LAUNCHED]
         load = [Caller(callers, accounts[network], cells) for network in NETWORKS]
         stopped = asyncio.Event()
-        working = asyncio.gather(*(_run_caller(one, callers, stopped.is_set) for one in load))
+        working = asyncio.gather(*(one.run(stopped.is_set) for one in load), return_exceptions=True)
         stack.callback(working.cancel)
         watching = asyncio.create_task(world.watch())
         stack.callback(watching.cancel)
@@ -135,8 +135,9 @@ async def run_chaos(folder: Path, minutes: float, seed: int, patience: float) ->
         stopped.set()
         simulated.state.faults.pending.clear()
         async with asyncio.timeout(END_SECONDS):
-            await working
+            ended = await working
         writes, failures = await verify_writes(cluster.url, simulated.state)
+        failures += [f"a caller ended: {error!r}" for error in ended if error is not None]
         failures += await verify_receipts(callers)
         deliveries, lost = await verify_deliveries(cluster.url, receiver, hooks, set(EVENTS), since, patience)
         code, said = await servers.run(Path(sys.executable), place, "ledger", "verify", "--json")
@@ -159,14 +160,6 @@ async def run_chaos(folder: Path, minutes: float, seed: int, patience: float) ->
             "second and last quarter of the longest lives": growth,
         }
         return Result(summary, failures)
-
-
-async def _run_caller(caller: Caller, callers: Callers, is_stopped: Callable[[], bool]) -> None:
-    try:
-        await caller.run(is_stopped)
-    except Exception as error:
-        callers.failures.append(f"the caller of {caller.account['network']} ended: {error!r}")
-        raise
 
 
 async def _end_member(member: Member) -> None:
