@@ -35,7 +35,7 @@ DEADLOCK = "40P01"
 CONNECTION_LOST_CLASSES = ("08", "57P")
 """The SQLSTATE classes after which the connection cannot be used."""
 BEGIN_STATEMENT = "BEGIN ISOLATION LEVEL READ COMMITTED"
-DATABASE_ERRORS = (DBAPIError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+DATABASE_ERRORS = (DBAPIError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 """The exceptions of a failing database, through SQLAlchemy and through :class:`.statement.Statement`."""
 
 TIMEOUT_MESSAGES = {
@@ -99,7 +99,9 @@ class _Attempt:
             self.has_notification = take_notification(connection)
         except Exception as error:
             self.is_connection_lost = (
-                raw.is_closed() or isinstance(error, OSError) or _sqlstate(error).startswith(CONNECTION_LOST_CLASSES)
+                raw.is_closed()
+                or isinstance(error, (OSError, asyncpg.InternalClientError))  # the latter: the protocol is out of step
+                or _sqlstate(error).startswith(CONNECTION_LOST_CLASSES)
             )
             if not self.is_connection_lost and raw.is_in_transaction():
                 await_only(raw.execute("ROLLBACK"))
@@ -135,7 +137,8 @@ def _to_store_error(error: BaseException) -> BaseException:
     if timeout is not None:
         native = error.orig if isinstance(error, DBAPIError) else error
         return StoreError(f"{timeout} ({native}).")
-    if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError)) and not isinstance(error, DEFECT_ERRORS):
+    driver_errors = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+    if isinstance(error, driver_errors) and not isinstance(error, DEFECT_ERRORS):
         return StoreError(f"The database failed: {error.args[0]}")
     return to_store_error(error)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import asyncpg
 import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
@@ -358,6 +359,27 @@ def cut_the_others(connection: Connection) -> None:
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     )
+
+
+@on_postgresql
+async def test_a_connection_whose_protocol_is_out_of_step_is_not_used_again(store: Store) -> None:
+    """asyncpg may raise this while PostgreSQL shuts down. The transaction runs again on another connection."""
+    used = []
+
+    def lose_step(connection: Connection, times: int) -> None:
+        used.append(connection.connection.driver_connection)
+        add(connection, "once")
+        if len(used) <= times:
+            raise asyncpg.InternalClientError("cannot switch to state 12; another operation (2) is in progress")
+
+    await store.write(lose_step, 1)
+    assert len(used) == 2 and used[0] is not used[1] and used[0].is_closed()
+    assert await store.read(names) == {"once"}
+    used.clear()
+    with pytest.raises(StoreError, match="cannot switch to state 12"):
+        await store.write(lose_step, 2)
+    await store.write(add, "after")
+    assert await store.read(names) == {"once", "after"}
 
 
 @on_postgresql
