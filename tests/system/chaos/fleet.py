@@ -23,6 +23,8 @@ FEWEST_SAMPLES = 16
 MORE_BYTES, MORE_FILES = 64 * 1024 * 1024, 40
 """How much more a process may hold in the last quarter of its life than in the second one."""
 RETRY_SECONDS = 0.5
+ENDED_JOB = " has stopped"
+"""How the line of a log ends that names a background job which an error has ended."""
 
 
 @frozen
@@ -90,6 +92,11 @@ class Member:
     def log(self) -> Path:
         """The file that gets what the processes write to stderr. Nobody reads a pipe during a run."""
         return self.place.folder / f"{self.name.replace(' ', '-')}.log"
+
+    def list_ended_jobs(self) -> list[str]:
+        """The lines of the log that name a background job which an error has ended; nothing starts it again."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return [f"{self.name}: {line}" for line in lines if line.endswith(ENDED_JOB)]
 
     async def start(self) -> None:
         """Start a process, again and again until one is ready."""

@@ -116,6 +116,10 @@ class Callers:
                 self.counts["continued"] += 1
                 await asyncio.sleep(shown.get("retryAfterMs", 0) / 1000)
                 continue
+            if shown["status"] == "running":  # a killed server began it: it stalls at the end of the lease
+                self.counts["running"] += 1
+                await asyncio.sleep(PAUSE_SECONDS)
+                continue
             self.ends[shown["status"]] += 1
             if shown["status"] != "succeeded":
                 self.failures.append(f"{operation_id} is {shown['status']}: {shown.get('error')}")

@@ -144,7 +144,8 @@ async def run_chaos(folder: Path, minutes: float, seed: int, patience: float) ->
         if code:
             failures.append(f"the ledger: {said}")
         growth, grown = describe_growth(members)
-        failures += [*lost, *grown, *callers.failures, *(fault for one in members for fault in one.faults)]
+        failures += [*lost, *grown, *callers.failures]
+        failures += [fault for one in members for fault in (*one.faults, *one.list_ended_jobs())]
         summary = {
             "seed": seed,
             "minutes": minutes,
