@@ -58,10 +58,14 @@ class ReadLaunch:
 
 
 def read_launch(connection: Connection, actor: Actor, launch_id: str, clock: Clock) -> ReadLaunch:
-    """Read a launch in the actor's scope. Raises NotFound."""
+    """Read a launch in the actor's scope. Raises NotFound.
+
+    The change sets are read before the cells. A status is stored together with the cells that it is about, so the cells
+    are at least as new as it.
+    """
     record = launches.get_launch(connection, actor, launch_id)
-    cells = launches.list_cells(connection, launch_id)
     sets = [_add_members(connection, one, clock) for one in change_sets.list_change_sets(connection, launch_id, clock)]
+    cells = launches.list_cells(connection, launch_id)
     return ReadLaunch(record, cells, sets, find_cell_operations(connection, cells, clock, sets))
 
 

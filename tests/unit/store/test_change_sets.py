@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from adsunify.errors import Conflict, Forbidden, OperationError
 from adsunify.execution.state import REVIEW_MILLISECONDS
 from adsunify.launches.digests import compute_change_set_digest
 from adsunify.service.launches.actors import dump_actor, load_actor
-from adsunify.store import change_set_runs, change_sets, keys, launches, operations, people, sessions
+from adsunify.service.launches.views import read_launch
+from adsunify.store import change_set_runs, change_sets, keys, launches, open_store, operations, people, sessions
 from adsunify.store.change_set_runs import LeaseLost, PlannedMember, Replaced
 from adsunify.store.change_sets import ChangeSetRecord, Claim, NewMember
 from adsunify.store.launches import CellRecord, LaunchRecord
@@ -226,3 +228,36 @@ async def test_an_actor_is_loaded_with_its_present_authority(world: World) -> No
     people_of = (world.admin.workspace_id, world.admin.user_id)
     await world.store.write(people.remove_membership, *people_of, world.clock)
     assert await load() == set()
+
+
+async def test_a_preparation_that_ends_while_a_launch_is_read_shows_its_issues(
+    world: World, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever rows are read first, the preparation ends before the others are read."""
+    await make_launch(world)
+    claim = await begin(world)
+    issue = {"path": "accounts.0.campaign.name", "code": "required", "message": "is required."}
+
+    async def end() -> None:
+        store = await open_store(url, clock=world.clock)
+        await store.write(change_set_runs.end_preparation, claim, "invalid", {"cell0": [issue]}, world.clock)
+        await store.close()
+
+    begun: list[Thread] = []
+
+    def end_after(read_rows: Callable[..., Any]) -> Callable[..., Any]:
+        def read_and_end(*arguments: Any) -> Any:
+            rows = read_rows(*arguments)
+            if not begun:
+                begun.append(Thread(target=lambda: asyncio.run(end())))
+                begun[0].start()
+                begun[0].join()
+            return rows
+
+        return read_and_end
+
+    monkeypatch.setattr(launches, "list_cells", end_after(launches.list_cells))
+    monkeypatch.setattr(change_sets, "list_change_sets", end_after(change_sets.list_change_sets))
+    shown = await world.store.read(read_launch, world.admin, LAUNCH, world.clock)
+    (change_set,) = shown.change_sets
+    assert change_set.record.status == "preparing" or [len(cell.issues) for cell in shown.cells] == [1, 0]
