@@ -15,9 +15,9 @@ from adsunify.client.resources.operations import OperationsResource
 from adsunify.errors import ServerConnectionError
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.problem_details import to_problem_details
+from tests.networks.samples import list_example_briefs
 
 from .conftest import Networks, Place
-from .running import BRIEFS
 from .test_daily import KEY
 
 CAMPAIGN = "cmpn_evergreen_1"
@@ -157,7 +157,7 @@ def test_spend_is_that_of_a_sync_or_read_when_it_is_asked_for(
 def test_every_network_shows_a_budget(served: Mapping[str, Any], network: str) -> None:
     there = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
     account = next(row["accountId"] for row in served["accounts"] if row["network"] == network)
-    brief = max(BRIEFS.glob(f"{network}-*"), key=lambda path: path.stem.endswith("daily"))
+    brief = max(list_example_briefs(network), key=lambda path: path.stem.endswith("daily"))
     operation = there.ads("create", account, str(brief), "--json").data["id"]
     there.ads("execute", operation, "--confirmed", "--json")
     rows = [

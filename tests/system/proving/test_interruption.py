@@ -29,7 +29,13 @@ async def start_proof(world: World, folder: Path) -> Process:
         stdout=PIPE,
         stderr=PIPE,
         env=environment,
+        preexec_fn=_accept_interrupts,
     )
+
+
+def _accept_interrupts() -> None:
+    """Let SIGINT end the process: it is ignored where the tests run in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 async def wait_for_phase(process: Process, words: str) -> None:
