@@ -64,7 +64,7 @@ def cancel_operation(connection: Connection, actor: Actor, operation_id: str, cl
 
 
 def withdraw_operation(connection: Connection, actor: Actor, record: OperationRecord, clock: Clock) -> OperationRecord:
-    """Cancel a prepared operation, whoever has prepared it. Raises as :func:`cancel_operation`."""
+    """Cancel a prepared operation of any user. Raises as :func:`cancel_operation`."""
     operation_id, now = record.id, clock.now()
     recover_operations(connection, clock, operation_id)  # gives back; a prepared one keeps only what was written
     by = build_actor_record(actor.user_id, actor.credential, now)

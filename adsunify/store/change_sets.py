@@ -267,7 +267,7 @@ def get_change_set(connection: Connection, actor: Actor, change_set_id: str, clo
 
 
 def read_change_set(connection: Connection, change_set_id: str, clock: Clock) -> ChangeSetRecord:
-    """Return a change set, whoever may see it."""
+    """Return a change set without a check of who may see it."""
     return _read_record(connection, change_set_id, clock.now())
 
 

@@ -486,7 +486,7 @@ def make_listed_record(row: Any, now: int) -> OperationRecord:
 def list_operations_by_id(
     connection: Connection, operation_ids: Sequence[str], clock: Clock, *, has_plans: bool
 ) -> dict[str, OperationRecord]:
-    """Return operations by id, whoever may see them. ``has_plans``: whether the records have their packed plans."""
+    """Return operations by id without a check of access. ``has_plans``: the records have their packed plans."""
     if not operation_ids:
         return {}
     now = clock.now()

@@ -126,7 +126,7 @@ def _sqlstate(error: BaseException) -> str:
 
 
 def _is_refused(error: BaseException) -> bool:
-    """Whether the database refused the statement for its values. A timeout is none of these refusals."""
+    """Whether the database refused the statement for its values. A timeout does not count."""
     state = _sqlstate(error) or _sqlstate(error.__cause__ or error)
     return bool(state) and not state.startswith(CONNECTION_LOST_CLASSES) and state not in TIMEOUT_MESSAGES
 

@@ -84,7 +84,7 @@ def _fetch_entities(session: NetworkSession, places: Sequence[Place]) -> Flow[di
 
 
 def list_document_settings(network: Network, kind: Kind) -> list[Setting]:
-    """Return the SETTINGS rows that a file can name. A status is none of them: a file names it in unified terms."""
+    """Return the SETTINGS rows that a file can name. A file names the status in unified terms."""
     statuses = list_status_fields(get_level(network, kind), network.settings)
     return [one for one in list_settings(network, kind) if one.field not in statuses]
 

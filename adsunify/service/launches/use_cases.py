@@ -363,7 +363,7 @@ def _require_executable(record: ChangeSetRecord, digest: str) -> None:
 
 
 async def _require_approval(service: Service, actor: Actor, record: ChangeSetRecord) -> None:
-    """Raise Forbidden if the workspace requires a person, and the actor is none. Each write checks it again."""
+    """Raise Forbidden if a person must approve in the workspace and the actor cannot. Each write checks it again."""
     store = service.store
     if actor.can_approve or not (await store.read(people.get_workspace, actor.workspace_id)).require_approval:
         return
