@@ -21,7 +21,7 @@ from .content import make_content
 from .driver import CONTRAST, CUT, SILENT, Chromium, chromium
 from .walking import WIDTHS, walk_pages
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.exhaustive, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / ".screenshots"
 """The folder of the pictures. Git ignores it."""
