@@ -92,7 +92,7 @@ def _list_deleted_ids(proof: Proof, execution: Execution) -> set[str]:
 
 
 async def _execute_to_the_end(proof: Proof, operation_id: str) -> str:
-    """Continue an operation while it says so; returns the error of the last call, or nothing."""
+    """Execute an operation until it is finished or stops; returns the error of the last call, or an empty text."""
     refusals = len(proof.transport.refusals)
     for _ in range(MAX_CONTINUATIONS):
         try:

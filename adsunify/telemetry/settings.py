@@ -35,7 +35,7 @@ def read_telemetry_settings(environment: Mapping[str, str]) -> TelemetrySettings
     if not endpoint:
         return None
     with explain_missing_packages():
-        import adsunify.telemetry.otlp  # noqa: F401
+        import adsunify.telemetry.otlp  # noqa: F401 - only tries whether the extra is installed
     try:
         parts = urlsplit(endpoint)
         is_usable = parts.scheme in DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0
