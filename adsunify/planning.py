@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from .adapter.account import Account as NativeAccount
 from .adapter.brief_checks import check_brief
 from .adapter.flows import replay_flow
-from .adapter.network import Account as NativeAccount
 from .guardrails.exposure import compute_brief_exposure
 from .guardrails.plans import attach_exposure
 from .http.messages import Flow

@@ -13,9 +13,10 @@ from typing import Any
 from attrs import frozen
 from pydantic.alias_generators import to_camel
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.native_money import to_native_units
-from adsunify.adapter.network import Account, Network, require_currency
+from adsunify.adapter.network import Network
 from adsunify.errors import InvalidInput, Issue
 from adsunify.models.brief import INHERITED_MESSAGE, CampaignBrief, Creative, Platform, Targeting, read_brief
 from adsunify.values.countries import parse_country_code, require_country_code

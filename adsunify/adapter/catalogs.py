@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.network import Account, Catalog, Network, read_cell
+from adsunify.adapter.network import Catalog, Network, read_cell
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Response
 from adsunify.values.exact_json import Json

@@ -14,8 +14,9 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.native_money import format_native_amount, is_number, parse_native_amount, to_native_units
-from adsunify.adapter.network import Account, NativeEntity, Network, Setting, get_level
+from adsunify.adapter.network import NativeEntity, Network, Setting, get_level
 from adsunify.adapter.settings import (
     BID_FIELDS,
     _get_minimum,

@@ -18,6 +18,7 @@ from typing import Any, Protocol, overload
 
 from attrs import evolve, field, fields, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.insights import (
     COUNT_METRICS,
@@ -33,7 +34,7 @@ from adsunify.adapter.insights import (
 )
 from adsunify.adapter.metrics import IdCell, Metric, ReportLevel
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, Network
+from adsunify.adapter.network import Network
 from adsunify.adapter.reports import parse_dates, parse_metric_columns
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, Goal, Period
+from adsunify.adapter.account import Account
 from adsunify.errors import Issue
 from adsunify.values.exact_json import Json
 
 if TYPE_CHECKING:
     from adsunify.models.brief import CampaignBrief
+
+Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
+Period = Literal["daily", "lifetime"]
 
 
 @frozen(eq=False)

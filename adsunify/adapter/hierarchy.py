@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import evolve, field, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import MAX_PAGES, fetch_response
-from adsunify.adapter.network import Account, Level, Network, get_level, read_cell, read_native_status, unify_status
+from adsunify.adapter.network import Level, Network, get_level, read_cell, read_native_status, unify_status
 from adsunify.errors import (
     InvalidInput,
     Issue,

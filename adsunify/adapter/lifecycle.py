@@ -15,11 +15,12 @@ from functools import partial
 
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import EditPart, merge_edit_parts
 from adsunify.adapter.edits import Edit, apply_edit
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Account, Level, NativeEntity, Network, get_level, read_native_status, unify_status
+from adsunify.adapter.network import Level, NativeEntity, Network, get_level, read_native_status, unify_status
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.plans.records import (

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from attrs import Factory, field, frozen
 
+from adsunify.adapter.account import Account
+from adsunify.adapter.formats import Format, Period
 from adsunify.adapter.insights import MissingDayMeaning
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import MoneyUnit
@@ -23,11 +25,6 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 from adsunify.values.time_formats import ISO_TIME, TimeFormat
 
-if TYPE_CHECKING:
-    from adsunify.adapter.formats import Format
-
-Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
-Period = Literal["daily", "lifetime"]
 Verdict = Literal["rejected", "throttled", "ambiguous"]
 Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
 VISIBILITY_SECONDS = 900
@@ -35,51 +32,9 @@ VISIBILITY_SECONDS = 900
 SettingUnit = Literal["text", "money", "instant", "day", "choice", "list", "number", "flag"]
 
 
-@frozen
-class Account:
-    """An ad account as an adapter needs it.
-
-    Attributes:
-        currency: the ISO 4217 code; None if it is not known.
-        timezone: the IANA name; None if it is not known.
-        extras: native facts of the account by name. The network's :class:`Extra` rows declare them.
-    """
-
-    network: str
-    native_id: str
-    currency: str | None = None
-    timezone: str | None = None
-    extras: Mapping[str, str] = field(factory=dict)
-
-
 def split_words(names: str) -> tuple[str, ...]:
     """Return the words of a text, for table cells that hold many names."""
     return tuple(names.split())
-
-
-def require_currency(account: Account) -> str:
-    """Return the account's currency. Raises InvalidInput ``account_currency_unknown`` if it is not known yet."""
-    if account.currency is None:
-        raise invalid_input(
-            "account.currency",
-            "account_currency_unknown",
-            "The account's currency is not known yet, so nothing that names money can be planned.",
-        )
-    return account.currency
-
-
-def require_timezone(account: Account) -> str:
-    """Return the account's time zone. Raises InvalidInput ``account_timezone_unknown`` if it is not known yet."""
-    if account.timezone is None:
-        raise invalid_input(
-            "account.timezone",
-            "account_timezone_unknown",
-            "The account's time zone is not known yet, so no day of the account can be determined.",
-        )
-    return account.timezone
-
-
-# -- errors -------------------------------------------------------------------------------------------------------
 
 
 @frozen

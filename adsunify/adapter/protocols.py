@@ -16,6 +16,7 @@ from typing import Protocol
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.entity_reports import EntityReports
@@ -25,7 +26,6 @@ from adsunify.adapter.insights import DatedValues, Insights
 from adsunify.adapter.metrics import Metric
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     EditMember,
     ErrorRule,

@@ -10,10 +10,11 @@ from decimal import Context, Decimal, localcontext
 from itertools import islice
 from types import NoneType
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.insights import DatedValues, MetricValue
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, Network
+from adsunify.adapter.network import Network
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import MAX_RESPONSE_BYTES, Flow, Request
 from adsunify.values.base64url import decode_base64url, encode_base64url

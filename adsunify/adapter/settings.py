@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import Account, NativeEntity, Network, Setting, get_level, require_timezone
+from adsunify.adapter.network import NativeEntity, Network, Setting, get_level
 from adsunify.plans.records import Kind
 from adsunify.values.dates import get_timezone, parse_instant, parse_start_day, to_local_days
 from adsunify.values.exact_json import Json

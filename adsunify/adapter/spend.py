@@ -16,8 +16,10 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve, field, frozen
 
+from adsunify.adapter.account import Account
+from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import MoneyUnit, is_number
-from adsunify.adapter.network import Account, NativeEntity, Network, Period, Setting
+from adsunify.adapter.network import NativeEntity, Network, Setting
 from adsunify.adapter.settings import get_display_value, get_setting_pointer
 from adsunify.errors import InvalidInput
 from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, Spend

@@ -13,8 +13,9 @@ from fractions import Fraction
 
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Account, Network, Setting, get_level
+from adsunify.adapter.network import Network, Setting, get_level
 from adsunify.adapter.settings import list_settings
 from adsunify.adapter.spend import BUDGET_FIELDS, Moment, read_spend_settings
 from adsunify.plans.exposure import format_amount

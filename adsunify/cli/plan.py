@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import Issue, LookupNeeded, invalid_input
 from adsunify.http.messages import build_request_url
 from adsunify.networks.registry import get_adapter

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import invalid_input
 from adsunify.networks.samples import make_brief
 from adsunify.proving.findings import Report

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, Level, NativeEntity, Network, Setting
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import Level, NativeEntity, Network, Setting
 from adsunify.adapter.settings import BID_FIELDS, get_setting_pointer
 from adsunify.adapter.spend import find_highest_amount, is_at_most, parse_major_amount, read_amount
 from adsunify.plans.exposure import Amount, Guard

@@ -13,10 +13,11 @@ from functools import partial
 import attrs
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity, fetch_listed_parent
 from adsunify.adapter.lifecycle import find_parent_id, get_status_members
-from adsunify.adapter.network import Account, Level, NativeEntity, Network, get_level
+from adsunify.adapter.network import Level, NativeEntity, Network, get_level
 from adsunify.adapter.protocols import Adapter
 from adsunify.adapter.settings import BID_FIELDS, get_setting_pointer, list_settings
 from adsunify.adapter.spend import (

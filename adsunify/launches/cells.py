@@ -10,7 +10,8 @@ from typing import Any
 
 from attrs import Factory, define, evolve, frozen
 
-from adsunify.adapter.network import Account, Network, require_currency
+from adsunify.adapter.account import Account, require_currency
+from adsunify.adapter.network import Network
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.launches.budgets import compute_common_unit, split_amount
 from adsunify.launches.merging import merge_patch

@@ -12,7 +12,8 @@ from decimal import Decimal, InvalidOperation
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, Network, Setting, SettingUnit
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import Network, Setting, SettingUnit
 from adsunify.adapter.settings import _to_account_day, list_settings
 from adsunify.errors import InvalidInput
 from adsunify.plans.records import Change, Kind

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import OPTIONAL_MEMBERS, select_applicable_inputs
-from adsunify.adapter.network import Account, Network
+from adsunify.adapter.network import Network
 from adsunify.values.exact_json import Json
 
 OMITTABLE_PARTS = ("platform", "creative")

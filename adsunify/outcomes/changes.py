@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Account, Level, Network, Setting
+from adsunify.adapter.network import Level, Network, Setting
 from adsunify.adapter.settings import get_display_value
 from adsunify.errors import InvalidInput
 from adsunify.outcomes.comparison import MemberComparison, compare_members, is_equal

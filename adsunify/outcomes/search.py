@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 
 from attrs import evolve, field, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import MAX_PAGES
 from adsunify.adapter.hierarchy import EntityPage, ListQuery, ParsedEntity
-from adsunify.adapter.network import Account, Level, Network, read_creation_time
+from adsunify.adapter.network import Level, Network, read_creation_time
 from adsunify.adapter.protocols import Reads
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Flow

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.lifecycle import get_status_members
-from adsunify.adapter.network import Account, Level
+from adsunify.adapter.network import Level
 from adsunify.adapter.protocols import Adapter
 from adsunify.errors import InvalidInput, Issue, LookupNeeded
 from adsunify.http.messages import Request, Response, build_request_url

@@ -10,8 +10,9 @@ from typing import TypeVar
 from attrs import define, field
 
 from adsunify.actor import Actor
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import memoize_reads
-from adsunify.adapter.network import Account, Level, Network
+from adsunify.adapter.network import Level, Network
 from adsunify.adapter.protocols import Adapter
 from adsunify.errors import (
     AdsunifyError,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import define, evolve, field
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import AdsunifyError
 from adsunify.http.messages import Response, build_request_url
 from adsunify.testing.contract.cases import Case, Library

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from adsunify.actor import Actor
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.models.guardrail import NewGuardrail, RuleScope

@@ -9,9 +9,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import list_native_names
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import Account, Network
+from adsunify.adapter.network import Network
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json

@@ -12,7 +12,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account, Level, NativeEntity, Network, Period, Setting
+from adsunify.adapter.account import Account
+from adsunify.adapter.formats import Period
+from adsunify.adapter.network import Level, NativeEntity, Network, Setting
 from adsunify.adapter.settings import get_display_value
 from adsunify.errors import InvalidInput
 from adsunify.guardrails.payloads import list_status_fields

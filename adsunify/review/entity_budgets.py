@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.adapter.settings import get_display_value
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter

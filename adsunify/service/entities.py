@@ -11,9 +11,10 @@ from attrs import evolve, field, frozen
 from adsunify.actor import Actor
 from adsunify.adapter import flows, hierarchy
 from adsunify.adapter import settings as setting_tables
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_payload_amounts, collect_spend_warnings
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.protocols import Plans
 from adsunify.errors import InvalidInput, raise_if_issues
 from adsunify.guardrails.exposure import ExposureReader

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TypeVar
 
 from adsunify.actor import Actor
+from adsunify.adapter.account import Account
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import run_flow_async
-from adsunify.adapter.network import Account
 from adsunify.adapter.oauth import Credentials
 from adsunify.encryption import SecretContext, decrypt, encrypt
 from adsunify.errors import (

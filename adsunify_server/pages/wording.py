@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import Account, Extra
+from adsunify.adapter.network import Extra
 from adsunify.errors import InvalidInput
 from adsunify.launches.states import OPEN_STATUSES
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter

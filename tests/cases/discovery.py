@@ -8,8 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import collect_given_members, select_format
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.models.brief import read_brief
 from adsunify.networks.registry import get_adapter

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import OPTIONAL_MEMBERS
-from adsunify.adapter.network import Account
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.service.networks import workflows_to_json
 from adsunify.values.exact_json import Json

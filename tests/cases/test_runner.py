@@ -14,8 +14,8 @@ import pytest
 from attrs import evolve
 
 from adsunify.adapter import hierarchy
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import EntityTree
-from adsunify.adapter.network import Account
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief
 from adsunify.networks.registry import get_adapter

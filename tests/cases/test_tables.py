@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.error_rules import match_error_rule
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.native_money import parse_native_amount, to_native_amount
-from adsunify.adapter.network import Account, ErrorRule, Network, ParsedError
+from adsunify.adapter.network import ErrorRule, Network, ParsedError
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.http.messages import Response
 from adsunify.models.brief import CampaignBrief, read_brief

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, apply_edit
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.adapter.settings import find_lock_reason, list_settings
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter

@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, Percentage, apply_edit
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account, Setting
+from adsunify.adapter.network import Setting
 from adsunify.adapter.settings import find_lock_reason, get_display_value, list_settings
 from adsunify.errors import AdsunifyError, InvalidInput
 from adsunify.models.brief import Creative

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import replay_flow
 from adsunify.adapter.native_money import parse_native_amount, to_native_amount
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Request
 from adsunify.models.brief import read_brief

@@ -10,8 +10,8 @@ from functools import cache
 
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.errors import AdsunifyError, LookupNeeded
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief

@@ -11,7 +11,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from adsunify.adapter.network import Account, Template
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import Template
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.apple import native, reads, targeting
 from adsunify.networks.apple.native import CLIENT_SECRET_LIFETIME, sign_client_secret

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adsunify.adapter.network import Account, Template
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import Template
 from adsunify.http.messages import build_request_url
 from adsunify.networks.reddit import native, reads, targeting
 from adsunify.networks.registry import get_adapter

@@ -13,8 +13,9 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.error_rules import match_error_rule
-from adsunify.adapter.network import Account, ParsedError
+from adsunify.adapter.network import ParsedError
 from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.registry import get_adapter

@@ -16,7 +16,8 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from adsunify.adapter.network import Account, get_level
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.registry import get_adapter

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import replay_flow
-from adsunify.adapter.network import Account
 from adsunify.contract import ENDPOINTS, ApiRequest
 from adsunify.contract.messages import parse_request
 from adsunify.errors import InvalidInput, LookupNeeded

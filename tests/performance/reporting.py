@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.insights import DatedValues, sum_by_day
-from adsunify.adapter.network import Account
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 from .loops import DAYS, FIRST, ZONE, load_loop, rows

@@ -17,16 +17,9 @@ from functools import cache
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account, require_currency, require_timezone
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import (
-    Account,
-    ItemResult,
-    Level,
-    ParsedError,
-    require_currency,
-    require_timezone,
-    split_words,
-)
+from adsunify.adapter.network import ItemResult, Level, ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Request, Response

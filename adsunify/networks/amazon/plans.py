@@ -9,12 +9,13 @@ from functools import cache, partial
 from attrs import evolve
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.network import Level, get_level
 from adsunify.errors import Issue
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

@@ -10,6 +10,7 @@ from functools import partial
 from attrs import evolve, frozen
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
@@ -23,7 +24,7 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
 from adsunify.adapter.metrics import Metric
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.reports import download_report, join_job_ids, parse_report_rows, split_job_id
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     ReportQuery,
@@ -15,7 +16,7 @@ from adsunify.adapter.entity_reports import (
     parse_entity_rows,
     read_row_id,
 )
-from adsunify.adapter.network import Account, split_words
+from adsunify.adapter.network import split_words
 from adsunify.http.messages import Flow
 
 from .reads import (

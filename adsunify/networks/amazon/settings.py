@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import ENTITY_KINDS, Kind

@@ -16,11 +16,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
     Extra,
@@ -29,7 +29,6 @@ from adsunify.adapter.network import (
     PayloadRules,
     Template,
     project_sunset,
-    require_timezone,
 )
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request, Response

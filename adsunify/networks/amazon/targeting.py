@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import Keyword
 from adsunify.values.exact_json import Json

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, split_words
+from adsunify.adapter.network import ItemResult, Level, ParsedError, split_words
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after

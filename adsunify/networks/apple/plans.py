@@ -9,12 +9,13 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk
 from adsunify.adapter.flows import fetch_or_none
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_parent_member
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.errors import InvalidInput, Issue, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

@@ -9,6 +9,7 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.account import Account
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import completed_flow, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
@@ -22,7 +23,7 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, build_token_request, can_sign
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.adapter.settings import to_account_time

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     EntityRows,
@@ -19,7 +20,7 @@ from adsunify.adapter.entity_reports import (
 )
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE
-from adsunify.adapter.network import Account, get_level
+from adsunify.adapter.network import get_level
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request, Response

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting, split_words
+from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json

@@ -15,21 +15,19 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input, Period
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     Credential,
     ErrorRule,
     Extra,
-    Goal,
     Level,
     Login,
     Network,
     PayloadRules,
-    Period,
     Template,
     list_locked_members,
     project_sunset,

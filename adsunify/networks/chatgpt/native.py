@@ -14,9 +14,10 @@ from urllib.parse import quote, urlencode
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, Level, ParsedError, require_currency, split_words
+from adsunify.adapter.network import Level, ParsedError, split_words
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.values.currencies import get_exponent

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.catalogs import CatalogPage, CatalogRow
 from adsunify.adapter.flows import MAX_PAGES, completed_flow, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
@@ -22,7 +23,7 @@ from adsunify.adapter.hierarchy import (
     check_query,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, MetricValue, sum_by_day
-from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, invalid_input

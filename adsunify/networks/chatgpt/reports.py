@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.entity_reports import (
     MAX_ENTITY_IDS,
     EntityReportPage,
@@ -15,7 +16,6 @@ from adsunify.adapter.entity_reports import (
     parse_entity_rows,
     read_row_id,
 )
-from adsunify.adapter.network import Account, require_timezone
 from adsunify.adapter.reports import parse_date
 from adsunify.errors import PermissionRefused, ProviderNotFound
 from adsunify.http.messages import Flow, Request, Response

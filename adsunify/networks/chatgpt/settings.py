@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
+from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import is_web_address
 from adsunify.plans.records import Kind

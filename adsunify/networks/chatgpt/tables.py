@@ -16,16 +16,15 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     Credential,
     ErrorRule,
-    Goal,
     Level,
     Login,
     Network,

@@ -17,8 +17,9 @@ from functools import lru_cache
 
 from attrs import evolve, field, frozen
 
+from adsunify.adapter.account import Account, require_currency, require_timezone
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ItemResult, ParsedError, require_currency, require_timezone, split_words
+from adsunify.adapter.network import ItemResult, ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response

@@ -7,12 +7,13 @@ from datetime import date, datetime
 from functools import partial
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.edit_members import EditPart, check_edit, merge_edit_parts
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.lifecycle import build_plan, completed_plan
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level, require_timezone
+from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow

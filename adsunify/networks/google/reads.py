@@ -9,6 +9,7 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
@@ -22,7 +23,7 @@ from adsunify.adapter.hierarchy import (
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
 from adsunify.adapter.metrics import Metric
-from adsunify.adapter.network import Account, Level, get_level, split_words
+from adsunify.adapter.network import Level, get_level, split_words
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, invalid_input

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Setting, split_words
+from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind

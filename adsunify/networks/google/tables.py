@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.brief_checks import check_start_is_midnight
 from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
     Extra,
@@ -28,7 +28,6 @@ from adsunify.adapter.network import (
     PayloadRules,
     Sunset,
     Template,
-    require_timezone,
     split_words,
 )
 from adsunify.errors import InvalidInput, Issue

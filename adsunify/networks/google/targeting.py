@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from unicodedata import east_asian_width
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, require_change
 from adsunify.adapter.native_money import is_number
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.models.brief import CampaignBrief, Keyword
 from adsunify.models.error_messages import find_web_url_error

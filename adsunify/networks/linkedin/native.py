@@ -17,8 +17,9 @@ from functools import cache
 from typing import TypeGuard
 from urllib.parse import quote
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.native_money import MoneyUnit, to_native_units
-from adsunify.adapter.network import Account, Level, ParsedError, Sunset, require_currency, split_words
+from adsunify.adapter.network import Level, ParsedError, Sunset, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after

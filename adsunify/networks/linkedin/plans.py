@@ -10,11 +10,12 @@ from functools import cache, partial
 from attrs import evolve, frozen
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_if_possible
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_status_member
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level, require_currency
+from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request, build_request_url
 from adsunify.models.brief import CampaignBrief

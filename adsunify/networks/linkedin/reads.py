@@ -9,6 +9,7 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
@@ -21,7 +22,7 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response

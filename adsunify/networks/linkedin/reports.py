@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     ReportQuery,
@@ -15,7 +16,7 @@ from adsunify.adapter.entity_reports import (
 )
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.insights import DateRange
-from adsunify.adapter.network import Account, get_level
+from adsunify.adapter.network import get_level
 from adsunify.http.messages import Flow, Request
 
 from . import native as linkedin

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
+from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json

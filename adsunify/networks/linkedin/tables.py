@@ -20,19 +20,10 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import partial
 from typing import Literal
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.metrics import History, Metric, ReportLevel
-from adsunify.adapter.network import (
-    Account,
-    Catalog,
-    ErrorRule,
-    Extra,
-    Level,
-    Network,
-    PayloadRules,
-    Template,
-    split_words,
-)
+from adsunify.adapter.network import Catalog, ErrorRule, Extra, Level, Network, PayloadRules, Template, split_words
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief

@@ -16,8 +16,9 @@ from functools import cache, partial
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.native_money import MoneyUnit, is_number
-from adsunify.adapter.network import Account, ParsedError, require_currency, split_words
+from adsunify.adapter.network import ParsedError, split_words
 from adsunify.errors import ProviderError, invalid_input
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after

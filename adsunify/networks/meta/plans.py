@@ -7,12 +7,13 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk, require_change
 from adsunify.adapter.flows import fetch_or_none
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level
+from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

@@ -11,6 +11,7 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import fetch_response, fetch_rows, next_page_builder
 from adsunify.adapter.hierarchy import (
     DiscoveredAccount,
@@ -23,7 +24,7 @@ from adsunify.adapter.hierarchy import (
     fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
-from adsunify.adapter.network import Account, Level
+from adsunify.adapter.network import Level
 from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, can_sign
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable

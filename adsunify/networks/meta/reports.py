@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import EntityReportPage, ReportQuery, cover_report, fetch_part, parse_entity_rows
 from adsunify.adapter.insights import PendingReport
-from adsunify.adapter.network import Account, get_level
+from adsunify.adapter.network import get_level
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import ProviderError
 from adsunify.http.messages import Flow, Request, Response

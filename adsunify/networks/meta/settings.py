@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import is_number, parse_native_amount
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind

@@ -17,21 +17,19 @@ from datetime import date, datetime
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input, Period
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
     Extra,
-    Goal,
     Level,
     Login,
     Network,
     PayloadRules,
-    Period,
     Sunset,
     Template,
     split_words,

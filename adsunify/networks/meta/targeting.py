@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import apply_targeting
-from adsunify.adapter.network import Account
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Change, Kind

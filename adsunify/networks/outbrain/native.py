@@ -13,8 +13,9 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.native_money import MoneyUnit, is_number
-from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, split_words
+from adsunify.adapter.network import ItemResult, Level, ParsedError, split_words
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief

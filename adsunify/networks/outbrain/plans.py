@@ -10,12 +10,13 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, EditResult, apply_edit, assess_risk
 from adsunify.adapter.flows import fetch_if_possible, fetch_response
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level, require_currency
+from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief

@@ -11,6 +11,7 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account
 from adsunify.adapter.catalogs import CatalogPage, parse_catalog_rows
 from adsunify.adapter.flows import completed_flow, fetch_if_possible, fetch_pages, fetch_response
 from adsunify.adapter.hierarchy import (
@@ -25,7 +26,7 @@ from adsunify.adapter.hierarchy import (
     fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import ProviderNotFound, ProviderUnreadable, invalid_input

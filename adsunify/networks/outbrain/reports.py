@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     ReportQuery,
@@ -18,7 +19,6 @@ from adsunify.adapter.entity_reports import (
 )
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE
-from adsunify.adapter.network import Account
 from adsunify.adapter.reports import parse_date
 from adsunify.errors import PermissionRefused, ProviderNotFound, invalid_input
 from adsunify.http.messages import Flow, Request, Response

@@ -8,9 +8,11 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import is_number
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, require_currency
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.http.messages import Response

@@ -16,21 +16,19 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input, Period
 from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     Credential,
     ErrorRule,
-    Goal,
     Level,
     Login,
     Network,
     PayloadRules,
-    Period,
     Template,
     project_sunset,
     split_words,

@@ -9,6 +9,7 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import fetch_response, fetch_rows
@@ -23,7 +24,7 @@ from adsunify.adapter.hierarchy import (
     fetch_entity_page,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeErrorDetails, ProviderError, invalid_input

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     ReportQuery,
@@ -18,7 +19,7 @@ from adsunify.adapter.entity_reports import (
     read_row_id,
 )
 from adsunify.adapter.insights import PendingReport
-from adsunify.adapter.network import Account, get_level, split_words
+from adsunify.adapter.network import get_level, split_words
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import require_id

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
+from adsunify.adapter.formats import Period
+from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
 from adsunify.adapter.settings import Lock, start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import find_web_url_error, is_web_address

@@ -18,19 +18,17 @@ from typing import Literal
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input, Period
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
     Extra,
-    Goal,
     Level,
     Network,
     PayloadRules,
-    Period,
     Template,
     project_sunset,
     split_words,

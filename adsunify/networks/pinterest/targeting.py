@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import apply_targeting
 from adsunify.adapter.flows import fetch_or_none
-from adsunify.adapter.network import Account, Network, split_words
+from adsunify.adapter.network import Network, split_words
 from adsunify.errors import Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief, Keyword

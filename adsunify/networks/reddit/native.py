@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ParsedError, require_currency, split_words
+from adsunify.adapter.network import ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response, build_request_url

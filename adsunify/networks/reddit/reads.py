@@ -9,6 +9,7 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_pages, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
@@ -23,7 +24,7 @@ from adsunify.adapter.hierarchy import (
     fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
-from adsunify.adapter.network import Account, Level, require_timezone
+from adsunify.adapter.network import Level
 from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import ProviderError, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, Response

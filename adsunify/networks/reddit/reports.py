@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     ReportQuery,
@@ -12,7 +13,6 @@ from adsunify.adapter.entity_reports import (
     parse_entity_rows,
     read_row_id,
 )
-from adsunify.adapter.network import Account, require_timezone
 from adsunify.http.messages import Flow, Request, Response
 
 from . import native as reddit

@@ -16,15 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
     Extra,
-    Goal,
     Level,
     Network,
     PayloadRules,

@@ -16,8 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ItemResult, Level, ParsedError, require_currency, split_words
+from adsunify.adapter.network import ItemResult, Level, ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response

@@ -7,13 +7,14 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import collect_minor_unit_warnings
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level
+from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.flows import fetch_pages, fetch_response, next_page_builder
 from adsunify.adapter.hierarchy import (
@@ -24,7 +25,7 @@ from adsunify.adapter.hierarchy import (
     fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
-from adsunify.adapter.network import Account, Level, require_timezone
+from adsunify.adapter.network import Level
 from adsunify.adapter.reports import download_report, parse_report_rows
 from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response

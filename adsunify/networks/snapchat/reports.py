@@ -8,6 +8,7 @@ from functools import partial
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     EntityRows,
@@ -20,7 +21,7 @@ from adsunify.adapter.entity_reports import (
 )
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Account, get_level, require_timezone
+from adsunify.adapter.network import get_level
 from adsunify.errors import ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.dates import split_date_range

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
+from adsunify.adapter.formats import Period
+from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
 from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue
 from adsunify.plans.records import Kind

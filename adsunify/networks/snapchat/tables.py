@@ -17,19 +17,17 @@ from decimal import Decimal
 from functools import partial
 from urllib.parse import parse_qsl
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input, Period
 from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
     Extra,
-    Goal,
     Level,
     Network,
     PayloadRules,
-    Period,
     Template,
     project_sunset,
     split_words,

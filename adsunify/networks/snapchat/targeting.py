@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import apply_targeting, list_item_ids
 from adsunify.adapter.flows import fetch_or_none
-from adsunify.adapter.network import Account, Network
+from adsunify.adapter.network import Network
 from adsunify.errors import Issue, ProviderThrottled, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

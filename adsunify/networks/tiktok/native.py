@@ -21,17 +21,11 @@ from unicodedata import east_asian_width
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.flows import next_page_builder
+from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import (
-    Account,
-    ItemResult,
-    ParsedError,
-    Period,
-    project_sunset,
-    require_currency,
-    split_words,
-)
+from adsunify.adapter.network import ItemResult, ParsedError, project_sunset, split_words
 from adsunify.http.messages import BodyEncoding, Request, Response
 from adsunify.http.retry_after import parse_http_date, parse_retry_after
 from adsunify.plans.records import Kind, Step

@@ -10,13 +10,14 @@ from functools import cache, partial
 from attrs import evolve
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import EditPart, check_edit, merge_edit_parts
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk, require_change
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.hierarchy import ParsedEntity
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief

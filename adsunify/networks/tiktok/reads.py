@@ -10,12 +10,13 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.account import Account
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import completed_flow, fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity, drop_orphans
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
 from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input

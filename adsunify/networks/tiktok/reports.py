@@ -7,8 +7,8 @@ from datetime import datetime
 
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import EntityReportPage, ReportQuery, cover_report, fetch_part, parse_entity_rows
-from adsunify.adapter.network import Account
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.exact_json import Json, dumps
 

@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
+from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import is_number
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting, split_words
+from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
 from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import apply_targeting
 from adsunify.adapter.edits import require_change
 from adsunify.adapter.flows import fetch_pages, fetch_response, fetch_rows
-from adsunify.adapter.network import Account, Network, split_words
+from adsunify.adapter.network import Network, split_words
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

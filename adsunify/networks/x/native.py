@@ -18,9 +18,10 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account, require_currency, require_timezone
 from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit, is_number
-from adsunify.adapter.network import Account, ItemResult, ParsedError, require_currency, require_timezone, split_words
+from adsunify.adapter.network import ItemResult, ParsedError, split_words
 from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput, ProviderUnreadable, invalid_input
 from adsunify.http.messages import BodyEncoding, Request, RequestKind, Response, build_request_url

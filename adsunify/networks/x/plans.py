@@ -10,11 +10,12 @@ from functools import cache
 from attrs import evolve
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
 from adsunify.adapter.native_money import to_native_units
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level
+from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief

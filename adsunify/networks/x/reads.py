@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from attrs import evolve, frozen
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.flows import completed_flow, fetch_response
 from adsunify.adapter.hierarchy import (
     DiscoveredAccount,
@@ -21,7 +22,7 @@ from adsunify.adapter.hierarchy import (
     fetch_entity_page,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
-from adsunify.adapter.network import Account, Level, get_level, require_timezone
+from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, RequestToken, build_consent_url, can_sign
 from adsunify.adapter.reports import download_report, join_job_ids, parse_report_rows, split_job_id
 from adsunify.errors import (

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import (
     EntityReportPage,
     ReportQuery,
@@ -15,7 +16,7 @@ from adsunify.adapter.entity_reports import (
     parse_entity_rows,
 )
 from adsunify.adapter.insights import DateRange
-from adsunify.adapter.network import Account, Level, get_level
+from adsunify.adapter.network import Level, get_level
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
+from adsunify.adapter.formats import Period
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.errors import Issue
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json

@@ -20,11 +20,11 @@ from functools import partial
 from types import NoneType
 from typing import Literal
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Input
 from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
     Extra,

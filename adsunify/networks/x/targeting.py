@@ -11,9 +11,10 @@ from functools import partial
 from attrs import frozen
 
 from adsunify.adapter import flows
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import require_change
 from adsunify.adapter.flows import fetch_response
-from adsunify.adapter.network import Account, Network, split_words
+from adsunify.adapter.network import Network, split_words
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief

@@ -8,8 +8,9 @@ from typing import Any
 
 from adsunify.actor import Actor
 from adsunify.adapter import flows
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity, is_valid_id
-from adsunify.adapter.network import Account, Network, Setting, get_level
+from adsunify.adapter.network import Network, Setting, get_level
 from adsunify.adapter.settings import get_display_value, list_settings
 from adsunify.errors import InvalidInput, ProviderNotFound
 from adsunify.execution.status_updates import REMOVED_STATUSES

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.launches.cells import Cell, make_cells
 from adsunify.launches.states import CellState, ChangeSetAction

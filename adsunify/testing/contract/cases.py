@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import InvalidInput
 from adsunify.networks import ADAPTERS_VARIABLE
 from adsunify.networks.registry import discover_packages, get_adapter

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan
 from adsunify.plans.records import Plan

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.edits import Edit, Percentage
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, ProviderNotFound
 from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
 from adsunify.http.messages import Request, Response, build_request_url

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import completed_flow, run_flow
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.network import Account
 from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials, OAuthClient
 from adsunify.errors import (
     AdsunifyError,

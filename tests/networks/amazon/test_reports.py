@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import EntityReportPage, ReportQuery
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.errors import ProviderError, ProviderUnreadable
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.amazon import reports

@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_brief
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_brief
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
 from adsunify.http.messages import Response, build_request_url

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.models.brief import read_brief

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Flow, Request, Response, build_request_url

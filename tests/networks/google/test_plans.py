@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import InvalidInput
 from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
 from adsunify.http.messages import Response

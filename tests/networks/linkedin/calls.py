@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, Percentage
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, ProviderUnreadable
 from adsunify.networks.linkedin import plans, reads

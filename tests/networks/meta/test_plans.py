@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.network import Account, split_words
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import split_words
 from adsunify.errors import (
     InvalidInput,
 )

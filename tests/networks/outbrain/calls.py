@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief

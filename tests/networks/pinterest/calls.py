@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_brief
-from adsunify.adapter.network import Account
 from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response

@@ -9,7 +9,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import InvalidInput, ProviderNotFound
 from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, StepOutcome, Throttled, classify_write
 from adsunify.http.messages import Response, build_request_url

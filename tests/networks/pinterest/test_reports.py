@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import ReportQuery
-from adsunify.adapter.network import Account
 from adsunify.errors import ProviderError, ProviderThrottled, ProviderUnreadable
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.pinterest import reports

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Response

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.adapter.network import Account, split_words
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import split_words
 from adsunify.errors import InvalidInput, ProviderNotFound, ProviderThrottled, ProviderUnreadable
 from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write
 from adsunify.http.messages import Response, build_request_url

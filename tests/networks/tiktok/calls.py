@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import check_brief
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import read_brief

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.network import Account
 from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import InvalidInput, ProviderNotFound
 from adsunify.http.messages import build_request_url

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.adapter.oauth import OAuthClient
 from adsunify.errors import ProviderThrottled
 from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, classify_write

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
 from adsunify.plans.records import Plan

@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 
 from attrs import define, field, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.entity_reports import EntityReportPage, ReportQuery
-from adsunify.adapter.network import Account
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import dumps_bytes, loads

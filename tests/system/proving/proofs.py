@@ -13,8 +13,8 @@ from urllib.parse import unquote_plus
 from attrs import evolve, frozen
 
 from adsunify.actor import Actor
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.network import Account
 from adsunify.errors import ProviderNotFound
 from adsunify.http.transport import HttpTransport
 from adsunify.networks.samples import make_brief

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.catalogs import fetch_catalog_page
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.network import Account, Catalog
+from adsunify.adapter.network import Catalog
 from adsunify.http.messages import Request, Response
 from adsunify.networks.registry import get_adapter
 

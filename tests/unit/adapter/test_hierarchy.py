@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.flows import fetch_response, memoize_reads, next_page_builder, run_flow
 from adsunify.adapter.hierarchy import (
     MAX_FILTER_PAGES,
@@ -19,7 +20,7 @@ from adsunify.adapter.hierarchy import (
     require_same_entity,
     require_valid_id,
 )
-from adsunify.adapter.network import Account, Level, Network
+from adsunify.adapter.network import Level, Network
 from adsunify.errors import ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, Response, Sleep
 from adsunify.networks.registry import get_adapter

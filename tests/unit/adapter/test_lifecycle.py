@@ -9,8 +9,9 @@ import pytest
 from attrs import evolve
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import parse_entity
-from adsunify.adapter.network import Account, Level, NativeEntity, PayloadRules
+from adsunify.adapter.network import Level, NativeEntity, PayloadRules
 from adsunify.errors import InvalidInput
 from adsunify.http.messages import Request
 from adsunify.networks.registry import get_adapter

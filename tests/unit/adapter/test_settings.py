@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, apply_edit
-from adsunify.adapter.network import Account
 from adsunify.adapter.settings import list_bulk_fields, list_settings
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter

@@ -12,8 +12,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account
 from adsunify.adapter.spend import (
     Budget,
     Moment,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Account
 from adsunify.alerts.evaluation import evaluate_pace, list_spend_windows, read_paced_budgets
 from adsunify.alerts.rules import Alert, Evaluation, Scope
 from adsunify.alerts.windows import FigureState, Window, WindowSums, read_spend

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import list_native_names
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.network import Account, Template
+from adsunify.adapter.network import Template
 from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.guardrails.exposure import ExposureReader
 from adsunify.guardrails.plans import attach_exposure

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from adsunify.adapter.network import Account
+from adsunify.adapter.account import Account
 from adsunify.errors import InvalidInput
 from adsunify.launches.cells import Cell, make_cells
 from adsunify.models.launch import NewLaunch

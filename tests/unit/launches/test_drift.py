@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adsunify.adapter.network import Account, Setting
+from adsunify.adapter.account import Account
+from adsunify.adapter.network import Setting
 from adsunify.adapter.settings import list_settings
 from adsunify.launches.drift import STATUS_FIELD, compare_entity, has_same_meaning
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter

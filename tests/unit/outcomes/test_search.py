@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Account
 from adsunify.networks.registry import get_adapter
 from adsunify.outcomes.changes import judge_update
 from adsunify.outcomes.deciding import ItemDecision, refuse_shared_entities

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.flows import next_page_builder
 from adsunify.adapter.native_money import MoneyUnit
-from adsunify.adapter.network import Account, ParsedError, require_currency, split_words
+from adsunify.adapter.network import ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.http.messages import Request, Response
 from adsunify.values.currencies import get_exponent

@@ -9,12 +9,13 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.adapter import lifecycle
+from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk, check_payload_amounts
 from adsunify.adapter.flows import fetch_pages
 from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_parent_member
 from adsunify.adapter.native_money import to_native_amount
-from adsunify.adapter.network import Account, Level, NativeEntity, get_level
+from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderError
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 
 from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.flows import fetch_response, fetch_rows
 from adsunify.adapter.hierarchy import (
     DiscoveredAccount,
@@ -20,7 +21,7 @@ from adsunify.adapter.hierarchy import (
     fetch_lineage,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
-from adsunify.adapter.network import Account, Level, require_timezone
+from adsunify.adapter.network import Level
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.dates import get_timezone, split_date_range

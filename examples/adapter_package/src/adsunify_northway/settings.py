@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
-from adsunify.adapter.network import Account, EditMember, NativeEntity, Period, Setting
+from adsunify.adapter.formats import Period
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.adapter.settings import start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind

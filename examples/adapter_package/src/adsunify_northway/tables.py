@@ -13,18 +13,16 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
+from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Goal, Input, Period
 from adsunify.adapter.metrics import History, Metric
 from adsunify.adapter.network import (
-    Account,
     Catalog,
     ErrorRule,
-    Goal,
     Level,
     Network,
     PayloadRules,
-    Period,
     Template,
     list_locked_members,
     split_words,
