@@ -119,13 +119,17 @@ class Statement:
         compiled = self._compile_for(connection)
         columns = zip(*map(compiled.bind_values, bound_rows), strict=True)
         rows_by_statement: list[list[Any]] = [[] for _ in bound_rows]
-        for *row, number in _fetch_postgresql(connection, _batch_sql(compiled, connection.dialect), list(columns)):
+        for *row, number in _fetch_postgresql(connection, self.batch_text(connection), list(columns)):
             rows_by_statement[number - 1].append(row)
         return [compiled.make_rows(rows) for rows in rows_by_statement]
 
     def text(self, connection: Connection) -> str:
         """Return the SQL text that the driver gets."""
         return self._compile_for(connection).text
+
+    def batch_text(self, connection: Connection) -> str:
+        """Return the SQL text of :meth:`fetch_all_batched` that the driver gets."""
+        return _batch_sql(self._compile_for(connection), connection.dialect)
 
     def _compile_for(self, connection: Connection) -> _Compiled:
         dialect = connection.dialect
@@ -242,13 +246,17 @@ def _fetch_postgresql(connection: Connection, text: str, values: Sequence[Any]) 
 
 @cache
 def _batch_sql(compiled: _Compiled, dialect: Dialect) -> str:
-    """Build a SELECT for many sets of values, given as columns; the last column of a row is the number of its set."""
+    """Build a SELECT for many sets of values, given as columns; the last column of a row is the number of its set.
+
+    ``OFFSET 0`` keeps PostgreSQL from joining the sets with the table as a whole: each set is looked up by the index. A
+    join that reads the whole table is cheap while the table is new, and a cached plan keeps it while the table grows.
+    """
     columns = ", ".join(f"${number}::{type_.compile(dialect)}[]" for number, type_ in enumerate(compiled.types, 1))
     names = ", ".join(f"value{number}" for number in range(1, len(compiled.types) + 1))
     text = re.sub(r"\$(\d+)", r"asked.value\1", compiled.text)
     return (
         f"SELECT found.*, asked.number FROM unnest({columns}) WITH ORDINALITY AS asked({names}, number), "
-        f"LATERAL ({text}) AS found"
+        f"LATERAL (SELECT * FROM ({text}) AS row OFFSET 0) AS found"
     )
 
 

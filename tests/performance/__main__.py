@@ -20,6 +20,7 @@ SECTIONS = {
     7: ("importing", "imports, memory and the start of the server"),
     6: ("reporting", "report rows become figures, against loops written by hand"),
     9: ("guarding", "prepare and execute with 100 guardrails, against the same without"),
+    10: ("scaling", "requests spread over several server processes, against processes without a server"),
     8: ("growing", "calls with many operations stored, against the same with a thousand"),  # the longest
 }
 HEADINGS = ("name", "best", "median", "spread", "goal", "met")

@@ -31,10 +31,15 @@ class Process:
     ready: Any = None
 
     def ask(self, question: Any) -> Any:
+        """Send a question and return its answer."""
+        self.send(question)
+        return self.said()
+
+    def send(self, question: Any) -> None:
+        """Send a question whose answer :meth:`said` returns."""
         assert self.child.stdin is not None
         self.child.stdin.write(json.dumps(question) + "\n")
         self.child.stdin.flush()
-        return self.said()
 
     def said(self) -> Any:
         assert self.child.stdout is not None

@@ -106,9 +106,7 @@ class Loaded:
 
     def explain(self) -> str:
         """A profile of the server's event loop under this load."""
-        assert self.server.child.stdin is not None
-        self.server.child.stdin.write('"profile"\n')
-        self.server.child.stdin.flush()
+        self.server.send("profile")
         self._ask()
         return str(self.server.ask("report"))
 
@@ -140,7 +138,7 @@ def results(rounds: int) -> Iterator[Result]:
 
 
 def _measure_engine(engine: str, url: str, rounds: int) -> Iterator[Result]:
-    world, ids = asyncio.run(_fill(url))
+    world, ids = asyncio.run(fill(url))
     with ExitStack() as running:
         load = running.enter_context(process("load", core=LOAD_CORE, waits=False))
         server = running.enter_context(process("server", "ours", url, core=SERVER_CORE))
@@ -179,7 +177,8 @@ def _of_least(name: str) -> str:
     return f"{LEAST}: {name}"
 
 
-async def _fill(url: str) -> tuple[World, Sequence[str]]:
+async def fill(url: str) -> tuple[World, Sequence[str]]:
+    """A world in an empty database, and the ids of its operations."""
     service = await opened(url)
     world = await made(service)
     ids = await world.prepared([chain()] * OPERATIONS)

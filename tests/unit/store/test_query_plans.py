@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Connection, Delete, Select, Update
 
 from adsunify import store
+from adsunify.store import operations
 from adsunify.store.statement import Statement
 
 from .world import World
@@ -47,3 +48,18 @@ async def test_no_statement_walks_through_a_table_that_grows(world: World) -> No
         return found
 
     assert await world.store.read(walks) == WALKS
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+async def test_sets_of_values_are_looked_up_by_the_index(world: World) -> None:
+    """Also while the table is new: PostgreSQL keeps the plan of a prepared statement while the table grows."""
+
+    def explain(connection: Connection) -> str:
+        text = operations._FIND_BOUND_KEY.batch_text(connection)
+        many = re.sub(r"\$\d+", "ARRAY(SELECT generate_series(1, 50)::VARCHAR)", text)
+        return "\n".join(row[0] for row in connection.exec_driver_sql(f"EXPLAIN {many}"))
+
+    plan = await world.store.read(explain)
+    assert "Index Scan using" in plan, plan
+    assert "Hash" not in plan, plan
+    assert "Seq Scan" not in plan, plan
