@@ -1,74 +1,86 @@
-"""Help a person to clear up operations whose outcome is unknown, or that stopped in the middle of a write.
+"""Recover operations whose outcome is unknown, or whose process ended in the middle of a write.
 
-Nobody knows whether the last write of such an operation was done, so adsunify never sends it again, and neither does
-this script: it only reads. For each doubtful step it compares the plan with the account, as the network shows it now.
+It is not known whether the last write of such an operation was done, so adsunify never sends it again. An inspection
+looks for the write at the network. Once every step is decided, the rest is prepared as a new operation, which has the
+same steps and sends only those that are not written.
 
-Needs: a connected account. It looks at the latest 50 operations, or at those that are named.
-Prints: for each operation the steps that were applied, what the account shows for the doubtful one, and what to do.
-The exit code is 1 if there is such an operation. What is not in the account yet may still appear: wait some minutes and
-run the script again before you prepare anything anew.
+Needs: a connected account, and a write-enabled credential. It takes all such operations, or those that are named.
+Prints: what the inspection found, and what is left to be written. Without ``--execute`` nothing is written.
+The exit code is 1 while something is left to be done. That an entity was not created is decided by two inspections, the
+second about 15 minutes after the write, so run the script again. ``adsunify undo`` takes an operation back instead.
 """
 
 import argparse
-import json
-import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
-from adsunify import Ads, Operation
-from adsunify.answers import Node, PlanStep
+from adsunify import Ads, AdsunifyError, InvalidInput, Operation
 
-MATCH = "Is this new since {at}? Then the write was done: prepare only what is missing. If not, or in doubt: {look}"
-LOOK = "look at the account on the network's own pages before you prepare anything. Never repeat the operation."
+SETTLE = "Or look at the account and decide it, at {url} or with adsunify settle {id} {step} applied (or not_applied)."
 
 
-def is_doubtful(operation: Operation) -> bool:
-    """Tell whether the outcome of a write of the operation is unknown."""
-    return operation.status == "unknown" or operation.stalled
+def list_doubtful(client: Ads) -> Iterator[Operation]:
+    """List the operations with an unknown outcome, and those whose process ended during a write."""
+    yield from client.operations.list(status="unknown")
+    yield from (operation for operation in client.operations.list(status="running") if operation.stalled)
 
 
-def describe_step(step: PlanStep, at: datetime | None, nodes: Sequence[Node]) -> Iterator[str]:
-    """Describe what the account shows for a doubtful step, which began at ``at``, and what to do."""
-    request = json.dumps([step.path, step.body], default=str)
-    if step.action == "create":
-        matches = [node for node in nodes if node.name is not None and json.dumps(node.name) in request]
-    else:
-        matches = [node for node in nodes if re.search(rf"\b{re.escape(node.id)}\b", request)]
-    for node in matches:
-        yield f"The account shows {node.kind} {node.id}: {node.name}, {node.status or node.native_status}."
-    for change in step.changes:
-        yield f"Planned: {change.field} {change.before} -> {change.after}."
-    if step.action == "create" and matches:
-        yield MATCH.format(at=at, look=LOOK)
-    elif step.action == "create":
-        yield f"The account shows nothing new with a name of this step: {LOOK}"
-    else:
-        yield f"If it shows what was planned, the write was done. In doubt: {LOOK}"
+def find_last(client: Ads, operation_id: str) -> Operation:
+    """Return the last operation that carries on with an operation. A resumed operation keeps its status."""
+    operation = client.operations.get(operation_id)
+    while operation.resumed_by is not None:
+        operation = client.operations.get(operation.resumed_by)
+    return operation
 
 
-def main(client: Ads, operation_ids: Sequence[str]) -> int:
-    """Describe the doubtful operations. Returns how many there are."""
-    names = list(operation_ids) or [row.id for row in client.operations.list() if is_doubtful(row)]
-    operations = [operation for operation in map(client.operations.get, names) if is_doubtful(operation)]
-    for operation in operations:
-        receipts = {receipt.key: receipt for receipt in operation.receipt.steps}  # the last attempt of each step
-        tree = client.accounts.tree(operation.account_id)
-        created = {entity.entity_id for entity in operation.created}
-        nodes = [node for node in tree.nodes if node.id not in created]
-        print(f"{operation.network} {operation.action} {operation.id}: {operation.review_url}")
-        for step in operation.plan.steps:
-            receipt = receipts.get(step.key)
-            print(f"  {'planned' if receipt is None else receipt.state}: {step.does}")
-            if receipt is not None and receipt.state in ("ambiguous", "in_flight"):
-                print("    " + "\n    ".join(describe_step(step, receipt.intent_at, nodes)))
-        if tree.truncated:
-            print("  The account has more entities than the tree shows.")
-    return len(operations)
+def prepare_rest(client: Ads, operation: Operation) -> Operation | None:
+    """Inspect an operation and prepare its rest; None where it is not known yet whether a step was done."""
+    inspection = client.operations.inspect(operation)
+    for step in inspection.steps:
+        print(f"  {step.verdict or step.state}: {step.description} {step.reason or ''}".rstrip())
+    if inspection.is_decided:
+        return client.operations.resume(operation)
+    print(f"  {inspection.advice}")
+    for step in inspection.steps:
+        if step.verdict == "undecided":
+            print(f"  {SETTLE.format(url=operation.review_url, id=operation.id, step=step.key)}")
+    return None
+
+
+def recover(client: Ads, operation: Operation, *, execute: bool) -> bool:
+    """Prepare the rest of an operation, and write it if ``execute`` is True. Returns whether nothing is left."""
+    is_rest = operation.resumes is not None and operation.status == "prepared" and not operation.expired
+    try:
+        rest = operation if is_rest else prepare_rest(client, operation)
+        if rest is None:
+            return False
+        written = {key for key, carried in rest.plan.carried.items() if carried.outputs is not None}
+        print(f"  The rest is {rest.id}: {rest.review_url}")
+        print(*(f"  to be written: {step.does}" for step in rest.plan.steps if step.key not in written), sep="\n")
+        if execute:
+            rest = client.operations.run(rest, confirmed=True)
+            print(f"  {rest.status}")
+        return rest.status == "succeeded"
+    except AdsunifyError as error:
+        print(f"  {error}")
+        return isinstance(error, InvalidInput) and error.code == "nothing_to_resume"
+
+
+def main(client: Ads, operation_ids: Sequence[str], *, execute: bool = False) -> int:
+    """Recover operations. Returns the number of those that are not written completely."""
+    ids = operation_ids or [operation.id for operation in list_doubtful(client)]
+    operations = {last.id: last for last in (find_last(client, id_) for id_ in ids)}
+    failures = 0
+    for operation in operations.values():
+        if operation.status != "succeeded":
+            print(f"{operation.network} {operation.action} {operation.id}: {operation.status}")
+            failures += not recover(client, operation, execute=execute)
+    return failures
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("operation", nargs="*", help="the ids of operations; without any, the latest are looked at")
+    parser.add_argument("operation", nargs="*", help="the ids of operations; all doubtful ones by default")
+    parser.add_argument("--execute", action="store_true", help="write the rest")
     given = parser.parse_args()
     with Ads.from_environment() as ads:
-        raise SystemExit(main(ads, given.operation) > 0)
+        raise SystemExit(main(ads, given.operation, execute=given.execute) > 0)

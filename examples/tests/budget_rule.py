@@ -12,7 +12,7 @@ from adsunify.answers import Node
 
 
 class UnknownOutcome(Exception):
-    """The network may have lowered the budget of an ad group or not. A person has to look at the account."""
+    """The network may have lowered the budget of an ad group or not. The operation has to be inspected."""
 
 
 def lower_budgets(client: Ads, account: Account, today: date, limit: Decimal, percent: int) -> list[str]:
@@ -55,5 +55,5 @@ def lower_budget(client: Ads, account: Account, ad_group: Node, percent: int, to
         return client.operations.run(operation, confirmed=True).status == "succeeded"
     except OperationError as error:
         if error.outcome != "not_applied":
-            raise UnknownOutcome(f"Ad group {ad_group.id}: look at {operation.review_url}") from error
+            raise UnknownOutcome(f"Ad group {ad_group.id}: inspect the operation at {operation.review_url}") from error
         return False

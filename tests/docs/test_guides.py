@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from adsunify import Ads
+from adsunify import Ads, OperationError
 from adsunify.cli.files import load_document
 from adsunify.events import DATA_MEMBERS, OPTIONAL_DATA_MEMBERS
 from adsunify.testing import SimulatedNetworks, sandbox
@@ -73,6 +73,26 @@ def test_a_key_of_an_expired_operation(client: Ads, networks: SimulatedNetworks)
     assert again.id == expired.id and again.expired
     fresh = run([code], "concepts.md", names)["operation"]
     assert (fresh.id != expired.id, fresh.status, fresh.expired) == (True, "prepared", False)
+
+
+def test_a_lost_write_is_found_and_the_rest_is_written(client: Ads, networks: SimulatedNetworks, capsys: Any) -> None:
+    """The blocks of "Something went wrong", in their order: the rest is written once, and all of it taken back."""
+    names = create_first_campaign(client)
+    operation = client.campaigns.create(names["account"], names["brief"])
+    writes_before = len(networks.writes("meta"))
+    networks.fail("meta", "POST", "/adsets", fault="reset_after")
+    with pytest.raises(OperationError, match="Inspect the operation"):
+        client.operations.run(operation, confirmed=True)
+    inspect, resume, undo = blocks("docs/something_went_wrong.md", "python")
+    names = run([inspect, resume], "something_went_wrong.md", {"client": client, "operation": operation})
+    paths = [write.path.rpartition("/")[2] for write in networks.writes("meta")[writes_before:]]
+    assert paths == ["campaigns", "adsets", "adcreatives", "ads"]
+    shown = capsys.readouterr().out
+    assert "in_doubt applied" in shown and "succeeded True" in shown
+    run([undo], "something_went_wrong.md", names)
+    assert capsys.readouterr().out == "succeeded\n"
+    campaign = names["rest"].created.campaign_id
+    assert client.campaigns.get(names["rest"].account_id, campaign).status not in ("active", "paused")
 
 
 @pytest.mark.parametrize("page", ["budgets", "bulk"])

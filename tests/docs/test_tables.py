@@ -23,6 +23,7 @@ def test_each_code_of_an_error_is_explained() -> None:
     assert [code for code, explanation in cells.items() if not all(explanation)] == []
     outcomes = {cells[code][0] for code in re.findall(r"^\| `(\w+)` \| \d+ \|", text, re.MULTILINE)}
     assert {word for outcome in outcomes for word in re.findall(r"`(\w+)`", outcome)} == set(OUTCOMES)
+    assert [outcome for outcome in outcomes if not outcome.startswith(("`", "as the operation"))] == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "networks").glob("*.md")), ids=lambda path: path.stem)

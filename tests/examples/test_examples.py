@@ -275,14 +275,51 @@ def test_backfill_insights(
 
 @pytest.mark.parametrize(("fault", "is_written"), [("reset_before", False), ("reset_after", True)])
 def test_recover_unknown(fault: Any, is_written: bool, run: Run, networks: SimulatedNetworks, client: Ads) -> None:
+    """What the network has is found, only the rest is written, and nothing is written twice."""
     assert run("recover_unknown") == (0, "")
     operation = prepare(client, networks)
     networks.fail("meta", "POST", "/adsets", fault=fault)
     with pytest.raises(OperationError):
         client.operations.run(operation, confirmed=True)
-    written = count_writes(networks)
+    written = list_written(networks)
     code, printed = run("recover_unknown")
-    assert (code, count_writes(networks)) == (1, written)
-    assert "applied: " in printed and "ambiguous: " in printed and operation.review_url in printed
-    assert ("The account shows adGroup" in printed) == is_written
-    assert run("recover_unknown", operation.id) == (1, printed)
+    assert (code, list_written(networks)) == (1, written)
+    if not is_written:
+        assert "undecided" in printed and "to be written" not in printed
+        networks.clock.advance(minutes=16)
+        code, printed = run("recover_unknown")
+        assert (code, list_written(networks)) == (1, written)
+    assert ("not_applied: " in printed) is not is_written
+    assert printed.count("to be written") == (2 if is_written else 3)
+    code, printed = run("recover_unknown", "--execute")
+    assert (code, printed.splitlines()[-1].strip()) == (0, "succeeded")
+    assert list_written(networks) == ["campaigns", "adsets", "adcreatives", "ads"]
+    assert run("recover_unknown", "--execute") == (0, "")
+    assert len(list_written(networks)) == 4
+    rest = client.operations.list().first()
+    assert rest.resumes == operation.id
+    active = client.operations.run(client.campaigns.activate(rest.account_id, rest), confirmed=True)
+    assert active.status == "succeeded"
+
+
+def list_written(networks: SimulatedNetworks) -> list[str]:
+    """The last part of the path of each native write."""
+    return [write.path.rpartition("/")[2] for write in networks.writes("meta")]
+
+
+def test_recover_what_a_person_must_decide(run: Run, networks: SimulatedNetworks, client: Ads) -> None:
+    """Lists do not show a creative as one that the operation made, so the script says how to decide it."""
+    operation = prepare(client, networks)
+    networks.fail("meta", "POST", "/adcreatives", fault="reset_before")
+    with pytest.raises(OperationError):
+        client.operations.run(operation, confirmed=True)
+    networks.clock.advance(minutes=16)
+    code, printed = run("recover_unknown", operation.id, "--execute")
+    assert (code, list_written(networks)) == (1, ["campaigns", "adsets"])
+    step = re.findall(rf"adsunify settle {operation.id} (\w+) ", printed)[0]
+    client.operations.settle(operation, step=step, verdict="not_applied")
+    code, printed = run("recover_unknown", operation.id, "--execute")
+    assert (code, list_written(networks)) == (0, ["campaigns", "adsets", "adcreatives", "ads"]), printed
+    prepared = prepare(client, networks)
+    code, printed = run("recover_unknown", prepared.id, "--execute")
+    assert "not executed" in printed and len(list_written(networks)) == 4
