@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from adsunify.actor import MAX_CREDENTIAL_LENGTH
 from adsunify.models.base import ApiModel
 from adsunify.models.error_messages import FORM_BY_PATTERN, UUID_REGEX
 from adsunify.plans.records import Kind
@@ -44,7 +45,8 @@ PATH_PATTERNS = {
     "network": PathPattern(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
     "entityId": PathPattern(r"^[^\x00-\x1f\x7f]{1,250}$", "an id as the network gives it, of 1 to 250 characters"),
     "credential": PathPattern(
-        r"^[^\x00-\x1f\x7f/]{1,250}$", "the identity of a credential, as the list of frozen credentials shows it"
+        rf"^[^\x00-\x1f\x7f]{{1,{MAX_CREDENTIAL_LENGTH}}}$",
+        "the identity of a credential, as the list of frozen credentials shows it",
     ),
     "resource": PathPattern(r"^[A-Za-z_]+(:[A-Za-z0-9_-]+)?$", "letters and underscores, perhaps with :suffix"),
 }

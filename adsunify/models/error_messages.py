@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import core_schema
 
+from adsunify.actor import MAX_CLIENT_ID_LENGTH
 from adsunify.errors import MAX_ISSUES, InvalidInput, Issue
 from adsunify.values import countries, dates, money
 
@@ -27,6 +28,10 @@ MAX_SHOWN_NAME_LENGTH = 60  # a path shows so many characters of a member's name
 FILE = "FILE"
 """The path of issues of a whole document."""
 UUID_REGEX = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
+CLIENT_ID_REGEX = (
+    rf"^([0-9A-Fa-f]{{8}}(-[0-9A-Fa-f]{{4}}){{3}}-[0-9A-Fa-f]{{12}}"
+    rf"|https://[!-~]{{1,{MAX_CLIENT_ID_LENGTH - len('https://')}}})$"
+)
 COUNTRY_REGEX = r"^[A-Z]{2}$"
 CURRENCY_REGEX = r"^[A-Z]{3}$"
 LANGUAGE_REGEX = r"^[a-z]{2}$"
@@ -44,6 +49,7 @@ FORM_BY_PATTERN = {
     money.AMOUNT_REGEX: money.AMOUNT_FORM,
     dates.INSTANT_REGEX: dates.INSTANT_FORM,
     UUID_REGEX: "a UUID, such as 0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
+    CLIENT_ID_REGEX: "the id of an agent's client: a UUID, or the https address of its document",
     COUNTRY_REGEX: countries.COUNTRY_FORM,
     CURRENCY_REGEX: "three uppercase letters, such as EUR",
     LANGUAGE_REGEX: "two lowercase letters, such as en",

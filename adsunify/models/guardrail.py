@@ -27,7 +27,7 @@ from adsunify.models.base import (
 )
 from adsunify.models.brief import Amount, Uuid, write_amount
 from adsunify.models.edit import convert_integral
-from adsunify.models.error_messages import CURRENCY_REGEX, Violation
+from adsunify.models.error_messages import CLIENT_ID_REGEX, CURRENCY_REGEX, Violation
 from adsunify.values.currencies import EXPONENTS, get_exponent
 from adsunify.values.money import MICROS, to_units
 
@@ -93,10 +93,18 @@ class SpendWindow(SpendLimits):
         def __init__(self, *, hours: int, daily: str | Decimal | None, lifetime: str | Decimal | None) -> None: ...
 
 
+def _convert_client_id(text: str) -> str:
+    """Return a UUID in lower case, and an address as it is."""
+    return text if text.startswith("https://") else text.lower()
+
+
+ClientId = Annotated[str, Field(pattern=CLIENT_ID_REGEX), AfterValidator(_convert_client_id)]
+
+
 class RuleClient(ApiModel):
     """An agent's client together with the user who connected it."""
 
-    client_id: Uuid
+    client_id: ClientId
     user_id: Uuid
 
 

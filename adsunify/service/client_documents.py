@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from adsunify.actor import MAX_CLIENT_ID_LENGTH
 from adsunify.errors import InvalidInput, NotFound
 from adsunify.http.safe_fetch import FetchError, FetchResponse, fetch_url, parse_public_url
 from adsunify.models.parsing import MAX_VALUES, count_values
@@ -64,6 +65,8 @@ def _check_url(url: str) -> None:
         raise _refuse(problem.issues[0].message) from None
     parts = urlsplit(url)
     segments = parts.path.lower().replace("%2e", ".").split("/")
+    if len(url) > MAX_CLIENT_ID_LENGTH:
+        raise _refuse(f"Its address must have at most {MAX_CLIENT_ID_LENGTH} characters.")
     if parts.path in ("", "/") or "." in segments or ".." in segments or "?" in url:
         raise _refuse("Its address must have a path without . and .. segments, and no query.")
 

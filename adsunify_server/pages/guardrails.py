@@ -136,7 +136,7 @@ def _build_body(visit: PageRequest) -> dict[str, Json]:
     """Build the body of the API from the form. An empty field is no limit."""
     fields = {name: value.strip() for name, value in visit.form.items()}
     scope = {member: visit.list_ticked(box) for member, box in SCOPE_BOXES}
-    clients = [client.partition(":") for client in scope.pop("clients")]
+    clients = [client.rpartition(":") for client in scope.pop("clients")]
     named: dict[str, Json] = {member: ids for member, ids in scope.items() if ids}
     if clients:
         named["clients"] = [{"clientId": client, "userId": user} for client, _, user in clients]

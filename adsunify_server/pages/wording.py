@@ -96,7 +96,7 @@ CREDENTIAL_WORDS: Mapping[str, str] = {"session": "in a browser", "local": "with
 
 def describe_credential(identity: str, key_names: Mapping[str, str] = MappingProxyType({})) -> str:
     """Describe the credential that somebody used. ``key_names``: the names of API keys by id."""
-    client, colon, _user = identity.partition(":")
+    client, colon, _user = identity.rpartition(":")
     key = f'"{key_names[identity]}"' if identity in key_names else identity
     return CREDENTIAL_WORDS.get(identity) or (f"with agent {client}" if colon else f"with API key {key}")
 

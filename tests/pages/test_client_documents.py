@@ -25,6 +25,7 @@ from adsunify.service import client_documents, kept_documents
 from adsunify.service.client_documents import MAX_DOCUMENT_BYTES
 from adsunify.service.kept_documents import ClientDocuments
 from adsunify.service.rate_limits import RateLimiter, RateLimits
+from adsunify.store.guardrails import freeze_credential
 from tests.server.served import Served
 from tests.unit.http.certificates import Authority
 
@@ -175,6 +176,28 @@ async def test_from_the_document_to_a_token(site: Served, publisher: Publisher) 
     assert (old.status_code, old.json()["error"]) == (400, "invalid_grant")
 
 
+async def test_a_guardrail_binds_such_an_application(site: Served, publisher: Publisher) -> None:
+    """The pages name it by its address, keep it in a guardrail that is saved again, and lift its freeze."""
+    publisher.publish()
+    actor, clock = site.people["admin"].actor, site.service.store.clock
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(asked())
+        await allow(person)
+        scope = {"clients": [{"clientId": URL, "userId": actor.user_id}]}
+        members = {"name": "Nothing is deleted", "blockedActions": ["delete"], "onBreach": "freeze"}
+        rule = await site.admin.post("/guardrails", {**members, "scope": scope}, 201)
+        credential = f"{URL}:{actor.user_id}"
+        await site.service.store.write(freeze_credential, actor.workspace_id, credential, rule["id"], None, clock)
+        await person.open(f"/guardrails/{rule['id']}")
+        await person.send({}, button="Save")
+        assert (await site.admin.get(f"/guardrails/{rule['id']}"))["scope"] == scope
+        assert f"with agent {URL}" in person.text
+        await person.send({"confirmed": "true"}, button="Lift the freeze")
+        assert await site.admin.get("/guardrails/freezes") == []
+    await site.admin.delete(f"/guardrails/{rule['id']}")
+
+
 async def test_an_answer_to_this_computer_is_warned_of(site: Served, publisher: Publisher) -> None:
     publisher.publish(redirect_uris=["http://localhost:3000/callback", "http://127.0.0.1/callback"])
     for redirect in ("http://localhost:3000/callback", "http://localhost:4711/callback", "http://127.0.0.1:9/callback"):
@@ -193,7 +216,7 @@ async def test_an_answer_to_this_computer_is_warned_of(site: Served, publisher: 
         *("https://localhost/client.json", "https://app.example:8443/c", "https://user@app.example/c"),
         *("https://app.example", "https://app.example/", "https://app.example/c#f", "https://app.example/c?x=1"),
         *("https://app.example/a/../c", "https://app.example/./c", "https://app.example/a/%2e%2E/c"),
-        *("https://app.example/\\c", "https://app.example/a b", "https://app.example/" + "x" * 2_000),
+        *("https://app.example/\\c", "https://app.example/a b", "https://app.example/" + "x" * 481),
     ],
 )
 async def test_an_address_that_is_no_id(site: Served, publisher: Publisher, client_id: str) -> None:

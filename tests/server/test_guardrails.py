@@ -6,18 +6,21 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from attrs import evolve
 from sqlalchemy import Connection, select
 
+from adsunify import AsyncAds
 from adsunify.errors import Forbidden, GuardrailRefused
 from adsunify.service import guardrails, operations
+from adsunify.store.agents import ClientRecord
 from adsunify.store.guardrails import find_rules_version, freeze_credential
 from adsunify.store.schema import deliveries
 from adsunify.values.exact_json import loads
 
-from .oauth import agent
+from .oauth import REDIRECT, agent
 from .served import NEVER, Caller, Served, brief
 from .test_agents import tool
 from .test_native import create_campaign
@@ -51,7 +54,7 @@ async def guarded(server: Served, **members: Any) -> AsyncIterator[str]:
     finally:
         await server.admin.delete(f"/guardrails/{rule['id']}")
         for freeze in await server.admin.get("/guardrails/freezes"):
-            await server.admin.delete(f"/guardrails/freezes/{freeze['credential']}")
+            await server.admin.delete(f"/guardrails/freezes/{quote(freeze['credential'], safe='')}")
 
 
 async def create(caller: Caller, server: Served, amount: str = "20.50", **members: Any) -> Any:
@@ -359,6 +362,37 @@ async def test_a_new_consent_does_not_escape_a_freeze(server: Served) -> None:
             assert (await again.problem(403, "GET", f"/guardrails{path}"))["code"] == "not_for_agents"
         await server.admin.delete(f"/guardrails/freezes/{freeze['credential']}")
         assert (await again.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
+
+
+async def test_an_agent_whose_id_is_an_address_is_bound_and_freed(server: Served) -> None:
+    """Its freeze is lifted over REST and by the client, whatever characters the address has."""
+    url = f"https://agent-maker.example/oauth/{'a' * 400}/client.json;v=1"
+    service, user_id = server.service, server.people["member"].actor.user_id
+    ends = service.store.clock.wall() + 60_000
+    service.client_documents.keep(ClientRecord(url, "Helper", [REDIRECT], 0), ends)
+    registered = await agent(server)
+    client = evolve(registered, client_id=url, query={**registered.query, "client_id": url})
+    caller = server.caller((await client.tokens("member"))["access_token"])
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    scope = {"clients": [{"clientId": url, "userId": user_id}]}
+    async with guarded(server, blockedActions=["create"], onBreach="freeze", scope=scope):
+        await create(server.person("member"), server)
+        for lift in (lift_over_rest, lift_with_client):
+            assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
+            assert (await caller.problem(403, "POST", "/create", body))["code"] == "credential_frozen"
+            (freeze,) = await server.admin.get("/guardrails/freezes")
+            assert freeze["credential"] == f"{url}:{user_id}"
+            await lift(server, freeze["credential"])
+            assert await server.admin.get("/guardrails/freezes") == []
+
+
+async def lift_over_rest(server: Served, credential: str) -> None:
+    await server.admin.delete(f"/guardrails/freezes/{quote(credential, safe='')}")
+
+
+async def lift_with_client(server: Served, credential: str) -> None:
+    async with AsyncAds(server.base_url, token=server.people["admin"].tokens["write"]) as client:
+        await client.guardrails.lift(credential)
 
 
 async def test_a_new_registration_does_not_escape_a_freeze(server: Served) -> None:
