@@ -33,6 +33,8 @@ BUDGET_FIELDS: Mapping[str, Period | None] = {"budget": None, "dailyBudget": "da
 """The fields that hold budgets, with their period. The period of ``budget`` is that of its setting."""
 CAP_FIELDS = ("spendCap", "dailyCap")
 DATE_FIELDS = ("startAt", "endAt")
+PERIOD_FIELD = "budgetType"
+"""The name of the period of ``budget`` among the values of an entity: its amount alone does not say what it allows."""
 Moment = date | datetime | Literal["unknown"] | None
 """A day of the account (an end includes it), an instant (an end excludes it), or None: no start, no end."""
 _match_digits = re.compile(r"[0-9]{1,30}", re.ASCII).fullmatch
@@ -83,9 +85,11 @@ class SpendSettings:
         )
 
     def list_values(self) -> Iterator[tuple[str, str | int | None]]:
-        """Yield each setting with its value: an amount, or a start or an end as text."""
+        """Yield each setting with its value: an amount, the period of a budget, or a start or an end as text."""
         for name, budget in self.budgets.items():
             yield name, budget.amount
+            if BUDGET_FIELDS[name] is None and budget.amount is not None:
+                yield PERIOD_FIELD, budget.period
         yield from self.caps.items()
         for name, moment in zip(DATE_FIELDS, (self.start, self.end), strict=True):
             yield name, moment if moment is None or isinstance(moment, str) else moment.isoformat()

@@ -130,8 +130,8 @@ class Guard:
     Attributes:
         kind: the kind of the entity.
         field: the name of the setting.
-        value: the value as it was read: an amount in micro-units, an instant or a day as text, None if it is not set,
-            or ``unknown``.
+        value: the value as it was read: an amount in micro-units, a period, an instant or a day as text, None if it is
+            not set, or ``unknown``.
         planned: the amount that the plan sets, in micro-units. A present value that is not lower is accepted as well:
             the plan then only lowers it.
     """

@@ -331,6 +331,42 @@ async def test_an_activation_does_not_run_on_another_budget(server: Served, netw
     assert len(server.networks.asked) - asked - reads <= 2  # the write, and a read of a network that replaces objects
 
 
+def move_to_lifetime(native: Mapping[str, Any]) -> dict[str, Any]:
+    """The entity with the amount of its daily budget for its whole life."""
+    if "daily_budget" in native:  # Meta
+        return {**native, "lifetime_budget": native["daily_budget"], "daily_budget": "0"}
+    if "goal_type" in native:  # Reddit
+        return {**native, "goal_type": "LIFETIME_SPEND"}
+    return {**native, "type": "CAMPAIGN"}  # Outbrain
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "native"),
+    [("meta", "adGroup", "adset"), ("reddit", "adGroup", "ad_group"), ("outbrain", "campaign", "budget")],
+)
+async def test_what_rests_on_a_budget_does_not_run_on_its_amount_for_another_period(
+    server: Served, network: str, kind: str, native: str
+) -> None:
+    """Prepared on an amount for a lifetime: the same amount a day allows far more."""
+    made, account = await create_campaign(server, network), server.accounts[network]
+    world = server.networks.state.worlds[network]
+    stored_budget = world.list_entities(native)[-1]
+    daily = dict(stored_budget.data)
+    world.replace(stored_budget, move_to_lifetime(daily), logged=False)
+    amount = spend_of(network)[0]
+    active = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    assert read_exposure(active) == (amount, amount)
+    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(made)[kind]}/edit"
+    raised = await server.admin.post(path, {"fields": {"budget": f"{float(amount) + 950:.0f}"}}, 201)
+    assert read_exposure(raised) == ("950.00", "950.00")
+    world.replace(stored_budget, daily, logged=False)
+    for operation in (active, raised):
+        problem = await server.admin.problem(400, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
+        assert problem["code"] == "plan_stale"
+        (difference,) = [one for one in problem["differences"] if one["member"] == "budgetType"]
+        assert (difference["planned"], difference["found"]) == ("lifetime", "daily")
+
+
 @networks
 async def test_raises_that_were_prepared_together_do_not_add_up(server: Served, network: str) -> None:
     """Each was computed without the other: a higher budget, and a later end."""
