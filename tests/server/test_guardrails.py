@@ -618,6 +618,27 @@ async def test_two_edits_of_half_are_more_than_half(server: Served) -> None:
         server.hands.pass_(hours=-26)
 
 
+async def test_a_lifetime_budget_that_becomes_a_daily_one_cannot_be_compared(server: Served) -> None:
+    """The amount is lower, and what can be spent of it is not: a person executes it."""
+    body = {"accountId": server.accounts["chatgpt"], "campaign": brief("chatgpt")}  # 600 USD for its life
+    made = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    campaign = next(one["entityId"] for one in made["created"] if one["kind"] == "campaign")
+    path = f"/accounts/{body['accountId']}/campaigns/{campaign}"
+
+    async def update(member: str, amount: int) -> Any:
+        answer = await server.admin.send("PATCH", path, {"payload": {"budget": {member: amount * 1_000_000}}})
+        assert answer.status_code == 201, answer.text
+        return answer.json()["data"]
+
+    async with guarded(server, maxIncreasePercent=50):
+        daily = await update("daily_spend_limit_micros", 500)
+        assert float(daily["plan"]["exposure"]["lifetime"]) > 600
+        (reason,) = await refused(server, daily, "approval_required")
+        assert (reason["member"], reason["asked"]) == ("maxIncreasePercent", "unknown")
+        lower = await update("lifetime_spend_limit_micros", 500)
+        assert (await server.admin.execute(lower["id"]))["status"] == "succeeded"
+
+
 async def test_an_edit_that_was_prepared_before_a_decrease_is_stale(server: Served) -> None:
     group = (await create_campaign(server, "meta"))["adGroup"]["id"]
     path = f"/accounts/{server.accounts['meta']}/ad-groups/{group}/edit"
