@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         StoreError,
         TokenRefused,
         Unauthenticated,
+        ValuesMoved,
         VaultError,
     )
     from .events import EventName
@@ -122,6 +123,7 @@ _MODULE_BY_NAME = {
     "Targeting": "models.brief",
     "TokenRefused": "errors",
     "Unauthenticated": "errors",
+    "ValuesMoved": "errors",
     "VaultError": "errors",
     "plan": "planning",
     "read_brief": "models.brief",
@@ -186,6 +188,7 @@ __all__ = [
     "Targeting",
     "TokenRefused",
     "Unauthenticated",
+    "ValuesMoved",
     "VaultError",
     "plan",
     "read_brief",

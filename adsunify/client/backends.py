@@ -48,6 +48,8 @@ async def open_backend(
         if not isinstance(value, str) and (value is not None or name == "server"):
             raise invalid_input(name, "type", f"must be text{ADDRESS_EXAMPLES if name == 'server' else ''}.")
     if is_web_address(url):
+        if workspace is not None:
+            raise invalid_input("workspace", "not_supported", "is only for a store; a server's token belongs to one.")
         # a client of a local store does not load the HTTP client
         from adsunify.http.egress import is_loopback_url, read_egress
 

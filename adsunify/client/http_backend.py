@@ -33,6 +33,7 @@ from adsunify.http.tunnel_transport import TunnelTransport
 from adsunify.problem_details import from_problem_details
 from adsunify.values.exact_json import Json, loads
 
+from .inputs import is_utf8
 from .options import ClientOptions, RequestInfo, ResponseInfo
 from .retries import AttemptFailed, is_read, repeat_attempts
 
@@ -208,12 +209,13 @@ def _build_message(endpoint: Endpoint, request: ApiRequest, token: str) -> _Mess
     for name, value in request.path.items():
         if value in (".", ".."):  # clients and proxies would resolve them to another path
             raise invalid_input(name, "malformed", 'must be an ID; "." and ".." are not allowed.')
-        path = path.replace("{" + name + "}", quote(value, safe=":", errors="replace"))
+        path = path.replace("{" + name + "}", quote(value, safe=":"))
     headers = {b"Authorization": b"Bearer " + token.encode("ascii"), b"Accept": b"application/json"}
     if request.idempotency_key is not None:
-        if any(character in "\r\n\0" for character in request.idempotency_key):  # a header cannot hold them
+        key = request.idempotency_key
+        if any(character in "\r\n\0" for character in key) or not is_utf8(key):  # a header cannot hold them
             raise invalid_input("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters.")
-        headers[b"Idempotency-Key"] = request.idempotency_key.encode("utf-8", "replace")
+        headers[b"Idempotency-Key"] = key.encode()
     if endpoint.body is not None:
         headers[b"Content-Type"] = b"application/json"
     content = request.body if endpoint.body is not None else None

@@ -193,12 +193,22 @@ def check_parameters(endpoint: Endpoint, path: Any, query: Any, idempotency_key:
         if not (isinstance(name, str) and isinstance(value, str))
     )
     raise_if_issues(
+        Issue(name.encode(errors="replace").decode(), "malformed", "must be text in UTF-8.")
+        for name, value in (*path.items(), *query.items())
+        if not (is_utf8(name) and is_utf8(value))
+    )
+    raise_if_issues(
         Issue(name, "required", f"is required in path: {endpoint.operation_id} is called at {endpoint.path}.")
         for name in endpoint.parameters
         if name not in path
     )
     if idempotency_key is not None and not isinstance(idempotency_key, str):
         raise invalid_input("Idempotency-Key", "type", "must be text of 1 to 200 characters.")
+
+
+def is_utf8(text: str) -> bool:
+    """Whether UTF-8 can write the text: half of a surrogate pair is no character."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def encode_body(body: Json) -> bytes:

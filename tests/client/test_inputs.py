@@ -153,6 +153,11 @@ GIVEN: list[tuple[str, Ask]] = [
     ("accountId", lambda ads: ads.call("get_account", path={"accountId": None})),
     ("path", lambda ads: ads.call("get_account", path="x")),
     ("network", lambda ads: ads.call("get_accounts", query={"network": 5})),
+    ("network", lambda ads: ads.call("get_accounts", query={"network": "\ud800"})),
+    ("accountId", lambda ads: ads.accounts.get("\ud800")),
+    ("search", lambda ads: ads.accounts.catalog(NEVER, "pages", search="\ud800").all()),
+    ("Idempotency-Key", lambda ads: ads.campaigns.create(NEVER, BRIEF, idempotency_key="\ud800")),
+    *(("kind", lambda ads, one=one: ads.alerts.create(name="Fast", kind=one)) for one in ([], {}, 5, "fast")),
     ("payload.when", lambda ads: ads.campaigns.create_native(NEVER, payload={"when": date(2030, 1, 1)})),
     ("payload.tags", lambda ads: ads.campaigns.create_native(NEVER, payload={"tags": {"US"}})),
     ("payload.rate", lambda ads: ads.campaigns.create_native(NEVER, payload={"rate": float("nan")})),
@@ -188,7 +193,11 @@ async def test_a_brief_is_made_of_known_members(make: Callable[[], Any], path: s
 
 
 @pytest.mark.parametrize(
-    ("given", "path"), [({"url": None}, "server"), ({"url": Path("ads.db")}, "server"), ({"token": 5}, "token")]
+    ("given", "path"),
+    [
+        *(({"url": None}, "server"), ({"url": Path("ads.db")}, "server"), ({"token": 5}, "token")),
+        ({"workspace": "shop"}, "workspace"),
+    ],
 )
 async def test_what_no_client_is_opened_with(given: dict[str, Any], path: str) -> None:
     with pytest.raises(InvalidInput) as error:

@@ -8,6 +8,7 @@ import pickle
 
 import pytest
 
+import adsunify
 from adsunify.errors import (
     AdsunifyError,
     Conflict,
@@ -124,12 +125,19 @@ def test_the_inside_stays_inside(error: AdsunifyError) -> None:
     assert from_problem_details(problem).code == error.code
 
 
+def list_classes(kind: type[AdsunifyError] = AdsunifyError) -> set[type[AdsunifyError]]:
+    """The class of errors, and all below it, that the package defines."""
+    own = {kind} if kind.__module__ == "adsunify.errors" else set()
+    return own.union(*(list_classes(one) for one in kind.__subclasses__()))
+
+
 def test_every_class_is_here() -> None:
     """A new class of errors needs a way back."""
-
-    def below(kind: type[AdsunifyError]) -> set[type[AdsunifyError]]:
-        return {kind}.union(*(below(one) for one in kind.__subclasses__()))
-
-    ours = {one for one in below(AdsunifyError) if one.__module__ == "adsunify.errors"}
     told = {type(error) for error in (*ERRORS, *HERE)}
-    assert ours - told == {AdsunifyError}
+    assert list_classes() - told == {AdsunifyError}
+
+
+def test_every_class_that_a_caller_may_catch_is_exported() -> None:
+    """Callers catch ProviderUnreadable in place of the two classes of the transport."""
+    missing = {one.__name__ for one in list_classes()} - {*adsunify.__all__}
+    assert missing == {"RequestNotSent", "ResponseLost"}

@@ -178,6 +178,7 @@ class AsyncOperationsResource(AsyncResource):
         Raises:
             InvalidInput: with all issues of the input.
             NotFound: the workspace does not contain it.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return await self._client._request(Inspection, "post_operation_inspect", {"operationId": operation})
 
@@ -225,7 +226,9 @@ class AsyncOperationsResource(AsyncResource):
             InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
             NotFound: the workspace does not contain it.
-            Conflict: the idempotency key is bound to another request.
+            Conflict: a value has changed since (ValuesMoved), the operation is undone already, a step is in doubt, or
+                the idempotency key is bound to another request.
+            ProviderError: the network refuses, or gives no usable answer.
             OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return await self._client._request(
@@ -254,7 +257,9 @@ class AsyncOperationsResource(AsyncResource):
             InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
             NotFound: the workspace does not contain it.
-            Conflict: the idempotency key is bound to another request.
+            Conflict: a step is in doubt, another operation carries on with this one, or the idempotency key is bound to
+                another request.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return await self._client._request(
             Operation, "post_operation_resume", {"operationId": operation}, idempotency_key
@@ -290,6 +295,9 @@ class AsyncOperationsResource(AsyncResource):
             InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
             NotFound: the workspace does not contain it.
+            Conflict: another operation carries on with this one.
+            ProviderError: the network refuses, or gives no usable answer.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return await self._client._request(
             Settlement,
@@ -373,7 +381,7 @@ class AsyncOperationsResource(AsyncResource):
 
         Raises:
             OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
-                With ``unknown`` look at the account: nothing is sent again.
+                After ``unknown``, :meth:`inspect` and :meth:`resume` find out what was written and write the rest.
             Forbidden: the credential may not do this, or a person must approve (``approval_required``).
         """
         while True:

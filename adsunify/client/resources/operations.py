@@ -176,6 +176,7 @@ class OperationsResource(Resource):
         Raises:
             InvalidInput: with all issues of the input.
             NotFound: the workspace does not contain it.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return self._client._request(Inspection, "post_operation_inspect", {"operationId": operation})
 
@@ -223,7 +224,9 @@ class OperationsResource(Resource):
             InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
             NotFound: the workspace does not contain it.
-            Conflict: the idempotency key is bound to another request.
+            Conflict: a value has changed since (ValuesMoved), the operation is undone already, a step is in doubt, or
+                the idempotency key is bound to another request.
+            ProviderError: the network refuses, or gives no usable answer.
             OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return self._client._request(Operation, "post_operation_undo", {"operationId": operation}, idempotency_key)
@@ -250,7 +253,9 @@ class OperationsResource(Resource):
             InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
             NotFound: the workspace does not contain it.
-            Conflict: the idempotency key is bound to another request.
+            Conflict: a step is in doubt, another operation carries on with this one, or the idempotency key is bound to
+                another request.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return self._client._request(Operation, "post_operation_resume", {"operationId": operation}, idempotency_key)
 
@@ -284,6 +289,9 @@ class OperationsResource(Resource):
             InvalidInput: with all issues of the input.
             Forbidden: the credential may not do this.
             NotFound: the workspace does not contain it.
+            Conflict: another operation carries on with this one.
+            ProviderError: the network refuses, or gives no usable answer.
+            OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
         """
         return self._client._request(
             Settlement,
@@ -367,7 +375,7 @@ class OperationsResource(Resource):
 
         Raises:
             OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
-                With ``unknown`` look at the account: nothing is sent again.
+                After ``unknown``, :meth:`inspect` and :meth:`resume` find out what was written and write the rest.
             Forbidden: the credential may not do this, or a person must approve (``approval_required``).
         """
         while True:

@@ -71,6 +71,13 @@ IMPORTS: Mapping[str, str] = {
 
 WITHOUT_NETWORK = (("accounts", "get"), ("webhooks", "create"))
 """Methods that name an account and send no request to its network."""
+FURTHER_ERRORS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("operations", "inspect"): ("OperationError",),
+    ("operations", "undo"): ("ProviderError",),
+    ("operations", "resume"): ("OperationError",),
+    ("operations", "settle"): ("Conflict", "ProviderError", "OperationError"),
+}
+"""The errors of methods that do not follow from their endpoints."""
 
 RUN = '''
     {define} run(
@@ -98,7 +105,7 @@ RUN = '''
 
         Raises:
             OperationError: {error}
-                With ``unknown`` look at the account: nothing is sent again.
+                After ``unknown``, :meth:`inspect` and :meth:`resume` find out what was written and write the rest.
             Forbidden: the credential may not do this, or a person must approve (``approval_required``).
         """
         while True:
@@ -385,18 +392,22 @@ def write_docstring(endpoint: Endpoint, parameters: list[Parameter], model: type
     blocks.append(fill_text(f"Access: {endpoint.access_description}"))
     names = [one.name for one in parameters] + (["credentials"] if takes_any_member(endpoint) else [])
     if names:
-        blocks.append(write_section("Args", [f"{name}: {describe_parameter(endpoint, name)}" for name in names]))
+        words = [f"{name}: {describe_in_method(endpoint, name, PARAMETERS)}" for name in names]
+        blocks.append(write_section("Args", words))
     blocks.append(write_section("Returns", [describe_answer(model, is_list)]))
-    if errors := [f"{name}: {ERRORS[name]}" for name in list_errors(endpoint, " ".join(raised))]:
+    errors = [
+        f"{name}: {describe_in_method(endpoint, name, ERRORS)}" for name in list_errors(endpoint, " ".join(raised))
+    ]
+    if errors:
         blocks.append(write_section("Raises", errors))
     return "\n\n".join(blocks)
 
 
-def describe_parameter(endpoint: Endpoint, name: str) -> str:
-    """What a parameter is: in this method, in methods of this name, in this namespace, or everywhere."""
+def describe_in_method(endpoint: Endpoint, name: str, words: Mapping[str, str]) -> str:
+    """What a parameter or an error is: in this method, in methods of this name, in this namespace, or everywhere."""
     resource, method = endpoint.resource, endpoint.method_name
     keys = (f"{resource}.{method}.{name}", f"{method}.{name}", f"{resource}.{name}", name)
-    return next(PARAMETERS[key] for key in keys if key in PARAMETERS)
+    return next(words[key] for key in keys if key in words)
 
 
 def describe_special(endpoint: Endpoint) -> str:
@@ -439,13 +450,14 @@ def describe_answer(model: type[Shape], is_list: bool) -> str:
 
 def list_errors(endpoint: Endpoint, raised: str) -> Iterator[str]:
     """The errors of the method, in the order of their table."""
+    method = (endpoint.resource, endpoint.method_name)
     is_of_account = "accountId" in endpoint.parameters or "account_id" in getattr(endpoint.body, "model_fields", {})
     facts = {
         "InvalidInput": bool(read_parameters(endpoint)),
         "Forbidden": endpoint.access != "read" or not endpoint.allows_agents,
         "NotFound": bool(endpoint.parameters) or is_of_account,
         "Conflict": endpoint.takes_idempotency_key,
-        "ProviderError": is_of_account and (endpoint.resource, endpoint.method_name) not in WITHOUT_NETWORK,
+        "ProviderError": is_of_account and method not in WITHOUT_NETWORK,
         "OperationError": endpoint.method_name in ("execute", "cancel", "undo"),
-    }
+    } | dict.fromkeys(FURTHER_ERRORS.get(method, ()), True)
     return (name for name in ERRORS if facts.get(name) or re.search(rf"\b{name}\b", raised))

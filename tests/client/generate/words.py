@@ -145,5 +145,10 @@ ERRORS: Mapping[str, str] = {
     "ProviderError": "the network refuses, or gives no usable answer.",
     "TokenRefused": "the network refuses the credentials.",
     "OperationError": "the operation stops, or its state forbids this; ``outcome`` says what was written.",
+    "operations.undo.Conflict": "a value has changed since (ValuesMoved), the operation is undone already, a step is "
+    "in doubt, or the idempotency key is bound to another request.",
+    "operations.resume.Conflict": "a step is in doubt, another operation carries on with this one, or the idempotency "
+    "key is bound to another request.",
+    "operations.settle.Conflict": "another operation carries on with this one.",
 }
-"""Error -> when a method raises it, in the order of the docstrings."""
+"""Error -> when a method raises it, in the order of the docstrings; the key can begin as those of the parameters."""

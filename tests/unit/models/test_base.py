@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from typing import Annotated
 from uuid import UUID
 
 import pytest
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
+from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.errors import InvalidInput
 from adsunify.models.base import ApiModel, FreeForm, Omittable
 from adsunify.models.brief import CampaignBrief
@@ -203,3 +207,12 @@ def test_a_whole_number_is_an_integer_however_it_is_written(beside, written, tak
         with pytest.raises(InvalidInput) as refused:
             parse_model(EditBody, body)
         assert {issue.path for issue in refused.value.issues} == {"targeting.ageMax"}
+
+
+@pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if one.body], ids=lambda one: one.operation_id)
+def test_no_rule_trips_over_what_a_member_may_not_be(endpoint: Endpoint) -> None:
+    """The rules between members also see members that were refused, such as a list in place of a word."""
+    assert endpoint.body is not None
+    for name, value in product(endpoint.body.model_fields, ([], {}, [[]], [{}], {"a": []}, 1, True, "x")):
+        with suppress(InvalidInput):
+            parse_model(endpoint.body, {to_camel(name): value})
