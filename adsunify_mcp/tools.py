@@ -17,10 +17,11 @@ from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest, Endpoint
 from adsunify.contract.messages import run_large_in_thread
 from adsunify.contract.prose import convert_descriptions
 from adsunify.contract.requests import ConfirmedTrue, NetworkCode, Status
-from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, invalid_input
+from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.models.base import ApiModel, EntityId, FreeForm, Omittable
 from adsunify.models.brief import Uuid
 from adsunify.models.edit import Mutation
+from adsunify.models.launch import NewLaunch
 from adsunify.models.parsing import parse_model
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json, dumps, dumps_bytes
@@ -78,13 +79,14 @@ class ExecuteArguments(ApiModel):
 
 
 class PrepareArguments(ApiModel):
-    """Arguments of ``prepare``: one native change of one account.
+    """Arguments of ``prepare``: one native change of one account, or a launch.
 
-    ``POST /accounts/{accountId}/validate`` takes the same change.
+    ``POST /accounts/{accountId}/validate`` takes the same change, and ``POST /launches`` the same launch.
     """
 
-    account_id: Uuid
-    mutation: Mutation
+    account_id: Omittable[Uuid] = None
+    mutation: Omittable[Mutation] = None
+    launch: Omittable[NewLaunch] = None
     idempotency_key: IdempotencyKey = None
 
 
@@ -159,17 +161,30 @@ async def _run_execute(call: ToolCall, arguments: ExecuteArguments) -> RunResult
 
 
 async def _run_prepare(call: ToolCall, arguments: PrepareArguments) -> RunResult:
-    mutation = arguments.mutation
+    account_id, mutation, key = arguments.account_id, arguments.mutation, arguments.idempotency_key
+    if arguments.launch is not None:
+        given = {"accountId": account_id, "mutation": mutation}
+        message = "is not allowed with launch, whose accounts name theirs."
+        raise_if_issues(Issue(name, "conflict", message) for name, value in given.items() if value is not None)
+        return await _call_endpoint(call, "post_launches", body=arguments.launch.to_json(), key=key)
+    if account_id is None or mutation is None:
+        missing = {"accountId": account_id, "mutation": mutation}
+        message = "is required, unless launch is given."
+        raise InvalidInput([Issue(name, "required", message) for name, value in missing.items() if value is None])
+    return await _prepare_mutation(call, account_id, mutation, key)
+
+
+async def _prepare_mutation(call: ToolCall, account_id: str, mutation: Mutation, key: str | None) -> RunResult:
     if mutation.action == "status":
         return await _run_set_status(
             call,
             StatusArguments.model_validate(
                 {
-                    "accountId": arguments.account_id,
+                    "accountId": account_id,
                     "kind": mutation.kind,
                     "entityIds": [mutation.entity_id],
                     "status": mutation.status,
-                    **({} if arguments.idempotency_key is None else {"idempotencyKey": arguments.idempotency_key}),
+                    **({} if key is None else {"idempotencyKey": key}),
                 }
             ),
         )
@@ -179,7 +194,7 @@ async def _run_prepare(call: ToolCall, arguments: PrepareArguments) -> RunResult
         "update": f"patch_account_{singular}",
         "delete": f"delete_account_{singular}",
     }
-    path = {"accountId": arguments.account_id}
+    path = {"accountId": account_id}
     if mutation.entity_id is not None:
         path["entityId"] = mutation.entity_id
     body: Json = None
@@ -189,7 +204,7 @@ async def _run_prepare(call: ToolCall, arguments: PrepareArguments) -> RunResult
         body = {"payload": mutation.payload}
         body |= {} if mutation.parent_id is None else {"parentId": mutation.parent_id}
     operation_id = name.get(mutation.action, f"post_account_{singular}_edit")
-    return await _call_endpoint(call, operation_id, path=path, body=body, key=arguments.idempotency_key)
+    return await _call_endpoint(call, operation_id, path=path, body=body, key=key)
 
 
 RESOURCE_NAMES: Mapping[str, tuple[str, str]] = {
@@ -350,8 +365,9 @@ TOOLS: Mapping[str, Tool] = {
         ),
         Tool(
             "prepare",
-            "Prepare one native change: create, update, delete, status or edit of a campaign, ad group or ad. "
-            "Nothing is written until execute. Search for edit to see what mutation.edit takes.",
+            "Prepare one native change: create, update, delete, status or edit of a campaign, ad group or ad. Or a "
+            "launch: one brief on many accounts. Nothing is written until execute. Search for edit to see what "
+            "mutation.edit takes, and for launch to see what launch takes and how it is executed.",
             PrepareArguments,
             _run_prepare,
             is_read_only=False,

@@ -227,6 +227,29 @@ async def test_a_launch_from_its_brief_to_its_execution(server: Served) -> None:
     assert done["structuredContent"]["data"]["status"] == "finished" and len(done["content"]) == 1
 
 
+async def test_prepare_takes_a_launch(server: Served) -> None:
+    """In place of an account and its change; a repeated call prepares nothing anew."""
+    account = server.accounts["meta"]
+    launch = {"name": "Prepared", "campaign": {}, "accounts": [{"accountId": account, "campaign": brief("meta")}]}
+    made, again = [await tool(server, "prepare", launch=launch, idempotencyKey="agent-3") for _ in range(2)]
+    (change_set,) = made["structuredContent"]["data"]["changeSets"]
+    assert made["structuredContent"]["data"]["name"] == "Prepared"
+    assert f"{change_set['id']} is being prepared" in made["content"][1]["text"]
+    assert again["structuredContent"]["data"]["launchId"] == made["structuredContent"]["data"]["launchId"]
+    for wrong, paths in (
+        ({"launch": launch, "accountId": account}, {"accountId"}),
+        ({"launch": {"name": "Prepared"}}, {"launch.campaign", "launch.accounts"}),
+        ({"launch": {**launch, "nmae": "x"}}, {"launch.nmae"}),
+        ({"accountId": account}, {"mutation"}),
+        ({}, {"accountId", "mutation"}),
+    ):
+        refused = await tool(server, "prepare", **wrong)
+        assert refused["isError"] is True
+        assert {issue["path"] for issue in refused["structuredContent"]["error"]["issues"]} == paths
+    await server.settled()
+    await server.admin.post(f"/change-sets/{change_set['id']}/cancel", {})
+
+
 async def test_native_changes(server: Served) -> None:
     account = server.accounts["meta"]
     made = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
