@@ -36,6 +36,7 @@ COMMANDS = {
     "diff": "desired",
     "apply": "desired",
     "import": "desired:import_",
+    "change-set": "change_sets",
     "operations": "workflow",
     "execute": "executing",
     "cancel": "workflow",
@@ -69,7 +70,7 @@ SECTIONS = {
     "Daily work": (
         *("connect", "disconnect", "accounts", "campaigns", "ad-groups", "ads", "tree", "catalog"),
         *("validate", "create", "activate", "pause", "unpause", "edit", "bulk-edit", "delete"),
-        *("launch", "diff", "apply", "import"),
+        *("launch", "diff", "apply", "import", "change-set"),
         *("operations", "execute", "cancel", "undo", "inspect", "resume", "settle"),
         *("insights", "guardrails", "alerts", "webhooks", "networks", "plan"),
     ),
@@ -150,22 +151,22 @@ def run_command_line() -> None:
     try:
         if any(map(_is_undecodable, sys.argv[1:])):
             raise invalid_input("arguments", "malformed", "must be valid text; one of them has bytes that are not.")
-        adsunify(standalone_mode=True)
+        adsunify(prog_name="adsunify")
     except InvalidInput as problem:
-        from .output import to_plain_text
+        from .output import print_message
 
         for issue in problem.issues:
-            click.echo(to_plain_text(f"{issue.path}: {issue.message}" if issue.path else issue.message), err=True)
+            print_message(f"{issue.path}: {issue.message}" if issue.path else issue.message)
         sys.exit(2)
     except AdsunifyError as problem:
-        from .output import to_plain_text
+        from .output import print_message
 
-        click.echo(to_plain_text(problem.message), err=True)
+        print_message(problem.message)
         if problem.outcome == "unknown":
-            click.echo(UNKNOWN_MESSAGE, err=True)
+            print_message(UNKNOWN_MESSAGE)
         sys.exit(1)
     except OSError as problem:  # such as a file that cannot be read, or a full disk
-        from .output import to_plain_text
+        from .output import print_message
 
-        click.echo(to_plain_text(f"System error: {problem}"), err=True)
+        print_message(f"System error: {problem}")
         sys.exit(1)

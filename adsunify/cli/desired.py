@@ -20,7 +20,7 @@ from adsunify.values.exact_json import Json, dumps
 from . import output
 from .completion import account_argument
 from .files import load_document
-from .launches import Tracker, change_set_parts
+from .launches import Tracker, change_set_parts, confirm_change_set, exit_unless_succeeded, report_stop
 from .names import choose_accounts, find_account
 from .options import Target, data_option, document_argument, idempotency_option, target_options
 from .progress import show_progress
@@ -79,9 +79,9 @@ def apply(
     """Make the networks agree with FILE.
 
     The command shows what differs and prepares one change set of exactly that. It writes with --confirmed, or after a
-    person on a terminal agrees. Otherwise the change set waits 30 minutes for its review page. What the file does not
-    name any more is paused. Applying again does nothing. Exit code 1: a network refused something, or an outcome is
-    unknown. 2: changes are invalid, and nothing was prepared.
+    person on a terminal agrees. Otherwise the change set waits 30 minutes for its review page, or for `adsunify
+    change-set execute`. What the file does not name any more is paused. Applying again does nothing. Exit code 1: a
+    network refused something, or an outcome is unknown. 2: changes are invalid, and nothing was prepared.
     """
     document = load_document(file)
     with where.make_client() as client, report_file_errors():
@@ -91,8 +91,8 @@ def apply(
         if found["isEmpty"]:
             output.print_result(found, as_json, diff_lines(found))
             return
-        if not as_json:
-            output.print_parts(output.make_console(), diff_lines(found))
+        if not as_json or _can_ask(confirmed):
+            output.print_parts(output.make_console(stderr=as_json), diff_lines(found))
         with show_progress("Preparing the changes") as progress:
             made = client.files.apply(
                 document=document, delete=delete, skip_invalid=skip_invalid, idempotency_key=idempotency_key
@@ -100,22 +100,26 @@ def apply(
             prepared = client.change_sets.wait(made, progress=Tracker(progress).show_change_set)
         done = _execute_if_confirmed(client, prepared, confirmed)
     output.print_result(done.to_dict(), as_json, ["", *change_set_parts(done.to_dict())])
-    if done.status == "prepared":
-        click.echo(f"Nothing is written yet. Review and execute it: {done.review_url}", err=True)
-    elif done.status == "invalid":
-        click.echo("Nothing was prepared. Correct the file, or leave these changes out with --skip-invalid.", err=True)
+    if done.status == "invalid":
+        report_stop(done)
+        output.print_message("Nothing was prepared. Correct the file, or leave these changes out with --skip-invalid.")
         ctx.exit(2)
-    elif done.status != "cancelled" and {one.state for one in done.operations} != {"succeeded"}:
-        click.echo("Not every operation succeeded.", err=True)
-        ctx.exit(1)
+    if done.status == "prepared" and done.error is None:
+        output.print_message(f"Nothing is written yet. Review and execute it: {done.review_url}")
+    elif done.status != "cancelled":
+        exit_unless_succeeded(ctx, done)
+
+
+def _can_ask(confirmed: bool) -> bool:
+    """Whether a person on a terminal is asked."""
+    return not confirmed and sys.stdin.isatty()
 
 
 def _execute_if_confirmed(client: Ads, prepared: ChangeSet, confirmed: bool) -> ChangeSet:
     """Execute a prepared change set if a person agrees. One that is declined on a terminal is cancelled."""
-    if prepared.status != "prepared" or prepared.digest is None or not (confirmed or sys.stdin.isatty()):
+    if prepared.status != "prepared" or prepared.digest is None or not (confirmed or _can_ask(confirmed)):
         return prepared
-    question = f"Write these {len(prepared.operations)} operations to the networks?"
-    if not confirmed and not click.confirm(question, err=True):
+    if not confirmed and not confirm_change_set(prepared, change_set_parts(prepared.to_dict())):
         return client.change_sets.cancel(prepared)
     with show_progress("Executing the changes") as progress:
         client.change_sets.execute(prepared, confirmed=True, digest=prepared.digest)

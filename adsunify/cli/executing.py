@@ -52,7 +52,7 @@ def execute(
     row = executed.to_dict()
     output.print_result(row, as_json, [output.operations_table([row]), *output.receipt_parts(row)])
     if executed.status != "succeeded":
-        click.echo(f"The operation is {executed.status}: another process is executing it.", err=True)
+        output.print_message(f"The operation is {executed.status}: another process is executing it.")
         ctx.exit(1)
 
 
@@ -83,7 +83,7 @@ def _execute_many(
         with show_progress(f"Executing {len(operations)} operations"):
             batch = client.operations.run_many(operations, confirmed=True, allow_stale=allow_stale)
     except KeyboardInterrupt:
-        click.echo("Stopped waiting. To see what was written: adsunify operations", err=True)
+        output.print_message("Stopped waiting. To see what was written: adsunify operations")
         raise
     rows = []
     for operation, result in zip(operations, batch.results, strict=True):
@@ -92,10 +92,10 @@ def _execute_many(
             continue
         row = (result.error.operation or operation).to_dict()
         rows.append(row | {"status": "unknown"} if result.error.outcome == "unknown" else row)
-        click.echo(output.to_plain_text(f"{operation.id}: {result.error.detail}"), err=True)
+        output.print_message(f"{operation.id}: {result.error.detail}")
     output.print_result(batch.to_dict(), as_json, [output.operations_table(rows)])
     if any(row["status"] == "unknown" for row in rows):
-        click.echo(UNKNOWN_MESSAGE, err=True)
+        output.print_message(UNKNOWN_MESSAGE)
     if any(row["status"] != "succeeded" for row in rows):
         ctx.exit(1)
 
@@ -121,5 +121,5 @@ def _execute_with_status(client: Ads, operation: Operation, allow_stale: bool, a
             output.print_result(problem.operation_data, as_json, output.receipt_parts(problem.operation_data))
         raise
     except KeyboardInterrupt:
-        click.echo(f"Stopped waiting. To see the steps that were written: adsunify operations {operation.id}", err=True)
+        output.print_message(f"Stopped waiting. To see the steps that were written: adsunify operations {operation.id}")
         raise

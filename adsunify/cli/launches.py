@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -102,22 +103,49 @@ def execute(ctx: click.Context, where: Target, launch: str, confirmed: bool, as_
         with show_progress("Reading the launch"):
             current = client.launches.get(_find_launch(client, launch))
         change_set = current.change_sets[-1]
-        if change_set.status not in WORKING_STATUSES:
-            if change_set.digest is None or change_set.status != "prepared":
-                message = f"has nothing to execute: its latest change set ({change_set.action}) is {change_set.status}."
-                raise invalid_input("LAUNCH", "not_prepared", message)
-            if not confirmed:
-                _ask_to_confirm(current, change_set)
-            with show_progress("Executing the launch"):
-                client.launches.execute(current, confirmed=True, digest=change_set.digest)
-        with show_progress("Executing the launch") as progress:
-            done = client.change_sets.wait(change_set, progress=Tracker(progress).show_change_set)
+        if change_set.status not in ("prepared", *WORKING_STATUSES):
+            message = f"has nothing to execute: its latest change set ({change_set.action}) is {change_set.status}."
+            raise invalid_input("LAUNCH", "not_prepared", message)
+        done = run_change_set(client, change_set, launch_parts(current.to_dict()), confirmed)
+        with show_progress("Reading the launch"):
             after = client.launches.get(current)
-    states = Counter(operation.state for operation in done.operations)
     output.print_result(after.to_dict(), as_json, launch_parts(after.to_dict()))
-    _report_stop(done)
+    exit_unless_succeeded(ctx, done)
+
+
+def run_change_set(
+    client: Ads, change_set: ChangeSet, parts: Iterable[str | output.TextTable], confirmed: bool
+) -> ChangeSet:
+    """Execute a prepared change set after a confirmation, or follow one that is executed. Returns its last state.
+
+    ``parts``: what a person reads before the confirmation. Raises InvalidInput if nobody can be asked.
+    """
+    if change_set.status == "prepared" and change_set.digest is not None:
+        if not confirmed and not sys.stdin.isatty():
+            raise invalid_input("--confirmed", "required", "is required without a terminal; read the plans first.")
+        if not confirmed and not confirm_change_set(change_set, parts):
+            raise click.Abort
+        with show_progress("Executing the change set"):
+            client.change_sets.execute(change_set, confirmed=True, digest=change_set.digest)
+    with show_progress("Executing the change set") as progress:
+        return client.change_sets.wait(change_set, progress=Tracker(progress).show_change_set)
+
+
+def confirm_change_set(change_set: ChangeSet, parts: Iterable[str | output.TextTable]) -> bool:
+    """Show a person on a terminal what would be written, and return whether to write it."""
+    screen = output.make_console(stderr=True)
+    output.print_parts(screen, parts)
+    screen.print()
+    question = f"{change_set.action.capitalize()}: write these {len(change_set.operations)} operations to the networks?"
+    return click.confirm(question, err=True)
+
+
+def exit_unless_succeeded(ctx: click.Context, done: ChangeSet) -> None:
+    """Exit with 1 and say why, if not every operation of an executed change set succeeded."""
+    report_stop(done)
+    states = Counter(operation.state for operation in done.operations)
     if set(states) != {"succeeded"}:
-        click.echo(f"Not every operation succeeded: {format_states(states)}.", err=True)
+        output.print_message(f"Not every operation succeeded: {format_states(states)}.")
         ctx.exit(1)
 
 
@@ -189,7 +217,7 @@ def _prepare(
         made = client.call(operation_id, path={"launchId": launch_id}, body=body, idempotency_key=idempotency_key)
         prepared = client.change_sets.wait(made["data"]["id"], progress=tracker.show_change_set)
     output.print_result(prepared.to_dict(), as_json, change_set_parts(prepared.to_dict()))
-    _report_stop(prepared)
+    report_stop(prepared)
     if prepared.status != "prepared":
         ctx.exit(2 if prepared.status == "invalid" else 1)
 
@@ -207,31 +235,22 @@ def _follow(where: Target, words: str) -> Iterator[tuple[Ads, Tracker]]:
         yield client, Tracker(progress)
 
 
-def _ask_to_confirm(current: Launch, change_set: ChangeSet) -> None:
-    """Show the launch and ask whether to write it."""
-    screen = output.make_console(stderr=True)
-    output.print_parts(screen, launch_parts(current.to_dict()))
-    screen.print()
-    question = f"{change_set.action.capitalize()}: write these {len(change_set.operations)} operations to the networks?"
-    click.confirm(question, abort=True, err=True)
-
-
 def _print_launch(ctx: click.Context, prepared: Launch, as_json: bool) -> None:
     output.print_result(prepared.to_dict(), as_json, launch_parts(prepared.to_dict()))
     change_set = prepared.change_sets[-1]
-    _report_stop(change_set)
+    report_stop(change_set)
     if change_set.status == "invalid":
-        click.echo(
-            "Nothing was prepared. Correct the file, or leave the invalid cells out with --skip-invalid.", err=True
+        output.print_message(
+            "Nothing was prepared. Correct the file, or leave the invalid cells out with --skip-invalid."
         )
     if change_set.status != "prepared":
         ctx.exit(2 if change_set.status == "invalid" else 1)
 
 
-def _report_stop(change_set: ChangeSet) -> None:
+def report_stop(change_set: ChangeSet) -> None:
     """Say why a change set stopped before its end."""
     if change_set.error is not None:
-        click.echo(output.to_plain_text(change_set.error.message), err=True)
+        output.print_message(change_set.error.message)
 
 
 # -- progress -----------------------------------------------------------------------------------------------------
@@ -290,7 +309,7 @@ CELL_COLUMNS = (
     output.Column("operation", rank=4, shortens=True),
 )
 OPERATION_COLUMNS = (
-    output.Column("cell"),
+    output.Column("cell", prose=True),
     output.Column("network"),
     output.Column("state"),
     output.Column("operation", rank=1, shortens=True),
@@ -324,7 +343,7 @@ def launch_parts(shown: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
     yield cells_table(shown["cells"])
     yield from _cell_lines(shown["cells"])
     yield from _stop_lines(change_set)
-    yield from _next_line(shown["launchId"], change_set)
+    yield from _next_line(change_set)
 
 
 def change_set_parts(change_set: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
@@ -336,14 +355,16 @@ def change_set_parts(change_set: Mapping[str, Json]) -> Iterator[str | output.Te
         yield ""
         yield totals_table(change_set["totals"])
     if change_set["operations"]:
-        rows = [(one["key"], one["network"], one["state"], one["operationId"]) for one in change_set["operations"]]
+        rows = [
+            (format_key(one["key"]), one["network"], one["state"], one["operationId"])
+            for one in change_set["operations"]
+        ]
         yield ""
         yield output.make_table(OPERATION_COLUMNS, rows)
     yield from _stop_lines(change_set)
     for issue in change_set["issues"]:
         yield output.to_plain_text(f"issue    {issue['path']}: {issue['message']}")
-    if change_set["launchId"] is not None:
-        yield from _next_line(change_set["launchId"], change_set)
+    yield from _next_line(change_set)
 
 
 def _change_set_lines(change_set: Mapping[str, Json]) -> Iterator[str]:
@@ -352,7 +373,7 @@ def _change_set_lines(change_set: Mapping[str, Json]) -> Iterator[str]:
     if change_set["digest"] is not None:
         yield f"digest   {change_set['digest']}"
     for one in change_set["excluded"]:
-        yield output.to_plain_text(f"without  {one['key']}: {one['reason']}")
+        yield output.to_plain_text(f"without  {format_key(one['key'])}: {one['reason']}")
 
 
 def _stop_lines(change_set: Mapping[str, Json]) -> Iterator[str]:
@@ -361,13 +382,15 @@ def _stop_lines(change_set: Mapping[str, Json]) -> Iterator[str]:
         if one["state"] in ("refused", "unknown"):
             hint = f"see `adsunify operations {one['operationId']}`"
             reason = f"{one['error']['message']} ({hint})" if one.get("error") else hint
-            yield output.to_plain_text(f"{one['state']:8} {one['key']}: {reason}")
+            yield output.to_plain_text(f"{one['state']:8} {format_key(one['key'])}: {reason}")
 
 
-def _next_line(launch_id: str, change_set: Mapping[str, Json]) -> Iterator[str]:
+def _next_line(change_set: Mapping[str, Json]) -> Iterator[str]:
     if change_set["status"] == "prepared":
+        launch_id = change_set["launchId"]
+        subject = f"change-set execute {change_set['id']}" if launch_id is None else f"launch execute {launch_id}"
         yield ""
-        yield f"To write it: adsunify launch execute {launch_id}"
+        yield f"To write it: adsunify {subject}"
 
 
 def totals_table(totals: list[Mapping[str, Json]]) -> output.TextTable:
@@ -423,6 +446,11 @@ def _cell_lines(cells: list[Mapping[str, Json]]) -> Iterator[str]:
     warnings = Counter((cell["network"], warning) for cell in cells for warning in cell["warnings"])
     for (network, warning), count in warnings.items():
         yield output.to_plain_text(f"warning  {network} ({count:,}): {warning}")
+
+
+def format_key(key: str) -> str:
+    """Return the key of a cell; one of a file has spaces between its parts, so that a terminal can wrap it."""
+    return key.replace("/", " / ")
 
 
 def format_states(states: Counter[str]) -> str:

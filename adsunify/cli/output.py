@@ -243,6 +243,11 @@ def print_parts(screen: Console, parts: Iterable[str | TextTable]) -> None:
                 screen.print(line)
 
 
+def print_message(text: str) -> None:
+    """Print a sentence for people on stderr. A terminal wraps it between words, so that no id is broken."""
+    print_parts(make_console(stderr=True), [to_plain_text(text)])
+
+
 def _wrap_line(line: str, screen: Console) -> str:
     """Wrap a line between words; continuation lines begin below its first word."""
     if not screen.is_terminal or cell_len(line) <= screen.width:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
-from adsunify import Ads
 from adsunify.cli.desired import diff_lines
 from adsunify.models.yaml_text import format_yaml, parse_yaml
 
 from .conftest import Networks, Place
 from .running import BRIEF
+from .test_daily import asked
 
 KEY = "sandbox-chatgpt-key"
 
@@ -101,8 +100,13 @@ def test_a_file_is_applied_once(both: Place, account: str, networks: Networks, t
     assert refused.code == 1 and "Execute or cancel it first" in refused.err
     id_ = re.search(r"^(\S+)  apply, prepared$", waiting.out, re.MULTILINE)
     assert id_ is not None
-    cancel_change_set(both, id_[1])
-    done = ads("apply", "--confirmed", "--json").data
+    assert f"To write it: adsunify change-set execute {id_[1]}" in waiting.out
+    assert both.ads("change-set", "show", id_[1], "--json").data["status"] == "prepared"
+    assert both.ads("change-set", "execute", id_[1], stdin=b"y\n").code == 2, "nobody is asked without a terminal"
+    assert networks.writes("chatgpt") == written
+    assert both.ads("change-set", "cancel", id_[1], "--json").data["status"] == "cancelled"
+    waiting_id = ads("apply", "--json").data["id"]
+    done = both.ads("change-set", "execute", waiting_id, "--confirmed", "--json").data
     assert [one["state"] for one in done["operations"]] == ["succeeded"]
     written = networks.writes("chatgpt")
     again = ads("apply", "--confirmed")
@@ -121,9 +125,21 @@ def test_a_file_is_applied_once(both: Place, account: str, networks: Networks, t
     assert ads("diff", "--delete").out.startswith("- delete  chatgpt campaign ")
 
 
-def cancel_change_set(place: Place, change_set_id: str) -> None:
-    with patch.dict(os.environ, place.environment), Ads.from_environment() as ads:
-        ads.change_sets.cancel(change_set_id)
+def test_a_person_sees_the_difference_and_the_money_and_decides(
+    place: Callable[[str], Place], networks: Networks, tmp_path: Path
+) -> None:
+    own = place("asked")
+    (id_,) = own.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    launch = {"campaign": json.loads(Path(BRIEF).read_text()), "accounts": [{"accountId": id_, "key": "one"}]}
+    file = tmp_path / "campaigns.yaml"
+    file.write_text(format_yaml({"launches": {"Asked": launch}}))
+    before = networks.writes("chatgpt")
+    code, out, shown = asked(own.environment, {"[y/N]: ": "n"}, "apply", str(file), "--json")
+    assert (code, json.loads(out)["status"], networks.writes("chatgpt")) == (0, "cancelled", before)
+    question = shown.index("Apply: write these 1 operations")
+    assert max(shown.index(words) for words in ("+ create  Asked / one", "320.00 USD in all")) < question
+    code, out, shown = asked(own.environment, {"[y/N]: ": "y"}, "apply", str(file))
+    assert code == 0 and "succeeded" in out and networks.writes("chatgpt") > before
 
 
 def test_lines_of_a_diff_fit_eighty_columns() -> None:

@@ -41,6 +41,7 @@ DOCUMENTED = {
         "webhooks verify",
     ),
     *("diff", "apply", "import"),
+    *(f"change-set {name}" for name in ("show", "execute", "cancel")),
     *("ledger export", "ledger verify", "maintain", "db restored"),
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
@@ -73,6 +74,7 @@ ANYWHERE = {
     *(f"guardrails {name}" for name in ("list", "show", "create", "update", "delete", "usage", "freezes", "lift")),
     *(f"alerts {name}" for name in ("list", "add", "change", "remove")),
     *(f"launch {name}" for name in LAUNCH_COMMANDS),
+    *(f"change-set {name}" for name in ("show", "execute", "cancel")),
 }
 
 

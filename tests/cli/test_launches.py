@@ -14,6 +14,7 @@ from adsunify.models.yaml_text import format_yaml
 
 from .conftest import Networks, Place
 from .launches import make_document
+from .test_daily import asked
 from .test_progress import ManualClock, Screen
 
 KEY = "sandbox-chatgpt-key"
@@ -56,8 +57,10 @@ def test_a_launch_is_prepared_executed_and_activated(
     for words in ("Autumn: create is prepared", "320.25", "first", made["changeSets"][0]["digest"], "launch execute"):
         assert words in shown, words
 
-    asked = both.ads("launch", "execute", launch, stdin=b"n\n")
-    assert asked.code == 1 and "Create: write these 2 operations" in asked.err
+    refused = both.ads("launch", "execute", launch, stdin=b"y\n")
+    assert refused.code == 2 and "--confirmed" in refused.err
+    code, _, question = asked(both.environment, {"[y/N]: ": "n"}, "launch", "execute", launch)
+    assert code == 1 and "320.25" in question and "Create: write these 2 operations" in question
     assert networks.writes("chatgpt") == writes
     done = both.ads("launch", "execute", launch, "--confirmed", "--json").data
     assert states_of(done) == {"first": "succeeded", "second": "succeeded"}

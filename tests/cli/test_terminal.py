@@ -16,6 +16,7 @@ import termios
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -112,6 +113,12 @@ def screens(
     document = tmp_path_factory.mktemp("launch") / "launch.json"
     document.write_text(json.dumps(make_document(accounts["chatgpt"], "Wide", goal="trafic")))
     launch = there.ads("launch", "create", str(document), "--skip-invalid", "--json").data["launchId"]
+    wanted = tmp_path_factory.mktemp("file") / "campaigns.json"
+    cell = {"accountId": accounts["chatgpt"], "key": "a-long-key-of-a-cell-of-the-spring-campaigns"}
+    wanted_launch = {"campaign": {**json.loads(Path(BRIEF).read_text()), "name": "Of a file"}, "accounts": [cell]}
+    entity = {"accountId": accounts["chatgpt"], "kind": "campaign", "id": "cmpn_spring_1", "budget": "777.00"}
+    name = "Garden chairs of spring, for terraces and balconies"
+    wanted.write_text(json.dumps({"name": "shop", "launches": {name: wanted_launch}, "entities": [entity]}))
     files = f"sqlite:///{served['folder']}/served.db"
     local = f"sqlite:///{tmp_path_factory.mktemp('terminal')}/local.db"
     days = ("--start", "2026-01-01", "--end", "2026-01-03")
@@ -142,6 +149,14 @@ def screens(
         "guardrails": ("guardrails", "list"),
         "alerts": ("alerts", "list"),
         "pause": ("pause", accounts["chatgpt"], "cmpn_spring_1", "--kind", "campaign"),
+        "edit": ("edit", accounts["chatgpt"], "cmpn_spring_1", "budget=425.00"),
+        "bulk edit": ("bulk-edit", accounts["chatgpt"], "cmpn_spring_1", "cmpn_evergreen_1", "budget+=10%"),
+        "delete": ("delete", accounts["chatgpt"], "ad_spring_1", "--kind", "ad"),
+        "launch execution": ("launch", "execute", launch),
+        "diff": ("diff", str(wanted)),
+        "apply": ("apply", str(wanted)),
+        "mistake": ("campaigns", "nonsense"),
+        "mistaken operation": ("execute", accounts["chatgpt"]),
         "extras": ("admin", "account", accounts["tiktok"], "--unset", "createFlow", "--database", files),
         "clock": ("admin", "clock", "--database", files),
         "workspace": ("admin", "workspace", "--database", local),
@@ -174,12 +189,14 @@ WHOLE = {
     "sync": ("account",),
     "launches": ("launch",),
     "launch": ("launch",),
+    "launch execution": ("launch",),
+    "mistaken operation": ("account",),
 }
 """The ids that a command shows."""
 NAMES = (
     *("create", "insights", "campaigns", "overview", "networks", "clock", "workspace", "user", *WHOLE),
     *("entities", "spend", "ad groups", "ads", "tree", "catalog", "catalogs", "connections", "keys"),
-    *("guardrails", "alerts", "pause"),
+    *("guardrails", "alerts", "pause", "edit", "bulk edit", "delete", "diff", "apply", "mistake"),
 )
 
 
