@@ -88,6 +88,40 @@ async def test_a_launch_from_a_file_is_reviewed_executed_activated_and_undone(si
         assert "cancelled" in one.text and one.path.startswith("/change-sets/")
 
 
+async def test_the_changes_of_a_file_are_reviewed_and_executed(site: Served) -> None:
+    """The page of launches leads to them: the money of each change, and the texts of what is created."""
+    account = (await find_accounts(site, "meta"))["meta"]
+    first, second = (
+        {"campaign": brief("meta", name=f"Of a file {n}"), "accounts": [{"accountId": account, "key": f"cell-{n}"}]}
+        for n in (1, 2)
+    )
+    document: dict[str, Any] = {"name": "pages", "launches": {"File one": first}}
+
+    async def apply() -> dict[str, Any]:
+        begun = await site.admin.post("/apply", {"document": document}, 201)
+        return await wait_for(site, f"/change-sets/{begun['id']}")
+
+    async with browser(site) as one:
+        await one.sign_in(email("admin"))
+        await apply()
+        await one.open("/launches")
+        await one.follow("Review what it changes")
+        assert "20.00 USD a day" in one.text and ", once active" in one.text and "Built for rain" in one.text
+        await one.send({"confirmed": "true"}, action="/execute")
+        assert {row["state"] for row in (await follow(site, one, "change-sets"))["operations"]} == {"succeeded"}
+        first["campaign"]["budget"] |= {"amount": "25"}
+        document["launches"]["File two"] = second
+        changed = await apply()
+        assert [row["key"] for row in changed["operations"]][1] == "pages/launches/File two/cell-2"
+        await one.open("/launches")
+        await one.follow("Review what it changes")
+        assert "5.00 USD more a day" in one.text and "budget: 20.00 USD → 25.00 USD" in one.text, "the money of an edit"
+        assert "Built for rain" in one.text, "the texts of what is created"
+        await one.send(action="/cancel", button="Cancel")
+        page = await one.open("/launches")
+        assert "Review what it changes" not in page.links
+
+
 async def test_invalid_cells_are_listed_and_left_out(site: Served) -> None:
     document = make_document(await find_accounts(site, *FEW), "Half of it", goal="nothing")
     async with browser(site) as one:

@@ -8,8 +8,9 @@ from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.errors import Conflict, InvalidInput, Issue
+from adsunify.errors import Conflict, InvalidInput, Issue, NotFound
 from adsunify.launches.drift import STATUS_FIELD
+from adsunify.launches.states import OPEN_STATUSES
 from adsunify.outcomes.reversals import to_edit_value
 from adsunify.service.core import Idempotency, Service, UseCaseResult
 from adsunify.service.launches.use_cases import begin_and_view, find_replay, get_change_set, save_change_set
@@ -91,6 +92,17 @@ def _find_latest(connection: Connection, workspace_id: str, clock: Clock) -> str
     """Return the latest change set of a file. Raises Conflict if it is open."""
     require_no_open_apply(connection, workspace_id, clock)
     return find_latest_apply(connection, workspace_id)
+
+
+async def find_open_apply(service: Service, actor: Actor) -> Json:
+    """Return the open change set of a file in the workspace; None without one, or if the actor may not see it."""
+    store = service.store
+    latest_id = await store.read(find_latest_apply, actor.workspace_id)
+    try:
+        latest = None if latest_id is None else await get_change_set(service, actor, change_set_id=latest_id)
+    except NotFound:
+        return None
+    return latest if latest is not None and latest["status"] in OPEN_STATUSES else None
 
 
 def _explain_nothing(differences: Differences, members: Sequence[NewMember]) -> str:

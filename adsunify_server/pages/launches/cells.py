@@ -97,9 +97,18 @@ def format_issue(issue: Mapping[str, Any]) -> str:
 
 
 def describe_money(cell: Mapping[str, Any], action: str) -> str:
-    """Return what a cell can spend: now, or of a creation once it is active. Empty if it spends nothing."""
-    spend = cell.get("planned" if action == "create" else "exposure")
-    return "" if spend is None else describe_amounts(spend)
+    """Return what a cell can spend: now, or of a creation once it is active. Empty if it spends nothing.
+
+    A file creates some cells and changes others, so its texts say which of both it is.
+    """
+    planned, exposure = (cell.get(name) for name in ("planned", "exposure"))
+    if action != "apply":
+        spend = planned if action == "create" else exposure
+        return "" if spend is None else describe_amounts(spend)
+    if exposure is None or planned is None:
+        return ""
+    once_active = describe_amounts(planned)
+    return describe_amounts(exposure, " more") or (f"{once_active}, once active" if once_active else "")
 
 
 def describe_amounts(spend: Mapping[str, Any], more: str = "") -> str:

@@ -13,10 +13,14 @@ from adsunify.errors import Conflict, OperationError
 from adsunify.problem_details import to_problem_details
 from adsunify.review.content import describe_content
 from adsunify.service.users import read_emails
+from adsunify_server.pages import wording
+from adsunify_server.pages.rendering import format_value
 from adsunify_server.pages.request import PageRequest
 
 from .cells import NetworkCells, count_states, format_issue, group_cells, list_totals
 
+MAX_DESCRIBED = 25
+"""The most operations of a file whose changes the page says field by field."""
 WORKING = ("preparing", "running")
 """The statuses in which the page loads itself again."""
 
@@ -57,7 +61,11 @@ async def _render_change_set(visit: PageRequest, problem: Conflict | OperationEr
     groups = [
         group for group in group_cells(operations, accounts, change_set["action"]) if network in (None, group.network)
     ]
-    has_content = change_set["status"] == "prepared" and change_set["action"] in ("create", "apply")
+    is_prepared = change_set["status"] == "prepared"
+    has_content = is_prepared and change_set["action"] in ("create", "apply")
+    has_changes = is_prepared and change_set["action"] == "apply"
+    if has_changes:
+        await _add_changes(visit, groups, accounts)
     actors = [change_set["createdBy"], *([change_set["executedBy"]] if "executedBy" in change_set else [])]
     return visit.render_page(
         "change-set.html",
@@ -66,7 +74,10 @@ async def _render_change_set(visit: PageRequest, problem: Conflict | OperationEr
         launch=launch,
         groups=groups,
         is_whole=network is not None,
-        contents=await _describe_first(visit, groups) if has_content else {},
+        contents=await _describe_samples(visit, groups) if has_content else {},
+        max_described=MAX_DESCRIBED
+        if has_changes and sum(len(group.rows) for group in groups) > MAX_DESCRIBED
+        else None,
         excluded=_group_reasons(change_set, accounts, cells),
         issues=list(dict.fromkeys(format_issue(issue) for issue in change_set["issues"])),
         counts=count_states(one["state"] for one in change_set["operations"]),
@@ -92,14 +103,41 @@ def _add_cell(operation: Mapping[str, Any], cell: Mapping[str, Any] | None, acti
     return {**operation, "warnings": cell["warnings"], "leftOut": cell["leftOut"]}
 
 
-async def _describe_first(visit: PageRequest, groups: list[NetworkCells]) -> dict[str, Any]:
-    """Describe what the first cell of each network sends, by the code of the network."""
-    firsts = {group.network: group.rows[0].operation_id for group in groups}
+async def _describe_samples(visit: PageRequest, groups: list[NetworkCells]) -> dict[str, tuple[str, Any]]:
+    """Describe what the last cell of each network sends, by the code of the network, after the name of that cell.
+
+    The creations of a file are the last ones of its operations.
+    """
+    samples = [group.rows[-1] for group in groups]
     operations = await asyncio.gather(
-        *(visit.call_endpoint("get_operation", operationId=id_ or "") for id_ in firsts.values())
+        *(visit.call_endpoint("get_operation", operationId=row.operation_id or "") for row in samples)
     )
-    contents = zip(firsts, (describe_content(operation["plan"]) for operation in operations), strict=True)
-    return {network: content for network, content in contents if content}
+    contents = [describe_content(operation["plan"]) for operation in operations]
+    return {
+        group.network: (row.name, content)
+        for group, row, content in zip(groups, samples, contents, strict=True)
+        if content
+    }
+
+
+async def _add_changes(visit: PageRequest, groups: list[NetworkCells], accounts: Mapping[str, Any]) -> None:
+    """Add what the first operations change to the notes of their networks: each field before and after."""
+    rows = [(group, row) for group in groups for row in group.rows][:MAX_DESCRIBED]
+    operations = await asyncio.gather(
+        *(visit.call_endpoint("get_operation", operationId=row.operation_id or "") for _, row in rows)
+    )
+    for (group, row), operation in zip(rows, operations, strict=True):
+        for step in operation["plan"]["steps"] if operation["action"] != "create" else ():
+            for change in step["changes"]:
+                group.add_note(
+                    "changes", _describe_change(accounts[operation["accountId"]], step["kind"], change), row.key
+                )
+
+
+def _describe_change(account: Mapping[str, Any], kind: str, change: Mapping[str, Any]) -> str:
+    shown = wording.format_change(account, kind, change)
+    before, after = ("none" if shown[name] is None else format_value(shown[name]) for name in ("before", "after"))
+    return f"{shown['field']}: {before} → {after}"
 
 
 def _group_reasons(

@@ -9,6 +9,7 @@ from aiohttp import web
 from adsunify.errors import Conflict, InvalidInput
 from adsunify.launches.states import OPEN_STATUSES
 from adsunify.problem_details import to_problem_details
+from adsunify.service.desired.applying import find_open_apply
 from adsunify_server.pages.request import PageRequest
 
 from .cells import count_states, group_cells, list_totals
@@ -18,7 +19,7 @@ PREPARATIONS = ("activate", "pause", "undo", "prepare")
 
 
 async def show_launches(visit: PageRequest) -> web.Response:
-    """Show a page of launches, newest first."""
+    """Show a page of launches, newest first, and the open change set of a file."""
     cursor = {"cursor": visit.request.query["cursor"]} if "cursor" in visit.request.query else {}
     launches: list[Any] = []
     older: str | None = None
@@ -30,6 +31,7 @@ async def show_launches(visit: PageRequest) -> web.Response:
     return visit.render_page(
         "launches.html",
         launches=launches,
+        applied=await find_open_apply(visit.service, visit.actor),
         older=older,
         is_first=not cursor,
         has_accounts=any(account["status"] != "disconnected" for account in accounts),
