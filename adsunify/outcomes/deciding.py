@@ -59,6 +59,41 @@ def refuse_shared_entities(decisions: Sequence[ItemDecision]) -> list[ItemDecisi
     ]
 
 
+PARTIAL_DOUBT = ItemDecision(
+    None,
+    "undecided",
+    "The request creates a whole tree or nothing. The account has a part of it, which another write may have made.",
+)
+MAX_NAMED_CHILDREN = 3
+"""How many children of others a verdict names."""
+
+
+def make_child_doubt(entity: ParsedEntity, foreign: Sequence[ParsedEntity], read: str, at: int) -> ItemDecision:
+    """Make the doubt about an entity that has children of others, which were read at a time in milliseconds."""
+    names = ", ".join(f"the {child.kind} {child.id}" for child in foreign[:MAX_NAMED_CHILDREN])
+    reason = f"The {entity.kind} has {names}, which the operation has not created."
+    return ItemDecision(None, "undecided", reason, None, (Evidence(read, at, names),))
+
+
+def refuse_found_entities(decisions: Sequence[ItemDecision], doubt: ItemDecision) -> list[ItemDecision]:
+    """Return the decisions about a request, with the items undecided that were found.
+
+    ``doubt`` has the reason why what was found may be another write's, and the read behind it.
+    """
+    return [
+        evolve(
+            decision,
+            verdict="undecided",
+            id=None,
+            reason=doubt.reason,
+            evidence=(*decision.evidence, *(evolve(read, item=decision.index) for read in doubt.evidence)),
+        )
+        if decision.verdict == "applied"
+        else decision
+        for decision in decisions
+    ]
+
+
 def combine_decisions(
     step: Step, attempt: int, decisions: Sequence[ItemDecision], applied_ids: Mapping[int, str], level: Level | None
 ) -> StepVerdict:

@@ -29,6 +29,7 @@ CLOCK_TOLERANCE = timedelta(seconds=120)
 """By how much the clock of a network may be behind ours."""
 PAGE_SIZE = 100
 RIVAL_REASON = "Another write may have made it as well, so it is not certain whose it is."
+TWIN_WARNING = "One that somebody else made exactly alike cannot be told apart."
 NAME_MEMBER = "resourceName"
 """The member with the id of an object that is no level (Google)."""
 
@@ -122,6 +123,22 @@ def _fetch_page(reads: Reads, account: Account, level: Level, query: ListQuery) 
     return EntityPage(tuple(rows), page.cursor)
 
 
+def fetch_foreign_children(
+    network: Network, reads: Reads, account: Account, entity: ParsedEntity, own: Collection[tuple[str, str]]
+) -> Flow[tuple[ParsedEntity, ...]]:
+    """Read the children of an entity, and return those that are not in ``own`` (kinds and ids).
+
+    Raises:
+        ProviderError: a read failed.
+    """
+    foreign: list[ParsedEntity] = []
+    for level in (*network.levels, *network.beside):
+        if level.parent_kind == entity.kind:
+            children = yield from fetch_complete_list(reads, account, level, entity.id)
+            foreign += [child for child in children.entities if (child.kind, child.id) not in own]
+    return tuple(foreign)
+
+
 def fetch_creation_times(
     network: Network, reads: Reads, account: Account, planned: PlannedEntity, entities: Sequence[ParsedEntity]
 ) -> Flow[tuple[ParsedEntity, ...]]:
@@ -141,8 +158,9 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the entities of a list that may be the planned one.
 
-    A candidate is a match only if it can be told from an older entity. An entity with another name is a candidate if it
-    was created during the attempt and agrees in everything else: the network or a person may have changed its name.
+    A candidate is a match only if it can be told from older and later entities. An entity with another name is a
+    candidate if it was created during the attempt and agrees in everything else: the network or a person may have
+    changed its name.
 
     Args:
         network: the tables of the network.
@@ -160,9 +178,10 @@ def list_candidates(
         if created is not None and created < earliest and not planned.is_parent_new:
             continue
         comparisons = tuple(compare_members(network, level, planned.members, entity.native))
-        is_recognisable = planned.is_parent_new or created is not None or level.has_unique_name
+        is_timely = created is not None and created <= latest
+        is_recognisable = planned.is_parent_new or is_timely or (created is None and level.has_unique_name)
         is_same = is_recognisable and _has_planned_name(planned, entity) and is_match(comparisons)
-        is_renamed = created is not None and created <= latest and _differs_in_name_only(level, comparisons)
+        is_renamed = is_timely and _differs_in_name_only(level, comparisons)
         if planned.is_parent_new or has_similar_name(planned, entity) or is_renamed:
             candidates.append(Candidate(entity, created, comparisons, is_same))
     return candidates
@@ -176,10 +195,11 @@ def judge_candidates(planned: PlannedEntity, candidates: Sequence[Candidate]) ->
     if len(matches) == 1:
         created = matches[0].created
         at = "" if created is None else f", created {created.astimezone(UTC).isoformat(timespec='seconds')}"
+        twin = "" if planned.is_parent_new else f" {TWIN_WARNING}"
         return CreationJudgement(
             "applied",
             f"one {label} that agrees in every member that can be compared{at}",
-            f"Exactly one {label} agrees with the plan, and no other write is known to have made it.",
+            f"Exactly one {label} agrees with the plan, and no other write is known to have made it.{twin}",
             matches[0].entity,
         )
     if matches:
@@ -192,7 +212,7 @@ def judge_candidates(planned: PlannedEntity, candidates: Sequence[Candidate]) ->
         different = {row.member: None for one in candidates for row in one.comparisons if row.result == "different"}
         return CreationJudgement(
             "undecided",
-            f"{len(candidates)} that differ from the plan in {', '.join(different) or 'the name'}",
+            f"{len(candidates)} that differ from the plan in {', '.join(different) or 'name or time of creation'}",
             f"A new {label} resembles the plan and differs from it: a person or the network may have changed it.",
         )
     return CreationJudgement("not_applied", f"no such {label}", f"The lists do not contain the planned {label}.")

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -31,8 +32,13 @@ FAULTS: Mapping[str, Mapping[str, Any]] = {
 WAIT_SECONDS = 901
 KINDS: tuple[Kind, ...] = ("campaign", "adGroup", "ad")
 ACTIONS = ("status", "edit", "delete")
-LIKENESSES = ("differs", "older", "claimed")
-"""How another campaign resembles the planned one: it has another name, is older, or a receipt names it."""
+LIKENESSES = ("differs", "differs below", "older", "claimed")
+"""How another campaign resembles the planned one.
+
+It has another name, or another budget, which many networks have at the ad group; it is older, or a receipt names it.
+"""
+UNSENT_FAULTS = ("before", "status 503")
+"""The faults with which the network has not seen the write."""
 METHODS: tuple[Literal["POST", "PUT", "PATCH", "DELETE"], ...] = ("POST", "PUT", "PATCH", "DELETE")
 NUMBERS = itertools.count(1)
 
@@ -150,30 +156,42 @@ def iterate_changes(networks: SimulatedNetworks, ads: Ads, path: Path) -> Iterat
 def iterate_likenesses(networks: SimulatedNetworks, ads: Ads, path: Path, likeness: str) -> Iterator[Cell]:
     """Lose the answer of each step of a brief's campaign beside a campaign that resembles it.
 
-    Networks with unique names refuse the second of two with the same name, so its later steps are not executed.
+    Networks with unique names refuse the second of two with the same name, so its later steps are not executed. There a
+    campaign that differs below is made after the operation was prepared, whose write does not reach the network.
     """
     account = networks.account(get_network(path))
     first, second = (ads.campaigns.create(account, brief) for brief in [load_brief(path, account)] * 2)
     ads.operations.run(first, confirmed=True)
     try:
         ads.operations.run(second, confirmed=True)
-        positions = range(len(second.plan.steps))
+        positions, faults = range(len(second.plan.steps)), tuple(FAULTS)
     except OperationError:
-        positions = range(1)
-    for position, fault in itertools.product(positions, FAULTS):
+        positions, faults = range(1), UNSENT_FAULTS if likeness == "differs below" else tuple(FAULTS)
+    for position, fault in itertools.product(positions, faults):
         brief = load_brief(path, account)
+        early = ads.campaigns.create(account, brief) if likeness == "differs below" else None
         with networks.client() as stranger:  # its receipts are in another database
             maker = ads if likeness == "claimed" else stranger
-            other = brief.model_copy(update={"name": f"{brief.name} copy"}) if likeness == "differs" else brief
+            other = make_likeness(brief, likeness)
             maker.operations.run(maker.campaigns.create(account, other), confirmed=True)
         if likeness == "older":
             networks.clock.advance(seconds=300)
         try:
-            operation = ads.campaigns.create(account, brief)
+            operation = early or ads.campaigns.create(account, brief)
         except InvalidInput as refusal:
             assert [issue.path for issue in refusal.issues] == ["campaign.name"]
             continue
         yield inspect_cell(networks, ads, operation, position, fault)
+
+
+def make_likeness(brief: CampaignBrief, likeness: str) -> CampaignBrief:
+    """Return the brief of a campaign that resembles that of another brief."""
+    if likeness == "differs":
+        return brief.model_copy(update={"name": f"{brief.name} copy"})
+    if likeness == "differs below":
+        budget = brief.budget.model_copy(update={"amount": str(2 * Decimal(brief.budget.amount))})
+        return brief.model_copy(update={"budget": budget})
+    return brief
 
 
 def prepare_change(ads: Ads, account: Account, kind: Kind, entity: str, action: str) -> Operation:

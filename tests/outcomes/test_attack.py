@@ -12,7 +12,7 @@ from adsunify.errors import InvalidInput
 from adsunify.testing import SimulatedNetworks, sandbox
 from adsunify.values.network_codes import NetworkCode
 
-from .matrix import WAIT_SECONDS, advance_to, list_briefs, load_brief, lose_answer
+from .matrix import WAIT_SECONDS, advance_to, list_briefs, load_brief, lose_answer, make_likeness
 
 SAMPLE: tuple[NetworkCode, ...] = ("meta", "google", "tiktok", "snapchat", "apple", "x")
 BRIEFS = {path.stem.split("-")[0]: path for path in list_briefs(False)}
@@ -20,7 +20,7 @@ BRIEFS = {path.stem.split("-")[0]: path for path in list_briefs(False)}
 
 @pytest.fixture(scope="module")
 def networks() -> Iterator[SimulatedNetworks]:
-    with sandbox(*SAMPLE, "chatgpt", "outbrain") as simulated:
+    with sandbox(*SAMPLE, "chatgpt", "outbrain", "linkedin") as simulated:
         yield simulated
 
 
@@ -99,6 +99,62 @@ def test_an_entity_that_was_deleted_is_not_created_again(
     with networks.client() as stranger:
         stranger.operations.execute(stranger.campaigns.delete(account, campaign), confirmed=True)
     assert inspect_twice(networks, ads, operation).verdict != "not_applied"
+
+
+@pytest.mark.parametrize("network", [*SAMPLE, "linkedin"])
+def test_a_campaign_that_differs_only_below_is_not_taken(
+    networks: SimulatedNetworks, ads: Ads, network: NetworkCode
+) -> None:
+    """Another program made it at the same time, with another budget. Many networks have that at the ad group."""
+    account = networks.account(network)
+    brief = load_brief(BRIEFS[network], account)
+    operation = ads.campaigns.create(account, brief)
+    with networks.client() as stranger:
+        other = stranger.campaigns.create(account, make_likeness(brief, "differs below"))
+        stranger.operations.run(other, confirmed=True)
+    lose_answer(networks, ads, operation, 0, "before")
+    assert inspect_twice(networks, ads, operation).verdict == "undecided"
+
+
+@pytest.mark.parametrize("count", [-1, 1])
+def test_a_request_that_creates_a_tree_is_not_completed_in_a_tree_of_others(
+    networks: SimulatedNetworks, ads: Ads, count: int
+) -> None:
+    """The campaign of others agrees but for one keyword, which it has too few or too many."""
+    account = networks.account("google")
+    brief = load_brief(BRIEFS["google"], account)
+    keywords = brief.targeting.keywords or ()
+    assert len(keywords) > 1
+    more = [*keywords, keywords[0].model_copy(update={"text": "another keyword"})]
+    targeting = brief.targeting.model_copy(update={"keywords": keywords[:-1] if count < 0 else more})
+    operation = ads.campaigns.create(account, brief)
+    with networks.client() as stranger:
+        other = stranger.campaigns.create(account, brief.model_copy(update={"targeting": targeting}))
+        stranger.operations.run(other, confirmed=True)
+    lose_answer(networks, ads, operation, 0, "before")
+    assert inspect_twice(networks, ads, operation).verdict == "undecided"
+
+
+def test_a_campaign_that_was_made_after_the_attempt_is_not_taken(networks: SimulatedNetworks, ads: Ads) -> None:
+    """A person sees that the outcome is unknown, and creates the same campaign by hand."""
+    account = networks.account("meta")
+    operation = ads.campaigns.create(account, load_brief(BRIEFS["meta"], account))
+    lose_answer(networks, ads, operation, 0, "before")
+    networks.clock.advance(seconds=300)
+    with networks.client() as stranger:
+        twin = stranger.campaigns.create_native(account, payload=operation.plan.steps[0].body)
+        stranger.operations.execute(twin, confirmed=True)
+    assert inspect_twice(networks, ads, operation).verdict == "undecided"
+
+
+def test_a_verdict_says_that_a_twin_cannot_be_told_apart(networks: SimulatedNetworks, ads: Ads) -> None:
+    """Of a campaign, but not of an ad group in a campaign that the operation itself has created."""
+    account = networks.account("meta")
+    for position, is_said in ((0, True), (1, False)):
+        operation = ads.campaigns.create(account, load_brief(BRIEFS["meta"], account))
+        lose_answer(networks, ads, operation, position, "after")
+        step = inspect_twice(networks, ads, operation, position)
+        assert step.verdict == "applied" and ("cannot be told apart" in str(step.reason)) is is_said
 
 
 PARENT_LEVELS: list[tuple[NetworkCode, str]] = [

@@ -164,8 +164,8 @@ class AsyncOperationsResource(AsyncResource):
 
         Nothing is written at the network, and no status changes. Each step in doubt gets a verdict with its evidence:
         ``applied``, ``not_applied`` or ``undecided``. That a create was not applied needs two inspections, the second
-        about 15 minutes after the attempt; ``advice`` says what to do now. An entity that a person has made exactly as
-        planned cannot be told apart.
+        about 15 minutes after the attempt; ``advice`` says what to do now. An entity that somebody else has made
+        exactly as planned, at the same time and with nothing below it, cannot be told apart.
 
         Access: Any valid credential of the workspace.
 

@@ -22,11 +22,13 @@ class Claims:
 
     Attributes:
         ids: the last parts of the ids of entities of the kind that other receipts or verdicts name.
+        recorded: the last parts of the ids that the step is recorded to have created, by a resumption.
         has_rival: another attempt in doubt or in flight sends the same name, so an entity may be that one's.
         names: what other attempts in doubt or in flight at the kind send, their names among it.
     """
 
     ids: frozenset[str]
+    recorded: frozenset[str]
     has_rival: bool
     names: frozenset[str]
 
@@ -72,7 +74,8 @@ def read_claims(
     names = frozenset(value for one in rivals for value in _list_values(one.request) if isinstance(value, str))
     name = get_planned_name(planned)
     has_rival = not planned.is_parent_new and (bool(rivals) if name is None else name in names)
-    return Claims(frozenset(ids), has_rival, names)
+    recorded = frozenset(get_last_part(id_) for id_, by in made if by == maker)
+    return Claims(frozenset(ids), recorded, has_rival, names)
 
 
 def get_last_part(id_: str) -> str:

@@ -20,10 +20,13 @@ from adsunify.outcomes import search
 from adsunify.outcomes.changes import compare_update, judge_deletion, judge_update
 from adsunify.outcomes.comparison import MemberComparison, compare_members
 from adsunify.outcomes.deciding import (
+    PARTIAL_DOUBT,
     ItemDecision,
     build_item_id,
     combine_decisions,
     decide_absence,
+    make_child_doubt,
+    refuse_found_entities,
     refuse_shared_entities,
 )
 from adsunify.outcomes.planned import PlannedEntity, list_planned_entities
@@ -85,8 +88,8 @@ async def inspect_operation(service: Service, actor: Actor, *, operation_id: str
 
     Nothing is written at the network, and no status changes. Each step in doubt gets a verdict with its evidence:
     ``applied``, ``not_applied`` or ``undecided``. That a create was not applied needs two inspections, the second about
-    15 minutes after the attempt; ``advice`` says what to do now. An entity that a person has made exactly as planned
-    cannot be told apart.
+    15 minutes after the attempt; ``advice`` says what to do now. An entity that somebody else has made exactly as
+    planned, at the same time and with nothing below it, cannot be told apart.
     """
     return inspection_to_json(await run_inspection(service, actor, operation_id))
 
@@ -186,6 +189,7 @@ class Inspector:
         earlier = () if before is None else before.evidence
         decisions: dict[int | None, ItemDecision] = {}
         found: dict[str, ParsedEntity] = {}
+        unproven: list[ParsedEntity] = []
         missing: set[str | None] = set()
         unknown: set[str | None] = set()
         for one in planned:
@@ -205,23 +209,47 @@ class Inspector:
                 decisions[one.index] = ItemDecision(one.index, "undecided", reason)
                 continue
             placed = one if parent is None else evolve(one, parent_id=parent.id, is_parent_new=True)
-            decision, entity = await self._decide_creation(step, placed, attempt, before)
+            decision, entity, is_recorded = await self._decide_creation(step, placed, attempt, before)
             decisions[one.index] = decision
             if entity is not None:
                 found[temporary or entity.id] = entity
+                unproven += [] if one.is_parent_new or is_recorded else [entity]
             elif temporary is not None:
                 (missing if any(read.is_absence for read in decision.evidence) else unknown).add(temporary)
         for one in planned:
             if one.index not in decisions:
                 decisions[one.index] = await self._decide_part(one, found, decisions, attempt, earlier)
-        return refuse_shared_entities([decisions[one.index] for one in planned])
+        whole = refuse_shared_entities([decisions[one.index] for one in planned])
+        is_partial = any(one.parent_id in found and decisions[one.index].verdict != "applied" for one in planned)
+        doubt = PARTIAL_DOUBT if is_partial else await self._find_doubt(found, unproven)
+        return whole if doubt is None else refuse_found_entities(whole, doubt)
+
+    async def _find_doubt(
+        self, found: Mapping[str, ParsedEntity], unproven: Sequence[ParsedEntity]
+    ) -> ItemDecision | None:
+        """Return why the entities found for a request may be another write's; None if nothing says so.
+
+        The operation wrote nothing after the request, so an entity that it created has no other children.
+        """
+        own = {(entity.kind, entity.id) for entity in found.values()}
+        for entity in unproven:
+            read = f"what is below the {entity.kind} {entity.id}"
+            try:
+                flow = search.fetch_foreign_children(self.network, self.reads, self.account, entity, own)
+                foreign = await self._run(flow)
+            except READ_FAILURES as failure:
+                return self._make_failed_decision(None, read, failure)
+            if foreign:
+                return make_child_doubt(entity, foreign, read, self._now())
+        return None
 
     async def _decide_creation(
         self, step: Step, planned: PlannedEntity, attempt: StepAttempt, before: StepVerdict | None
-    ) -> tuple[ItemDecision, ParsedEntity | None]:
+    ) -> tuple[ItemDecision, ParsedEntity | None, bool]:
+        """Decide one entity. Returns also the entity that was found, and whether it is recorded as the step's."""
         reason = search.find_unreadable_reason(self.network, planned)
         if reason is not None:
-            return ItemDecision(planned.index, "undecided", reason), None
+            return ItemDecision(planned.index, "undecided", reason), None, False
         assert planned.level is not None
         started, last_at = self._now(), attempt.receipt_at or attempt.intent_at
         try:
@@ -233,7 +261,8 @@ class Inspector:
             )
             candidates = search.list_candidates(self.network, planned, entities, attempt.intent_at, last_at)
         except READ_FAILURES as failure:
-            return self._make_failed_decision(planned, f"the list of every {planned.level.label}", failure), None
+            read = f"the list of every {planned.level.label}"
+            return self._make_failed_decision(planned.index, read, failure), None, False
         claims = await self._read_claims(step, planned, attempt, before)
         own = [one for one in candidates if not claims.has_claim(planned, one.entity)]
         judged = search.judge_candidates(planned, own)
@@ -244,9 +273,11 @@ class Inspector:
         evidence = Evidence(read, started, judged.found, absent, planned.index)
         if absent:
             earlier = () if before is None else before.evidence
-            return decide_absence(evidence, earlier, last_at, planned.level, judged.reason), None
-        id_ = None if judged.entity is None else build_item_id(planned, judged.entity)
-        return ItemDecision(planned.index, judged.verdict, judged.reason, id_, (evidence,)), judged.entity
+            return decide_absence(evidence, earlier, last_at, planned.level, judged.reason), None, False
+        entity = judged.entity
+        id_ = None if entity is None else build_item_id(planned, entity)
+        is_recorded = entity is not None and get_last_part(entity.id) in claims.recorded
+        return ItemDecision(planned.index, judged.verdict, judged.reason, id_, (evidence,)), entity, is_recorded
 
     async def _read_claims(
         self, step: Step, planned: PlannedEntity, attempt: StepAttempt, before: StepVerdict | None
@@ -280,7 +311,7 @@ class Inspector:
             try:
                 whole = await self._run(self._fetch_whole(entity.kind, entity.id))
             except READ_FAILURES as failure:
-                return self._make_failed_decision(planned, f"the {entity.kind} {entity.id}", failure)
+                return self._make_failed_decision(planned.index, f"the {entity.kind} {entity.id}", failure)
             id_ = search.find_part(self.network, planned, whole.native, used)
             if id_ is not None:
                 read = Evidence(
@@ -301,7 +332,7 @@ class Inspector:
         except ProviderNotFound:
             entity = None
         except READ_FAILURES as failure:
-            return self._make_failed_decision(planned, read, failure)
+            return self._make_failed_decision(planned.index, read, failure)
         if step.action == "delete":
             judged = judge_deletion(planned.level, entity)
         elif entity is None:
@@ -312,13 +343,11 @@ class Inspector:
         evidence = Evidence(read, self._now(), judged.found, item=planned.index)
         return ItemDecision(planned.index, judged.verdict, judged.reason, planned.entity_id, (evidence,))
 
-    def _make_failed_decision(self, planned: PlannedEntity, read: str, failure: Exception) -> ItemDecision:
+    def _make_failed_decision(self, index: int | None, read: str, failure: Exception) -> ItemDecision:
         known = isinstance(failure, ProviderError | InvalidInput)
         found = f"the read failed: {failure}" if known else "the response could not be understood"
-        evidence = Evidence(read, self._now(), found, item=planned.index)
-        return ItemDecision(
-            planned.index, "undecided", f"A read failed, so nothing is decided: {read}.", None, (evidence,)
-        )
+        evidence = Evidence(read, self._now(), found, item=index)
+        return ItemDecision(index, "undecided", f"A read failed, so nothing is decided: {read}.", None, (evidence,))
 
     # -- applied steps --------------------------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ def test_a_child_of_a_new_parent_is_not_too_old() -> None:
     ("name", "created", "verdict"),
     [
         ("Tea", "2027-01-15T08:00:01+0000", "applied"),
+        ("Tea", "2027-01-15T08:03:00+0000", "undecided"),
         (" tea\u200b", "2027-01-15T09:00:00+0000", "undecided"),
         ("Coffee", "2027-01-15T08:00:01+0000", "undecided"),
         ("Coffee", "2027-01-15T09:00:00+0000", "not_applied"),
