@@ -207,7 +207,7 @@ def launches(session: nox.Session) -> None:
 
 @nox.session
 def outcomes(session: nox.Session) -> None:
-    """Every step of every example brief loses its answer, and an inspection decides it; 10,000 changes are undone."""
+    """Every step of every example brief loses its answer and is inspected; 10,000 changes are undone; both engines."""
     install(session, "test")
     scale = {"ADSUNIFY_OUTCOMES": "long"}
     session.run("pytest", "tests/system/outcomes", "-s", "-o", "timeout=1800", *session.posargs, env=scale)

@@ -275,14 +275,13 @@ def _simplify(value: Any) -> Any:
 
 
 def list_outcomes(
-    networks: SimulatedNetworks, network: ExternalNetwork, seed: int, count: int, brief_count: int
+    networks: SimulatedNetworks, ads: Ads, network: ExternalNetwork, seed: int, count: int, brief_count: int
 ) -> list[Outcome]:
     """Apply and undo so many seeded changes of one network, of the campaigns of so many example briefs."""
-    with networks.client() as ads:
-        changer = Changer(networks, ads, network, Random(f"{network} {seed}"))
-        paths = list_example_briefs(network)
-        changer.create_entities(changer.random.sample(paths, min(brief_count, len(paths))))
-        return list(changer.iterate_outcomes(count))
+    changer = Changer(networks, ads, network, Random(f"{network} {seed}"))
+    paths = list_example_briefs(network)
+    changer.create_entities(changer.random.sample(paths, min(brief_count, len(paths))))
+    return list(changer.iterate_outcomes(count))
 
 
 def count_outcomes(outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:

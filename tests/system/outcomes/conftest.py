@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-import os
+from . import IS_LONG
 
-collect_ignore = [] if os.environ.get("ADSUNIFY_OUTCOMES") == "long" else ["test_matrix.py"]
+collect_ignore = [] if IS_LONG else ["test_matrix.py"]

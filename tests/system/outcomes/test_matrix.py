@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from adsunify.testing import sandbox
+from tests.outcomes.engines import open_client
 from tests.outcomes.matrix import (
     LIKENESSES,
     Cell,
@@ -37,16 +38,16 @@ CELLS: list[Cell] = []
 
 @pytest.mark.parametrize("delay", DELAYS)
 @pytest.mark.parametrize("path", list_briefs(True), ids=lambda path: path.stem)
-def test_no_verdict_of_a_creation_is_wrong(path: Path, delay: int) -> None:
-    with sandbox(get_network(path)) as networks, networks.client() as ads:
+def test_no_verdict_of_a_creation_is_wrong(path: Path, delay: int, migrated_database: str) -> None:
+    with sandbox(get_network(path)) as networks, open_client(networks, migrated_database) as ads:
         cells = list(iterate_creations(networks, ads, path, delay))
     CELLS.extend(cells)
     assert [str(cell) for cell in cells if cell.is_wrong] == []
 
 
 @pytest.mark.parametrize("path", list_briefs(False), ids=lambda path: path.stem.split("-")[0])
-def test_no_verdict_of_a_change_is_wrong(path: Path) -> None:
-    with sandbox(get_network(path)) as networks, networks.client() as ads:
+def test_no_verdict_of_a_change_is_wrong(path: Path, migrated_database: str) -> None:
+    with sandbox(get_network(path)) as networks, open_client(networks, migrated_database) as ads:
         cells = list(iterate_changes(networks, ads, path))
     CELLS.extend(cells)
     assert [str(cell) for cell in cells if cell.is_wrong] == []
@@ -54,8 +55,8 @@ def test_no_verdict_of_a_change_is_wrong(path: Path) -> None:
 
 @pytest.mark.parametrize("likeness", LIKENESSES)
 @pytest.mark.parametrize("path", list_briefs(True), ids=lambda path: path.stem)
-def test_no_verdict_beside_a_likeness_is_wrong(path: Path, likeness: str) -> None:
-    with sandbox(get_network(path)) as networks, networks.client() as ads:
+def test_no_verdict_beside_a_likeness_is_wrong(path: Path, likeness: str, migrated_database: str) -> None:
+    with sandbox(get_network(path)) as networks, open_client(networks, migrated_database) as ads:
         cells = list(iterate_likenesses(networks, ads, path, likeness))
     assert [str(cell) for cell in cells if cell.is_wrong] == []
     decided = sum(cell.is_decided for cell in cells)
