@@ -20,6 +20,7 @@ from .resource import REPORT_PAUSE_SECONDS, Page, ReportPage, ReportT, ShapeT
 from .retries import is_read
 
 NOT_OPEN_MESSAGE = "open the client first: with Ads(...) as client"
+OPEN_MESSAGE = "the client is open already: make another one"
 REPORT_MESSAGE = (
     "names a report, which is not a list. Call insights.daily with the same dates, or use call('get_account_catalog')."
 )
@@ -87,6 +88,8 @@ class AsyncAds(AsyncNamespaces):
 
     async def open(self) -> None:
         """Open and migrate the store, or prepare to call the server."""
+        if self._backend is not None:
+            raise RuntimeError(OPEN_MESSAGE)
         self._backend = await open_backend(self._url, self._token, self._workspace, self._environment, self._options)
 
     async def close(self) -> None:

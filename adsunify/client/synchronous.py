@@ -6,24 +6,27 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine, Mapping
+from concurrent.futures import CancelledError
 from typing import Any, Self, TypeVar, Unpack
 
 from adsunify.values.exact_json import Json
 
-from .asynchronous import NOT_OPEN_MESSAGE, AsyncAds
+from .asynchronous import NOT_OPEN_MESSAGE, OPEN_MESSAGE, AsyncAds
 from .backends import read_target
 from .options import RemoteOptions
 from .resource import Page, ReportPage, ReportT, ShapeT
 from .resources import Namespaces
 
 T = TypeVar("T")
+CLOSED_MESSAGE = "the client was closed during the call, so it is not known whether the call was done"
 
 
 class Ads(Namespaces):
     """The methods of :class:`AsyncAds` as synchronous methods, with the same arguments.
 
     Open it with ``with``. It runs an event loop in a thread; several threads may call it. Ctrl-C stops waiting;
-    leaving the ``with`` block waits for the write in flight.
+    leaving the ``with`` block waits for the write in flight. A call of another thread that is not over then raises
+    RuntimeError.
     """
 
     def __init__(
@@ -57,6 +60,8 @@ class Ads(Namespaces):
         return cls(url, token=token, workspace=workspace, environment=environment, **options)
 
     def __enter__(self) -> Self:
+        if self._loop is not None:
+            raise RuntimeError(OPEN_MESSAGE)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="adsunify", daemon=True)
         self._thread.start()
@@ -80,6 +85,8 @@ class Ads(Namespaces):
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
+        except CancelledError:
+            raise RuntimeError(CLOSED_MESSAGE) from None
         except BaseException:
             future.cancel()  # after Ctrl-C a write in flight still finishes
             raise
@@ -88,6 +95,7 @@ class Ads(Namespaces):
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         if loop is not None and thread is not None:
+            asyncio.run_coroutine_threadsafe(_cancel_calls(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()
@@ -132,3 +140,11 @@ class Ads(Namespaces):
 
     def _wait(self, seconds: float) -> None:
         self._run_on_loop(self._ads._wait(seconds))
+
+
+async def _cancel_calls() -> None:
+    """End the calls that other threads wait for."""
+    calls = asyncio.all_tasks() - {asyncio.current_task()}
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)

@@ -32,7 +32,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.factory import BASE_URL_VARIABLE
 from tests.server.served import NEVER, Served, brief
 
-from .conftest import DOORS, answering, environment, make_brief
+from .conftest import DOORS, answering, environment, make_brief, opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -415,6 +415,46 @@ async def test_without_awaiting(server: Served, door: str) -> None:
     assert server.accounts["google"] in {one.account_id for one in accounts}
     assert (operation.status, done.status, done.id) == ("prepared", "succeeded", operation.id)
     assert operation.review_url.endswith(operation.id)
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda ads: ads.operations.execute(NEVER, confirmed=True), lambda ads: ads.auth.verify()]
+)
+async def test_a_call_of_another_thread_ends_with_the_client(ask: Callable[[Ads], Any]) -> None:
+    """A response is not read any more, and a read is not repeated. The call does not wait for ever."""
+    arrived, ended = asyncio.Event(), asyncio.Event()
+
+    async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        arrived.set()
+        await ended.wait()
+        writer.close()
+
+    async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as listening:
+        client = Ads(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", token="t")
+        await asyncio.to_thread(client.__enter__)
+        call = asyncio.ensure_future(asyncio.to_thread(ask, client))
+        await arrived.wait()
+        await asyncio.to_thread(client.__exit__)
+        async with asyncio.timeout(60):
+            with pytest.raises((RuntimeError, ServerUnreachable), match=r"closed|was lost"):
+                await call
+        ended.set()
+
+
+async def test_a_client_is_opened_once(server: Served) -> None:
+    async with opened(server, "remote") as client:
+        with pytest.raises(RuntimeError, match="open already"):
+            await client.open()
+        assert await client.auth.verify()
+
+    def work() -> None:
+        with Ads(server.base_url, token=server.people["admin"].tokens["write"]) as ads:
+            with pytest.raises(RuntimeError, match="open already"):
+                ads.__enter__()
+            assert ads.auth.verify()
+
+    await asyncio.to_thread(work)
 
 
 async def test_clients_that_are_not_open() -> None:
