@@ -59,7 +59,8 @@ KDP_AUTHOR = "KDP_AUTHOR"
 PAYMENT_PROBLEM = "payment problem"
 FIRST_POLL_MS, LATER_POLL_MS = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
 NO_REASON = "no reason given"
-RESTATED_DAYS = 28 + 14  # days of restatement, and the window of a conversion; traffic only changes for 3 days
+SELLER_WINDOW_DAYS, VENDOR_WINDOW_DAYS = 7, 14
+RESTATED_DAYS = 28  # Reporting v3, FAQ: after a conversion, which counts on the day of its click; traffic changes for 3
 _ONE_DAY = timedelta(days=1)
 _find_duplicate = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
 
@@ -314,8 +315,9 @@ def list_metric_notes(account: Account) -> list[str]:
 
 
 def find_restated_day(account: Account, now: datetime) -> date:
-    """Return the first day whose figures Amazon may still change."""
-    return (to_account_time(account, now) or now).date() - timedelta(days=RESTATED_DAYS)
+    """Return the first day whose figures Amazon may still change, by the window of the account's conversions."""
+    window = VENDOR_WINDOW_DAYS if get_metrics(account) is VENDOR_METRICS else SELLER_WINDOW_DAYS
+    return (to_account_time(account, now) or now).date() - timedelta(days=RESTATED_DAYS + window)
 
 
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:

@@ -186,6 +186,7 @@ fetch_editable_entity = fetch_entity
 # -- insights -----------------------------------------------------------------------------------------------------
 
 CONVERSION_DAYS = 365
+RESTATED_DAYS = 30  # a conversion counts on the day of the ad's event, up to 30 days before
 _ONE_DAY = timedelta(days=1)
 CONVERSION_NOTE = (
     "Conversions count within 30 days of a click and 1 day of a view, on the day of the ad's event "
@@ -322,8 +323,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
             notes.append(NO_CONVERSIONS_NOTE)
     if last == today:
         notes.append(TODAY_NOTE)
-    newest = today - _ONE_DAY
-    coverage = Coverage(start, end, timezone, notes=notes).mark_provisional(newest)
+    coverage = Coverage(start, end, timezone, notes=notes).mark_provisional(today - timedelta(days=RESTATED_DAYS))
     days = _join_days(
         parse_daily_metrics(account, delivered, start, end),
         dict(parse_report_rows(CONVERSION_METRICS, drop_foreign_sales(account, converted), "/date")),

@@ -27,6 +27,7 @@ from . import native as openai
 from .reads import (
     CONVERSION_NOTE,
     NO_CONVERSIONS_NOTE,
+    RESTATED_DAYS,
     TODAY_NOTE,
     build_delivery_request,
     drop_foreign_sales,
@@ -67,7 +68,8 @@ def fetch_report_page(
     delivered = index_delivery_rows(native, f"/{level}_id")
     is_only_page = native_cursor is None and openai.parse_next_cursor(response) is None
     first, last = ranges[number] if is_only_page else _get_range(delivered, ranges[number])
-    yesterday = now.astimezone(get_timezone(timezone)).date() - _ONE_DAY
+    today = now.astimezone(get_timezone(timezone)).date()
+    yesterday = today - _ONE_DAY
     notes = [CONVERSION_NOTE]
     converted: list[Mapping[str, Json]] = []
     try:
@@ -79,7 +81,8 @@ def fetch_report_page(
     converted_in_currency = drop_foreign_sales(account, converted)
     merged = list(_merge_rows(level, delivered, converted_in_currency, adds_days=is_only_page))
     rows = parse_entity_rows(query.level, query.level.metrics or NETWORK.metrics, merged, "/readable_time")
-    coverage = cover_report(NETWORK, query, timezone, notes).mark_provisional(yesterday)
+    coverage = cover_report(NETWORK, query, timezone, notes)
+    coverage = coverage.mark_provisional(today - timedelta(days=RESTATED_DAYS))
     return EntityReportPage(rows, coverage, [*delivered.values(), *converted], following)
 
 

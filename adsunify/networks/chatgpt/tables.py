@@ -349,6 +349,7 @@ REPORT_LEVELS = tuple(
         *(level.kind, level.native, f"/{level.native}_id", f"/{level.native}_name"),
         parent_id=level.parent or None,
         metrics=(*_build_delivery_metrics(level.native), *CONVERSION_METRICS),
+        adds_up=False,
         note=_CONVERSIONS_NOTE,
         source=REPORT_SOURCE,
     )

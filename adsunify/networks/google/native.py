@@ -85,7 +85,7 @@ HEADLINE_COUNTS, DESCRIPTION_COUNTS = (3, 15), (2, 4)
 MAX_KEYWORD_WORDS = 10
 INVALID_KEYWORD_CHARACTERS = "!@%,*"  # unverified: Google refuses no other characters in keywords
 MAX_URL_LENGTH = 2048  # unverified: the longest final URL, in characters
-RESTATED_DAYS = 3  # unverified: for how many days figures change; Google names no number
+RESTATED_DAYS = 90  # Help 2544985: a conversion counts on the day of its click, up to 90 days before
 
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
 NEUTRAL_MEMBERS = frozenset(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
+from functools import partial
 
 from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.brief_checks import check_start_is_midnight
@@ -342,12 +343,18 @@ METRICS = (
 )
 
 REPORT_SOURCE = "Google Ads API v26, fields of campaign, ad_group and ad_group_ad (read 2026-11-23)"
+_level_below = partial(
+    ReportLevel,
+    adds_up=False,
+    note="Performance Max campaigns have figures as campaigns only, so that sums may be less than the account's.",
+    source=REPORT_SOURCE,
+)
 REPORT_LEVELS = (
     ReportLevel("campaign", "campaign", "/campaign/id", "/campaign/name", source=REPORT_SOURCE),
-    ReportLevel("adGroup", "ad_group", "/adGroup/id", "/adGroup/name", "/campaign/id", source=REPORT_SOURCE),
-    ReportLevel("ad", "ad_group_ad", google.parse_report_ad_id, None, "/adGroup/id", source=REPORT_SOURCE),
+    _level_below("adGroup", "ad_group", "/adGroup/id", "/adGroup/name", "/campaign/id"),
+    _level_below("ad", "ad_group_ad", google.parse_report_ad_id, None, "/adGroup/id"),
 )
-"""Removed entities have rows, too. Performance Max campaigns, which adsunify does not make, have no rows below."""
+"""Removed entities have rows, too."""
 
 ERRORS = (
     ErrorRule("ambiguous", "network", "an error inside Google, after which it may have been done", ("internalError",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
 from attrs import evolve
@@ -146,8 +146,15 @@ REPORT_FIELDS = (
 )
 REACH_FIELD = "approximateMemberReach"
 REACH_DAYS = 92
+# unverified: a conversion counts on the day of the ad's click or view. Its window has at most 90 days.
+RESTATED_DAYS = 90
 MAX_ELEMENTS = 15_000  # of a response; LinkedIn leaves out further rows without a sign
 NO_ROWS_NOTE = "LinkedIn answers no rows also where the member may not read reports."
+
+
+def get_restated_from(now: datetime) -> date:
+    """Return the first day whose figures may still change."""
+    return now.astimezone(UTC).date() - timedelta(days=RESTATED_DAYS)
 
 
 def parse_day(value: Json) -> date:
@@ -195,7 +202,6 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     response = yield from fetch_response(NETWORK, build_report_request(account, start, end, "ACCOUNT"))
     native = linkedin.parse_rows(response)
     days = list(parse_daily_metrics(account, native, start, end))
-    today = now.date()
     notes: list[str] = []
     if (end - start).days >= REACH_DAYS:
         notes.append(f"LinkedIn tells the reach of at most {REACH_DAYS} days at once.")
@@ -204,7 +210,8 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     cut = len(native) >= MAX_ELEMENTS
     if cut:
         notes.append(f"LinkedIn cuts an answer off at {MAX_ELEMENTS} rows; ask for fewer days.")
-    coverage = Coverage(start, end, TIMEZONE, not cut, notes=notes).mark_provisional(today)
+    coverage = Coverage(start, end, TIMEZONE, not cut, notes=notes)
+    coverage = coverage.mark_provisional(get_restated_from(now))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

@@ -20,7 +20,15 @@ from adsunify.adapter.network import get_level
 from adsunify.http.messages import Flow, Request
 
 from . import native as linkedin
-from .reads import MAX_ELEMENTS, NO_ROWS_NOTE, REACH_DAYS, TIMEZONE, build_report_request, parse_day
+from .reads import (
+    MAX_ELEMENTS,
+    NO_ROWS_NOTE,
+    REACH_DAYS,
+    TIMEZONE,
+    build_report_request,
+    get_restated_from,
+    parse_day,
+)
 from .tables import METRICS, NETWORK
 
 # unverified: LinkedIn applies the filter of a level together with `accounts`.
@@ -59,7 +67,7 @@ def fetch_report_page(
     rows = parse_entity_rows(query.level, METRICS, native, "/dateRange/start", parse_day)
     missing = DateRange.join_days(query.start + timedelta(days=day) for day in cut_days)
     notes = [*([CUT_NOTE] if missing else []), *([] if rows else [NO_ROWS_NOTE])]
-    coverage = cover_report(NETWORK, query, TIMEZONE, notes, missing).mark_provisional(now.date())
+    coverage = cover_report(NETWORK, query, TIMEZONE, notes, missing).mark_provisional(get_restated_from(now))
     return EntityReportPage(rows, coverage, native, following)
 
 

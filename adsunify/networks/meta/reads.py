@@ -176,7 +176,7 @@ REPORT_STATE_FIELDS = "async_status,async_percent_completion,error_code,error_me
 NEW_STATE = "Job Not Started"
 COMPLETED_STATE, FAILED_STATES = "Job Completed", ("Job Failed", "Job Skipped")
 SYNC_DAYS = 90
-RESTATED_DAYS = 7  # unverified: for how long figures change; the attribution setting of the account decides
+RESTATED_DAYS = 28  # unverified: figures are final after so many days; deleted ads get figures for as long
 POLL_INTERVAL_MS = 15_000  # milliseconds
 TOO_MUCH_DATA_CODES = ("1", "1487534", "1504018", "1504038")  # too much data for one response, or a timeout
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import partial
 
 from attrs import evolve
@@ -19,6 +19,7 @@ from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingRe
 from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
 from adsunify.adapter.reports import parse_date, parse_report_rows
+from adsunify.adapter.settings import to_account_time
 from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
@@ -233,6 +234,9 @@ def fetch_editable_entity(account: Account, kind: Kind, entity_id: str) -> Flow[
 REPORT_DAYS = 30  # API for Business, integrated report: days in one request with stat_time_day
 TASK_COMPLETED_STATE, TASK_FAILED_STATES = "SUCCESS", ("FAILED", "CANCELED")
 DAY_POINTER = "/dimensions/stat_time_day"
+# unverified: a conversion counts on the day of the ad's impression, up to 28 days before the conversion. Other
+# figures are final on the next day.
+RESTATED_DAYS = 28
 POLL_INTERVAL_MS = 5_000  # milliseconds between two looks at a report task
 
 
@@ -268,6 +272,11 @@ def build_report_requests(
     ]
 
 
+def get_restated_from(account: Account, now: datetime) -> date:
+    """Return the first day whose figures TikTok may still change."""
+    return (to_account_time(account, now) or now).date() - timedelta(days=RESTATED_DAYS)
+
+
 def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], start: date, end: date) -> DatedValues:
     """Return the day of each row of a report, and its figures."""
     return parse_report_rows(METRICS, native, DAY_POINTER, parse_day)
@@ -285,6 +294,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         native = rows
     days = list(parse_daily_metrics(account, native, start, end))
     coverage = Coverage(*find_report_range(days, start, end), account.timezone)
+    coverage = coverage.mark_provisional(get_restated_from(account, now))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -201,3 +201,11 @@ def test_a_report_of_other_entities_is_the_first_one() -> None:
     duplicate = answer_of({"code": "425", "detail": "The Request is a duplicate of : r1"}, 425)
     page, _ = run(reports.fetch_report_page(SELLER, query("ad", "8"), None, None, NOW), duplicate)
     assert page.pending is not None and page.pending.job == "r1"
+
+
+@pytest.mark.parametrize(("account", "days"), [(SELLER, 28 + 7), (VENDOR, 28 + 14)])
+def test_figures_change_for_28_days_after_the_last_conversion(account: Account, days: int) -> None:
+    """Reporting v3, FAQ: a conversion is restated for 28 days. It counts on the day of its click, in a window."""
+    today = NOW.date()
+    what = query("campaign", start=today - timedelta(days=60), end=today)
+    assert read(what, finished(r1=[]), account=account).coverage.provisional_from == today - timedelta(days=days)

@@ -194,7 +194,7 @@ def test_two_reports_become_days() -> None:
             "reach": None,
         }
     ]
-    assert found.coverage.is_complete and found.coverage.provisional_from is None
+    assert found.coverage.is_complete and found.coverage.provisional_from == date(2026, 11, 1)
     asked, posted = talk.asked
     assert "time_ranges%5B%5D=%7B%22type%22%3A%22date_range%22%2C%22since%22%3A%222026-11-01%22" in build_request_url(
         asked
@@ -207,7 +207,7 @@ def test_nothing_is_asked_of_the_future() -> None:
     talk = Talk(**{"ad_account/insights": listed(), "conversions/insights": answer_of({"data": []})})
     found = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
     assert "2025-11-20" in build_request_url(talk.asked[0]) and "2026-11-20" in build_request_url(talk.asked[0])
-    assert found.coverage.provisional_from == date(2026, 11, 19) and found.totals.spend is None
+    assert found.coverage.provisional_from == date(2026, 10, 21) and found.totals.spend is None
 
 
 def test_conversions_that_are_not_told_are_null() -> None:

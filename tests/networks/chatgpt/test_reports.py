@@ -91,7 +91,7 @@ def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None
     ]
     assert (posted.body["aggregation_level"], posted.body["entity_ids"]) == (native, ["x_1"])
     assert "group_by_entity" not in posted.body
-    assert (page.cursor, page.coverage.is_complete, page.coverage.provisional_from) == (None, True, None)
+    assert (page.cursor, page.coverage.is_complete, page.coverage.provisional_from) == (None, True, FIRST)
 
 
 def test_pages_of_a_part_and_parts_of_a_range_follow_each_other() -> None:
@@ -111,7 +111,7 @@ def test_pages_of_a_part_and_parts_of_a_range_follow_each_other() -> None:
     last, asked = read(query, listed(), conversions(), second.cursor)
     (days,) = [loads(value) for name, value in parse_qsl(asked[0].query_raw or "") if name == "time_ranges[]"]
     assert (days["since"], days["until"], last.cursor) == ("2026-11-10", "2026-11-20", None)
-    assert last.coverage.provisional_from == date(2026, 11, 19)
+    assert last.coverage.provisional_from == date(2026, 10, 21)  # a conversion counts on a day up to 30 days before
 
 
 @pytest.mark.parametrize(("entities", "days", "sizes"), [(50, 40, [50]), (51, 40, [50, 1]), (150, 1, [100, 50])])

@@ -139,3 +139,9 @@ def test_a_row_of_another_level_is_unreadable(values: Any) -> None:
     flow = reports.fetch_report_page(ACCOUNT, query("ad"), None, None, NOW)
     with pytest.raises(ProviderUnreadable):
         run(flow, answer_of({"elements": [{**row("ad", 1), "pivotValues": values}]}))
+
+
+def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
+    what = ReportQuery(LEVELS["campaign"], date(2026, 6, 1), NOW.date())
+    page, _ = run(reports.fetch_report_page(ACCOUNT, what, None, None, NOW), answer_of({"elements": []}))
+    assert page.coverage.provisional_from == NOW.date() - timedelta(days=90)

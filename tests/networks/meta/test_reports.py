@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -112,3 +112,9 @@ def test_a_job_is_read_page_by_page() -> None:
 def test_a_row_without_its_entity_is_refused() -> None:
     with pytest.raises(ProviderUnreadable):
         read_page(page_of(FIGURES))
+
+
+def test_figures_change_for_28_days() -> None:
+    """They are final 28 days after the day, and a deleted ad gets figures for as long."""
+    page, _ = read_page(page_of())
+    assert page.coverage.provisional_from == NOW.date() - timedelta(days=28)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -112,3 +112,8 @@ def test_a_row_without_its_entity_or_day_is_refused() -> None:
     for row in (row_of("adgroup_id", "6"), row_of("campaign_id", "6", day="?")):
         with pytest.raises(ProviderUnreadable):
             read_page(rows(row))
+
+
+def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
+    page, _ = read_page(rows(), end=date(2026, 11, 5))
+    assert page.coverage.provisional_from == NOW.date() - timedelta(days=28)
