@@ -353,7 +353,7 @@ def overview_parts(overview: InsightsOverview, screen: Console) -> Iterator[str 
     measure = "spend" if any(total.spend is not None for total in overview.totals) else "impressions"
     rows = _sort_rows([_make_account_row(account, overview, measure) for account in overview.accounts], measure)
     rows.sort(key=lambda row: (row.currency is None, row.currency))
-    totals = [_make_total_row(total, overview.accounts) for total in overview.totals]
+    totals = [_make_total_row(total) for total in overview.totals]
     yield make_figure_table(ACCOUNT_COLUMNS, ACCOUNT_RANKS, rows, totals, measure, charts)
     if screen.is_terminal:
         yield from _describe_gaps([row.days for row in rows], charts)
@@ -369,12 +369,9 @@ def _make_account_row(account: AccountInsights, overview: InsightsOverview, meas
     return FigureRow(facts, account.totals, account.currency, days)
 
 
-def _make_total_row(total: CurrencyTotals, accounts: Sequence[AccountInsights]) -> FigureRow:
-    """Return the totals of a currency. Networks count conversions in different ways, so theirs are not added up."""
-    networks = {account.network for account in accounts if account.currency == total.currency and account.totals}
-    not_added = dict.fromkeys(("conversions", "conversion_value")) if len(networks) > 1 else {}
+def _make_total_row(total: CurrencyTotals) -> FigureRow:
     facts = (f"total {to_plain_text(total.currency)}", count_accounts(total.accounts), "", "")
-    return FigureRow(facts, total.model_copy(update=not_added), total.currency)
+    return FigureRow(facts, total, total.currency)
 
 
 def count_accounts(number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,16 @@ from typing import Any, get_args
 import click
 from pydantic.alias_generators import to_snake
 
-from adsunify.adapter.insights import MetricValues, sum_metrics
-from adsunify.answers import Account, AccountInsights, InsightsOverview
+from adsunify.adapter.insights import MetricValues
+from adsunify.answers import Account, AccountInsights, Figures, InsightsOverview
 from adsunify.cli.suggestions import Choice
 from adsunify.client.reports import Report
 from adsunify.client.resource import REPORT_PAUSE_SECONDS
 from adsunify.contract.requests import ReportedLevel
 from adsunify.errors import invalid_input
 from adsunify.review.names import is_whole_id
-from adsunify.service.reporting.overview import READS_PER_NETWORK
+from adsunify.service.reporting.overview import READS_PER_NETWORK, AccountTotals, sum_currencies
+from adsunify.values.dates import find_last_ended_day
 from adsunify.values.exact_json import Json
 
 from . import output
@@ -38,6 +39,7 @@ from .syncing import sync
 DEFAULT_DAYS = 7
 EARLIEST_END = date.min + timedelta(days=DEFAULT_DAYS)
 LEVELS = get_args(ReportedLevel)
+WORDS = "Reading daily figures"
 PATIENCE_SECONDS = 120.0
 """How long the overview waits for the reports that networks prepare."""
 
@@ -59,9 +61,11 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def choose_days(start: datetime | None, end: datetime | None) -> tuple[date, date]:
-    """Return the first and the last day of a report."""
-    last = datetime.now(UTC).date() - timedelta(days=1) if end is None else end.date()
+def choose_days(
+    start: datetime | None, end: datetime | None, timezones: Callable[[], Iterable[str | None]]
+) -> tuple[date, date]:
+    """Return the first and the last day of a report: by default, the last that has ended in each time zone."""
+    last = find_last_ended_day(datetime.now(UTC), timezones()) if end is None else end.date()
     first = max(last, EARLIEST_END) - timedelta(days=DEFAULT_DAYS - 1) if start is None else start.date()
     return first, last
 
@@ -113,22 +117,23 @@ def insights(
     Several accounts, or none for all connected ones: a row for each account, with totals for each currency. Exit code
     1: an account has no figures.
     """
-    first, last = choose_days(start, end)
-    words = f"Reading {first} to {last}"
     if level is None and entity_ids:
         raise invalid_input("--entity", "not_allowed", "needs the --level of the entities.")
     if level is not None and len(accounts) != 1:
         raise invalid_input("--level", "not_allowed", "needs one ACCOUNT; `adsunify accounts` lists them.")
     screen = output.make_console()
     if len(accounts) != 1:
-        with show_progress(words) as progress:
-            overview = asyncio.run(_read_overview(where, accounts, first, last, progress))
+        with show_progress(WORDS) as progress:
+            overview = asyncio.run(_read_overview(where, accounts, start, end, progress))
         output.print_result(overview.to_dict(), as_json, overview_parts(overview, screen))
         if any(account.state != "complete" for account in overview.accounts):
             ctx.exit(1)
         return
-    with show_progress(words) as progress, where.make_client() as client:
+    with show_progress(WORDS) as progress, where.make_client() as client:
         account = find_account_ids(client, accounts[:1], "ACCOUNT")[0]
+        first, last = choose_days(start, end, lambda: [client.accounts.get(account).timezone])
+        words = f"Reading {first} to {last}"
+        progress.describe(words)
         if level is None:
             report = client.insights.daily(account, first, last).to_dict()
         else:
@@ -142,7 +147,7 @@ def insights(
 
 
 async def _read_overview(
-    where: Target, names: Sequence[str], first: date, last: date, progress: Progress
+    where: Target, names: Sequence[str], start: datetime | None, end: datetime | None, progress: Progress
 ) -> InsightsOverview:
     """Read the figures of many accounts, each with its own request, and wait for reports that are not ready.
 
@@ -173,6 +178,8 @@ async def _read_overview(
             listed = await client.accounts.list().all()
             connected = [account for account in listed if account.status != "disconnected"]
             accounts = choose_accounts("ACCOUNT", names, listed) if names else connected
+        first, last = choose_days(start, end, lambda: [account.timezone for account in accounts])
+        progress.describe(f"Reading {first} to {last}")
         labels = [f"{account.network} {account.name or account.native_id}" for account in accounts]
         rows = await asyncio.gather(*map(read, accounts, map(progress.add_subject, labels)))
     return _join_accounts(first, last, rows)
@@ -180,27 +187,30 @@ async def _read_overview(
 
 def _join_accounts(first: date, last: date, accounts: Sequence[AccountInsights]) -> InsightsOverview:
     """Return the overview of accounts that were read one by one, with the totals of each currency."""
-    totals = []
-    for currency in sorted({account.currency for account in accounts if account.currency is not None}):
-        of_currency = [account for account in accounts if account.currency == currency]
-        figures = [
-            MetricValues(**{to_snake(name): value for name, value in account.totals.to_dict().items()})
-            for account in of_currency
-            if account.totals is not None
+    totals = sum_currencies(
+        [
+            AccountTotals(
+                account.network,
+                account.currency,
+                None if account.totals is None else _to_values(account.totals),
+                account.coverage is not None and account.coverage.complete,
+            )
+            for account in accounts
         ]
-        if figures:
-            complete = all(account.coverage is not None and account.coverage.complete for account in of_currency)
-            counts = {"currency": currency, "accounts": len(figures), "complete": complete}
-            totals.append({**counts, **sum_metrics(figures).to_json()})
+    )
     return InsightsOverview.model_validate(
         {
             "startDate": first.isoformat(),
             "endDate": last.isoformat(),
             "level": "account",
             "accounts": [account.to_dict() for account in accounts],
-            "totals": totals,
+            "totals": list(totals),
         }
     )
+
+
+def _to_values(totals: Figures) -> MetricValues:
+    return MetricValues(**{to_snake(name): value for name, value in totals.to_dict().items()})
 
 
 def _join_pages(report: Report, show_count: Callable[[int], None]) -> dict[str, Json]:
@@ -245,10 +255,12 @@ def export(
     page. Amounts are exact: text in CSV and JSON lines, decimals in Parquet, which needs the extra `arrow`. If the
     export fails, FILE stays as it was.
     """
-    first, last = choose_days(start, end)
-    words, count = f"Reading {first} to {last}", 0
-    with where.make_client() as client, show_progress(words) as progress:
+    count = 0
+    with where.make_client() as client, show_progress(WORDS) as progress:
         account_id = find_account_ids(client, [account], "ACCOUNT")[0]
+        first, last = choose_days(start, end, lambda: [client.accounts.get(account_id).timezone])
+        words = f"Reading {first} to {last}"
+        progress.describe(words)
         report = client.insights.report(account_id, first, last, level=level, entity_ids=entity_ids or None)
         with open_export(path, format_) as writer:
             for page in report.pages:

@@ -7,6 +7,7 @@ account's time zone. When clocks change a day does not have 24 hours, so no func
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -177,3 +178,9 @@ def subtract_months(day: date, months: int) -> date:
     """
     year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
     return date(year, month + 1, 1) + timedelta(days=day.day - 1)
+
+
+def find_last_ended_day(now: datetime, timezones: Iterable[str | None]) -> date:
+    """Return the last day that has ended in each time zone. None is UTC, and so is no time zone at all."""
+    todays = (now.astimezone(get_timezone(timezone or "UTC")).date() for timezone in timezones)
+    return min(todays, default=now.astimezone(UTC).date()) - timedelta(days=1)

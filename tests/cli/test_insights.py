@@ -10,12 +10,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 import pytest
 from pyarrow import parquet
@@ -34,6 +36,7 @@ from .test_daily import KEY
 DAYS = ("--from", "2026-01-01", "--to", "2026-01-03")
 ACCOUNT = "8d7a1f0e-6d7f-4b8e-9a55-0f6f8a4c1f11"
 FORMATS = ("csv", "jsonl", "parquet")
+NO_TOTALS = dict.fromkeys(("impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"))
 
 
 def read_export(path: Path, format_: str) -> list[dict[str, Any]]:
@@ -109,11 +112,27 @@ def serve_answers(respond: Callable[[str, Mapping[str, str]], Answer]) -> Iterat
             thread.join()
 
 
+ACCOUNT_FACTS: dict[str, Any] = {
+    "accountId": ACCOUNT,
+    "network": "meta",
+    "nativeId": "1",
+    "name": "Shop",
+    "currency": "EUR",
+    "timezone": "UTC",
+    "status": "active",
+    "nativeStatus": None,
+    "connectionId": None,
+    "extras": {},
+}
+
+
 @contextmanager
 def serve(*pages: Mapping[str, Any] | None) -> Iterator[Place]:
     """A server that answers with the pages in turn; None is a page that cannot be read."""
 
-    def respond(_: str, query: Mapping[str, str]) -> Answer:
+    def respond(path: str, query: Mapping[str, str]) -> Answer:
+        if path.endswith(f"/accounts/{ACCOUNT}"):
+            return ACCOUNT_FACTS, None
         number = int(query.get("cursor", "0"))
         return pages[number], str(number + 1) if number + 1 < len(pages) else None
 
@@ -238,3 +257,26 @@ def test_names_cannot_steer_the_terminal() -> None:
     with screen.capture() as capture:
         print_parts(screen, insights_parts(page))
     assert "\ufffd[2J[red]x" in capture.get()
+
+
+@pytest.mark.parametrize("command", [("insights", ACCOUNT), (*COMMAND, "--format", "csv", "--output", "-")])
+def test_the_days_end_yesterday_in_the_time_zone_of_the_account(command: tuple[str, ...]) -> None:
+    """The two time zones are 26 hours apart, so yesterday is never the same day in both."""
+    ends: list[date] = []
+
+    def find_yesterdays() -> list[date]:
+        return [datetime.now(ZoneInfo(timezone)).date() - timedelta(days=1) for timezone in timezones]
+
+    def respond(path: str, query: Mapping[str, str]) -> Answer:
+        if path.endswith(f"/accounts/{ACCOUNT}"):
+            return ACCOUNT_FACTS | {"timezone": timezones[len(ends)]}, None
+        ends.append(date.fromisoformat(query["endDate"]))
+        return make_page([], totals=NO_TOTALS), None
+
+    timezones = ["Etc/GMT+12", "Etc/GMT-14"]
+    before = find_yesterdays()
+    with serve_answers(respond) as pages:
+        for _ in timezones:
+            assert pages.ads(*command).code == 0
+    for end, *possible in zip(ends, before, find_yesterdays(), strict=True):
+        assert end in possible

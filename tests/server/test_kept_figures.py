@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,9 +15,9 @@ from sqlalchemy import select
 from adsunify.errors import ProviderUnreadable
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.core import format_timestamp
-from adsunify.service.reporting import keeping, known
+from adsunify.service.reporting import keeping, known, scheduled_sync
 from adsunify.service.reporting.keeping import SyncResult
-from adsunify.service.reporting.scheduled_sync import ScheduledSync
+from adsunify.service.reporting.scheduled_sync import HOUR_MILLISECONDS, ScheduledSync
 from adsunify.store.connections import AccountRecord
 from adsunify.store.schema import figures
 
@@ -251,6 +252,28 @@ async def test_rows_of_a_report_that_was_cut_have_not_vanished(active: Served, m
     days = days_of(active)
     assert after["rows"] == before["rows"] != []
     assert (after["coverage"]["complete"], after["coverage"]["missing"]) == (False, [days])
+
+
+async def test_a_worker_deletes_old_versions_once_a_day(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = evolve(active.service.settings, insights_sync_hours=0, insights_retention_days=1)
+    monkeypatch.setattr(active.service, "settings", settings)
+    monkeypatch.setattr(scheduled_sync, "CHECK_SECONDS", 0.0)
+    deletions: list[int] = []
+    job = ScheduledSync(active.service)
+
+    async def count(_: ScheduledSync) -> None:
+        deletions.append(active.hands.milliseconds())
+        if len(deletions) == 3:
+            raise RuntimeError("three deletions")
+
+    async def check(_: ScheduledSync) -> None:
+        active.hands.pass_(hours=5)
+
+    monkeypatch.setattr(ScheduledSync, "delete_old_versions", count)
+    monkeypatch.setattr(ScheduledSync, "sync_due", check)
+    with pytest.raises(RuntimeError, match="three deletions"):
+        await job.run()
+    assert [(later - earlier) // HOUR_MILLISECONDS for earlier, later in pairwise(deletions)] == [25, 25]
 
 
 async def test_a_worker_syncs_what_is_due(active: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -143,3 +144,24 @@ async def test_what_is_refused(server: Served, live: dict[str, str]) -> None:
     path = f"/accounts/{live['outbrain']}/insights?{days}&level=adGroup"
     (found,) = (await server.admin.problem(422, "GET", path))["issues"]
     assert "account, campaign, ad" in found["message"]
+
+
+@pytest.mark.parametrize(("code", "level"), LEVELS, ids=IDS)
+async def test_a_day_that_has_not_ended_is_provisional(
+    server: Served, live: dict[str, str], code: str, level: ReportLevel
+) -> None:
+    timezone = (await server.admin.get(f"/accounts/{live[code]}"))["timezone"]
+    today = server.hands.now().astimezone(ZoneInfo(timezone)).date()
+    days = {"startDate": str(today - timedelta(days=1)), "endDate": str(today)}
+    pages = [page async for page in read_pages(server.admin, live[code], **days, level=level.kind)]
+    for page in pages:
+        assert page["coverage"]["provisionalFrom"] in (days["startDate"], days["endDate"])
+
+
+async def test_levels_that_do_not_add_up_say_why() -> None:
+    """Performance Max campaigns have no ad groups; ChatGPT has no conversions of entities without impressions."""
+    for code, level in LEVELS:
+        assert level.adds_up or level.note, (code, level.kind)
+    short = {(code, level.kind) for code, level in LEVELS if not level.adds_up}
+    assert short >= {("google", "adGroup"), ("google", "ad"), ("chatgpt", "campaign"), ("chatgpt", "ad")}
+    assert ("google", "campaign") not in short

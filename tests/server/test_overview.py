@@ -15,7 +15,8 @@ from adsunify.service.reporting import overview
 from .served import Served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-ADDITIVE = ("impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews")
+ADDITIVE = ("impressions", "clicks", "spend", "videoViews")
+ATTRIBUTED = ("conversions", "conversionValue")
 
 
 @pytest.fixture(autouse=True)
@@ -52,12 +53,24 @@ async def test_all_accounts_in_one_answer(server: Served, live: dict[str, str]) 
         assert one["coverage"]["missing"] == alone["coverage"]["missing"]
     assert [total["currency"] for total in found["totals"]] == sorted({total["currency"] for total in found["totals"]})
     for total in found["totals"]:
-        parts = [one["totals"] for one in found["accounts"] if one["currency"] == total["currency"] and one["totals"]]
-        assert total["accounts"] == len(parts)
-        for name in ADDITIVE:
-            wanted = add_up([part[name] for part in parts])
+        accounts = [one for one in found["accounts"] if one["currency"] == total["currency"] and one["totals"]]
+        assert total["accounts"] == len(accounts)
+        has_one_network = len({one["network"] for one in accounts}) == 1
+        for name in (*ADDITIVE, *(ATTRIBUTED if has_one_network else ())):
+            wanted = add_up([one["totals"][name] for one in accounts])
             assert (None if total[name] is None else Decimal(total[name])) == wanted, name
-        assert total["reach"] is None or len(parts) == 1
+        assert total["reach"] is None or len(accounts) == 1
+
+
+async def test_conversions_of_two_networks_are_not_added_up(server: Served, live: dict[str, str]) -> None:
+    found = await read_all(server, accountIds=f"{live['amazon']},{live['google']}")
+    for one in found["accounts"]:
+        assert one["totals"]["conversions"] is not None and one["totals"]["conversionValue"] is not None
+    (total,) = found["totals"]
+    assert total["spend"] is not None
+    assert [total[name] for name in ATTRIBUTED] == [None, None]
+    (alone,) = (await read_all(server, accountIds=live["google"]))["totals"]
+    assert alone["conversions"] is not None
 
 
 async def test_an_account_that_fails_does_not_hide_the_others(server: Served, live: dict[str, str]) -> None:
@@ -125,3 +138,17 @@ async def test_a_day_that_has_not_ended_is_provisional(server: Served, live: dic
     assert one["coverage"]["provisionalFrom"] <= str(end)
     assert one["totals"] is not None, "of the days that are there"
     assert one["coverage"]["missing"], "what has not begun"
+
+
+async def test_a_read_that_took_too_long_does_not_delay_the_next(
+    server: Served, live: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meta may answer with a job. The report that was not read in time is requested anew at once."""
+    with monkeypatch.context() as patch:
+        patch.setattr(overview, "READ_SECONDS", 2.0)
+        await server.networks.fault("meta", "latency", value=600_000, times=1000)
+        (slow,) = (await server.admin.get("/insights", **days_of(server), accountIds=live["meta"]))["accounts"]
+        assert slow["state"] == "pending"
+    server.networks.state.faults.pending.clear()
+    (quick,) = (await server.admin.get("/insights", **days_of(server), accountIds=live["meta"]))["accounts"]
+    assert quick["state"] == "complete"

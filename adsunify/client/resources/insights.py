@@ -72,8 +72,9 @@ class InsightsResource(Resource):
         Without ``account_ids`` and ``network``, these are all connected accounts that the credential reaches, at most
         200. The state of an account is ``complete`` (the network has answered), ``pending`` (its report is not ready:
         call again) or ``failed`` (with the error). ``totals`` has one entry for each currency and adds up the days that
-        are there; amounts of two currencies are never added. From ``provisional_from`` on figures may change; a day
-        that has not ended in the account's time zone is provisional.
+        are there; amounts of two currencies are never added, and neither are conversions of two networks, which count
+        them in different ways. From ``provisional_from`` on figures may change; a day that has not ended in the
+        account's time zone is provisional.
 
         With ``level``, ``rows`` is the first page of the account's report, which has no totals. ``next_cursor`` leads
         to the next page in ``GET /accounts/{account_id}/insights``.

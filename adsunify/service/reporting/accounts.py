@@ -9,7 +9,6 @@ from adsunify.actor import Actor
 from adsunify.adapter.entity_reports import ReportQuery
 from adsunify.adapter.insights import Insights
 from adsunify.adapter.reports import require_history
-from adsunify.adapter.settings import to_account_time
 from adsunify.contract.requests import ReportedLevel
 from adsunify.errors import InvalidInput, Issue, NotFound
 from adsunify.service.core import Service, UseCaseResult
@@ -18,7 +17,7 @@ from adsunify.store import reports
 from adsunify.store.reports import ReportSubject
 from adsunify.values.exact_json import Json
 
-from .entities import make_entity_ids, read_entity_insights, require_level
+from .entities import get_account_today, make_entity_ids, read_entity_insights, require_level
 from .jobs import STARTING_REPORT, advance_report, read_report
 from .known import read_known_insights
 
@@ -95,12 +94,6 @@ async def read_level(
     level = require_level(session, kind)
     query = ReportQuery(level, start, last if as_of is None else end, make_entity_ids(session, level, entity_ids))
     return await read_entity_insights(service, session, query, end, cursor, as_of)
-
-
-def get_account_today(service: Service, session: NetworkSession) -> date:
-    """Return the present day in the account's time zone."""
-    now = service.now()
-    return (to_account_time(session.native_account, now) or now).date()
 
 
 def check_days(start: date, end: date) -> None:

@@ -12,6 +12,7 @@ from adsunify.adapter.entity_reports import MAX_ENTITY_IDS, EntityReportPage, Re
 from adsunify.adapter.hierarchy import is_valid_id
 from adsunify.adapter.metrics import ReportLevel
 from adsunify.adapter.reports import require_history
+from adsunify.adapter.settings import to_account_time
 from adsunify.errors import InvalidInput, Issue, invalid_input
 from adsunify.service import cursors
 from adsunify.service.core import Service, UseCaseResult
@@ -107,7 +108,13 @@ async def _read_page(
     if adapter.reports is None:
         raise LookupError(f"The adapter of {adapter.network.title} declares levels of reports and cannot read them.")
     page = await session.run_flow(adapter.reports.fetch_report_page(account, query, cursor, job, now))
-    return evolve(page, job=job)
+    return evolve(page, job=job, coverage=page.coverage.limit_final_days(get_account_today(service, session)))
+
+
+def get_account_today(service: Service, session: NetworkSession) -> date:
+    """Return the present day in the account's time zone."""
+    now = service.now()
+    return (to_account_time(session.native_account, now) or now).date()
 
 
 def _hash_ids(entity_ids: Sequence[str]) -> str:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
 from adsunify.adapter.insights import DateRange, PendingReport
-from adsunify.errors import AdsunifyError, ProviderError, ProviderThrottled, ProviderUnreadable, TokenRefused
+from adsunify.errors import (
+    AdsunifyError,
+    ProviderError,
+    ProviderThrottled,
+    ProviderUnreadable,
+    StoreError,
+    TokenRefused,
+)
 from adsunify.service.core import Service
 from adsunify.service.network_session import NetworkSession
 from adsunify.store import events, reports
@@ -80,6 +88,11 @@ async def advance_report(
     store = service.store
     try:
         report = await read(record.job)
+    except asyncio.CancelledError:
+        if record.job is None:  # the next call requests the report, instead of waiting for this one
+            with suppress(StoreError):
+                await store.write(reports.delete_report, record.id)
+        raise
     except AdsunifyError as problem:
         if record.job is None or not isinstance(problem, TRANSIENT_ERRORS):
             await store.write(_end_report, record, True, session.account, store.clock, _failure_event(problem))

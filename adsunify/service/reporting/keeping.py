@@ -23,8 +23,8 @@ from adsunify.store.connections import AccountRecord
 from adsunify.store.entities import MAX_ID_LENGTH
 from adsunify.store.kept_figures import Days, DaysRead, FigureRow, FigureSubject
 
-from .accounts import get_account_today, read_insights
-from .entities import read_report_page, require_level
+from .accounts import read_insights
+from .entities import get_account_today, read_report_page, require_level
 
 DEFAULT_DAYS = 35
 """How many days a sync reads. Most networks correct their figures for 28 days or less."""

@@ -22,7 +22,8 @@ from adsunify.store.connections import AccountRecord
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
-from .accounts import check_days, get_account_today, list_account_rows, read_insights, read_level
+from .accounts import check_days, list_account_rows, read_insights, read_level
+from .entities import get_account_today
 from .jobs import STARTING_REPORT
 from .known import parse_as_of
 
@@ -31,6 +32,16 @@ READS_PER_NETWORK = 4
 READ_SECONDS = 25.0
 """An account whose figures have not arrived after so many seconds is ``pending``, so that no network delays the answer
 for longer."""
+
+
+@frozen
+class AccountTotals:
+    """The figures of an account that the totals of its currency add up. ``totals``: None without figures."""
+
+    network: str
+    currency: str | None
+    totals: MetricValues | None
+    is_complete: bool
 
 
 @frozen
@@ -53,6 +64,10 @@ class AccountFigures:
     def is_complete(self) -> bool:
         """Whether the network has reported all days."""
         return self.figures is not None and bool(get_value(self.figures, "/coverage/complete"))
+
+    def to_totals(self) -> AccountTotals:
+        """Return what the totals of the account's currency add up."""
+        return AccountTotals(self.account.network, self.account.currency, self.totals, self.is_complete)
 
     def to_json(self) -> dict[str, Json]:
         """Return the account as the response shows it."""
@@ -90,8 +105,9 @@ async def read_overview(
     Without ``accountIds`` and ``network``, these are all connected accounts that the credential reaches, at most 200.
     The state of an account is ``complete`` (the network has answered), ``pending`` (its report is not ready: call
     again) or ``failed`` (with the error). ``totals`` has one entry for each currency and adds up the days that are
-    there; amounts of two currencies are never added. From ``provisionalFrom`` on figures may change; a day that has
-    not ended in the account's time zone is provisional.
+    there; amounts of two currencies are never added, and neither are conversions of two networks, which count them in
+    different ways. From ``provisionalFrom`` on figures may change; a day that has not ended in the account's time zone
+    is provisional.
 
     With ``level``, ``rows`` is the first page of the account's report, which has no totals. ``nextCursor`` leads to the
     next page in ``GET /accounts/{accountId}/insights``.
@@ -121,7 +137,7 @@ async def read_overview(
         "endDate": end_date.isoformat(),
         "level": level or "account",
         "accounts": [one.to_json() for one in found],
-        "totals": list(_sum_currencies(found)),
+        "totals": list(sum_currencies([one.to_totals() for one in found])),
     }
 
 
@@ -160,16 +176,19 @@ async def _read_account(
     return AccountFigures(account, answer, sum_metrics(insights.rows) if insights.rows else None)
 
 
-def _sum_currencies(found: Sequence[AccountFigures]) -> Iterator[Json]:
-    """Yield the totals of each currency. They leave out accounts without figures; ``complete`` tells whether any is."""
-    for currency in sorted({one.account.currency for one in found if one.account.currency is not None}):
-        of_currency = [one for one in found if one.account.currency == currency]
+def sum_currencies(accounts: Sequence[AccountTotals]) -> Iterator[dict[str, Json]]:
+    """Yield the totals of each currency. They leave out accounts without figures; ``complete`` tells whether any is.
+
+    Networks count conversions in different ways. If the accounts are of several networks, conversions and their value
+    are None.
+    """
+    for currency in sorted({one.currency for one in accounts if one.currency is not None}):
+        of_currency = [one for one in accounts if one.currency == currency]
         totals = [one.totals for one in of_currency if one.totals is not None]
-        if totals:
-            complete = all(one.is_complete for one in of_currency)
-            yield {
-                "currency": currency,
-                "accounts": len(totals),
-                "complete": complete,
-                **sum_metrics(totals).to_json(),
-            }
+        if not totals:
+            continue
+        sums = sum_metrics(totals)
+        if len({one.network for one in of_currency if one.totals is not None}) > 1:
+            sums = evolve(sums, conversions=None, conversion_value=None)
+        complete = all(one.is_complete for one in of_currency)
+        yield {"currency": currency, "accounts": len(totals), "complete": complete, **sums.to_json()}

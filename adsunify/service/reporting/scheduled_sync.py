@@ -18,6 +18,8 @@ from .keeping import list_accounts, list_levels, sync_accounts
 CHECK_SECONDS = 900.0
 """The wait between two looks for what is due. What has failed is tried again then."""
 HOUR_MILLISECONDS = 3_600_000
+DELETION_MILLISECONDS = 24 * HOUR_MILLISECONDS
+"""The wait between two deletions of old versions, which look at all days that are kept."""
 DELETED_DAYS = 7
 """The days whose old versions one transaction deletes."""
 _LOGGER = logging.getLogger("adsunify.worker")
@@ -31,6 +33,7 @@ class ScheduledSync:
     """
 
     service: Service
+    deleted_at: int = 0
 
     async def run(self) -> None:
         """Sync and delete until the task is cancelled. If the database does not answer, try again later."""
@@ -40,7 +43,9 @@ class ScheduledSync:
         while True:
             try:
                 await self.sync_due()
-                await self.delete_old_versions()
+                if self.service.store.clock.now() - self.deleted_at >= DELETION_MILLISECONDS:
+                    await self.delete_old_versions()
+                    self.deleted_at = self.service.store.clock.now()
             except StoreError as problem:
                 _LOGGER.warning("daily figures were not synced: %s", problem.message)
             await asyncio.sleep(CHECK_SECONDS)
