@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from adsunify_server.pages.insights import levels
+from adsunify_server.pages.insights.periods import Period
 from adsunify_server.pages.numbers import format_change, format_column
 from tests.server.served import Served, brief, connect
 
@@ -125,3 +127,77 @@ async def test_a_level_that_a_network_does_not_report_is_refused_with_those_it_d
         await person.sign_in(email("admin"))
         text = (await person.open(f"/accounts/{account}/insights?level=keyword", 422)).text
         assert "campaign" in text
+
+
+async def test_the_days_end_on_the_last_day_that_has_ended_in_each_time_zone() -> None:
+    """At three in the morning of UTC it is still the day before in Los Angeles, and already noon in Tokyo."""
+    now = datetime(2027, 3, 10, 3, tzinfo=UTC)
+    for timezones, end in (
+        (["America/Los_Angeles", "Asia/Tokyo"], "2027-03-08"),
+        (["Asia/Tokyo"], "2027-03-09"),
+        ([None], "2027-03-09"),
+        ([], "2027-03-09"),
+    ):
+        assert Period.read({}, now, timezones).end == end
+
+
+async def test_days_without_a_row_are_shown(site: Served, account: str) -> None:
+    meta, today = site.accounts["meta"], site.hands.now().date()
+    days = [str(today - timedelta(days=number)) for number in range(30, 0, -1)]
+    found = await site.admin.get(f"/accounts/{meta}/insights", startDate=days[0], endDate=days[-1])
+    reported = {row["date"] for row in found["rows"]}
+    silent = [day for day in days if day not in reported]
+    assert silent and reported
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open(f"/accounts/{meta}/insights?startDate={days[0]}&endDate={days[-1]}")).text
+    assert text.count(" no row") == len(silent)
+    for day in silent:
+        assert f"{day} no row" in text
+
+
+async def test_an_account_is_read_once_for_each_period(site: Served, account: str) -> None:
+    def count_searches() -> int:
+        return sum(path.endswith("googleAds:search") for _, _, path in site.networks.asked)
+
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        before = count_searches()
+        await person.open(f"/accounts/{account}/insights")
+        assert count_searches() == before + 2, "the period, and the one before it"
+
+
+async def test_a_report_that_is_cut_has_no_totals(site: Served, account: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapchat reports the ad squads of one campaign at a time, so each campaign is a page."""
+    snapchat = await connect(site, "snapchat")
+    for name in ("First", "Second"):
+        body = {"accountId": snapchat, "campaign": {**brief("snapchat"), "name": f"{name} campaign"}}
+        await site.admin.execute((await site.admin.post("/create", body, 201))["id"])
+    address = f"/accounts/{snapchat}/insights?level=adGroup"
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open(address)).text
+        assert "Total of" in text and "a part of its rows" not in text
+        monkeypatch.setattr(levels, "MAX_PAGES", 1)
+        text = (await person.open(address)).text
+        assert "a part of its rows" in text
+        assert "Total of" not in text and "%" not in text and "The totals of" not in text
+
+
+async def test_totals_of_different_accounts_are_not_compared(site: Served, account: str) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open("/insights")).text
+        assert "%" in text.partition("By currency")[2].partition("By account")[0].partition("USD")[2]
+        await site.networks.fault("meta", "status", value=403, times=1)
+        text = (await person.open("/insights")).text
+        site.networks.state.faults.pending.clear()
+    totals, _, accounts = text.partition("By currency")[2].partition("By account")
+    assert "%" not in totals.partition("USD")[2] and "%" in accounts
+
+
+async def test_accounts_whose_figures_may_change_are_marked(site: Served, account: str) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open("/insights")).text
+    assert "provisional" in text.partition("By account")[2]

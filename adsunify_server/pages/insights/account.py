@@ -16,19 +16,19 @@ from adsunify_server.pages.chart import Panel, make_panel
 from adsunify_server.pages.numbers import pad_money
 from adsunify_server.pages.request import PageRequest
 
-from .figures import METRICS, format_columns, list_changes
+from .figures import METRICS, format_columns, list_changes, sum_figures
 from .levels import read_level
 from .periods import Period
 
 MAX_DAYS = 400
-"""The most days of a plot."""
+"""The most days of a plot, and of a table that also has the days without a row."""
 
 
 async def show_account(visit: PageRequest) -> web.Response:
     """Show the figures of each day, or those of each entity of a level."""
     account = await visit.call_endpoint("get_account", accountId=visit.path_parameter("accountId"))
     level = visit.request.query.get("level") or "account"
-    period = Period.read(visit.request.query, visit.service.now(), account["timezone"])
+    period = Period.read(visit.request.query, visit.service.now(), [account["timezone"]])
     shown = {
         "account": account,
         "period": period,
@@ -52,15 +52,15 @@ async def _read_days(visit: PageRequest, account: Mapping[str, Any], period: Per
     Raises AdsunifyError if the figures of the period cannot be read; those of the period before may be missing.
     """
     before = period.find_before()
-    insights, totals = await asyncio.gather(
+    insights, earlier = await asyncio.gather(
         visit.call_endpoint("get_account_insights", query=period.query, accountId=account["accountId"]),
-        _read_totals(visit, account, period),
+        _read_totals(visit, account, before),
     )
-    earlier = None if before is None else await _read_totals(visit, account, before)
-    nothing = dict.fromkeys(METRICS)
-    rows = [*insights["rows"], totals or nothing, earlier or nothing]
+    totals = sum_figures(insights["rows"])
+    rows = [*insights["rows"], totals, earlier or dict.fromkeys(METRICS)]
     return {
         "insights": insights,
+        "days": _list_days(insights),
         "columns": format_columns(rows, insights["currency"]),
         "changes": list_changes(totals, earlier),
         "before": before,
@@ -69,8 +69,12 @@ async def _read_days(visit: PageRequest, account: Mapping[str, Any], period: Per
     }
 
 
-async def _read_totals(visit: PageRequest, account: Mapping[str, Any], period: Period) -> Mapping[str, Any] | None:
+async def _read_totals(
+    visit: PageRequest, account: Mapping[str, Any], period: Period | None
+) -> Mapping[str, Any] | None:
     """Return the totals of the days that are there; None without any, or if they cannot be read."""
+    if period is None:
+        return None
     query = {**period.query, "accountIds": account["accountId"]}
     try:
         (found,) = (await visit.call_endpoint("get_insights", query=query))["accounts"]
@@ -78,6 +82,18 @@ async def _read_totals(visit: PageRequest, account: Mapping[str, Any], period: P
         return None
     totals: Mapping[str, Any] | None = found["totals"]
     return totals
+
+
+def _list_days(insights: Mapping[str, Any]) -> list[tuple[str, int | None]]:
+    """Return the days of the table, each with the number of its row; None if the network gave no row.
+
+    If the range has too many days for a table, they are those with a row.
+    """
+    numbers = {row["date"]: number for number, row in enumerate(insights["rows"])}
+    first, last = (date.fromisoformat(insights["coverage"][name]) for name in ("startDate", "endDate"))
+    count = (last - first).days + 1
+    days = [(first + timedelta(days=number)).isoformat() for number in range(count if count <= MAX_DAYS else 0)]
+    return [(day, numbers.get(day)) for day in sorted({*numbers, *days})]
 
 
 def _make_panels(insights: Mapping[str, Any]) -> list[Panel]:

@@ -16,20 +16,25 @@ from adsunify_server.pages.request import PageRequest
 from .figures import METRICS, format_columns, list_changes, sum_figures
 from .periods import Period
 
-MAX_PAGES = 20
-"""The most pages of a report that one view of the page reads."""
+MAX_PAGES = 1_000
+READ_SECONDS = 25.0
+"""How many pages of a report one view of the page reads, and for how long. Of a longer report it shows no totals."""
 MAX_ROWS = 500
 """The most entities that the table shows."""
 SORT_WORDS = (("-", "highest first"), ("", "lowest first"))
 """The signs of an order of figures, and the words for them."""
 
 
+Entity = dict[str, Any]
+"""The id, the name and the parent of an entity, and the sums of its days."""
+
+
 @frozen
-class _LevelRows:
-    """Rows of entities and days. ``insights``: the last response that was read; ``is_cut``: whether there are more."""
+class _LevelSums:
+    """The sums of entities. ``insights``: the last response that was read; ``is_cut``: whether there are more."""
 
     insights: Mapping[str, Any]
-    rows: Sequence[Mapping[str, Any]]
+    entities: Sequence[Entity]
     is_cut: bool
 
 
@@ -41,13 +46,15 @@ async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str,
     query = visit.request.query
     before = period.find_before()
     now, earlier = await asyncio.gather(
-        _read_rows(visit, account, level, period), _read_earlier(visit, account, level, before)
+        _read_sums(visit, account, level, period), _read_earlier(visit, account, level, before)
     )
-    entities = _select_entities(now.rows, query)
+    if now.is_cut:  # a part of a period cannot be compared with a whole one
+        earlier = []
+    entities = _select_entities(now.entities, query)
     sort = query.get("sort", "-spend")
     entities.sort(key=lambda one: _sort_key(one, sort.removeprefix("-")), reverse=sort.startswith("-"))
     entities_before = {one["entityId"]: one for one in _select_entities(earlier, query)}
-    shown, total = entities[:MAX_ROWS], sum_figures(entities)
+    shown, total = entities[:MAX_ROWS], sum_figures(() if now.is_cut else entities)
     return {
         "insights": now.insights,
         "entities": shown,
@@ -58,7 +65,8 @@ async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str,
         ],
         "before": before if entities_before else None,
         "count": len(entities),
-        "is_cut": now.is_cut or len(shown) < len(entities),
+        "is_cut": now.is_cut,
+        "has_more": len(shown) < len(entities),
         "search": query.get("search", ""),
         "parent": query.get("parent", ""),
         "sort": sort,
@@ -67,53 +75,56 @@ async def read_level(visit: PageRequest, account: Mapping[str, Any], level: str,
     }
 
 
-async def _read_rows(visit: PageRequest, account: Mapping[str, Any], level: str, period: Period) -> _LevelRows:
+async def _read_sums(visit: PageRequest, account: Mapping[str, Any], level: str, period: Period) -> _LevelSums:
     insights: Mapping[str, Any] = {}
-    rows: list[Mapping[str, Any]] = []
+    sums: dict[str, Entity] = {}
     is_cut = False
     parameters = {**period.query, "level": level}
+    clock = asyncio.get_running_loop().time
+    ends = clock() + READ_SECONDS
     async for page in visit.read_pages(
         "get_account_insights", MAX_PAGES, query=parameters, accountId=account["accountId"]
     ):
         insights = page.data
-        rows += insights["rows"]
+        _add_rows(sums, insights["rows"])
         is_cut = page.next_cursor is not None
-    return _LevelRows(insights, rows, is_cut)
+        if clock() > ends:
+            break
+    return _LevelSums(insights, [*sums.values()], is_cut)
 
 
 async def _read_earlier(
     visit: PageRequest, account: Mapping[str, Any], level: str, before: Period | None
-) -> Sequence[Mapping[str, Any]]:
-    """Return the rows of the period before; empty if they are not complete, because then nothing can be compared."""
+) -> Sequence[Entity]:
+    """Return the sums of the period before; empty if they are not complete, because then nothing can be compared."""
     if before is None:
         return []
     try:
-        earlier = await _read_rows(visit, account, level, before)
+        earlier = await _read_sums(visit, account, level, before)
     except AdsunifyError:
         return []
-    return [] if earlier.is_cut or earlier.insights["pending"] else earlier.rows
+    return [] if earlier.is_cut or earlier.insights["pending"] else earlier.entities
 
 
-def _select_entities(rows: Sequence[Mapping[str, Any]], query: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Add up the days of each entity, and return those that the address asks for."""
+def _select_entities(entities: Sequence[Entity], query: Mapping[str, str]) -> list[Entity]:
+    """Return the entities that the address asks for."""
     sought, parent = query.get("search", "").casefold(), query.get("parent", "")
     return [
         one
-        for one in _sum_entities(rows)
+        for one in entities
         if (not parent or one["parentId"] == parent)
         and (not sought or sought in f"{one['entityName'] or ''} {one['entityId']}".casefold())
     ]
 
 
-def _sum_entities(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Add up the days of each entity."""
+def _add_rows(sums: dict[str, Entity], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add the rows of a page to the sums of their entities, so that one page is held at a time."""
     by_id: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        by_id.setdefault(row["entityId"], []).append(row)
-    return [
-        {**{name: days[-1][name] for name in ("entityId", "entityName", "parentId")}, **sum_figures(days)}
-        for days in by_id.values()
-    ]
+        by_id.setdefault(row["entityId"], [sums[row["entityId"]]] if row["entityId"] in sums else []).append(row)
+    for entity_id, days in by_id.items():
+        facts = {name: days[-1][name] for name in ("entityId", "entityName", "parentId")}
+        sums[entity_id] = {**facts, **sum_figures(days)}
 
 
 def _sort_key(one: Mapping[str, Any], name: str) -> tuple[bool, Decimal, str]:

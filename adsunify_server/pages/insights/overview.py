@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,8 @@ from .periods import Period
 
 async def show_overview(visit: PageRequest) -> web.Response:
     """Show the totals of every account, compared with the period before."""
-    period = Period.read(visit.request.query, visit.service.now(), None)
+    connected = [one for one in await visit.call_endpoint("get_accounts") if one["status"] != "disconnected"]
+    period = Period.read(visit.request.query, visit.service.now(), [one["timezone"] for one in connected])
     before = period.find_before()
     try:
         now, earlier = await asyncio.gather(_read(visit, period), _read(visit, before))
@@ -32,7 +34,7 @@ async def show_overview(visit: PageRequest) -> web.Response:
         period=period,
         before=before,
         accounts=_add_texts(now["accounts"], earlier["accounts"], "accountId"),
-        totals=_add_texts(now["totals"], earlier["totals"], "currency"),
+        totals=_add_texts(now["totals"], _list_comparable_totals(now, earlier), "currency"),
         problem=None,
     )
 
@@ -42,6 +44,21 @@ async def _read(visit: PageRequest, period: Period | None) -> Mapping[str, Any]:
         return {"accounts": [], "totals": []}
     found: Mapping[str, Any] = await visit.call_endpoint("get_insights", query=period.query)
     return found
+
+
+def _list_comparable_totals(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[Any]:
+    """Return the totals of the period before that add up the same accounts as those of the period."""
+    counted, counted_before = _list_counted(now), _list_counted(before)
+    return [one for one in before["totals"] if counted[one["currency"]] == counted_before[one["currency"]]]
+
+
+def _list_counted(found: Mapping[str, Any]) -> defaultdict[str | None, set[str]]:
+    """Return the ids of the accounts of each currency that have answered."""
+    ids: defaultdict[str | None, set[str]] = defaultdict(set)
+    for account in found["accounts"]:
+        if account["state"] == "complete":
+            ids[account["currency"]].add(account["accountId"])
+    return ids
 
 
 def _add_texts(now: list[Any], before: list[Any], key: str) -> list[dict[str, Any]]:

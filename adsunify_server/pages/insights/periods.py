@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from attrs import frozen
 
-from adsunify.values.dates import get_timezone
+from adsunify.values.dates import find_last_ended_day
 
 DEFAULT_DAYS = 30
 """Days shown by default. They end yesterday, because the figures of today are not complete."""
@@ -21,9 +21,9 @@ class Period:
     end: str
 
     @classmethod
-    def read(cls, query: Mapping[str, str], now: datetime, timezone: str | None) -> Period:
-        """Read the days of a page's address. By default they end yesterday in the time zone."""
-        yesterday = now.astimezone(get_timezone(timezone or "UTC")).date() - timedelta(days=1)
+    def read(cls, query: Mapping[str, str], now: datetime, timezones: Iterable[str | None]) -> Period:
+        """Read the days of a page's address. By default they end on the last day that has ended in each time zone."""
+        yesterday = find_last_ended_day(now, timezones)
         default = yesterday - timedelta(days=DEFAULT_DAYS - 1)
         return cls(query.get("startDate") or default.isoformat(), query.get("endDate") or yesterday.isoformat())
 
