@@ -22,13 +22,14 @@ class ChainEnd:
     """The last operation of a chain, and its chain, as a new operation carries on with them.
 
     ``receipt_count``: the number of receipts of all operations of the chain. Receipts are only added, so another number
-    means that one has arrived since.
+    means that one has arrived since. ``verdict_digest``: the digest of their valid verdicts.
     """
 
     operation_id: str
     chain_id: str
     fence: int
     receipt_count: int
+    verdict_digest: str
 
 
 # -- conditions ---------------------------------------------------------------------------------------------------
@@ -91,6 +92,12 @@ _LIST_CHAIN = Statement(
         or_(operations.c.id == bindparam("of_chain"), operations.c.chain_id == bindparam("of_chain"))
     )
 )
+_LOCK_CHAIN = Statement(select(operations.c.id).where(operations.c.id == bindparam("of_chain")).with_for_update())
+
+
+def lock_chain(connection: Connection, chain_id: str) -> None:
+    """Lock a chain for this transaction. Without it, PostgreSQL could link an operation while a verdict is stored."""
+    _LOCK_CHAIN.fetch_all(connection, {"of_chain": chain_id})
 
 
 def list_chain(connection: Connection, chain_id: str) -> dict[str, list[StepAttempt]]:

@@ -1,12 +1,12 @@
 """Prepares operations that carry on with others. The UPDATE that binds both is exclusive.
 
-It requires that no other operation carries on already, and that nobody has executed the old operation since its
-receipts were read.
+It requires that no other operation carries on already, and that nobody has executed the old operation or decided about
+it since its receipts and verdicts were read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 from sqlalchemy import Connection, and_, bindparam, not_, select, update
@@ -15,12 +15,14 @@ from adsunify.actor import Actor
 from adsunify.errors import Conflict
 from adsunify.execution.state import CreatedId
 
-from .chains import IS_LAST_OF_CHAIN, ChainEnd, find_last_of_chain, list_chain, make_resumed_error
+from .attempts import StepAttempt
+from .chains import IS_LAST_OF_CHAIN, ChainEnd, find_last_of_chain, list_chain, lock_chain, make_resumed_error
 from .clock import Clock
 from .created import record_created
 from .operations import Idempotency, OperationDraft, PreparedOperations, prepare_operations
 from .schema import accounts, operations
 from .statement import Statement
+from .verdicts import hash_verdicts, list_verdicts
 
 _IS_IDLE = not_(and_(operations.c.status == "running", operations.c.lease_until > bindparam("now")))
 _CARRY_ON = Statement(
@@ -63,7 +65,7 @@ class FoundEntities:
 
 
 class ChainMoved(Exception):
-    """The chain is no longer as it was read: an operation was executed, or a receipt has arrived."""
+    """The chain is no longer as it was read: an operation was executed, or a receipt or a verdict has arrived."""
 
 
 def prepare_resumption(
@@ -107,10 +109,13 @@ def link_resumption(
         "new_resumed_by": operation_id,
         "now": clock.now(),
     }
+    lock_chain(connection, end.chain_id)
     if not _CARRY_ON.fetch_all(connection, values):
         raise_if_resumed(connection, end)
         raise ChainMoved
-    if _count_receipts(connection, end) != end.receipt_count:
+    chain = list_chain(connection, end.chain_id)
+    verdicts_by_operation = {id_: list_verdicts(connection, id_) for id_ in chain}
+    if (_count_receipts(chain), hash_verdicts(verdicts_by_operation)) != (end.receipt_count, end.verdict_digest):
         raise ChainMoved
     if any(step.created for step in found):
         account = _GET_ACCOUNT.fetch_one(connection, {"the_account": draft.account_id})
@@ -129,12 +134,8 @@ def lock_operation(connection: Connection, operation_id: str, fence: int, clock:
     return bool(_LOCK.fetch_all(connection, values))
 
 
-def _count_receipts(connection: Connection, end: ChainEnd) -> int:
-    return sum(
-        attempt.receipt_at is not None
-        for attempts in list_chain(connection, end.chain_id).values()
-        for attempt in attempts
-    )
+def _count_receipts(chain: Mapping[str, Sequence[StepAttempt]]) -> int:
+    return sum(attempt.receipt_at is not None for attempts in chain.values() for attempt in attempts)
 
 
 def raise_if_resumed(connection: Connection, end: ChainEnd) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 from sqlalchemy import Connection, bindparam, insert, or_, select
 
+from adsunify.ledger import hash_json
 from adsunify.outcomes.verdicts import Evidence, ItemVerdict, StepVerdict
 from adsunify.values.exact_json import Json, loads
 
@@ -83,6 +84,17 @@ def list_verdicts(connection: Connection, operation_id: str) -> list[StepVerdict
     """
     rows = _OF_OPERATION.fetch_all(connection, {"of_operation": operation_id})
     return [_verdict_from_row(row) for row in _select_valid_rows(rows)]
+
+
+def hash_verdicts(verdicts_by_operation: Mapping[str, Iterable[StepVerdict]]) -> str:
+    """Return a digest of verdicts by operation. It does not depend on the reasons and the evidence."""
+    return hash_json(
+        [
+            [id_, one.step_key, one.attempt, one.verdict, dict(one.outputs), [item.to_json() for item in one.items]]
+            for id_, given in verdicts_by_operation.items()
+            for one in sorted(given, key=lambda one: (one.step_key, one.attempt))
+        ]
+    )
 
 
 def list_open_attempts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,9 +16,11 @@ from adsunify.errors import Conflict, InvalidInput
 from adsunify.execution.executor import ExecutionLimits
 from adsunify.execution.state import REVIEW_MILLISECONDS, Intent, Receipt, build_actor_record
 from adsunify.outcomes.verdicts import StepVerdict
-from adsunify.service.outcomes.resumption import resume_operation
+from adsunify.service.outcomes.resumption import plan_resumption, resume_operation
 from adsunify.service.outcomes.settlement import settle_step
+from adsunify.service.preparation import save_resumption
 from adsunify.store import attempts
+from adsunify.store.resumptions import ChainMoved
 from adsunify.store.schema import operations
 from adsunify.store.verdicts import save_verdicts
 
@@ -261,13 +264,49 @@ async def test_a_write_that_landed_is_found_and_carried(server: Served) -> None:
     assert "campaign" not in later and "ad" in later
 
 
-async def test_a_write_that_is_found_late_stops_the_resumption(server: Served) -> None:
-    """Two inspections miss the campaign, and a third finds it before the new operation is executed."""
+async def lose_from_sight(server: Served) -> tuple[str, str]:
+    """An operation whose campaign was created, but two inspections did not find it; and the id of the campaign."""
     operation = await lose(server, fault="reset_after")
     campaign = next(row["id"] for row in reversed(server.networks.state.writes) if row["kind"] == "campaign")
-    missing = StepVerdict("campaign", 1, "not_applied", "Two complete reads say so.")
-    await server.service.store.write(save_verdicts, operation, [missing], server.service.store.clock)
+    server.networks.state.worlds["meta"].list_delay = timedelta(days=1)
+    await server.admin.post(f"/operations/{operation}/inspect", {})
+    server.hands.pass_(milliseconds=901_000)
+    inspected = await server.admin.post(f"/operations/{operation}/inspect", {})
+    assert inspected["steps"][0]["verdict"] == "not_applied"
+    return operation, campaign
+
+
+@pytest.mark.parametrize("is_expired", [False, True])
+async def test_a_resumption_reads_again(server: Served, is_expired: bool) -> None:
+    """The lists show the campaign after all: also one of the first operation, when the second one is resumed."""
+    operation, campaign = await lose_from_sight(server)
+    if is_expired:
+        operation = (await resume(server, operation))["id"]
+        server.hands.pass_(milliseconds=REVIEW_MILLISECONDS)
+    server.networks.state.worlds["meta"].list_delay = timedelta()
     tail = await resume(server, operation)
+    assert tail["plan"]["carried"]["campaign"]["outputs"] == {"id": campaign}
+    assert (await finish(server, tail["id"]))["status"] == "succeeded"
+    campaigns = [row["id"] for row in server.networks.state.writes if row["kind"] == "campaign"]
+    assert campaigns[-1] == campaign
+
+
+async def test_a_settlement_after_the_plan_is_not_lost(server: Served) -> None:
+    """A launch plans the rest of its cells in the background; a person settles one of them before they are stored."""
+    operation, campaign = await lose_from_sight(server)
+    planned = await plan_resumption(server.service, get_person(server), operation)
+    await settle(server, operation, "applied", campaign)
+    with pytest.raises(ChainMoved):
+        await save_resumption(server.service, get_person(server), planned, None)
+    tail = await resume(server, operation)
+    assert tail["plan"]["carried"]["campaign"]["outputs"] == {"id": campaign}
+
+
+async def test_a_write_that_is_found_late_stops_the_resumption(server: Served) -> None:
+    """Two inspections miss the campaign, and a third finds it before the new operation is executed."""
+    operation, campaign = await lose_from_sight(server)
+    tail = await resume(server, operation)
+    server.networks.state.worlds["meta"].list_delay = timedelta()
     server.hands.pass_(milliseconds=1000)
     inspected = await server.admin.post(f"/operations/{operation}/inspect", {})
     assert inspected["steps"][0]["verdict"] == "applied"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import astuple, evolve, frozen
 
 from adsunify.actor import Actor
 from adsunify.adapter.edits import Edit
@@ -78,7 +78,7 @@ class PlannedTask:
             "unified": self.unified,
             "sourceOperationId": self.source_operation_id,
             "undoes": self.undoes,
-            "resumes": None if end is None else [end.operation_id, end.chain_id, end.fence, end.receipt_count],
+            "resumes": None if end is None else list(astuple(end)),
             "found": [
                 [one.operation_id, one.n, one.step_key, [[created.kind, created.id] for created in one.created]]
                 for one in self.found

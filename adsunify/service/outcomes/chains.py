@@ -6,6 +6,7 @@ from attrs import frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
+from adsunify.execution.state import read_progress
 from adsunify.outcomes.chains import ChainProgress, read_chain_progress
 from adsunify.outcomes.verdicts import StepVerdict
 from adsunify.plans.records import Plan
@@ -18,13 +19,18 @@ from adsunify.store.operations import OperationRecord
 
 @frozen
 class Chain:
-    """An operation of a chain as it was read: its attempts and plan, and what the chain up to it has applied."""
+    """An operation of a chain as it was read: its attempts and plan, and what the chain up to it has applied.
+
+    ``unsettled``: the operations of the chain with steps in doubt that a read may decide anew: no person has settled
+    them, and no receipt of the chain says that they were applied.
+    """
 
     record: OperationRecord
     attempts: list[StepAttempt]
     end: ChainEnd
     plan: Plan
     progress: ChainProgress
+    unsettled: tuple[str, ...]
 
     @property
     def is_complete(self) -> bool:
@@ -44,17 +50,22 @@ def read_chain(connection: Connection, actor: Actor, operation_id: str, clock: C
         id_: {(one.key, one.attempt) for one in each if one.receipt is None or one.receipt.state == "ambiguous"}
         for id_, each in attempts.items()
     }
+    given = {id_: verdicts.list_verdicts(connection, id_) for id_ in attempts}
+    valid = {id_: {(one.step_key, one.attempt): one for one in each} for id_, each in given.items()}
     older_doubts: dict[str, StepVerdict | None] = {}
     for id_ in (id_ for id_ in attempts if id_ != operation_id):
-        valid = {(one.step_key, one.attempt): one for one in verdicts.list_verdicts(connection, id_)}
         for doubt in sorted(doubts[id_]):
-            older_doubts[doubt[0]] = valid.get(doubt) or older_doubts.get(doubt[0])
-    progress = read_chain_progress(
-        plan,
-        receipts,
-        older_doubts,
-        doubts[operation_id],
-        verdicts.list_verdicts(connection, operation_id),
+            older_doubts[doubt[0]] = valid[id_].get(doubt) or older_doubts.get(doubt[0])
+    progress = read_chain_progress(plan, receipts, older_doubts, doubts[operation_id], given[operation_id])
+    written = read_progress(receipts).outputs
+    unsettled = tuple(
+        id_
+        for id_, each in doubts.items()
+        if any(doubt[0] not in written and not _is_settled(valid[id_].get(doubt)) for doubt in each)
     )
-    end = ChainEnd(operation_id, record.chain_id, record.fence, len(receipts))
-    return Chain(record, attempts[operation_id], end, plan, progress)
+    end = ChainEnd(operation_id, record.chain_id, record.fence, len(receipts), verdicts.hash_verdicts(given))
+    return Chain(record, attempts[operation_id], end, plan, progress, unsettled)
+
+
+def _is_settled(verdict: StepVerdict | None) -> bool:
+    return verdict is not None and verdict.settled_by is not None

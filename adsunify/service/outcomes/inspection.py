@@ -36,6 +36,7 @@ from adsunify.service.core import Service, format_timestamp
 from adsunify.service.network_session import NetworkSession
 from adsunify.store import attempts, operations, verdicts
 from adsunify.store.attempts import StepAttempt
+from adsunify.store.chains import lock_chain
 from adsunify.store.clock import Clock
 from adsunify.store.ledger import record_entry
 from adsunify.store.operations import OperationRecord
@@ -120,6 +121,7 @@ async def run_inspection(service: Service, actor: Actor, operation_id: str) -> I
 def _save_verdicts(
     connection: Connection, actor: Actor, record: OperationRecord, given: Sequence[StepVerdict], clock: Clock
 ) -> None:
+    lock_chain(connection, record.chain_id)
     verdicts.save_verdicts(connection, record.id, given, clock)
     for verdict in given:
         after = {"step": verdict.step_key, "attempt": verdict.attempt, "verdict": verdict.verdict}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from attrs import evolve
 
 from adsunify.actor import Actor
-from adsunify.errors import AdsunifyError, Conflict, InvalidInput, Issue, OperationError
+from adsunify.errors import AdsunifyError, Conflict, InvalidInput, Issue, NotFound, OperationError
 from adsunify.execution.status_updates import find_created_ids
 from adsunify.networks.registry import get_adapter
 from adsunify.outcomes.chains import make_receipt
@@ -69,8 +71,10 @@ async def plan_resumption(service: Service, actor: Actor, operation_id: str) -> 
 async def _read_resumable_chain(service: Service, actor: Actor, operation_id: str) -> Chain:
     chain = await service.store.read(read_chain, actor, operation_id, service.store.clock)
     is_running = chain.record.status == "running" and not chain.record.is_stalled
-    if chain.progress.undecided and chain.record.resumed_by is None and not is_running:
-        await run_inspection(service, actor, operation_id)
+    if chain.unsettled and chain.record.resumed_by is None and not is_running:
+        for id_ in chain.unsettled:
+            with suppress(NotFound):  # an older operation that the actor may not see keeps its verdicts
+                await run_inspection(service, actor, id_)
         chain = await service.store.read(read_chain, actor, operation_id, service.store.clock)
     problem = await _find_problem(service, chain)
     if problem is not None:

@@ -12,12 +12,14 @@ from attrs import evolve
 from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError, Conflict
 from adsunify.execution.state import REVIEW_MILLISECONDS, CreatedId, StateCommit
+from adsunify.outcomes.verdicts import StepVerdict, VerdictName
 from adsunify.plans.records import Carried, Plan
 from adsunify.store import cancellation
 from adsunify.store.chains import ChainEnd, find_last_of_chain, list_chain
 from adsunify.store.operations import OperationDraft
 from adsunify.store.resumptions import ChainMoved, FoundEntities, prepare_resumption
 from adsunify.store.state_commits import commit_state
+from adsunify.store.verdicts import hash_verdicts, list_verdicts, save_verdicts
 
 from .test_windows import Rules
 from .world import LEASE, PLAN, World, make_intent, make_receipt
@@ -30,7 +32,8 @@ async def read_end(world: World, operation: str) -> ChainEnd:
     record = await world.get(operation)
     chain = await world.store.read(list_chain, record.chain_id)
     count = sum(attempt.receipt is not None for attempts in chain.values() for attempt in attempts)
-    return ChainEnd(operation, record.chain_id, record.fence, count)
+    verdicts = {id_: await world.store.read(list_verdicts, id_) for id_ in chain}
+    return ChainEnd(operation, record.chain_id, record.fence, count, hash_verdicts(verdicts))
 
 
 async def resume(
@@ -223,6 +226,24 @@ async def test_a_receipt_between_the_reading_and_the_resumption(world: World) ->
     await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0), trigger="lose"))
     with pytest.raises(ChainMoved):
         await resume(world, end)
+
+
+@pytest.mark.parametrize("verdict", ["applied", "undecided"])
+async def test_a_verdict_between_the_reading_and_the_resumption(world: World, verdict: VerdictName) -> None:
+    """The new operation would send a step again that was applied, or may have been."""
+    first = await world.prepare()
+    await lose(world, first)
+    missing = StepVerdict("ad", 1, "not_applied", "Two complete reads say so.")
+    await world.store.write(save_verdicts, first, [missing], world.clock)
+    end = await read_end(world, first)
+    again = evolve(missing, reason="Three reads say so.")
+    await world.store.write(save_verdicts, first, [again], world.clock)  # says the same
+    assert (await read_end(world, first)) == end
+    outputs = {"id": "77"} if verdict == "applied" else {}
+    await world.store.write(save_verdicts, first, [evolve(missing, verdict=verdict, outputs=outputs)], world.clock)
+    with pytest.raises(ChainMoved):
+        await resume(world, end)
+    assert (await world.get(first)).resumed_by is None
 
 
 async def test_an_expired_resumption_is_resumed(world: World) -> None:
