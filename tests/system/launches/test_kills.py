@@ -72,7 +72,7 @@ class Scenario:
     """The last point of an execution at which its process may be killed."""
 
 
-SHORT = [Scenario(4, 1, 3, 40)]
+SHORT = [Scenario(3, 1, 2, 40)]
 LONG = [Scenario(50, 8, 12, 2_000), *[Scenario(8, 4, 6, 300)] * 18]
 
 
