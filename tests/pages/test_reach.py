@@ -47,9 +47,9 @@ Each focus strikes its element off, and is noted if it cannot be seen. Days of p
 MISSED = "return [window.left.map(element => element.outerHTML.slice(0, 160)), window.invisible];"
 LEADS_ON = """
 return [...document.querySelectorAll("main a[href], main form button")].filter(one => one.checkVisibility()
-  || one.closest("details") !== null).length + document.querySelectorAll("header nav a[href]").length;
+  || one.closest("details") !== null).length;
 """
-"""How many links and buttons lead on from the page."""
+"""How many links and buttons lead on from the page, besides the menu that every page has."""
 
 
 @define
