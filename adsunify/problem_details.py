@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from adsunify.errors import (
     AdsunifyError,
@@ -32,8 +32,10 @@ from adsunify.errors import (
     Unauthenticated,
     ValuesMoved,
     VaultError,
+    WriteOutcome,
 )
 
+WRITE_OUTCOMES = get_args(WriteOutcome)
 TYPE_PREFIX = "urn:adsunify:problem:"
 
 PROBLEM_CODES: Mapping[str, tuple[int, str]] = {
@@ -175,7 +177,8 @@ def from_problem_details(problem: Mapping[str, Any]) -> AdsunifyError:
     """Return the error that problem details describe, of the class from which the server made them."""
     message = str(problem["detail"])
     error = _make_error(problem, message, str(problem["code"]))
-    error.status, error.outcome = int(problem["status"]), problem["outcome"]
+    error.status = int(problem["status"])
+    error.outcome = problem["outcome"] if problem["outcome"] in WRITE_OUTCOMES else "unknown"
     error.operation_data = problem.get("operation")
     error.message, error.applied_steps = message, tuple(problem.get("appliedSteps", ()))
     error.request_id = problem.get("requestId")

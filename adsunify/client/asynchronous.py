@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from copy import copy
 from typing import Self, Unpack
 
 from adsunify.answers import parse_answer
@@ -15,7 +16,7 @@ from adsunify.values.exact_json import Json
 from .async_resources import AsyncNamespaces
 from .backends import Backend, open_backend, read_target
 from .inputs import check_parameters, encode_body, make_request
-from .options import RemoteOptions
+from .options import CallOptions, RemoteOptions
 from .resource import REPORT_PAUSE_SECONDS, Page, ReportPage, ReportT, ShapeT
 from .retries import is_read
 
@@ -104,6 +105,17 @@ class AsyncAds(AsyncNamespaces):
         if self._backend is None:
             raise RuntimeError(NOT_OPEN_MESSAGE)
         return self._backend
+
+    def with_options(self, **options: Unpack[CallOptions]) -> Self:
+        """Return a client of the same server whose calls have another ``timeout``, or other ``max_retries``.
+
+        It uses the connections of this client, which must be open, and is closed with it. What is left out stays as it
+        is. Raises InvalidInput that names each refused option; a client of a database takes none.
+        """
+        changed = copy(self)
+        changed._backend = self.backend.with_options(options)
+        AsyncNamespaces.__init__(changed)
+        return changed
 
     async def _wait(self, seconds: float) -> None:
         """Wait before the next request of a method that makes several; a client of a simulated network need not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from adsunify.contract import ApiRequest, Endpoint
 from adsunify.errors import explain_missing_packages, invalid_input
@@ -22,6 +22,10 @@ class Backend(Protocol):
 
     async def call(self, endpoint: Endpoint, request: ApiRequest) -> Mapping[str, Json]:
         """Call an endpoint and return the envelope of its response. Raises the errors of :mod:`adsunify.errors`."""
+        ...
+
+    def with_options(self, given: Mapping[str, Any]) -> Self:
+        """Return this backend with some :class:`~adsunify.client.options.CallOptions` changed. Raises InvalidInput."""
         ...
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -34,7 +34,7 @@ from adsunify.problem_details import from_problem_details
 from adsunify.values.exact_json import Json, loads
 
 from .inputs import is_utf8
-from .options import ClientOptions, RequestInfo, ResponseInfo
+from .options import ClientOptions, RequestInfo, ResponseInfo, change_options
 from .retries import AttemptFailed, is_read, repeat_attempts
 
 log = logging.getLogger("adsunify")
@@ -102,6 +102,10 @@ class HttpBackend:
         return await repeat_attempts(
             endpoint, send, max_retries=self.options.max_retries, deadline_seconds=seconds, sleep=self.sleep
         )
+
+    def with_options(self, given: Mapping[str, Any]) -> Self:
+        """Return a backend on the same connections with some options changed. Raises InvalidInput."""
+        return evolve(self, options=change_options(self.options, given))
 
     async def close(self) -> None:
         """Close the connections to the server."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Self
 
 from attrs import frozen
 
@@ -15,6 +16,8 @@ from adsunify.service.factory import BASE_URL_VARIABLE, DEFAULT_BASE_URL, SANDBO
 from adsunify.service.launches.job import LaunchJob
 from adsunify.service.users import find_local_actor
 from adsunify.values.exact_json import Json, dumps, loads
+
+from .options import refuse_options
 
 
 @frozen
@@ -34,6 +37,11 @@ class LocalBackend:
             raise
         envelope: Mapping[str, Json] = loads(dumps(answer.to_envelope()))
         return envelope
+
+    def with_options(self, given: Mapping[str, Any]) -> Self:
+        """Raise InvalidInput: a local store has no options."""
+        refuse_options(given)
+        return self
 
     async def close(self) -> None:
         """Let a write in flight finish, and close the store."""

@@ -51,14 +51,24 @@ class ResponseInfo:
     request_id: str | None
 
 
-class RemoteOptions(TypedDict, total=False):
-    """Keyword arguments of ``Ads`` and ``AsyncAds`` that only a client of a server takes.
+class CallOptions(TypedDict, total=False):
+    """Keyword arguments of ``with_options``, which a client of a server has.
 
     Attributes:
         timeout: seconds that a call may take, with its retries and the waits between them; 120 by default. An
             ``httpx.Timeout`` limits each phase of each attempt instead; then no attempt begins after 120 seconds.
         max_retries: how often a call may be repeated, 0 to 10; 2 by default. Only reads, prepares, and requests that
             certainly did nothing are repeated.
+    """
+
+    timeout: float | httpx.Timeout
+    max_retries: int
+
+
+class RemoteOptions(CallOptions, total=False):
+    """Keyword arguments of ``Ads`` and ``AsyncAds`` that only a client of a server takes.
+
+    Attributes:
         http_client: the ``httpx.AsyncClient`` that sends the requests, with its proxies, certificates, transport, and
             its own timeout unless ``timeout`` is given. It is closed with this client.
         proxy: the http or https address of a proxy that connects to the server, such as
@@ -68,8 +78,6 @@ class RemoteOptions(TypedDict, total=False):
         on_response: called with a :class:`ResponseInfo` after each attempt.
     """
 
-    timeout: float | httpx.Timeout
-    max_retries: int
     http_client: httpx.AsyncClient
     proxy: str
     ca_file: str | PathLike[str]
@@ -98,6 +106,7 @@ class ClientOptions:
 
 
 OPTION_NAMES = tuple(RemoteOptions.__annotations__)
+CALL_OPTION_NAMES = tuple(CallOptions.__annotations__)
 EGRESS_NAMES = ("proxy", "ca_file")
 HTTP_CLIENT_MESSAGE = (
     "must be an open httpx.AsyncClient, also for Ads: Ads calls the server from an event loop in its own thread."
@@ -109,15 +118,30 @@ def read_options(given: Mapping[str, Any], egress: Egress | None = None) -> Clie
 
     ``egress``: the proxy and the authorities where no option gives them.
     """
-    import httpx
-
     raise_if_issues(_find_unknown_options(given))
     raise_if_issues(_find_issues(given))
     options = {name: value for name, value in given.items() if name not in EGRESS_NAMES}
-    options["egress"] = _read_egress(given, egress)
-    if "timeout" in options and not isinstance(options["timeout"], httpx.Timeout):
-        options["timeout"] = float(options["timeout"])
-    return ClientOptions(**options)
+    return ClientOptions(**{**options, **_read_timeout(given)}, egress=_read_egress(given, egress))
+
+
+def change_options(options: ClientOptions, given: Mapping[str, Any]) -> ClientOptions:
+    """Return options with some of :class:`CallOptions` changed. Raises InvalidInput that names each refused one."""
+    raise_if_issues(_find_unknown_options(given))
+    raise_if_issues(
+        Issue(name, "not_supported", f"is only for a new client. Calls take {' and '.join(CALL_OPTION_NAMES)}.")
+        for name in given
+        if name not in CALL_OPTION_NAMES
+    )
+    raise_if_issues(_find_issues(given))
+    return evolve(options, **{**given, **_read_timeout(given)})
+
+
+def _read_timeout(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the timeout of checked options: a number is a float."""
+    import httpx
+
+    timeout = given.get("timeout")
+    return {} if timeout is None else {"timeout": timeout if isinstance(timeout, httpx.Timeout) else float(timeout)}
 
 
 def _read_egress(given: Mapping[str, Any], egress: Egress | None) -> Egress:

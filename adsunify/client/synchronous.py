@@ -7,13 +7,14 @@ import os
 import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import CancelledError
+from copy import copy
 from typing import Any, Self, TypeVar, Unpack
 
 from adsunify.values.exact_json import Json
 
 from .asynchronous import NOT_OPEN_MESSAGE, OPEN_MESSAGE, AsyncAds
 from .backends import read_target
-from .options import RemoteOptions
+from .options import CallOptions, RemoteOptions
 from .resource import Page, ReportPage, ReportT, ShapeT
 from .resources import Namespaces
 
@@ -78,8 +79,19 @@ class Ads(Namespaces):
         finally:
             self._stop_loop()
 
+    def with_options(self, **options: Unpack[CallOptions]) -> Self:
+        """Return a client of the same server whose calls have another ``timeout``, or other ``max_retries``.
+
+        It uses the connections of this client, which must be open, and is closed with it. What is left out stays as it
+        is. Raises InvalidInput that names each refused option; a client of a database takes none.
+        """
+        changed = copy(self)
+        changed._ads = self._ads.with_options(**options)
+        Namespaces.__init__(changed)
+        return changed
+
     def _run_on_loop(self, work: Coroutine[Any, Any, T]) -> T:
-        if self._loop is None:
+        if self._loop is None or self._loop.is_closed():
             work.close()
             raise RuntimeError(NOT_OPEN_MESSAGE)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -90,6 +90,12 @@ def test_there_and_back(error: AdsunifyError) -> None:
     assert to_problem_details(back) == problem
 
 
+@pytest.mark.parametrize("outcome", ["perhaps", 5, None, []])
+def test_an_outcome_that_this_version_does_not_know_is_unknown(outcome: object) -> None:
+    problem = {**to_problem_details(NotFound("Nothing.")), "outcome": outcome}
+    assert from_problem_details(problem).outcome == "unknown"
+
+
 HERE: list[AdsunifyError] = [
     MissingExtra("Install the extra."),
     RequestNotSent("No way there.", repeatable=False),

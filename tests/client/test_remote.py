@@ -27,6 +27,7 @@ from adsunify.errors import (
 )
 from tests.server.served import NEVER, Served, brief
 
+from .conftest import opened
 from .failing import BROKEN, FailingProxy, failing_proxy, find_free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -341,6 +342,45 @@ async def test_without_awaiting(server: Served, proxy: FailingProxy) -> None:
     assert [one.status for one in received] == [None, 200] and own.is_closed
 
 
+async def test_calls_with_other_options(server: Served, proxy: FailingProxy) -> None:
+    """They use the connections, the hooks and the token of the client, which keeps its options."""
+    received: list[ResponseInfo] = []
+    async with remote(server, proxy.url, on_response=received.append) as (client, waits):
+        careful = client.with_options(max_retries=0)
+        for one, attempts in ((careful, 1), (client, 3), (careful.with_options(max_retries=1), 2)):
+            proxy.faults, proxy.keys = ["reset"] * attempts, []
+            with pytest.raises(ServerConnectionError):
+                await one.accounts.list().all()
+            assert len(proxy.keys) == attempts
+        assert (len(received), len(waits)) == (6, 3)
+        proxy.faults, proxy.keys = ["trickle"], []
+        with pytest.raises(ServerConnectionError, match="No response in time"):
+            await client.with_options(timeout=1).networks.get("meta")
+        assert len(proxy.keys) == 1
+        with pytest.raises(RuntimeError, match="open already"):
+            await careful.open()
+        assert (await careful.auth.verify()) == (await client.auth.verify())
+    with pytest.raises(RuntimeError, match="closed"):
+        await careful.auth.verify()
+
+
+async def test_calls_with_other_options_without_awaiting(server: Served, proxy: FailingProxy) -> None:
+    def work() -> None:
+        ads = Ads(proxy.url, token=server.people["admin"].tokens["write"])
+        with pytest.raises(RuntimeError, match="open the client first"):
+            ads.with_options(max_retries=0)
+        with ads:
+            careful = ads.with_options(max_retries=0)
+            with pytest.raises(ServerConnectionError):
+                careful.accounts.list().all()
+            assert careful.accounts.list().all() == ads.accounts.list().all() != []
+        with pytest.raises(RuntimeError, match="open the client first"):
+            careful.accounts.list().all()
+
+    proxy.faults = ["reset"]
+    await asyncio.to_thread(work)
+
+
 # -- options that are refused -------------------------------------------------------------------------------------
 
 
@@ -375,6 +415,29 @@ async def test_options_that_are_refused(options: dict[str, Any], names: list[str
             pass
     assert [issue.path for issue in error.value.issues] == names
     assert text in str(error.value) and "hush" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "text"),
+    [
+        ({"timeout": 0}, "timeout", "seconds above 0"),
+        ({"max_retries": None}, "max_retries", "whole number"),
+        ({"max_retry": 1}, "max_retry", "Did you mean max_retries?"),
+        ({"proxy": "http://proxy.example"}, "proxy", "only for a new client. Calls take timeout and max_retries."),
+    ],
+)
+async def test_options_that_no_call_takes(options: Any, name: str, text: str) -> None:
+    async with AsyncAds(DOWN, token="t") as client:
+        with pytest.raises(InvalidInput) as error:
+            client.with_options(**options)
+    assert [issue.path for issue in error.value.issues] == [name]
+    assert text in str(error.value)
+
+
+async def test_calls_of_a_local_store_have_no_options(server: Served) -> None:
+    async with opened(server, "local") as client:
+        with pytest.raises(InvalidInput, match="timeout: is only for a server"):
+            client.with_options(timeout=5)
 
 
 @pytest.mark.parametrize("name", OPTION_NAMES)

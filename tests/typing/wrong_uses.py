@@ -70,6 +70,7 @@ def use_wrong_arguments(client: Ads, brief: CampaignBrief, account: Account, sta
     client.insights.daily(None, start, start)  # wrong
     client.insights.report(account, start, start, level="keyword")  # wrong
     client.insights.report(account, start, start)  # wrong
+    client.with_options(retries=3)  # wrong
     client.webhooks.create(url="https://shop.example/hook", events=["operation.done"])  # wrong
 
 
