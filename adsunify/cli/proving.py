@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -73,7 +75,7 @@ def prove(
     report = asyncio.run(_prove(database, workspace, network, account, brief, place))
     output.print_result(report.to_json(), as_json, _describe_report(report, place))
     for leftover in report.leftovers:
-        click.echo(f"LEFT: {leftover.kind} {leftover.id}. {leftover.reason}", err=True)
+        click.echo(f"LEFT: {leftover.kind} {leftover.id or 'of unknown ID'}. {leftover.reason}", err=True)
     sys.exit(0 if report.is_good else 1)
 
 
@@ -96,6 +98,9 @@ async def _prove(
             raise invalid_input("--brief", "required", "is required: the account's currency or time zone is not known.")
         return make_brief(network, account.currency, account.timezone, service.now())
 
+    task = asyncio.current_task()
+    with suppress(NotImplementedError):  # Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, lambda: task and task.cancel())
     try:
         actor = await find_local_actor(service, workspace)
         rows = await accounts.list_accounts(service, actor, network=network)

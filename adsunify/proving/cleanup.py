@@ -19,17 +19,20 @@ from .proof import READ_ERRORS, CreatedEntity, Proof, describe_problem
 
 MAX_ROUNDS = 3
 NOT_SHOWN = "The network does not show it, but it has not confirmed a deletion."
+FOREIGN_LEFT = "The network answered {id} to its creation, the ID of another {kind}. Look for a new one, and delete it."
 
 
 async def clean_up(proof: Proof) -> None:
     """Delete what the proof created, children first, and record what remains as leftovers.
 
     It is called after the checks, after a failure, and after an interruption. An entity counts as deleted only if the
-    network confirmed its deletion, or that of its parent, and does not show it any more. It raises no AdsunifyError.
+    network confirmed its deletion, or that of its parent, and does not show it any more. An entity that may have been
+    created counts as left until an inspection decides. It raises no AdsunifyError.
     """
     while proof.service.shielded_tasks:  # an interrupted write is sent to its end
         await asyncio.wait([*proof.service.shielded_tasks])
-    await writes.recover_created(proof, proof.report.operations)
+    proof.report.leftovers.clear()
+    doubtful = await writes.recover_created(proof, proof.report.operations)
     cleanup = _Cleanup(proof)
     remaining = sorted(proof.created, key=lambda one: -ENTITY_KINDS.index(one.kind))
     for _ in range(MAX_ROUNDS):
@@ -47,8 +50,13 @@ async def clean_up(proof: Proof) -> None:
         reason = cleanup.reasons.get(entity.id, "")
         proof.report.leftovers.append(Leftover(entity.kind, entity.id, reason))
         proof.report.contradict(f"deleted.{entity.kind}", "gone, archived or deleted", entity.id, reason)
-    if not remaining:
+    for doubt in doubtful:
+        if doubt.parent_id not in proof.deleted:
+            proof.report.leftovers.append(Leftover(doubt.kind, None, f"It may have been created. {doubt.reason}"))
+    if not proof.report.leftovers:
         proof.forget_operations()
+    for entity in proof.foreign:
+        proof.report.leftovers.append(Leftover(entity.kind, None, FOREIGN_LEFT.format(kind=entity.kind, id=entity.id)))
 
 
 @define

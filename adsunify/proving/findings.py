@@ -43,10 +43,16 @@ class Finding:
 
 @frozen
 class Leftover:
-    """An entity that the proof created and that still exists. ``reason`` says why it was not deleted."""
+    """An entity that the proof created and that may still exist.
+
+    Attributes:
+        kind: its kind.
+        id: its id; None if it is not known.
+        reason: why it was not deleted.
+    """
 
     kind: str
-    id: str
+    id: str | None
     reason: str
 
 
@@ -62,7 +68,7 @@ class Report:
         unverified: what the proof says about the adapter's unverified facts.
         refusals: the requests that the guard refused, in words. Each of them would have activated something.
         operations: the ids of the operations that the proof executed.
-        leftovers: created entities that still exist.
+        leftovers: created entities that still exist, or may exist.
         objects: created objects that the adapter cannot delete and that serve nothing by themselves.
         cases: the paths of the recorded cases.
         withheld: recordings that were not written, with the reason.

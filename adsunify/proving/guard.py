@@ -1,20 +1,31 @@
-"""Refuses every write that would activate something, by the status tables of the adapter."""
+"""Refuses writes that would activate something, and plans that create something active, by the adapter's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from attrs import frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.lifecycle import get_status_members
-from adsunify.adapter.network import Level
+from adsunify.adapter.network import Level, Network
 from adsunify.adapter.protocols import Adapter
 from adsunify.errors import InvalidInput, Issue, LookupNeeded
 from adsunify.http.messages import Request, Response, build_request_url
-from adsunify.plans.records import ENTITY_KINDS
+from adsunify.plans.records import ENTITY_KINDS, Plan
+from adsunify.testing.contract.plan_checks import check_paused
 from adsunify.values.exact_json import Json, loads
+
+
+def find_active_creation(network: Network, plan: Plan) -> str | None:
+    """Return where a plan creates an entity without a paused status, in words; None if it creates none.
+
+    Without a status, most networks create an active entity.
+    """
+    differences = (check_paused(network, step, f"/steps/{index}") for index, step in enumerate(plan.steps))
+    return next(map(str, chain.from_iterable(differences)), None)
 
 
 @frozen

@@ -44,7 +44,7 @@ async def create_campaign(proof: Proof, brief: CampaignBrief, brief_json: Mappin
         )
     if operation_id is None:
         return None
-    proof.cases.add("create", "create", {"brief": dict(brief_json), "now": now.isoformat()}, exchanges)
+    await proof.cases.add("create", "create", {"brief": dict(brief_json), "now": now.isoformat()}, exchanges)
     execution = await writes.execute(proof, "create", operation_id)
     await writes.inspect(proof, "create", execution)
     proof.report.objects += writes.list_other_objects(proof, execution)
@@ -175,7 +175,7 @@ async def _edit_entity(proof: Proof, created: CreatedEntity, changes: Mapping[st
     if operation_id is None:
         return
     members = {"kind": created.kind, "entityId": created.id, "edit": {"fields": dict(changes)}, "now": now.isoformat()}
-    proof.cases.add(fact, "edit", members, exchanges)
+    await proof.cases.add(fact, "edit", members, exchanges)
     execution = await writes.execute(proof, fact, operation_id)
     await writes.inspect(proof, fact, execution)
     after = await read_fields(proof, f"{fact}.after", created)
@@ -310,6 +310,9 @@ async def check_validation(proof: Proof, plan: Plan | None) -> None:
 
 async def delete_by_undo(proof: Proof, execution: Execution) -> None:
     """Take the creation back with an undo; :func:`adsunify.proving.cleanup.clean_up` deletes what is left."""
+    if proof.foreign:
+        proof.report.skip("undo", "The receipts name an entity that the account had before the proof.")
+        return
     undoing = undo_operation(proof.service, proof.actor, operation_id=execution.id, idempotency=None)
     try:
         operation_id = str((await undoing).data["id"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from adsunify.actor import Actor
 from adsunify.adapter.account import Account
@@ -22,6 +22,7 @@ from adsunify.errors import (
     ProviderNotFound,
     ProviderThrottled,
     TokenRefused,
+    invalid_input,
 )
 from adsunify.http.messages import Flow
 from adsunify.plans.records import ENTITY_KINDS, Kind
@@ -35,13 +36,14 @@ from .transport import ProofTransport
 
 T = TypeVar("T")
 OPERATIONS_FILE = "operations.json"
+FOREIGN_REASON = "The account had this entity before the proof, so the proof does not touch it."
 UNTESTED_ERRORS = (PermissionRefused, ProviderThrottled, TokenRefused)
 """Errors that say nothing about the adapter: the credentials or the limits of the account are the reason."""
 READ_ERRORS = (ProviderError, InvalidInput, AttributeError, LookupError, TypeError, ValueError, ArithmeticError)
 """What a read raises if it fails, or if its response has another form than the adapter expects."""
 
 
-@define
+@frozen
 class CreatedEntity:
     """An entity that the proof created: its kind, and its id as lists show it."""
 
@@ -63,6 +65,10 @@ class Proof:
         cases: writes the recordings.
         created: what the proof created, parents first.
         deleted: the ids of created entities whose deletion the network confirmed.
+        decided: the id and the step key of each write of which an inspection said that it was applied.
+        noted: what this proof and an interrupted one before it created.
+        existing: what the account had before. The proof does not touch it, whatever ids the network answers.
+        foreign: entities of ``existing`` whose ids the network answered to a create.
         folder: the folder of the proof.
     """
 
@@ -76,6 +82,10 @@ class Proof:
     folder: Path
     created: list[CreatedEntity] = field(factory=list)
     deleted: set[str] = field(factory=set)
+    decided: set[tuple[str, str]] = field(factory=set)
+    noted: set[CreatedEntity] = field(factory=set)
+    existing: set[CreatedEntity] = field(factory=set)
+    foreign: list[CreatedEntity] = field(factory=list)
 
     @property
     def adapter(self) -> Adapter:
@@ -100,24 +110,55 @@ class Proof:
         """Return campaign, ad group and ad, as far as the network has them, parents first."""
         return [(kind, level) for kind in ENTITY_KINDS for level in self.network.levels if level.kind == kind]
 
-    def list_earlier_operations(self) -> list[str]:
-        """Return the operations of an earlier proof of this account in the folder that did not clean up."""
+    def load_earlier_operations(self) -> list[str]:
+        """Return the operations of an earlier proof in the folder that did not clean up.
+
+        What the account had before that proof is added to ``existing``.
+
+        Raises:
+            InvalidInput: the earlier proof is one of another account.
+        """
         try:
             earlier = loads((self.folder / OPERATIONS_FILE).read_bytes())
         except FileNotFoundError:
             return []
-        return list(earlier["operations"]) if earlier["accountId"] == self.account_id else []
+        if earlier["accountId"] != self.account_id:
+            message = (
+                f"{self.folder} has what a proof of the account {earlier['accountId']} has not cleaned up. Prove that "
+                "account again with this folder first, or name another folder."
+            )
+            raise invalid_input("--folder", "unfinished_proof", message)
+        kinds = {kind: kind for kind in ENTITY_KINDS}
+        self.existing |= {CreatedEntity(kinds[kind], id_) for kind, id_ in earlier["existing"]}
+        return list(earlier["operations"])
 
     def remember_operation(self, operation_id: str) -> None:
         """Write down an operation before it is executed, so that a later proof can clean up after this one."""
         self.report.operations.append(operation_id)
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = dumps({"accountId": self.account_id, "operations": self.report.operations})
-        (self.folder / OPERATIONS_FILE).write_text(text + "\n")
+        existing = sorted([one.kind, one.id] for one in self.existing)
+        text = dumps({"accountId": self.account_id, "operations": self.report.operations, "existing": existing})
+        draft = self.folder / f"{OPERATIONS_FILE}.new"
+        draft.write_text(text + "\n")
+        draft.replace(self.folder / OPERATIONS_FILE)  # a killed process leaves the whole file, or the one before it
 
     def forget_operations(self) -> None:
         """Remove what :meth:`remember_operation` wrote: nothing is left to be deleted."""
         (self.folder / OPERATIONS_FILE).unlink(missing_ok=True)
+
+    def note_existing(self, entities: Iterable[CreatedEntity]) -> None:
+        """Remember what the account has before anything is created."""
+        self.existing |= {*entities} - self.noted
+
+    def note_created(self, entity: CreatedEntity) -> None:
+        """Remember what the proof created. An entity that the account had before is a finding, and is not touched."""
+        if entity not in self.existing:
+            self.noted.add(entity)
+            if entity not in self.created:
+                self.created.append(entity)
+        elif entity not in self.foreign:
+            self.foreign.append(entity)
+            self.report.contradict(f"created.{entity.kind}.id", "the ID of a new entity", entity.id, FOREIGN_REASON)
 
     async def read(self, fact: str, kind: str, members: Mapping[str, Json], flow: Flow[T]) -> T | None:
         """Run a flow of reads, record it as a case, and return its result; None if it failed.
@@ -133,7 +174,7 @@ class Proof:
             except READ_ERRORS as problem:
                 self.report.contradict(fact, "a response that the adapter reads", None, describe_problem(problem))
                 return None
-        self.cases.add(fact, kind, members, exchanges)
+        await self.cases.add(fact, kind, members, exchanges)
         return result
 
     async def fetch_or_none(self, kind: str, entity_id: str) -> tuple[bool, Json]:

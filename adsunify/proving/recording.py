@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from adsunify.testing.contract.cases import Case, Library
 from adsunify.testing.contract.checks import check_case
 from adsunify.testing.contract.conversation import Conversation, UnexpectedRequest
 from adsunify.testing.contract.kinds import run_case
-from adsunify.testing.contract.plans import PLANNING
 from adsunify.values.exact_json import Json, dumps, loads
 
 from .findings import Report
@@ -38,6 +37,7 @@ class CaseWriter:
         folder: the folder of cases.
         account: the account of the proof.
         redactor: removes what must not be recorded.
+        read_secrets: reads the present secrets of the connection.
         recorded_on: the day of the proof.
         report: gets the paths, and the reasons of recordings that were not written.
         library: the cases that were written so far.
@@ -46,11 +46,12 @@ class CaseWriter:
     folder: Path
     account: Account
     redactor: Redactor
+    read_secrets: Callable[[], Awaitable[Collection[str]]]
     recorded_on: date
     report: Report
     library: list[Case] = field(factory=list)
 
-    def add(self, name: str, kind: str, members: Mapping[str, Json], exchanges: Sequence[Exchange]) -> None:
+    async def add(self, name: str, kind: str, members: Mapping[str, Json], exchanges: Sequence[Exchange]) -> None:
         """Write a case of these exchanges, unless the runner refuses it or it contains a secret."""
         whole = {
             "case": name,
@@ -65,7 +66,8 @@ class CaseWriter:
             "input": dict(members),
             "exchange": [_exchange_to_json(one) for one in exchanges],
         }
-        redacted = self.redactor.redact(loads(dumps(whole)), hides_names=kind not in (*PLANNING, "outcome"))
+        self.redactor.secrets |= {*await self.read_secrets()}
+        redacted = self.redactor.redact(loads(dumps(whole)), hides_names=kind != "outcome")
         try:
             path, case = self._complete(name, redacted)
         except (AdsunifyError, ValueError, LookupError) as problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from adsunify.actor import Actor
@@ -21,13 +22,17 @@ from . import cleanup, lifecycle, reads
 from .briefs import adapt_brief
 from .findings import Report
 from .guard import make_guard
-from .proof import Proof, describe_problem
+from .proof import OPERATIONS_FILE, Proof, describe_problem
 from .recording import CaseWriter, collect_texts, format_json
 from .redaction import Redactor
 from .transport import ProofTransport, list_credential_names
 from .unverified import judge_unverified_facts
 
 GUARDRAIL_NAME = "adsunify prove activates nothing"
+LEFT_BEFORE = (
+    "Not everything that an earlier proof created is deleted. Prove again later, or delete it yourself and remove "
+    f"{OPERATIONS_FILE} from the folder."
+)
 REPORT_FILE = "report.json"
 CASES_FOLDER = "cases"
 MakeBrief = Callable[[Account], Mapping[str, Json]]
@@ -56,7 +61,7 @@ async def prove_network(
 
     Raises:
         NotFound: the actor has no such account.
-        InvalidInput: the account is not active, or has no currency.
+        InvalidInput: the account is not active, or the folder has what a proof of another account left.
     """
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
@@ -69,17 +74,21 @@ async def prove_network(
     )
     service.transport = transport
     report = Report(network.code, network.version, account_id)
-    redactor = Redactor(await read_secrets(session))
-    writer = CaseWriter(folder / CASES_FOLDER, account, redactor, service.now().date(), report)
+    redactor, read = Redactor({*await read_secrets(session)}), partial(read_secrets, session)
+    writer = CaseWriter(folder / CASES_FOLDER, account, redactor, read, service.now().date(), report)
     proof = Proof(service, actor, account_id, session, transport, report, writer, folder)
+    earlier = proof.load_earlier_operations()
     async with _block_activations(proof):
         try:
-            if earlier := proof.list_earlier_operations():
+            if earlier:
                 show("Deleting what an earlier proof left")
                 report.operations += earlier
                 await cleanup.clean_up(proof)
                 proof.created.clear()
-            await _run_checks(proof, make_brief, is_own_brief, show)
+            if report.leftovers:
+                report.skip("create", LEFT_BEFORE)
+            else:
+                await _run_checks(proof, make_brief, is_own_brief, show)
         except AdsunifyError as problem:
             report.contradict("proof", "all checks", None, describe_problem(problem))
         except asyncio.CancelledError:
@@ -88,9 +97,22 @@ async def prove_network(
                 task.uncancel()
         finally:
             show("Deleting what was created")
-            await asyncio.shield(asyncio.ensure_future(cleanup.clean_up(proof)))
+            await _clean_up_to_the_end(proof)
             _finish(proof, folder)
     return report
+
+
+async def _clean_up_to_the_end(proof: Proof) -> None:
+    """Clean up to the end, also if the task is cancelled."""
+    cleaning = asyncio.ensure_future(cleanup.clean_up(proof))
+    while not cleaning.done():
+        try:
+            await asyncio.shield(cleaning)
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or cleaning.cancelled():
+                raise
+            task.uncancel()
+    await cleaning
 
 
 async def _run_checks(proof: Proof, make_brief: MakeBrief, is_own_brief: bool, show: Callable[[str], object]) -> None:
@@ -134,14 +156,19 @@ def _read_brief(
 
 @asynccontextmanager
 async def _block_activations(proof: Proof) -> AsyncIterator[None]:
-    """Keep a guardrail over the account that blocks activations as long as the proof runs."""
+    """Keep a guardrail over the account that blocks activations as long as the proof runs.
+
+    A guardrail of an earlier proof that was killed is deleted as well.
+    """
     scope = RuleScope(account_ids=[proof.account_id])
     rule = NewGuardrail(name=GUARDRAIL_NAME, scope=scope, blocked_actions=["activate"])
     created = await guardrails.create_guardrail(proof.service, proof.actor, rule=rule)
     try:
         yield
     finally:
-        await guardrails.delete_guardrail(proof.service, proof.actor, guardrail_id=created["id"])
+        for one in await guardrails.list_guardrails(proof.service, proof.actor):
+            if (one["name"], one["scope"]) == (created["name"], created["scope"]):
+                await guardrails.delete_guardrail(proof.service, proof.actor, guardrail_id=one["id"])
 
 
 def _finish(proof: Proof, folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -12,19 +12,23 @@ from adsunify.execution.state import Receipt
 from adsunify.execution.status_updates import find_created_ids
 from adsunify.outcomes.chains import make_receipt
 from adsunify.outcomes.planned import list_planned_entities
+from adsunify.outcomes.verdicts import StepVerdict
 from adsunify.plans.records import ENTITY_KINDS, Plan, Step
 from adsunify.service import preparation, serializers
 from adsunify.service.core import UseCaseResult
 from adsunify.service.operations import execute_operation, read_operation
-from adsunify.service.outcomes.inspection import Inspection, run_inspection
+from adsunify.service.outcomes.inspection import Inspection, read_verdicts, run_inspection
 from adsunify.store.attempts import StepAttempt
+from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
+from .guard import find_active_creation
 from .proof import CreatedEntity, Proof, describe_problem
 from .transport import Exchange
 
 MAX_CONTINUATIONS = 60
 MAX_WAIT_SECONDS = 30.0
+LEASE_MARGIN_SECONDS = 10.0
 UNREAD_WORDS = ("does not exist", "could not be read")
 """What an inspection says of an entity that it could not compare."""
 
@@ -45,10 +49,26 @@ class Execution:
         return [attempt.receipt for attempt in self.attempts if attempt.receipt is not None]
 
 
+@frozen
+class DoubtfulCreation:
+    """An entity of which it is not known whether it was created, with the id of its parent, if that is known."""
+
+    kind: str
+    parent_id: str | None
+    reason: str
+
+
 async def prepare(proof: Proof, fact: str, preparing: Awaitable[UseCaseResult]) -> str | None:
-    """Prepare an operation and return its id; None if it was refused, which is a finding."""
+    """Prepare an operation and return its id; None if it was refused, which is a finding.
+
+    A plan that creates an entity without a paused status is refused, whatever the network makes of it.
+    """
     try:
-        return str((await preparing).data["id"])
+        operation_id = str((await preparing).data["id"])
+        record, _ = await read_operation(proof.service, proof.actor, operation_id)
+        if (active := find_active_creation(proof.network, record.read_plan())) is None:
+            return operation_id
+        proof.report.refusals.append(f"{fact}: the plan creates something that may be active. {active}")
     except GuardrailRefused as problem:
         proof.report.refusals.append(f"{fact}: {problem.message}")
     except InvalidInput as problem:
@@ -73,7 +93,7 @@ async def execute(proof: Proof, fact: str, operation_id: str) -> Execution:
     execution = Execution(operation_id, record.status, record.read_plan(), attempts, error)
     _note_created(proof, serializers.operation_to_json(proof.service, record, attempts))
     proof.deleted |= _list_deleted_ids(proof, execution)
-    _record_writes(proof, fact, execution, [one for one in exchanges if one.request.kind == "write"])
+    await _record_writes(proof, fact, execution, [one for one in exchanges if one.request.kind == "write"])
     return execution
 
 
@@ -109,43 +129,94 @@ async def _execute_to_the_end(proof: Proof, operation_id: str) -> str:
     return "The operation did not end in time."
 
 
-async def recover_created(proof: Proof, operation_ids: Sequence[str]) -> None:
-    """Remember what these operations created, also where an execution was interrupted or its outcome is not known."""
+async def recover_created(proof: Proof, operation_ids: Sequence[str]) -> list[DoubtfulCreation]:
+    """Remember what these operations created, also where an execution was interrupted or its outcome is not known.
+
+    Returns:
+        The entities of which an inspection cannot say whether they were created.
+    """
+    doubtful: list[DoubtfulCreation] = []
     for operation_id in operation_ids:
-        record, attempts = await read_operation(proof.service, proof.actor, operation_id)
-        _note_created(proof, serializers.operation_to_json(proof.service, record, attempts))
-        if record.read_plan().action != "create" or all(one.receipt and one.is_applied for one in attempts):
-            continue
         try:
-            note_verdicts(proof, await run_inspection(proof.service, proof.actor, operation_id))
+            record, attempts = await _read_stopped_operation(proof, operation_id)
+            _note_created(proof, serializers.operation_to_json(proof.service, record, attempts))
+            plan = record.read_plan()
+            if plan.action != "create":
+                continue
+            for verdict in await read_verdicts(proof.service, proof.actor, operation_id):
+                _note_verdict(proof, operation_id, plan, verdict)
+            if all((operation_id, one.key) in proof.decided for one in attempts if _is_in_doubt(one)):
+                continue
+            inspection = await run_inspection(proof.service, proof.actor, operation_id)
         except AdsunifyError as problem:
-            proof.report.contradict("cleanup.inspection", "an inspection", None, describe_problem(problem))
+            reason = describe_problem(problem)
+            proof.report.contradict("cleanup.inspection", "an inspection", None, reason)
+            doubtful.append(DoubtfulCreation("campaign", None, f"The operation {operation_id}: {reason}"))
+            continue
+        note_verdicts(proof, inspection)
+        doubtful += _list_doubtful_creations(proof, inspection, attempts)
+    return doubtful
+
+
+def _is_in_doubt(attempt: StepAttempt) -> bool:
+    """Whether it is not known if the attempt, or one of its items, was applied."""
+    receipt = attempt.receipt
+    return receipt is None or "ambiguous" in (receipt.state, *(item.state for item in receipt.items))
+
+
+async def _read_stopped_operation(proof: Proof, operation_id: str) -> tuple[OperationRecord, list[StepAttempt]]:
+    """Read an operation when no process executes it. A process that was killed holds it until its lease ends."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + proof.service.settings.lease / 1000 + LEASE_MARGIN_SECONDS
+    while True:
+        record, attempts = await read_operation(proof.service, proof.actor, operation_id)
+        if record.status != "running" or record.is_stalled or loop.time() >= until:
+            return record, attempts
+        await asyncio.sleep(1)
+
+
+def _list_doubtful_creations(
+    proof: Proof, inspection: Inspection, attempts: Sequence[StepAttempt]
+) -> Iterator[DoubtfulCreation]:
+    """Yield the entities of the undecided steps of an inspection."""
+    plan = inspection.record.read_plan()
+    outputs = {one.receipt.key: one.receipt.outputs for one in attempts if one.receipt and one.is_applied}
+    outputs |= {one.step.key: one.verdict.outputs for one in inspection.steps if one.verdict is not None}
+    for inspected in inspection.steps:
+        if inspected.verdict is None or (inspection.record.id, inspected.step.key) in proof.decided:
+            continue
+        if inspected.verdict.verdict != "undecided":
+            continue
+        for planned in list_planned_entities(proof.network, plan, inspected.step, outputs):
+            if planned.kind in ENTITY_KINDS:
+                yield DoubtfulCreation(planned.kind, planned.parent_id, inspected.verdict.reason)
 
 
 def _note_created(proof: Proof, operation: Json) -> None:
     """Remember what the operation created, so that it is deleted whatever happens next."""
-    known = {(entity.kind, entity.id) for entity in proof.created}
     kinds = {kind: kind for kind in ENTITY_KINDS}
     for entity in operation["created"]:
-        kind = kinds.get(entity["kind"])
-        if kind is not None and (kind, entity["entityId"]) not in known:
-            proof.created.append(CreatedEntity(kind, entity["entityId"]))
+        if (kind := kinds.get(entity["kind"])) is not None:
+            proof.note_created(CreatedEntity(kind, entity["entityId"]))
 
 
 def note_verdicts(proof: Proof, inspection: Inspection) -> None:
     """Remember what an inspection found of steps whose outcome was not known."""
     plan = inspection.record.read_plan()
     for inspected in inspection.steps:
-        if inspected.verdict is None:
-            continue
-        receipt = make_receipt(plan, inspected.verdict)
-        for created in find_created_ids(proof.network, inspected.step, receipt):
-            entity = CreatedEntity(created.kind, created.id.rpartition("/")[2])
-            if entity not in proof.created:
-                proof.created.append(entity)
+        if inspected.verdict is not None:
+            _note_verdict(proof, inspection.record.id, plan, inspected.verdict)
 
 
-def _record_writes(proof: Proof, fact: str, execution: Execution, writes: Sequence[Exchange]) -> None:
+def _note_verdict(proof: Proof, operation_id: str, plan: Plan, verdict: StepVerdict) -> None:
+    if verdict.verdict == "applied":  # later inspections of what was edited or deleted decide nothing
+        proof.decided.add((operation_id, verdict.step_key))
+    receipt = make_receipt(plan, verdict)
+    for created in find_created_ids(proof.network, plan.steps[receipt.step_index], receipt):
+        proof.note_created(CreatedEntity(created.kind, created.id.rpartition("/")[2]))
+
+
+async def _record_writes(proof: Proof, fact: str, execution: Execution, writes: Sequence[Exchange]) -> None:
     """Record a finding for each receipt, and a case for each write that has a response."""
     receipts = execution.receipts
     for receipt in receipts:
@@ -164,7 +235,7 @@ def _record_writes(proof: Proof, fact: str, execution: Execution, writes: Sequen
     for receipt, exchange in zip([one for one in receipts if one.http_status is not None], writes, strict=False):
         step = execution.plan.steps[receipt.step_index]
         members = {"step": _make_sent_step(step, exchange)}
-        proof.cases.add(f"{fact} {step.key} {receipt.state}", "outcome", members, [exchange])
+        await proof.cases.add(f"{fact} {step.key} {receipt.state}", "outcome", members, [exchange])
 
 
 def _make_sent_step(step: Step, exchange: Exchange) -> Json:

@@ -279,8 +279,8 @@ async def _send_or_failure(sending: Awaitable[Response]) -> SendResult:
 
 
 async def read_secrets(session: NetworkSession) -> list[str]:
-    """Return every secret of an account's connection and of the OAuth client, so that recordings can be searched."""
-    credentials = (await session._get_credentials()).to_json()
+    """Return the present secrets of an account's connection and of the OAuth client, to search recordings for them."""
+    credentials = (await session._load_credentials()).to_json()
     app = session.service.get_oauth_client(session.adapter.network.code)
     extras = credentials.pop("extras", None) or {}
     values = [credentials.get("accessToken"), credentials.get("refreshToken"), *extras.values(), app.client_secret]

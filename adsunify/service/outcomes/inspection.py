@@ -118,6 +118,12 @@ async def run_inspection(service: Service, actor: Actor, operation_id: str) -> I
     return Inspection(record, clock.now(), tuple(steps))
 
 
+async def read_verdicts(service: Service, actor: Actor, operation_id: str) -> list[StepVerdict]:
+    """Return the valid verdicts of earlier inspections and settlements. Raises NotFound."""
+    record = await service.store.run_query(operations.find_operation(actor, operation_id, service.store.clock))
+    return await service.store.read(verdicts.list_verdicts, record.id)
+
+
 def _save_verdicts(
     connection: Connection, actor: Actor, record: OperationRecord, given: Sequence[StepVerdict], clock: Clock
 ) -> None:

@@ -62,7 +62,7 @@ def check_plan(network: Network, plan: Plan, *, must_be_paused: bool) -> Iterato
                 yield Difference(f"{place}/bindings{binding.to}", outputs, f"{binding.step}.{binding.output}")
         earlier[step.key] = list_output_names(step)
         if must_be_paused:
-            yield from _check_paused(network, step, place)
+            yield from check_paused(network, step, place)
 
 
 def check_request(network: Network, request: Request, place: str) -> Iterator[Difference]:
@@ -88,8 +88,8 @@ def _list_member_names(value: Json) -> Iterator[str]:
 # -- paused at creation -------------------------------------------------------------------------------------------
 
 
-def _check_paused(network: Network, step: Step, place: str) -> Iterator[Difference]:
-    """A created entity is paused, except where the table of its level says that it cannot be."""
+def check_paused(network: Network, step: Step, place: str) -> Iterator[Difference]:
+    """Yield where a step creates an entity that is not paused, unless the table of its level says that it cannot be."""
     if step.action != "create":
         return
     status_members = _list_status_members(network)
@@ -110,6 +110,8 @@ def _check_paused(network: Network, step: Step, place: str) -> Iterator[Differen
 def _list_created_entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, Json], str]]:
     """The place, members and kind of each entity that a step creates. A batch may name the kinds by operation."""
     body = step.request.body
+    if body is None and step.request.query:
+        yield "/query", step.request.query, step.kind
     if not isinstance(body, Mapping):
         return
     if len(body) == 1 and isinstance(content := next(iter(body.values())), Mapping):

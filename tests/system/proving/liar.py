@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -28,7 +29,15 @@ class Liar:
     lie: Lie | None = None
     phase: str = ""
     url: str = ""
+    gate: asyncio.Event = field(init=False)
+    """Responses to writes wait until it is set."""
     _reads: dict[str, tuple[int, dict[str, str], bytes]] = field(factory=dict)
+
+    @gate.default
+    def _open_gate(self) -> asyncio.Event:
+        gate = asyncio.Event()
+        gate.set()
+        return gate
 
     def enter_phase(self, words: str) -> None:
         """Follow the proof."""
@@ -86,6 +95,8 @@ async def run_liar(running: RunningSandbox, network: str) -> AsyncIterator[Liar]
             extensions={"target": request.raw_path.encode("ascii")},
         )
         is_write = len(running.state.writes) > before
+        if is_write:
+            await liar.gate.wait()
         status, given, body = liar.answer(request.method, request.raw_path, content, is_write, response)
         return web.Response(status=status, headers=given, body=body)
 

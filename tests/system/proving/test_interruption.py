@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from .lies import EDITING
+from adsunify.service.guardrails import list_guardrails
+
+from .lies import CLEANING, CREATING, EDITING
 from .proofs import World, open_world
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(600)]
@@ -51,18 +53,30 @@ def count_entities(world: World) -> int:
     return len({(row["kind"], row["id"]) for row in world.running.state.writes})
 
 
-async def test_a_proof_that_is_interrupted_deletes_what_it_created(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_proof_that_is_interrupted_deletes_what_it_created(number: signal.Signals, tmp_path: Path) -> None:
     async with open_world("reddit", tmp_path) as world:
         process = await start_proof(world, tmp_path)
         await wait_for_phase(process, EDITING)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = await process.communicate()
         assert process.returncode == 1, err.decode()
         report = json.loads(out)
         assert report["leftovers"] == [] and report["operations"]
         assert "interrupted" in str([one["reason"] for one in report["findings"] if one["fact"] == "proof"])
         assert count_entities(world) >= 3
-        assert await list_all(world) == []
+        assert await list_all(world) == [] and await list_guardrails(world.service, world.actor) == []
+
+
+async def test_an_interruption_does_not_end_the_cleanup(tmp_path: Path) -> None:
+    async with open_world("reddit", tmp_path) as world:
+        process = await start_proof(world, tmp_path)
+        await wait_for_phase(process, CLEANING)
+        process.send_signal(signal.SIGINT)
+        out, err = await process.communicate()
+        assert process.returncode == 0, err.decode()
+        assert json.loads(out)["leftovers"] == [] and await list_all(world) == []
+        assert (world.folder / "report.json").exists()
 
 
 async def test_the_next_proof_deletes_what_a_killed_one_left(tmp_path: Path) -> None:
@@ -71,14 +85,33 @@ async def test_the_next_proof_deletes_what_a_killed_one_left(tmp_path: Path) -> 
         await wait_for_phase(process, EDITING)
         process.kill()
         await process.wait()
-        assert await list_all(world) != []
+        assert await list_all(world) != [] and len(await list_guardrails(world.service, world.actor)) == 1
         assert (world.folder / "operations.json").exists()
         process = await start_proof(world, tmp_path)
         out, err = await process.communicate()
         assert process.returncode == 0, err.decode()
         assert b"Deleting what an earlier proof left" in err
         assert json.loads(out)["leftovers"] == []
-        assert await list_all(world) == []
+        assert await list_all(world) == [] and await list_guardrails(world.service, world.actor) == []
+        assert not (world.folder / "operations.json").exists()
+
+
+async def test_a_creation_in_flight_is_not_forgotten(tmp_path: Path) -> None:
+    """The next proof begins at once: it waits until the killed process does not hold the operation any more."""
+    async with open_world("reddit", tmp_path) as world:
+        world.liar.gate.clear()
+        process = await start_proof(world, tmp_path)
+        await wait_for_phase(process, CREATING)
+        while not world.running.state.writes:
+            await asyncio.sleep(0.05)
+        process.kill()
+        await process.wait()
+        world.liar.gate.set()
+        assert len(await list_all(world)) == 1
+        process = await start_proof(world, tmp_path)
+        out, err = await process.communicate()
+        assert process.returncode == 0, err.decode() + out.decode()
+        assert json.loads(out)["leftovers"] == [] and await list_all(world) == []
         assert not (world.folder / "operations.json").exists()
 
 
