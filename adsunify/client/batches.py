@@ -9,7 +9,7 @@ from adsunify.errors import AdsunifyError
 from adsunify.problem_details import to_problem_details
 
 from .inputs import read_ids
-from .resource import get_pause
+from .resource import check_progress, get_pause
 
 MAX_OPERATIONS = 50
 """The maximum number of operations of one call."""
@@ -25,6 +25,7 @@ class BatchRun:
     def __init__(
         self, operations: Sequence[Operation | str], progress: Callable[[Operation], None] | None = None
     ) -> None:
+        check_progress(progress)
         self._ids = read_ids("operationIds", operations)
         self._results: dict[str, BatchDone | BatchFailed] = {}
         self._progress = progress

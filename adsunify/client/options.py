@@ -112,6 +112,8 @@ HTTP_CLIENT_MESSAGE = (
     "must be an open httpx.AsyncClient, also for Ads: Ads calls the server from an event loop in its own thread."
 )
 
+HOOK_MESSAGE = "must be a function that takes one argument and is not a coroutine function."
+
 
 def read_options(given: Mapping[str, Any], egress: Egress | None = None) -> ClientOptions:
     """Check the options of a client of a server. Raises InvalidInput that names each refused option.
@@ -193,8 +195,13 @@ def _find_issues(given: Mapping[str, Any]) -> Iterator[Issue]:
                 text = "cannot be combined with http_client: give the httpx.AsyncClient its proxy and certificates."
                 yield Issue(name, "not_allowed", text)
     for name in ("on_request", "on_response"):
-        if name in given and (not callable(given[name]) or iscoroutinefunction(given[name])):
-            yield Issue(name, "type", "must be a function that takes one argument and is not a coroutine function.")
+        if name in given and not is_hook(given[name]):
+            yield Issue(name, "type", HOOK_MESSAGE)
+
+
+def is_hook(value: object) -> bool:
+    """Whether a client can call the value: a coroutine function would never be awaited."""
+    return callable(value) and not iscoroutinefunction(value)
 
 
 def _is_number(value: object) -> bool:

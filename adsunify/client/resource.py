@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from adsunify.answers import EntityInsights, Insights, Operation, Shape
+from adsunify.errors import invalid_input
+
+from .options import HOOK_MESSAGE, is_hook
 
 ShapeT = TypeVar("ShapeT", bound=Shape)
 RowT_co = TypeVar("RowT_co", bound=Shape, covariant=True)
@@ -108,6 +111,12 @@ class AsyncResource:
 def get_pause(operation: Operation) -> float:
     """Return the seconds to wait before an operation is continued."""
     return min(max((operation.retry_after_ms or 0) / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS)
+
+
+def check_progress(progress: object) -> None:
+    """Raise InvalidInput where ``progress`` is given and cannot be called. Nothing is written before."""
+    if progress is not None and not is_hook(progress):
+        raise invalid_input("progress", "type", HOOK_MESSAGE)
 
 
 class Looks:

@@ -98,6 +98,12 @@ OPERATION = Operation.model_validate(
 BRIEF = read_brief(brief("meta"))
 EDIT = {"account": NEVER, "entity": "1"}
 BULK = {"account": NEVER, "kind": "campaign", "entities": ["1"]}
+
+
+async def forget_to_wait(operation: Operation) -> None:
+    """A coroutine function, which nobody would await."""
+
+
 GIVEN: list[tuple[str, Ask]] = [
     *(
         ("campaign", lambda ads, one=one: ads.campaigns.create(NEVER, one))
@@ -123,6 +129,12 @@ GIVEN: list[tuple[str, Ask]] = [
         for one in (None, 5, b"x", ACCOUNT)
     ),
     ("confirmed", lambda ads: ads.operations.run(NEVER, confirmed=False)),
+    *(
+        ("progress", lambda ads, one=one: ads.operations.run(NEVER, confirmed=True, progress=one))
+        for one in ("x", 5, forget_to_wait)
+    ),
+    ("progress", lambda ads: ads.operations.run_many([NEVER], confirmed=True, progress="x")),
+    ("progress", lambda ads: ads.launches.wait(NEVER, progress="x")),
     *(("operationId", lambda ads, one=one: ads.operations.cancel(one)) for one in (None, "", ACCOUNT)),
     ("operationId", lambda ads: ads.operations.get(None)),
     ("operationIds.1", lambda ads: ads.operations.execute_many([NEVER, 5], confirmed=True)),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from adsunify.answers import ChangeSet
-from adsunify.client.resource import WORKING_STATUSES, AsyncResource, Looks
+from adsunify.client.resource import WORKING_STATUSES, AsyncResource, Looks, check_progress
 
 
 class AsyncChangeSetsResource(AsyncResource):
@@ -94,8 +94,10 @@ class AsyncChangeSetsResource(AsyncResource):
             Its last state. The status is neither ``preparing`` nor ``running``.
 
         Raises:
+            InvalidInput: with all issues of the input.
             NotFound: the workspace does not contain it.
         """
+        check_progress(progress)
         looks = Looks()
         while True:
             current = await self.get(change_set)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from adsunify.answers import ChangeSet
-from adsunify.client.resource import WORKING_STATUSES, Looks, Resource
+from adsunify.client.resource import WORKING_STATUSES, Looks, Resource, check_progress
 
 
 class ChangeSetsResource(Resource):
@@ -92,8 +92,10 @@ class ChangeSetsResource(Resource):
             Its last state. The status is neither ``preparing`` nor ``running``.
 
         Raises:
+            InvalidInput: with all issues of the input.
             NotFound: the workspace does not contain it.
         """
+        check_progress(progress)
         looks = Looks()
         while True:
             current = self.get(change_set)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from adsunify.answers import ChangeSet, Launch
 from adsunify.client.pages import Pages
-from adsunify.client.resource import WORKING_STATUSES, Looks, Resource
+from adsunify.client.resource import WORKING_STATUSES, Looks, Resource, check_progress
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.launch import LaunchAccount
 from adsunify.values.exact_json import Json
@@ -259,8 +259,10 @@ class LaunchesResource(Resource):
             Its last state. The status is neither ``preparing`` nor ``running``.
 
         Raises:
+            InvalidInput: with all issues of the input.
             NotFound: the workspace does not contain it.
         """
+        check_progress(progress)
         looks = Looks()
         while True:
             current = self.get(launch)

@@ -9,7 +9,7 @@ from typing import Literal
 from adsunify.answers import Account, Batch, Inspection, Node, Operation, Settlement, ValidChange
 from adsunify.client.batches import BatchRun
 from adsunify.client.pages import Pages
-from adsunify.client.resource import Resource, get_pause
+from adsunify.client.resource import Resource, check_progress, get_pause
 from adsunify.contract.requests import Status
 from adsunify.errors import AdsunifyError
 from adsunify.models.edit import EditBody
@@ -374,10 +374,12 @@ class OperationsResource(Resource):
             it.
 
         Raises:
+            InvalidInput: with all issues of the input.
             OperationError: the operation stops, or its state forbids this; ``outcome`` says what was written.
                 After ``unknown``, :meth:`inspect` and :meth:`resume` find out what was written and write the rest.
             Forbidden: the credential may not do this, or a person must approve (``approval_required``).
         """
+        check_progress(progress)
         while True:
             current = self.execute(operation, confirmed=confirmed, allow_stale=allow_stale)
             if not current.can_continue:

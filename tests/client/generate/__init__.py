@@ -61,6 +61,7 @@ IMPORTS: Mapping[str, str] = {
     "AsyncReport": "adsunify.client.reports",
     "Report": "adsunify.client.reports",
     "ReportedLevel": "adsunify.contract.requests",
+    "check_progress": "adsunify.client.resource",
     "get_pause": "adsunify.client.resource",
     "WORKING_STATUSES": "adsunify.client.resource",
     "Looks": "adsunify.client.resource",
@@ -104,10 +105,12 @@ RUN = '''
             it.
 
         Raises:
+            InvalidInput: with all issues of the input.
             OperationError: {error}
                 After ``unknown``, :meth:`inspect` and :meth:`resume` find out what was written and write the rest.
             Forbidden: the credential may not do this, or a person must approve (``approval_required``).
         """
+        check_progress(progress)
         while True:
             current = {wait}self.execute(operation, confirmed=confirmed, allow_stale=allow_stale)
             if not current.can_continue:
@@ -172,8 +175,10 @@ WAIT = '''
             Its last state. The status is neither ``preparing`` nor ``running``.
 
         Raises:
+            InvalidInput: with all issues of the input.
             NotFound: {error}
         """
+        check_progress(progress)
         looks = Looks()
         while True:
             current = {wait}self.get({name})
