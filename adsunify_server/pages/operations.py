@@ -31,6 +31,8 @@ MAX_EMPTY_PAGES = 20
 """How many pages without an operation are passed over before the page is shown."""
 ENDED_STATES = ("succeeded", "cancelled", "expired")
 """The states in which the page does not say what the operation can spend."""
+UNDONE_ACTIONS = ("create", "activate", "status", "edit")
+"""The actions that an undo can take back."""
 ACTS = (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
 """What was done with an operation: the word on the page, and the member that says who did it."""
 
@@ -197,6 +199,7 @@ async def _review_page(
         doubtful=_find_doubtful_step(operation, completion) if state in ("unknown", "stalled") else None,
         units=get_adapter(operation["network"]).network.money_note,
         can_resume=_can_resume(operation, state, completion),
+        can_undo=_can_undo(operation, state, completion),
         doubts=[step for step in operation["plan"]["steps"] if step["key"] in completion.doubtful_steps],
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
         completion=completion,
@@ -210,6 +213,13 @@ def _can_resume(operation: Mapping[str, Any], state: str, completion: Completion
     is_half = completion.outcome == "partly_applied" and state in ("prepared", "expired", "cancelled")
     is_over = state in ("unknown", "stalled", "expired") or (is_half and "nextAction" not in operation)
     return is_over and "resumedBy" not in operation and "restoredAt" not in operation
+
+
+def _can_undo(operation: Mapping[str, Any], state: str, completion: Completion) -> bool:
+    """Whether the operation has written, or may have written, something that an undo can take back."""
+    sent = {attempt["key"] for attempt in operation["receipt"]["steps"]}
+    is_written = not sent.isdisjoint((*completion.applied_steps, *completion.doubtful_steps))
+    return is_written and state != "running" and operation["action"] in UNDONE_ACTIONS
 
 
 async def _name_guardrails(visit: PageRequest, warnings: Sequence[str]) -> list[str]:

@@ -294,6 +294,24 @@ async def test_a_refusal_is_the_networks_own(site: Served) -> None:
         assert "What will be written" in person.text
 
 
+async def test_a_failed_activation_is_contained_on_its_page(site: Served) -> None:
+    """The network refuses the campaign, after the ad and the ad group were set active."""
+    _, source = await created(site, "meta")
+    operation = await activation(site, source)
+    campaign = next(one["entityId"] for one in source["created"] if one["kind"] == "campaign")
+    await site.networks.fault("meta", "status", method="POST", path=f"/v26.0/{campaign}", value=400)
+    await site.admin.problem(400, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(operation["reviewUrl"])
+        await person.send({}, action="/undo")
+        assert "an earlier operation" in person.text
+        assert [form for form in person.page.forms if form.action.endswith("/execute")]
+    undo = (await site.admin.get(f"/operations/{operation['id']}"))["undoneBy"]
+    steps = (await site.admin.get(f"/operations/{undo}"))["plan"]["steps"]
+    assert [step["kind"] for step in steps] == ["adGroup", "ad"]
+
+
 async def test_the_plan_is_told_in_the_words_of_its_state(site: Served) -> None:
     _, source = await created(site, "meta")
     text = (await reviewed(site, source)).text
