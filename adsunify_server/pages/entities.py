@@ -11,7 +11,7 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from aiohttp import web
 from attrs import frozen
@@ -25,6 +25,7 @@ from adsunify.review.entity_budgets import find_budget
 from adsunify.values.exact_json import Json, dumps
 
 from . import wording
+from .batches import make_address
 from .request import PageRequest, PageRouter
 
 KINDS: Mapping[str, Kind] = {"campaigns": "campaign", "ad-groups": "adGroup", "ads": "ad"}
@@ -90,9 +91,8 @@ async def set_statuses(visit: PageRequest, word: str, kind: Kind) -> web.Respons
         prepared = (await visit.call_endpoint("post_bulk_status", body))["operations"]
     except (InvalidInput, NotFound, ProviderError) as problem:
         return await _render_entities(visit, word, kind, problem)
-    if len(prepared) == 1:
-        return visit.redirect(f"/review/{prepared[0]['id']}")
-    return visit.redirect(f"/operations?{urlencode({'status': 'prepared', 'accountId': account_id})}")
+    ids = [operation["id"] for operation in prepared]
+    return visit.redirect(f"/review/{ids[0]}" if len(ids) == 1 else make_address(ids))
 
 
 async def _render_entities(

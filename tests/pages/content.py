@@ -216,8 +216,21 @@ async def make_launches(site: Served, accounts: Mapping[str, str]) -> dict[str, 
             "created": created["id"],
             "activation": activation["id"],
             "prepared": prepared["changeSets"][-1]["id"],
+            "file": await apply_file(site, accounts),
         },
     }
+
+
+async def apply_file(site: Served, accounts: Mapping[str, str]) -> str:
+    """The change set of a file, which waits for its review: it edits a campaign and creates others."""
+    (entity, *_) = await site.admin.get(f"/accounts/{accounts['google']}/campaigns")
+    edited = {"accountId": accounts["google"], "kind": "campaign", "id": entity["id"], "name": UNBROKEN_NAME}
+    cells = [{"accountId": accounts[code], "key": code, "campaign": brief(code)} for code in ("meta", "google")]
+    document = {"launches": {f"{LONG_NAME[:70]}, as a file": {"campaign": {}, "accounts": cells}}, "entities": [edited]}
+    begun = await site.admin.post("/apply", {"document": document}, 201)
+    prepared = await wait(site, f"/change-sets/{begun['id']}")
+    assert prepared["status"] == "prepared" and len(prepared["operations"]) == 3, prepared
+    return str(prepared["id"])
 
 
 async def make_deliveries(site: Served) -> dict[str, dict[str, str]]:

@@ -100,7 +100,38 @@ async def test_ticked_campaigns_are_activated_together(site: Served) -> None:
         await one.send(button="Activate the ticked", expected=422)
         assert "Tick the rows" in one.text
         await one.send({f"entity.{first}": "true", f"entity.{second}": "true"}, button="Activate the ticked")
-        assert one.path == "/operations" and one.text.count("Activate Ticked") == 2
+        assert one.path == "/reviews" and one.text.count("Activate Ticked") == 2
+        assert one.text.count("status: paused → active") == 2 and one.text.count("This can spend 20.00 USD more") == 2
+        assert "Execute 2 operations" in one.text
+        at, csrf = one.at, one.page.form("/reviews/execute").fields["csrf"]
+        ids = one.page.form("/reviews/execute").fields["open"]
+        for wrong in ({"open": ids}, {"open": "1", "confirmed": "true"}, {"confirmed": "true"}):
+            answer = await one.http.post(f"{site.base_url}/reviews/execute", data={**wrong, "csrf": csrf})
+            assert answer.status_code == 422, wrong
+        await site.networks.fault("pinterest", "status", method="PATCH", path="/v5/ad_accounts/*/campaigns", value=400)
+        await one.send({"confirmed": "true"}, action="/reviews/execute")
+        states = [(await read(site, id_))["status"] for id_ in ids.split(",")]
+        assert sorted(states) == ["prepared", "succeeded"] and "Execute 1 operation" in one.text
+        await one.open(at)
+        await one.send({"confirmed": "true"}, action="/reviews/execute")
+        assert one.path == "/reviews" and [form.action for form in one.page.forms if "reviews" in form.action] == []
+        assert {(await read(site, id_))["status"] for id_ in ids.split(",")} == {"succeeded"}
+
+
+async def test_several_operations_are_reviewed_by_those_who_may_see_them(site: Served) -> None:
+    account, first = await create(site, "pinterest", "Not for strangers")
+    body = {"accountId": account, "kind": "campaign", "entityIds": [first], "status": "active"}
+    (operation,) = (await site.admin.post("/bulk-status", body, 201))["operations"]
+    async with browser(site) as one:
+        await one.sign_in(email("stranger", "other"))
+        await one.open(f"/reviews?operations={operation['id']}", 404)
+        await one.open("/reviews?operations=nonsense", 422)
+        await one.open("/reviews")
+        assert "names no operation" in one.text
+        csrf = one.page.form("/sign-out").fields["csrf"]
+        sent = {"csrf": csrf, "confirmed": "true", "open": operation["id"], "operations": operation["id"]}
+        assert (await one.http.post(f"{site.base_url}/reviews/execute", data=sent)).status_code == 404
+    assert (await read(site, operation["id"]))["status"] == "prepared"
 
 
 async def test_a_budget_is_edited(site: Served) -> None:

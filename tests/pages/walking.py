@@ -46,6 +46,7 @@ VISITS: Mapping[str, tuple[str, tuple[Mapping[str, str] | str, ...]]] = {
     "inspected-unknown": ("/review/{unknown}", ("Inspect",)),
     "inspected-changed": ("/review/{succeeded}", ("Inspect",)),
     "stale-refused": ("/review/{edit}", EXECUTE),
+    "several": ("/reviews?operations={prepared},{edit},{rejected},{unknown}", ()),
     "guardrail-met-refused": ("/review/{excessive}", EXECUTE),
     "webhook-refused": ("/webhooks", ({"#url": "http://example.com"}, "Create the webhook")),
     "edit-refused": ("/accounts/{account}/campaigns/{campaign}", ("Prepare the change",)),

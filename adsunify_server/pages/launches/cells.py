@@ -82,11 +82,11 @@ def group_cells(
 
 
 def _name_cell(cell: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the key of a cell, or the name of its account if it has no key of its own."""
+    """Return the key of a cell, with the name of its account in place of the account's id."""
     account = accounts.get(cell["accountId"])
-    if cell["key"] != cell["accountId"] or account is None:
+    if account is None:
         return str(cell["key"])
-    return str(account["name"] or account["nativeId"])
+    return str(cell["key"]).replace(cell["accountId"], account["name"] or account["nativeId"])
 
 
 def format_issue(issue: Mapping[str, Any]) -> str:
