@@ -26,8 +26,9 @@ from adsunify.store.kept_figures import Days, DaysRead, FigureRow, FigureSubject
 from .accounts import read_insights
 from .entities import get_account_today, read_report_page, require_level
 
-DEFAULT_DAYS = 35
-"""How many days a sync reads. Most networks correct their figures for 28 days or less."""
+DEFAULT_DAYS = 45
+"""How many days a sync reads. Networks correct their figures for 42 days or less, but Google and LinkedIn may correct
+conversions for 90."""
 PATIENCE_SECONDS = 600.0
 """How long a sync waits for a report that a network prepares. The next sync resumes the report."""
 MAX_PAUSE_SECONDS = 30.0
