@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from pydantic.alias_generators import to_snake
 
-from adsunify.adapter.insights import MetricValues
-from adsunify.answers import Account, AccountInsights, Figures, InsightsOverview
+from adsunify.answers import Account, AccountInsights, InsightsOverview
 from adsunify.cli.suggestions import Choice
 from adsunify.client.reports import Report
 from adsunify.client.resource import REPORT_PAUSE_SECONDS
@@ -187,30 +185,16 @@ async def _read_overview(
 
 def _join_accounts(first: date, last: date, accounts: Sequence[AccountInsights]) -> InsightsOverview:
     """Return the overview of accounts that were read one by one, with the totals of each currency."""
-    totals = sum_currencies(
-        [
-            AccountTotals(
-                account.network,
-                account.currency,
-                None if account.totals is None else _to_values(account.totals),
-                account.coverage is not None and account.coverage.complete,
-            )
-            for account in accounts
-        ]
-    )
+    answers = [account.to_dict() for account in accounts]
     return InsightsOverview.model_validate(
         {
             "startDate": first.isoformat(),
             "endDate": last.isoformat(),
             "level": "account",
-            "accounts": [account.to_dict() for account in accounts],
-            "totals": list(totals),
+            "accounts": answers,
+            "totals": list(sum_currencies(list(map(AccountTotals.from_json, answers)))),
         }
     )
-
-
-def _to_values(totals: Figures) -> MetricValues:
-    return MetricValues(**{to_snake(name): value for name, value in totals.to_dict().items()})
 
 
 def _join_pages(report: Report, show_count: Callable[[int], None]) -> dict[str, Json]:

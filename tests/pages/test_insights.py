@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from adsunify.service.reporting import overview
 from adsunify_server.pages.insights import levels
+from adsunify_server.pages.insights import overview as overview_page
 from adsunify_server.pages.insights.periods import Period
 from adsunify_server.pages.numbers import format_change, format_column
 from tests.server.served import Served, brief, connect
@@ -201,3 +203,25 @@ async def test_accounts_whose_figures_may_change_are_marked(site: Served, accoun
         await person.sign_in(email("admin"))
         text = (await person.open("/insights")).text
     assert "provisional" in text.partition("By account")[2]
+
+
+async def test_any_number_of_accounts_is_shown(site: Served, account: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call of the endpoint takes a limited number of accounts."""
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        whole = (await person.open("/insights")).text
+        for module in (overview, overview_page):
+            monkeypatch.setattr(module, "MAX_OVERVIEW_ACCOUNTS", 2)
+        assert (await person.open("/insights")).text == whole
+
+
+async def test_accounts_that_were_not_read_in_time_are_read_again(
+    site: Served, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise those that come last of a network with many accounts would be pending for ever."""
+    monkeypatch.setattr(overview, "READ_SECONDS", 5.0)
+    await site.networks.fault("meta", "latency", value=600_000, times=1)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open("/insights")).text
+    assert "still preparing" not in text and "pending" not in text

@@ -7,11 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
+from typing import Any
 
 from attrs import evolve, frozen
+from pydantic.alias_generators import to_snake
 
 from adsunify.actor import Actor
-from adsunify.adapter.insights import MetricValues, sum_metrics
+from adsunify.adapter.insights import METRIC_NAMES, MetricValues, sum_metrics
 from adsunify.contract.requests import MAX_OVERVIEW_ACCOUNTS, ReportedLevel
 from adsunify.errors import AdsunifyError, NotFound, invalid_input
 from adsunify.problem_details import to_problem_details
@@ -42,6 +44,13 @@ class AccountTotals:
     currency: str | None
     totals: MetricValues | None
     is_complete: bool
+
+    @classmethod
+    def from_json(cls, account: Mapping[str, Any]) -> AccountTotals:
+        """Read an account of the response."""
+        totals, coverage = account["totals"], account["coverage"]
+        values = None if totals is None else MetricValues(**{to_snake(name): totals[name] for name in METRIC_NAMES})
+        return cls(account["network"], account["currency"], values, coverage is not None and coverage["complete"])
 
 
 @frozen

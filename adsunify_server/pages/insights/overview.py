@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
 
+from adsunify.contract.requests import MAX_OVERVIEW_ACCOUNTS
 from adsunify.errors import AdsunifyError
 from adsunify.problem_details import to_problem_details
+from adsunify.service.reporting.overview import AccountTotals, sum_currencies
 from adsunify_server.pages.request import PageRequest
 
 from .figures import METRICS, format_columns, list_changes
 from .periods import Period
+
+MAX_ROUNDS = 4
+"""How often the page asks for the accounts that were not read in time. One call reads for 25 seconds at most."""
 
 
 async def show_overview(visit: PageRequest) -> web.Response:
@@ -23,7 +28,8 @@ async def show_overview(visit: PageRequest) -> web.Response:
     period = Period.read(visit.request.query, visit.service.now(), [one["timezone"] for one in connected])
     before = period.find_before()
     try:
-        now, earlier = await asyncio.gather(_read(visit, period), _read(visit, before))
+        ids = [one["accountId"] for one in connected]
+        now, earlier = await asyncio.gather(_read(visit, ids, period), _read(visit, ids, before))
     except AdsunifyError as error:
         problem = to_problem_details(error)
         return visit.render_page(
@@ -39,11 +45,40 @@ async def show_overview(visit: PageRequest) -> web.Response:
     )
 
 
-async def _read(visit: PageRequest, period: Period | None) -> Mapping[str, Any]:
-    if period is None:
-        return {"accounts": [], "totals": []}
-    found: Mapping[str, Any] = await visit.call_endpoint("get_insights", query=period.query)
-    return found
+async def _read(visit: PageRequest, account_ids: Sequence[str], period: Period | None) -> Mapping[str, Any]:
+    """Return the answer of ``GET /insights`` for any number of accounts.
+
+    A network that has answered for some of its accounts is asked again for those that were not read in time.
+    """
+    accounts: dict[str, Mapping[str, Any]] = {}
+    unread = account_ids if period is not None else ()
+    for _ in range(MAX_ROUNDS):
+        if period is None or not unread:
+            break
+        answers = await asyncio.gather(
+            *(
+                visit.call_endpoint(
+                    "get_insights",
+                    query={**period.query, "accountIds": ",".join(unread[first : first + MAX_OVERVIEW_ACCOUNTS])},
+                )
+                for first in range(0, len(unread), MAX_OVERVIEW_ACCOUNTS)
+            )
+        )
+        read = [one for answer in answers for one in answer["accounts"]]
+        accounts |= {one["accountId"]: one for one in read}
+        unread = _list_unread(read)
+    totals = sum_currencies([AccountTotals.from_json(one) for one in accounts.values()])
+    return {"accounts": [*accounts.values()], "totals": [*totals]}
+
+
+def _list_unread(accounts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the ids of accounts that were not read in time, of networks that have answered for others."""
+    networks = {one["network"] for one in accounts if one["state"] == "complete"}
+    return [
+        one["accountId"]
+        for one in accounts
+        if one["network"] in networks and one["pending"] is not None and not one["pending"]["job"]
+    ]
 
 
 def _list_comparable_totals(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[Any]:
