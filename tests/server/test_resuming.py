@@ -291,6 +291,20 @@ async def test_a_resumption_reads_again(server: Served, is_expired: bool) -> Non
     assert campaigns[-1] == campaign
 
 
+async def test_two_attempts_of_a_chain_are_no_rivals(server: Served) -> None:
+    """The campaign of the second operation, whose answer is lost as well, is not the first one's."""
+    operation = await lose(server)
+    for milliseconds in (0, 901_000):
+        server.hands.pass_(milliseconds=milliseconds)
+        await server.admin.post(f"/operations/{operation}/inspect", {})
+    tail = await resume(server, operation)
+    await server.networks.fault("meta", "reset_after", method="POST", path=CREATES["meta"])
+    await server.admin.problem(400, "POST", f"/operations/{tail['id']}/execute", {"confirmed": True})
+    campaign = next(row["id"] for row in reversed(server.networks.state.writes) if row["kind"] == "campaign")
+    last = await resume(server, tail["id"])
+    assert last["plan"]["carried"]["campaign"]["outputs"] == {"id": campaign}
+
+
 async def test_a_settlement_after_the_plan_is_not_lost(server: Served) -> None:
     """A launch plans the rest of its cells in the background; a person settles one of them before they are stored."""
     operation, campaign = await lose_from_sight(server)

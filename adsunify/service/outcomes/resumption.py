@@ -72,7 +72,7 @@ async def _read_resumable_chain(service: Service, actor: Actor, operation_id: st
     chain = await service.store.read(read_chain, actor, operation_id, service.store.clock)
     is_running = chain.record.status == "running" and not chain.record.is_stalled
     if chain.unsettled and chain.record.resumed_by is None and not is_running:
-        for id_ in chain.unsettled:
+        for id_ in reversed(chain.unsettled):  # what the last one wrote is not taken for an older one's
             with suppress(NotFound):  # an older operation that the actor may not see keeps its verdicts
                 await run_inspection(service, actor, id_)
         chain = await service.store.read(read_chain, actor, operation_id, service.store.clock)
