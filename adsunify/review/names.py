@@ -126,11 +126,14 @@ def choose_account(
     """Return the account that a text names; ``describe_other`` says what else it names. Raises InvalidInput."""
     hint = ""
     if not find_matches(text, candidates):
-        of_network = [candidate for candidate in candidates if candidate.label.startswith(f"{text}:")]
+        network, colon, _ = text.partition(":")
+        of_network = [candidate for candidate in candidates if candidate.label.startswith(f"{network}:")]
         if text in discover_packages():
             hint = f"It is a network. Its accounts: {describe_candidates(of_network) or 'none'}."
         else:
             hint = describe_other()
+        if colon and of_network:
+            candidates = of_network
     return choose_candidate(path, "account", text, candidates, hint)
 
 

@@ -66,6 +66,10 @@ MISTAKES = {
         "names no account. It is an operation, not an account. Did you mean its account {chatgpt}?",
     ),
     "an account for an operation": (("execute", "{chatgpt}"), "`adsunify operations --account {chatgpt}` lists its"),
+    "a name that no account of the network has": (
+        ("campaigns", "meta:Zzz"),
+        "names no account. The accounts are meta:{meta_name} ({meta})",
+    ),
     "a network for an account": (("campaigns", "meta"), "It is a network. Its accounts: meta:{meta_name} ({meta})"),
     "an ambiguous beginning": (("campaigns", "0"), "names several accounts: "),
     "a native status": (("campaigns", "{meta}", "--status", "PAUSE"), "Did you mean paused?"),
