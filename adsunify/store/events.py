@@ -72,6 +72,7 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
     """Record events of one workspace (rows from :func:`make_event_row`), and queue them for their subscribers."""
     if not rows:
         return
+    assert all(row["workspace_id"] == rows[0]["workspace_id"] for row in rows), "the events of one workspace"
     first, *others = [{**row, "of_workspace": row["workspace_id"]} for row in rows]
     heard = _INSERT.fetch_one(connection, first).heard
     if others:

@@ -6,6 +6,11 @@ have been resumed. Writing either again could write twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
 from attrs import frozen
 from sqlalchemy import Connection, delete, or_, select, update
 
@@ -28,6 +33,7 @@ RESTORED_MESSAGE = (
 HEEDED_SINCE = "0022"
 """The migration of the first version that does not resume what came back from a backup."""
 PAGE_SIZE = 500
+_GET_WORKSPACE = attrgetter("workspace_id")
 
 
 @frozen
@@ -72,28 +78,8 @@ def mark_restored(connection: Connection, by: Author, clock: Clock) -> RestoredC
         )
         .returning(operations.c.id, operations.c.workspace_id, operations.c.account_id, operations.c.network)
     ).all()
-    assert UNKNOWN_EVENT is not None
-    for start in range(0, len(executable), PAGE_SIZE):
-        page = executable[start : start + PAGE_SIZE]
-        rows = [
-            make_event_row(
-                UNKNOWN_EVENT,
-                row.workspace_id,
-                now,
-                status=UNKNOWN_STATUS,
-                operation_id=row.id,
-                account_id=row.account_id,
-                network=row.network,
-            )
-            for row in page
-        ]
-        record_events(connection, rows)
-        after = {"status": UNKNOWN_STATUS}
-        entries = [
-            LedgerEntry(row.workspace_id, by, "restore", row.id, row.account_id, row.network, after=after)
-            for row in page
-        ]
-        record_entries(connection, entries, now)
+    for workspace_id, rows in groupby(sorted(executable, key=_GET_WORKSPACE), key=_GET_WORKSPACE):
+        _record_unknown(connection, workspace_id, list(rows), by, now)
     unresumable = connection.execute(
         update(operations)
         .where(operations.c.status != "succeeded", operations.c.restored_at.is_(None))
@@ -112,3 +98,28 @@ def mark_restored(connection: Connection, by: Author, clock: Clock) -> RestoredC
             )
         ).rowcount
     return RestoredCounts(len(executable), unresumable, cancelled, connection.execute(delete(sessions)).rowcount)
+
+
+def _record_unknown(connection: Connection, workspace_id: str, rows: Sequence[Any], by: Author, now: int) -> None:
+    """Record operations of one workspace that became unknown: with an event, and in the ledger."""
+    assert UNKNOWN_EVENT is not None
+    after = {"status": UNKNOWN_STATUS}
+    for start in range(0, len(rows), PAGE_SIZE):
+        page = rows[start : start + PAGE_SIZE]
+        event_rows = [
+            make_event_row(
+                UNKNOWN_EVENT,
+                workspace_id,
+                now,
+                status=UNKNOWN_STATUS,
+                operation_id=row.id,
+                account_id=row.account_id,
+                network=row.network,
+            )
+            for row in page
+        ]
+        record_events(connection, event_rows)
+        entries = [
+            LedgerEntry(workspace_id, by, "restore", row.id, row.account_id, row.network, after=after) for row in page
+        ]
+        record_entries(connection, entries, now)

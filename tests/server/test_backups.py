@@ -22,6 +22,7 @@ from adsunify.store import Clock, open_store
 from adsunify_server.app import make_application
 from adsunify_server.runner import ServerRunner
 from tests.databases import empty_database
+from tests.system.webhooks.receiving import run_receiver
 
 from .served import RING, Served, brief, connect, served
 
@@ -179,3 +180,23 @@ async def test_what_had_expired_is_not_resumed(databases: tuple[str, str, str]) 
             assert (await one.admin.problem(409, "POST", f"/operations/{id_}/resume", {}))[
                 "code"
             ] == "database_restored"
+
+
+async def test_each_workspace_is_told_of_its_own_operations_only(databases: tuple[str, str, str]) -> None:
+    async with served(databases[0]) as one, run_receiver() as receiver:
+        expected: dict[str, set[str]] = {}
+        urls = {name: f"{receiver.url}/{name}" for name in ("admin", "stranger")}
+        one.service.settings = evolve(one.service.settings, webhook_dev_targets=frozenset(urls.values()))
+        for name, url in urls.items():
+            account = await connect(one, "meta", name)
+            for _ in range(2):
+                body = {"accountId": account, "campaign": brief("meta")}
+                made = await one.person(name).post("/create", body, 201)
+                expected.setdefault(f"/hook/{name}", set()).add(made["id"])
+            await one.person(name).post("/webhooks", {"url": url, "events": ["operation.unknown"]}, 201)
+        assert (await mark_restored(one.service.store))["unknownOperations"] == 4
+        await one.delivered()
+        received: dict[str, set[str]] = {}
+        for notification in receiver.got:
+            received.setdefault(notification.path, set()).add(notification.event["data"]["operationId"])
+        assert received == expected
