@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import re
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -17,6 +16,7 @@ from adsunify.errors import invalid_input
 from adsunify.service.authentication import authenticate
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
+from adsunify.service.jobs import keep_running
 from adsunify.service.launches.job import LaunchJob
 from adsunify.service.ledger.sealing import LedgerSealer
 from adsunify.service.webhook_worker import WebhookWorker
@@ -29,7 +29,6 @@ from .middleware import Handler, request_middleware
 from .problems import rate_limit_headers
 from .repeated import check_not_repeated
 
-log = logging.getLogger("adsunify.server")
 MAX_BODY_BYTES = 1024 * 1024
 NO_QUERY: MultiDict[str] = MultiDict()
 JSON_TYPES = ("application/json", "application/*", "*/*")
@@ -65,25 +64,16 @@ def make_application(service: Service, *, delivers: bool = True) -> web.Applicat
 def _webhook_worker_context(service: Service) -> Callable[[web.Application], AsyncIterator[None]]:
     async def run_worker(app: web.Application) -> AsyncIterator[None]:
         worker = WebhookWorker(service)
-        task = asyncio.create_task(worker.run(), name="webhook delivery")
-        task.add_done_callback(_log_worker_failure)
-        sealing = asyncio.create_task(LedgerSealer(service).run(), name="the sealing of the ledger")
-        sealing.add_done_callback(_log_worker_failure)
-        launching = asyncio.create_task(LaunchJob(service).run(), name="the takeover of change sets")
-        launching.add_done_callback(_log_worker_failure)
+        delivering = asyncio.create_task(keep_running(service, "webhooks", worker.run))
+        sealing = asyncio.create_task(keep_running(service, "ledger", LedgerSealer(service).run))
+        launching = asyncio.create_task(keep_running(service, "launches", LaunchJob(service).run))
         yield
         worker.stop()
         sealing.cancel()
         launching.cancel()
-        await asyncio.wait((task, sealing, launching))
+        await asyncio.wait((delivering, sealing, launching))
 
     return run_worker
-
-
-def _log_worker_failure(task: asyncio.Task[None]) -> None:
-    """Log a defect that ended a worker; the server itself goes on."""
-    if not task.cancelled() and task.exception() is not None:
-        log.error("%s has stopped", task.get_name(), exc_info=task.exception())
 
 
 def _http_methods(endpoint: Endpoint) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import api_keys
 from adsunify.service.alert_job import AlertJob
 from adsunify.service.core import Service
-from adsunify.service.factory import BASE_URL_VARIABLE, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.counters import JobName
+from adsunify.service.factory import BASE_URL_VARIABLE, DEFAULT_BASE_URL, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.jobs import keep_running
 from adsunify.service.launches.job import LaunchJob
 from adsunify.service.ledger.sealing import LedgerSealer
 from adsunify.service.reporting.scheduled_sync import ScheduledSync
@@ -203,8 +205,11 @@ async def _run_until_signal(
         simulated_networks(sandbox) as sandbox_url,
         open_server(sandbox_url=sandbox_url) as server,
         metrics_endpoint(server.service, server.request_metrics, metrics_at) as metrics_url,
-        metrics_export(server.service, server.request_metrics),
     ):
+        export = AsyncExitStack()
+        await export.enter_async_context(metrics_export(server.service, server.request_metrics))
+        # the last metrics count the last requests, and a collector that hangs does not keep the server serving
+        server.shutdown_callbacks.append(export.aclose)
         if metrics_url is not None:
             click.echo(f"Metrics at {metrics_url}", err=True)
         if server.new_key_file is not None:
@@ -274,27 +279,36 @@ def worker(
 async def _run_worker(database: str, targets: tuple[str, ...], metrics_at: str | None) -> None:
     stop_event = make_stop_event()
     sandbox_url = os.environ.get(SANDBOX_URL_VARIABLE) or None
-    opened = await open_service(database, os.environ, sandbox_url=sandbox_url, webhook_dev_targets=targets)
-    webhook_worker = WebhookWorker(opened.service)
+    base_url = os.environ.get(BASE_URL_VARIABLE) or DEFAULT_BASE_URL
+    opened = await open_service(
+        database, os.environ, base_url=base_url, sandbox_url=sandbox_url, webhook_dev_targets=targets
+    )
+    service = opened.service
+    webhook_worker = WebhookWorker(service)
     try:
         async with (
-            metrics_endpoint(opened.service, None, metrics_at) as metrics_url,
-            metrics_export(opened.service, None),
+            metrics_endpoint(service, None, metrics_at) as metrics_url,
+            metrics_export(service, None),
         ):
             if metrics_url is not None:
                 click.echo(f"Metrics at {metrics_url}", err=True)
-            running = asyncio.create_task(webhook_worker.run())
-            opened.service.run_in_background(ScheduledSync(opened.service).run())
-            opened.service.run_in_background(LedgerSealer(opened.service).run())
-            opened.service.run_in_background(AlertJob(opened.service).run())
-            opened.service.run_in_background(LaunchJob(opened.service).run())
-            opened.service.run_in_background(MaintenanceJob(opened.service).run())
+            delivering = asyncio.create_task(keep_running(service, "webhooks", webhook_worker.run))
+            background: dict[JobName, Callable[[], Coroutine[Any, Any, None]]] = {
+                "figures": ScheduledSync(service).run,
+                "ledger": LedgerSealer(service).run,
+                "alerts": AlertJob(service).run,
+                "launches": LaunchJob(service).run,
+                "retention": MaintenanceJob(service).run,
+            }
+            for name, run in background.items():
+                service.run_in_background(keep_running(service, name, run))
             click.echo("Delivering webhooks.")
-            await asyncio.wait((running, asyncio.create_task(stop_event.wait())), return_when=asyncio.FIRST_COMPLETED)
+            await stop_event.wait()
+            service.is_stopping = True  # now, because the last metrics are sent before the service is closed
             webhook_worker.stop()
-            await running
+            await delivering
     finally:
-        await opened.service.close()
+        await service.close()
 
 
 def _print_ready(ready: Mapping[str, Any], password: str | None) -> None:

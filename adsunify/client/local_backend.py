@@ -13,6 +13,7 @@ from adsunify.errors import AdsunifyError
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call_endpoint
 from adsunify.service.factory import BASE_URL_VARIABLE, DEFAULT_BASE_URL, SANDBOX_URL_VARIABLE, open_service
+from adsunify.service.jobs import keep_running
 from adsunify.service.launches.job import LaunchJob
 from adsunify.service.users import find_local_actor
 from adsunify.values.exact_json import Json, dumps, loads
@@ -69,7 +70,7 @@ async def make_local_backend(service: Service, workspace: str | None) -> LocalBa
     """
     try:
         backend = LocalBackend(service, await find_local_actor(service, workspace))
-        service.run_in_background(LaunchJob(service).run())
+        service.run_in_background(keep_running(service, "launches", LaunchJob(service).run))
         return backend
     except BaseException:
         await service.close()

@@ -16,6 +16,8 @@ DeliveryOutcome = Literal["delivered", "retried", "failed"]
 
 LimitName = Literal["reads", "writes", "failures", "registrations"]
 """The limit that refused a request."""
+JobName = Literal["webhooks", "ledger", "launches", "figures", "alerts", "retention"]
+"""A job of a process beside requests (:mod:`.jobs`). A server has the first three, a worker all of them."""
 
 
 @define(eq=False)
@@ -26,6 +28,7 @@ class Counters:
     executions: Counter[tuple[str, ExecutionOutcome]] = field(factory=Counter)
     delivery_attempts: Counter[DeliveryOutcome] = field(factory=Counter)
     limit_refusals: Counter[LimitName] = field(factory=Counter)
+    job_failures: Counter[JobName] = field(factory=Counter)
     executions_in_flight: int = 0
 
 

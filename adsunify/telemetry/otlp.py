@@ -63,7 +63,7 @@ class Collector:
         """Send a message and return whether it was accepted. The first failure of an outage is logged."""
         try:
             status = self._http.post(self._endpoint + path, content=content).status_code
-            reason = None if status < 400 else f"status {status}"
+            reason = None if status < 300 else f"status {status}"
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             reason = str(problem) or type(problem).__name__
         if reason is not None and not self._is_failing:

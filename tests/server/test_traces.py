@@ -15,7 +15,9 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from aiohttp import web
 from attrs import evolve
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from adsunify import AsyncAds, read_brief
 from adsunify.errors import InvalidInput, RequestNotSent
@@ -23,6 +25,7 @@ from adsunify.http.egress import Egress
 from adsunify.http.transport import HttpTransport
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.factory import SANDBOX_URL_VARIABLE, open_service
+from adsunify.telemetry.otlp import Collector as OtlpCollector
 from adsunify.telemetry.settings import ENDPOINT_VARIABLE, HEADERS_VARIABLE, make_tracer, read_telemetry_settings
 from adsunify.telemetry.tracing import OPERATION_ID, TRACE_ID
 from tests.collector import Collector, run_collector
@@ -264,6 +267,59 @@ async def test_a_server_process_sends_traces_and_the_metrics_of_its_metrics_page
             sum(point.bucket_counts) == point.count > 0 and len(point.bucket_counts) == len(point.explicit_bounds) + 1
         )
     assert metrics["adsunify_database_up"].gauge.data_points[0].as_double == 1
+
+
+async def test_a_collector_that_hangs_does_not_keep_a_server_serving(tmp_path: Path) -> None:
+    """At SIGTERM the server stops at once; the last metrics follow, with the last requests in them."""
+    has_asked, may_answer, counts = asyncio.Event(), asyncio.Event(), []
+
+    async def hang(request: web.Request) -> web.Response:
+        message = ExportMetricsServiceRequest.FromString(await request.read())
+        metrics = {one.name: one for one in message.resource_metrics[0].scope_metrics[0].metrics}
+        counts.extend(point.as_double for point in metrics["adsunify_requests_total"].sum.data_points)
+        has_asked.set()
+        await may_answer.wait()
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/v1/metrics", hang)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "adsunify", "serve", "--json", "--port", "0"),
+        *("--database", f"sqlite:///{tmp_path / 'a.db'}"),
+        env={**os.environ, **RING, ENDPOINT_VARIABLE: f"http://127.0.0.1:{runner.addresses[0][1]}"},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    url = json.loads(await child.stdout.readline())["baseUrl"]
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+        assert (await client.get(f"{url}/healthz")).status_code == 200
+        child.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(has_asked.wait(), 60)
+        with pytest.raises(httpx.ConnectError):
+            await client.get(f"{url}/healthz")
+    may_answer.set()
+    assert await child.wait() == 0 and counts == [1]
+    await runner.cleanup()
+
+
+async def test_a_collector_that_redirects_accepts_nothing(collector: Collector) -> None:
+    """No redirect is followed, because the headers hold a token."""
+    settings = read_telemetry_settings({ENDPOINT_VARIABLE: collector.url})
+    assert settings is not None
+    sender = OtlpCollector(settings, Egress())
+    try:
+        with capture_log(level=logging.WARNING) as stream:
+            assert await asyncio.to_thread(sender.send, "/v1/traces", b"")
+            collector.status = 308
+            assert not await asyncio.to_thread(sender.send, "/v1/traces", b"")
+    finally:
+        collector.status = 200
+        sender.close()
+    (line,) = lines(stream)
+    assert "does not accept telemetry: status 308" in line["message"]
 
 
 SERVE_AND_LIST = """

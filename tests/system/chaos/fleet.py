@@ -94,7 +94,7 @@ class Member:
         return self.place.folder / f"{self.name.replace(' ', '-')}.log"
 
     def list_ended_jobs(self) -> list[str]:
-        """The lines of the log that name a background job which an error has ended; nothing starts it again."""
+        """The lines of the log that name a background job which a defect has ended."""
         lines = self.log.read_text(errors="replace").splitlines()
         return [f"{self.name}: {line}" for line in lines if line.endswith(ENDED_JOB)]
 
