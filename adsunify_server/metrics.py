@@ -6,10 +6,12 @@ of labels are a fixed vocabulary: they never hold an id, an address or text that
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from typing import get_args
 
 from aiohttp import web
 from aiohttp.web_urldispatcher import AbstractRoute
@@ -20,11 +22,14 @@ from prometheus_client.registry import Collector
 
 from adsunify.errors import StoreError
 from adsunify.service.core import Service
+from adsunify.service.counters import JobName
 from adsunify.service.monitoring import MAX_COUNTED, Gauges, count_pending_writes, read_gauges
 
 DURATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper bounds of the duration's buckets."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+DATABASE_TIMEOUT_SECONDS = 5.0
+"""How long the database may take to answer. Prometheus waits 10 s, and would learn nothing from a later answer."""
 NO_ENDPOINT = "none"
 """The name of requests without an endpoint."""
 
@@ -74,8 +79,8 @@ class ServiceCollector(Collector):
     async def read_database(self) -> None:
         """Read the figures of the database, which :meth:`collect` cannot wait for."""
         try:
-            self.gauges = await read_gauges(self.service)
-        except StoreError:
+            self.gauges = await asyncio.wait_for(read_gauges(self.service), DATABASE_TIMEOUT_SECONDS)
+        except (StoreError, TimeoutError):
             self.gauges = None
 
     def collect(self) -> Iterator[Metric]:
@@ -106,6 +111,12 @@ class ServiceCollector(Collector):
             "Requests that a rate limit refused, by limit.",
             ("limit",),
             (((limit,), count) for limit, count in counters.limit_refusals.items()),
+        )
+        yield _make_counter(
+            "adsunify_job_failures_total",
+            "Jobs beside requests that a defect ended; each begins again after a pause.",
+            ("name",),
+            (((name,), counters.job_failures[name]) for name in get_args(JobName)),  # from 0 on, for its increase
         )
         yield GaugeMetricFamily(
             "adsunify_executions_in_flight",

@@ -107,5 +107,9 @@ def test_the_proxy_has_both_servers_and_leaves_them_their_time_and_room() -> Non
     assert int(CADDY["keepalive"].rstrip("s")) < IDLE_TIMEOUT_SECONDS
 
 
+def test_the_servers_share_the_limits() -> None:
+    assert {OURS[name]["environment"]["ADSUNIFY_PROCESSES"] for name in SERVERS} == {str(len(SERVERS))}
+
+
 def test_the_proxy_believes_no_header_of_a_caller() -> None:
     assert "trusted_proxies" not in CADDYFILE and "header_up" not in CADDYFILE

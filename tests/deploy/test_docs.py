@@ -42,6 +42,19 @@ def test_every_service_and_object_that_is_named_exists() -> None:
     assert set(re.findall(r"kubectl -n (\S+)", text)) == {load_manifests("Namespace")[0]["metadata"]["name"]}
 
 
+def test_the_end_of_all_servers_and_workers_is_awaited_and_of_nothing_else() -> None:
+    """The pods of a job stay after its end, so a wait for their deletion would fail."""
+    (line,) = [line for line in LINES if "--for=delete" in line]
+    words = shlex.split(line)
+    label, names = re.fullmatch(r"(\S+) in \((.+)\)", words[words.index("-l") + 1]).groups()  # type: ignore[union-attr]
+    awaited = {
+        one["kind"]
+        for one in load_manifests("Deployment", "Job")
+        if one["spec"]["template"]["metadata"]["labels"].get(label) in names.split(", ")
+    }
+    assert awaited == {"Deployment"} and len(names.split(", ")) == len(load_manifests("Deployment"))
+
+
 def test_every_file_that_is_typed_exists_or_is_made() -> None:
     made = set()
     for words in map(shlex.split, LINES):

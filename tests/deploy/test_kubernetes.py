@@ -122,6 +122,12 @@ def test_a_pod_has_the_time_that_a_write_may_take(name: str) -> None:
     assert PODS[name]["spec"]["terminationGracePeriodSeconds"] > SHUTDOWN_SECONDS + int(before["exec"]["command"][1])
 
 
+def test_the_servers_of_an_upgrade_share_the_limits() -> None:
+    server = WORKLOADS["server"]["spec"]
+    most = server["replicas"] + server["strategy"]["rollingUpdate"]["maxSurge"]
+    assert int(SETTINGS["data"]["ADSUNIFY_PROCESSES"]) == most
+
+
 def test_the_selectors_select_their_pods() -> None:
     for name in ("server", "worker"):
         assert list_selected(WORKLOADS[name]["spec"]["selector"]) == [name]

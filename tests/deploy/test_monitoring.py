@@ -15,6 +15,7 @@ from adsunify.contract import ENDPOINTS
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service import counters
 from adsunify_mcp.http import MCP_PATH
+from adsunify_server.middleware import QUIET_ENDPOINTS
 from tests.cli.running import first_line, process
 from tests.server.served import brief
 
@@ -27,6 +28,7 @@ WORDS: dict[str, dict[str, Iterable[str]]] = {
     "adsunify_executions_total": {"outcome": get_args(counters.ExecutionOutcome), "network": ADAPTER_PACKAGES},
     "adsunify_webhook_attempts_total": {"outcome": get_args(counters.DeliveryOutcome)},
     "adsunify_limited_total": {"limit": get_args(counters.LimitName)},
+    "adsunify_job_failures_total": {"name": get_args(counters.JobName)},
 }
 """The values of the labels that have a fixed vocabulary."""
 SERIES = re.compile(r"\b(up|adsunify_\w+)\b(?:\{([^}]*)\})?")
@@ -148,6 +150,14 @@ def test_the_slow_endpoints_leave_out_those_that_execute() -> None:
         re.fullmatch(pattern, name) for name in (*executing, f"POST {MCP_PATH}", "POST /review/{operationId}/execute")
     )
     assert not re.fullmatch(pattern, "post_create")
+
+
+def test_the_errors_leave_out_exactly_the_requests_of_probes() -> None:
+    patterns = re.findall(r'endpoint!~"([^"]+)"', ALERTS["AdsunifyErrors"]["expr"])
+    assert len(patterns) == 2 == len(list_series(ALERTS["AdsunifyErrors"]["expr"]))
+    for pattern in patterns:
+        assert all(re.fullmatch(pattern, name) for name in QUIET_ENDPOINTS)
+        assert not any(re.fullmatch(pattern, name) for name in ("get_keys", "GET /", "none", f"POST {MCP_PATH}"))
 
 
 def test_what_the_manual_says_to_alert_on_has_an_alert() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ from adsunify.errors import StoreError
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.core import Service
 from adsunify.store.schema import operations
+from adsunify_server import metrics
 from adsunify_server.metrics import DURATION_BUCKETS, RequestMetrics, make_metrics_application
 
 from .served import Served, brief
@@ -163,7 +165,7 @@ async def test_labels_are_words_of_ours(both: Served) -> None:
             elif name in ("status", "le"):
                 assert re.fullmatch(r"[0-9.]+|\+Inf", text)
             else:
-                assert name in ("outcome", "limit") and re.fullmatch("[a-z0-9_]+", text)
+                assert name in ("outcome", "limit", "name") and re.fullmatch("[a-z0-9_]+", text)
 
 
 async def test_a_database_that_is_away_is_told(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +174,19 @@ async def test_a_database_that_is_away_is_told(empty: Served, monkeypatch: pytes
 
     assert value(await scrape_metrics(empty), "adsunify_database_up") == 1
     monkeypatch.setattr(type(empty.service.store), "read", away)
+    samples = await scrape_metrics(empty)
+    assert samples["adsunify_database_up", frozenset()] == 0
+    assert ("adsunify_webhook_backlog", frozenset()) not in samples
+
+
+async def test_a_database_that_hangs_is_told_before_prometheus_gives_up(
+    empty: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(metrics, "read_gauges", hang)
+    monkeypatch.setattr(metrics, "DATABASE_TIMEOUT_SECONDS", 0.05)
     samples = await scrape_metrics(empty)
     assert samples["adsunify_database_up", frozenset()] == 0
     assert ("adsunify_webhook_backlog", frozenset()) not in samples
