@@ -26,6 +26,8 @@ TESTS_OF_DEPENDENCIES = (
     "tests/unit",
 )
 """The tests of all that uses a dependency. The others run the same code again, or use no dependency."""
+LONG_SUITES = ("agents", "conformance", "floods", "regexes", "upgrades", "webhooks")
+"""The folders of ``tests/system`` that the session ``tests`` leaves to the session ``exhaustive``, whole."""
 
 
 def install(session: nox.Session, *groups: str, options: Sequence[str] = ()) -> None:
@@ -40,28 +42,31 @@ def demo(session: nox.Session) -> None:
     session.run("adsunify", "demo", *session.posargs)
 
 
-def run_suite(session: nox.Session, chosen: str, *paths: str, options: Sequence[str] = ()) -> None:
-    """Run the tests below ``paths`` whose markers match ``chosen``, on two cores. ``options``: those of pip."""
-    install(session, "test", "receivers", options=options)
+def run_suite(session: nox.Session, chosen: str, *arguments: str) -> None:
+    """Run the tests whose markers match ``chosen``, on two cores. ``arguments``: paths and options of pytest."""
     # One file runs in one worker, and the files of a folder follow each other: their tests share servers.
     distributed = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
     # The suite starts many short processes: each would compile every module again if none kept the bytecode.
     compiled = {"PYTHONDONTWRITEBYTECODE": ""}
     without = ("--ignore=tests/system/crash", "--ignore=tests/oracles", "--ignore=tests/typing")
-    chosen_tests = ("-m", f"{chosen} and not specs", *(session.posargs or paths))
+    chosen_tests = ("-m", f"{chosen} and not specs", *(session.posargs or arguments))
     session.run("pytest", *distributed, *without, *chosen_tests, env=compiled)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox; a part of each long list."""
-    run_suite(session, "not exhaustive")
+    install(session, "test", "receivers")
+    run_suite(session, "not exhaustive", *(f"--ignore=tests/system/{suite}" for suite in LONG_SUITES))
 
 
 @nox.session
 def exhaustive(session: nox.Session) -> None:
-    """The tests that ``tests`` leaves out: the rest of long lists, long runs, and the second engine of the longest."""
+    """What ``tests`` leaves out: long suites, the rest of long lists, and the second engine of the longest tests."""
+    install(session, "test", "receivers")
     run_suite(session, "exhaustive")
+    if not session.posargs:
+        run_suite(session, "not exhaustive", *(f"tests/system/{suite}" for suite in LONG_SUITES))
 
 
 @nox.session
@@ -355,7 +360,8 @@ def floors(session: nox.Session) -> None:
     # Not create_tmp(): it moves TMPDIR to a long path, and a Unix socket of PostgreSQL has at most 107 bytes.
     constraints = Path(session.virtualenv.location).resolve() / "floors.txt"
     constraints.write_text("\n".join(lowest))
-    run_suite(session, "not exhaustive", *TESTS_OF_DEPENDENCIES, options=("-c", str(constraints)))
+    install(session, "test", "receivers", options=("-c", str(constraints)))
+    run_suite(session, "not exhaustive", *TESTS_OF_DEPENDENCIES)
 
 
 @nox.session

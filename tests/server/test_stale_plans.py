@@ -17,6 +17,7 @@ from adsunify.service.stale_plans import require_planned_values
 from adsunify.store.operations import get_operation
 from adsunify.store.schema import ledger
 from adsunify.values.exact_json import loads
+from tests.markers import exhaustive
 
 from .served import Caller, Served, brief
 
@@ -183,7 +184,7 @@ async def test_what_is_deleted_is_not_changed(server: Served, network: str) -> N
     assert any(word in reason for word in ("not found", "archived", "deleted", "removed"))
 
 
-@networks
+@pytest.mark.parametrize("network", [exhaustive(code) if code == "x" else code for code in ADAPTER_PACKAGES])
 async def test_reads_that_fail_stop_no_emergency(server: Served, network: str) -> None:
     """A pause and a lower budget are written; a raise says that nothing can be compared."""
     made = await create_campaign(server, network)

@@ -17,6 +17,7 @@ from adsunify.service.ledger.verification import verify_ledger
 from adsunify.store import Store, open_store
 from adsunify.store.ledger import record_entries
 from adsunify.store.schema import ledger
+from tests.databases import LONG_RUN
 from tests.markers import exhaustive
 from tests.unit.store.tampering import TAMPERINGS, WORKSPACE, fill_ledger
 
@@ -45,6 +46,7 @@ FOUND = (
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.parametrize("engine", LONG_RUN, indirect=True)
 @pytest.mark.parametrize("name", FOUND)
 async def test_one_change_in_many_rows_is_located(migrated_database: str, name: str) -> None:
     store = await open_store(migrated_database)
@@ -56,6 +58,7 @@ async def test_one_change_in_many_rows_is_located(migrated_database: str, name: 
     await store.close()
 
 
+@pytest.mark.parametrize("engine", LONG_RUN, indirect=True)
 async def test_64_writers_lose_no_row_while_sealers_are_killed(migrated_database: str) -> None:
     """Every committed row is in the chain once, however often a sealer dies between two statements."""
     store = await open_store(migrated_database)

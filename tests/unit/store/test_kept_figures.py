@@ -14,6 +14,7 @@ from sqlalchemy import Table, func, select
 from adsunify.store import kept_figures
 from adsunify.store.kept_figures import Days, DaysRead, FigureRead, FigureRow, FigureSubject, KnownDays
 from adsunify.store.schema import figure_reads, figures, staged_figures
+from tests.databases import LONG_RUN
 
 from .world import MINUTE, World
 
@@ -109,6 +110,7 @@ def make_row(date_: str, entity: str, source: random.Random) -> FigureRow:
     )
 
 
+@pytest.mark.parametrize("engine", LONG_RUN, indirect=True)
 async def test_any_time_answers_what_was_then_known(kept: Kept) -> None:
     """Against a model in plain dicts: restated, vanished and returned rows, and days of which some were read again."""
     source = random.Random(14)
