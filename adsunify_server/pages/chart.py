@@ -18,7 +18,10 @@ SCALE_STEPS = tuple(map(Decimal, ("1", "1.5", "2", "2.5", "3", "4", "5", "6", "8
 
 @frozen
 class DataPoint:
-    """One day: its place, its size and its text. ``anchor``: the end of the text that is at the middle of the day."""
+    """One day: its place, its size and its text, which fits into a plot on a phone.
+
+    ``anchor``: the end of the text that is at the middle of the day.
+    """
 
     x: int
     y: int
@@ -82,7 +85,7 @@ def make_panel(
         x, after = _round_to_integer(slot * index), _round_to_integer(slot * (index + 1))
         y = _find_height(value, top)
         is_provisional = provisional_from is not None and day >= provisional_from
-        says = f"{day}: {_add_unit(f'{value:,}', unit)}{', provisional' if is_provisional else ''}"
+        says = f"{day}: {_add_unit(f'{value:,}', unit)}"
         width = after - x - (after - x) // 5
         marks.append(DataPoint(x, y, width, FULL - y, x + width // 2, says, _choose_anchor(x, after), is_provisional))
         pieces[-1].append(f"{marks[-1].middle},{y}")

@@ -50,7 +50,8 @@ def test_its_scale() -> None:
     assert [level.label for level in made.levels] == ["80 USD", "40 USD", "0 USD"]
     assert made.days == ("2026-01-01", "2026-01-02")
     assert made.summary.startswith("Spend per day, 2026-01-01 to 2026-01-02: from 12 to 63.10 USD.")
-    assert [mark.says for mark in made.marks] == ["2026-01-01: 63.10 USD", "2026-01-02: 12 USD, provisional"]
+    assert [mark.says for mark in made.marks] == ["2026-01-01: 63.10 USD", "2026-01-02: 12 USD"]
+    assert [mark.is_provisional for mark in made.marks] == [False, True]
 
 
 def test_a_share_of_the_plot() -> None:
