@@ -178,6 +178,8 @@ async def _review_page(
     operation, account, state = displayed.data, displayed.account, get_operation_state(displayed.data)
     completion = read_completion(operation)
     acts = [(word, operation[member]) for word, member in ACTS if member in operation]
+    subject = subjects.describe_operation(operation["id"])
+    source = subject.source if wording.is_starting(operation) else None
     user_ids = (act["userId"] for act in (operation["createdBy"], *(act for _, act in acts)))
     emails = await read_emails(visit.service, user_ids)
     return visit.render_page(
@@ -187,8 +189,9 @@ async def _review_page(
         warnings=await _name_guardrails(visit, operation["warnings"]),
         exposure=None if state in ENDED_STATES else describe_exposure(operation["plan"]),
         account=account,
-        content=describe_content(operation["plan"]),
-        subject=subjects.describe_operation(operation["id"]),
+        content=describe_content((source or operation)["plan"]),
+        content_source=source,
+        subject=subject,
         state=state,
         author=emails[operation["createdBy"]["userId"]],
         acts=[(word, act, emails[act["userId"]]) for word, act in acts],

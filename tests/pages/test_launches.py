@@ -82,6 +82,7 @@ async def test_a_launch_from_a_file_is_reviewed_executed_activated_and_undone(si
             await one.send(action=f"/{button.lower()}", button=button)
             prepared = await follow(site, one, "change-sets")
             assert prepared["status"] == "prepared" and f"This {words} campaigns" in one.text
+            assert ("Built for rain" in one.text) is (button == "Activate"), "what begins to run, in words"
             await one.send({"confirmed": "true"}, action="/execute")
             assert (await follow(site, one, "change-sets"))["status"] == "finished"
             await one.open(launch)

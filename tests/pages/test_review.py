@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.review.content import describe_content
 from adsunify.service.retention import delete_due
 from adsunify.store.retention import RULES, RetentionKind
 from adsunify.store.schema import operations
@@ -62,6 +63,8 @@ async def test_an_activation_says_what_begins_to_spend(site: Served, network: st
     (brought,) = [step["outputs"] for step in source["receipt"]["steps"] if step["key"] == "campaign"]
     native = next(iter(brought.values()))
     assert (native if isinstance(native, str) else native[1].rpartition("/")[2]) in text
+    facts = [fact.text for facts in describe_content(source["plan"]).values() for fact in facts if fact.is_plain]
+    assert all(fact in text for fact in facts), "what begins to run, in words"
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from aiohttp import web
 
-from adsunify.errors import Conflict, OperationError
+from adsunify.errors import Conflict, NotFound, OperationError
 from adsunify.problem_details import to_problem_details
 from adsunify.review.content import describe_content
 from adsunify.service.users import read_emails
@@ -62,7 +63,7 @@ async def _render_change_set(visit: PageRequest, problem: Conflict | OperationEr
         group for group in group_cells(operations, accounts, change_set["action"]) if network in (None, group.network)
     ]
     is_prepared = change_set["status"] == "prepared"
-    has_content = is_prepared and change_set["action"] in ("create", "apply")
+    has_content = is_prepared and change_set["action"] in ("create", "apply", "activate")
     has_changes = is_prepared and change_set["action"] == "apply"
     if has_changes:
         await _add_changes(visit, groups, accounts)
@@ -104,7 +105,7 @@ def _add_cell(operation: Mapping[str, Any], cell: Mapping[str, Any] | None, acti
 
 
 async def _describe_samples(visit: PageRequest, groups: list[NetworkCells]) -> dict[str, tuple[str, Any]]:
-    """Describe what the last cell of each network sends, by the code of the network, after the name of that cell.
+    """Describe what the last cell of each network sends or activates, after its name, by the code of the network.
 
     The creations of a file are the last ones of its operations.
     """
@@ -112,12 +113,22 @@ async def _describe_samples(visit: PageRequest, groups: list[NetworkCells]) -> d
     operations = await asyncio.gather(
         *(visit.call_endpoint("get_operation", operationId=row.operation_id or "") for row in samples)
     )
-    contents = [describe_content(operation["plan"]) for operation in operations]
+    sources = await asyncio.gather(*(_read_source(visit, operation) for operation in operations))
+    contents = [describe_content(operation["plan"]) for operation in sources]
     return {
         group.network: (row.name, content)
         for group, row, content in zip(groups, samples, contents, strict=True)
         if content
     }
+
+
+async def _read_source(visit: PageRequest, operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the operation that created what an operation activates; the operation itself, if it activates nothing."""
+    source: Mapping[str, Any] = operation
+    with suppress(NotFound):  # the person has lost a role
+        if "sourceOperationId" in operation:
+            source = await visit.call_endpoint("get_operation", operationId=operation["sourceOperationId"])
+    return source
 
 
 async def _add_changes(visit: PageRequest, groups: list[NetworkCells], accounts: Mapping[str, Any]) -> None:
