@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from attrs import define, field, frozen
 from adsunify.adapter.network import Network
 from adsunify.adapter.oauth import NO_OAUTH_CLIENT, OAuthClient
 from adsunify.encryption import KeyRing
-from adsunify.errors import RequestNotSent, ResponseLost, invalid_input
+from adsunify.errors import RequestNotSent, ResponseLost, StoreError, invalid_input
 from adsunify.execution.executor import ExecutionLimits, KillPoint
 from adsunify.execution.state import LEASE_MILLISECONDS
 from adsunify.guardrails.evaluation import CallPart
@@ -191,7 +192,8 @@ class Service:
             await asyncio.wait((*self.shielded_tasks, *self.background_tasks))
         used = self.key_usage.take_uses(self.store.clock.wall())
         if used is not None:
-            await self.store.write(save_last_used, used)
+            with suppress(StoreError):  # when a key was used last is no reason to stay open
+                await self.store.write(save_last_used, used)
         await self.store.close()
         await self.tracer.close()
 

@@ -24,6 +24,7 @@ from adsunify.service.rate_limits import MAX_PROCESSES, RateLimits
 from adsunify.store import DEFAULT_TIMEOUTS, Clock, DatabaseTimeouts, Store, open_store, read_upgrade_plan
 from adsunify.store import UpgradePlan as UpgradePlan
 from adsunify.store.retention import RULES, RetentionKind
+from adsunify.store.urls import split_database_url
 from adsunify.telemetry.settings import make_tracer, read_telemetry_settings
 
 T = TypeVar("T")
@@ -126,7 +127,7 @@ async def open_private_store(
     timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS,
 ) -> Store:
     """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
-    parts = urlsplit(database)
+    parts = split_database_url(database)
     if parts.scheme == "sqlite" and not parts.netloc and parts.path not in ("", "/", "/:memory:"):
         # SQLite would make the file readable for everybody; where it cannot be made, opening it raises the reason
         with suppress(OSError):
@@ -208,7 +209,7 @@ def find_ring_file(database: str, environment: Mapping[str, str]) -> Path | None
 
 def ring_file_path(database: str) -> Path | None:
     """Return the path of the key file beside an SQLite file, which may not exist; None with PostgreSQL."""
-    parts = urlsplit(database)
+    parts = split_database_url(database)
     return None if parts.scheme in ("postgresql", "postgres") else Path(f"{unquote(parts.path[1:])}.keys")
 
 

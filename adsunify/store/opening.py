@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from sqlalchemy import Connection, Text, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
@@ -16,6 +16,7 @@ from .driver import DEFAULT_TIMEOUTS, DatabaseTimeouts, Store
 from .migrate import SchemaState, read_schema_state
 from .schema import events
 from .upgrading import UpgradePlan, plan_upgrade, upgrade_schema
+from .urls import split_database_url
 
 _BOUND = bindparam("id_bound", type_=Text)
 _NEWEST = select(events.c.created_at).where(events.c.id <= _BOUND).order_by(events.c.id.desc()).limit(1)
@@ -117,7 +118,7 @@ async def read_upgrade_plan(url: str) -> UpgradePlan:
 
 
 def _make_store(url: str, clock: Clock, timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS) -> Store:
-    split = urlsplit(url)
+    split = split_database_url(url)
     if split.scheme == "sqlite" and not split.netloc and split.path not in ("", "/", "/:memory:"):
         from .sqlite import SqliteStore
 

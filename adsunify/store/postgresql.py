@@ -25,6 +25,7 @@ from adsunify.http.deadline import patient_timeout
 from .clock import Clock
 from .driver import DatabaseTimeouts, Parameters, Result, Store, StoreFunction, take_notification, to_store_error
 from .statement import BoundValues, Query, Statement, T
+from .urls import make_malformed_url_error
 
 MAX_CONNECTIONS = 8
 """The maximum number of connections for writing, and also for reading."""
@@ -104,7 +105,9 @@ class _Attempt:
                 or _sqlstate(error).startswith(CONNECTION_LOST_CLASSES)
             )
             if not self.is_connection_lost and raw.is_in_transaction():
+                self.is_connection_lost = True  # unless the transaction can be rolled back
                 await_only(raw.execute("ROLLBACK"))
+                self.is_connection_lost = False
             raise
         return result
 
@@ -229,6 +232,8 @@ class _ConnectionPool:
             return await self._engine.connect()
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreError(f"The database cannot be reached: {type(error).__name__}: {error}") from error
+        except ValueError:  # asyncpg repeats the part of the URL that it cannot read, which may be of the password
+            raise make_malformed_url_error() from None
 
     def _discard(self, connection: AsyncConnection) -> None:
         """Close a connection in the background, because that takes 2 s if the server does not answer."""

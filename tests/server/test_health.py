@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,10 +14,11 @@ from sqlalchemy import Connection, text
 
 from adsunify.errors import StoreError
 from adsunify.problem_details import PROBLEM_CODES
+from adsunify.service.factory import open_service
 from adsunify.store.migrate import HEAD_VERSION
 from adsunify_server import health
 
-from .served import Served
+from .served import RING, Served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -94,3 +96,17 @@ async def test_while_it_shuts_down(empty: Served) -> None:
         assert (await empty.http.get("/healthz")).status_code == 200
     finally:
         empty.service.is_stopping = False
+
+
+async def test_a_service_is_closed_where_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a key was used last is no reason to keep connections open."""
+    service = (await open_service(f"sqlite:///{tmp_path / 'a.db'}", RING)).service
+    service.key_usage.record_use("key", 0)
+
+    async def away(*_: object, **__: object) -> None:
+        raise StoreError("away")
+
+    monkeypatch.setattr(service.store, "write", away)
+    await service.close()
+    with pytest.raises(StoreError, match="closed"):
+        await service.store.read(lambda connection: connection.execute(text("SELECT 1")))

@@ -7,6 +7,7 @@ import resource
 import sqlite3
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,10 +20,12 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from adsunify.errors import InvalidInput, StoreError
+from adsunify.service.factory import open_service
 from adsunify.store import Clock, Store, open_store, people, postgresql, sqlite
 from adsunify.store.driver import notify
 from adsunify.store.people import WorkspaceRecord
 from tests.postgres import Partition
+from tests.server.served import RING
 
 from .world import START, Hands, make_world
 
@@ -187,6 +190,17 @@ async def test_the_clock_knows_what_was_stored_before_it_was_set_back(url: str, 
 async def test_other_urls_are_refused(wrong: str) -> None:
     with pytest.raises(InvalidInput, match=r"sqlite:///path\.db"):
         await open_store(wrong)
+
+
+@pytest.mark.parametrize("password", ["hu/sh", "hu#sh", "hu?sh", "hu[sh"])
+async def test_a_url_that_cannot_be_read_is_refused_without_its_password(password: str) -> None:
+    url = f"postgresql://user:{password}@127.0.0.1:9/name"
+    with pytest.raises(InvalidInput, match="percent-encoded") as refusal:
+        await open_store(url)
+    shown = "".join(traceback.format_exception(refusal.value))
+    assert "hu" + password[2] not in shown and f"{password[2]}sh" not in shown
+    with pytest.raises(InvalidInput, match="percent-encoded"):
+        await open_service(url, RING)
 
 
 async def test_a_url_that_leads_nowhere_is_a_store_error(tmp_path: Path) -> None:
@@ -380,6 +394,30 @@ async def test_a_connection_whose_protocol_is_out_of_step_is_not_used_again(stor
         await store.write(lose_step, 2)
     await store.write(add, "after")
     assert await store.read(names) == {"once", "after"}
+
+
+@on_postgresql
+async def test_a_connection_that_cannot_roll_back_is_not_used_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its transaction may still be open. The function runs again on another one, and its own error is raised."""
+    used, execute = [], asyncpg.Connection.execute
+
+    async def lose_rollback(connection: Any, query: str) -> Any:
+        if query == "ROLLBACK" and len(used) == 1:
+            raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
+        return await execute(connection, query)
+
+    def fail(connection: Connection) -> None:
+        used.append(connection.connection.driver_connection)
+        add_and_fail(connection, "gone")
+
+    monkeypatch.setattr(asyncpg.Connection, "execute", lose_rollback)
+    with pytest.raises(LookupError, match="gone"):
+        await store.write(fail)
+    assert len(used) == 2 and used[0] is not used[1]
+    await store.write(add, "after")
+    assert used[0].is_closed() and await store.read(names) == {"after"}
 
 
 @on_postgresql
