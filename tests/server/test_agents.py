@@ -297,6 +297,26 @@ async def test_a_read_only_key_writes_nothing(server: Served) -> None:
     assert result["structuredContent"]["error"]["code"] == "write_required"
 
 
+async def test_an_agent_inspects_and_prepares_but_never_settles(server: Served) -> None:
+    account = server.accounts["meta"]
+    made = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await server.networks.fault("meta", "reset_after", method="POST", path="/v26.0/act_1001/campaigns")
+    lost = await tool(server, "execute", operationId=made["id"], confirmed=True)
+    assert lost["structuredContent"]["error"]["code"] == "outcome_unknown"
+    path, writes = {"operationId": made["id"]}, server.networks.writes()
+    inspected = await tool(server, "call_tool", operationId="post_operation_inspect", path=path, body={})
+    assert inspected["structuredContent"]["data"]["steps"][0]["verdict"] == "applied"
+    body = {"step": "campaign", "verdict": "not_applied"}
+    settled = await tool(server, "call_tool", operationId="post_operation_settle", path=path, body=body)
+    assert settled["structuredContent"]["error"]["code"] == "person_required"
+    rest = await tool(server, "call_tool", operationId="post_operation_resume", path=path, body={})
+    tail = rest["structuredContent"]["data"]
+    assert (tail["status"], "campaign" in tail["plan"]["carried"]) == ("prepared", True)
+    undo = await tool(server, "call_tool", operationId="post_operation_undo", path=path, body={})
+    assert undo["structuredContent"]["data"]["status"] == "prepared"
+    assert server.networks.writes() == writes
+
+
 # -- finding operations -------------------------------------------------------------------------------------------
 
 REQUESTS = {
