@@ -23,7 +23,7 @@ from adsunify.client import Ads
 from adsunify.client.resource import WORKING_STATUSES
 from adsunify.errors import invalid_input
 from adsunify.launches.states import FINAL_CELL_STATES
-from adsunify.review.exposure import describe_spend
+from adsunify.review.exposure import describe_spend, sum_spends
 from adsunify.review.names import Candidate, resolve_launch_accounts
 from adsunify.values.exact_json import Json
 
@@ -394,12 +394,18 @@ def _next_line(change_set: Mapping[str, Json]) -> Iterator[str]:
 
 
 def totals_table(totals: list[Mapping[str, Json]]) -> output.TextTable:
-    """Make a table of the money on each network."""
-    rows = [
+    """Make a table of the money on each network, and the sum of each currency that several networks have."""
+    rows = list(totals)
+    for currency, count in Counter(one["currency"] for one in totals).items():
+        parts = [one for one in totals if one["currency"] == currency]
+        if count > 1:
+            sums = {name: sum_spends((one[name] for one in parts), currency) for name in ("exposure", "planned")}
+            rows.append({"network": "all", "cells": sum(one["cells"] for one in parts), **sums})
+    cells = [
         (one["network"], f"{one['cells']:,}", describe_money(one["exposure"]), describe_money(one["planned"]))
-        for one in totals
+        for one in rows
     ]
-    return output.make_table(TOTAL_COLUMNS, rows)
+    return output.make_table(TOTAL_COLUMNS, cells, totals=len(rows) - len(totals))
 
 
 def describe_money(spend: Mapping[str, Json]) -> str:

@@ -356,7 +356,7 @@ def operation_parts(
     if account is not None and source is not None:
         yield ""
         yield activation_table(account, source)
-    for subject, facts in describe_content(operation["plan"]).items():
+    for subject, facts in describe_content((source or operation)["plan"]).items():
         yield f"{subject.lower():8} {'; '.join(to_plain_text(f'{fact.text} ({fact.member})') for fact in facts)}"
     yield from step_lines(operation["plan"].get("steps", ()), account)
     yield from outcome_parts(operation)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from adsunify.plans.exposure import NO_SPEND, Spend
+from adsunify.values.exact_json import Json
+
 NO_AMOUNT = "0"
 UNKNOWN_TEXT = "It is not known how much this can spend."
+
+
+def sum_spends(spends: Iterable[Mapping[str, Any]], currency: str | None) -> dict[str, Json]:
+    """Return the sum of what may be spent in one currency. ``spends`` are as the API shows them."""
+    return sum(map(Spend.from_json, spends), NO_SPEND).to_json(currency)
 
 
 def describe_exposure(plan: Mapping[str, Any]) -> str | None:

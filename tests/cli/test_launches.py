@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify.answers import ChangeSet
-from adsunify.cli.launches import Tracker, change_set_parts
+from adsunify.cli.launches import Tracker, change_set_parts, totals_table
 from adsunify.models.yaml_text import format_yaml
 
 from .conftest import Networks, Place
@@ -146,6 +146,30 @@ def test_the_progress_counts_cells_and_then_operations() -> None:
     lines = screen.draw()
     assert "Executing: 2 of 3 operations ended (1 of 2 done)" in lines[0]
     assert [line.split(maxsplit=2)[1:] for line in lines[1:]] == [["meta", "waiting; 1 succeeded"], ["x", "refused"]]
+
+
+def test_the_money_of_several_networks_is_summed_up_by_currency() -> None:
+    totals = [
+        {
+            "network": network,
+            "currency": currency,
+            "cells": cells,
+            "exposure": make_spend("0"),
+            "planned": make_spend(daily),
+        }
+        for network, currency, cells, daily in (
+            ("meta", "USD", 2, "1100.50"),
+            ("x", "USD", 1, "0.25"),
+            ("meta", "EUR", 1, "3"),
+        )
+    ]
+    table = totals_table(totals)
+    assert table.totals == 1 and [row[:2] for row in table.cells][3] == ["all", "3"]
+    assert table.cells[3][3].startswith("1,100.75 USD a day"), table.cells
+
+
+def make_spend(daily: str) -> dict[str, str]:
+    return {"currency": "USD", "daily": daily, "lifetime": "0"}
 
 
 def test_operations_that_stopped_are_named() -> None:

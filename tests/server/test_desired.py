@@ -271,7 +271,7 @@ async def test_a_change_that_a_network_refuses_makes_the_change_set_invalid(serv
     document = {"name": "refused", "entities": [{**where, "budget": "0.01"}, other]}
     refused = await apply(server, document)
     assert refused["status"] == "invalid" and refused["operations"] == []
-    assert [issue["path"] for issue in refused["issues"]] == ["document.entities.0.fields.budget"]
+    assert [issue["path"] for issue in refused["issues"]] == ["document.entities.0.budget"]
     prepared = await apply(server, document, skipInvalid=True)
     assert len(prepared["operations"]) == 1
     await execute(server, prepared)

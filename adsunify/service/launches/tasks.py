@@ -131,10 +131,12 @@ def make_refusal(task: Task, problem: AdsunifyError) -> RefusedTask:
 
 
 def _locate_issue(task: Task, issue: Issue) -> Issue:
-    """Return an issue of a brief or a change with its path in the request."""
+    """Return an issue of a brief or a change with its path in the request. A file names fields in their entity."""
     path: str = task.get("path", "")
     if not path:
         return issue
+    if task["do"] == "change":
+        issue = issue._replace(path=issue.path.removeprefix("fields."))
     if issue.path.partition(".")[0].startswith("account"):
         return issue._replace(path=f"{path}.accountId")
     return issue._replace(path=f"{path}.{issue.path}".rstrip("."))

@@ -9,9 +9,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from adsunify.networks.registry import get_adapter
-from adsunify.plans.exposure import NO_SPEND, Spend
-from adsunify.review.exposure import UNKNOWN_TEXT, describe_spend
-from adsunify.values.exact_json import Json
+from adsunify.review.exposure import UNKNOWN_TEXT, describe_spend, sum_spends
 
 MAX_NAMED = 3
 """The most cells that a note names."""
@@ -147,14 +145,10 @@ def list_totals(totals: Sequence[Mapping[str, Any]]) -> list[TotalRow]:
     for currency, count in Counter(one["currency"] for one in totals).items():
         parts = [one for one in totals if one["currency"] == currency]
         if count > 1:
-            exposure, planned = (_sum_spend(parts, name, currency) for name in ("exposure", "planned"))
+            exposure, planned = (sum_spends((one[name] for one in parts), currency) for name in ("exposure", "planned"))
             cells = sum(one["cells"] for one in parts)
             rows.append(TotalRow(None, currency, cells, describe_amounts(exposure), describe_amounts(planned)))
     return rows
-
-
-def _sum_spend(parts: Sequence[Mapping[str, Any]], name: str, currency: str | None) -> dict[str, Json]:
-    return sum((Spend.from_json(one[name]) for one in parts), NO_SPEND).to_json(currency)
 
 
 def count_states(states: Iterable[str]) -> list[tuple[str, int]]:
