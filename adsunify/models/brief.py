@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from adsunify.errors import InvalidInput
+from adsunify.errors import InvalidInput, invalid_input
 from adsunify.models.base import (
     VISIBLE,
     ApiModel,
@@ -284,4 +284,6 @@ def read_brief(data: bytes | str | Mapping[str, Any]) -> CampaignBrief:
         InvalidInput: the brief is refused; the error holds all issues. Paths are dotted JSON names
             ("targeting.countries.0").
     """
+    if not isinstance(data, bytes | str | Mapping):
+        raise invalid_input("", "type", "A brief is read from JSON text, or from an object that was parsed already.")
     return parse_model(CampaignBrief, data)

@@ -48,6 +48,8 @@ TargetingItems = Omittable[Annotated[Items[Item], Field(max_length=500)]]
 
 def convert_integral(value: Any) -> Any:
     """Convert a small number with an integral value (20.0) to int; return other values unchanged."""
+    if isinstance(value, Decimal) and not value.is_finite():
+        return value
     return int(value) if isinstance(value, float | Decimal) and -999 < value < 999 and value == int(value) else value
 
 

@@ -7,7 +7,7 @@ A message says what is accepted and never repeats the value. A path joins JSON n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple, get_args
@@ -129,7 +129,8 @@ def list_violations(error: ValidationError, model: type[BaseModel]) -> Iterator[
     described: set[Location] = set()
     for details in error.errors(include_url=False):
         # pydantic counts accepted items only, so it also calls a list with refused items too short
-        if details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]:
+        given = details["input"]
+        if details["type"] == "too_short" and isinstance(given, Sized) and len(given) >= details["ctx"]["min_length"]:
             continue
         problem = _make_violation(details["loc"], details["type"], details)
         place = tuple(name for name in problem.location if isinstance(name, str))

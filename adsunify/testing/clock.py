@@ -23,12 +23,11 @@ class SimulatedClock:
             start: an aware instant at which the clock begins; the machine's time if it is None.
 
         Raises:
-            InvalidInput: ``start`` has no time zone.
+            InvalidInput: ``start`` is not a datetime with a time zone.
         """
-        if start is not None and start.tzinfo is None:
-            raise invalid_input(
-                "start", "malformed", "must have a time zone, as datetime(2026, 11, 20, 12, tzinfo=UTC) has."
-            )
+        if start is not None and not (isinstance(start, datetime) and start.tzinfo is not None):
+            example = "datetime(2026, 11, 20, 12, tzinfo=UTC)"
+            raise invalid_input("start", "malformed", f"must be a datetime with a time zone, such as {example}.")
         self._lock = threading.Lock()
         self._start = timedelta() if start is None else start - datetime.now(UTC)
         self._ahead = self._start
@@ -45,9 +44,12 @@ class SimulatedClock:
         """Move the clock ahead, for the simulated networks and the stores together.
 
         Raises:
-            InvalidInput: the sum of the arguments is negative.
+            InvalidInput: the sum of the arguments is negative, or one is not a number.
         """
-        more = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        try:
+            more = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        except (TypeError, ValueError, OverflowError):
+            raise invalid_input("clock", "type", "moves ahead by finite numbers of days, hours and so on.") from None
         if more < timedelta():
             raise invalid_input("clock", "out_of_range", "can only move ahead: the sum must not be negative.")
         with self._lock:

@@ -131,10 +131,10 @@ def make_fault(
         if value is not None and name not in description.arguments:
             raise invalid_input(name, "not_supported", f"is not an argument of the fault {fault}.")
         if value is not None:
-            _check_number(name, value, *description.arguments[name])
+            check_number(name, value, *description.arguments[name])
         elif name in description.required:
             raise invalid_input(name, "required", f"is required for the fault {fault}.")
-    _check_number("times", times, 1, MAX_TIMES)
+    check_number("times", times, 1, MAX_TIMES)
     if fault in HANDLER_FAULTS and fault not in networks[network]:
         others = ", ".join(code for code, names in networks.items() if fault in names)
         raise invalid_input(
@@ -182,7 +182,8 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     raise invalid_input(name, "choice", f"Unknown {name}. {hint}")
 
 
-def _check_number(name: str, value: object, least: int, most: int) -> None:
+def check_number(name: str, value: object, least: int, most: int) -> None:
+    """Raise InvalidInput unless the value is a number of the range; only ``seconds`` may have fractions."""
     allowed = (int, float) if name == "seconds" else (int,)
     if not isinstance(value, allowed) or isinstance(value, bool) or not least <= value <= most:
         kind = "number" if name == "seconds" else "whole number"

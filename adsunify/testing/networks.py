@@ -30,9 +30,10 @@ from adsunify.values.network_codes import NetworkCode
 from .clients import SimulatedAds, SimulatedAsyncAds, TemporaryStore
 from .clock import SimulatedClock
 from .connecting import connect_sandbox_network, get_sandbox_credentials
-from .faults import FaultName, RequestedFault, check_choice, find_simulated_networks, make_fault
+from .faults import FaultName, RequestedFault, check_choice, check_number, find_simulated_networks, make_fault
 
 T = TypeVar("T")
+MAX_DELAY_SECONDS = 1_000_000
 MAX_REQUESTS = 1000
 """How many of the last requests are kept, for the description of an unused fault."""
 SHOWN_REQUESTS = 10
@@ -240,9 +241,10 @@ class SimulatedNetworks:
         Reads by id show it at once. :meth:`reset` ends the delay.
 
         Raises:
-            InvalidInput: the network is unknown.
+            InvalidInput: the network is unknown, or ``seconds`` is not from 0 to 1,000,000.
         """
         check_choice("network", network, find_simulated_networks())
+        check_number("seconds", seconds, 0, MAX_DELAY_SECONDS)
         self._running.state.worlds[network].list_delay = timedelta(seconds=seconds)
 
     # -- what the networks saw -------------------------------------------------------------------------------------

@@ -253,6 +253,9 @@ def test_other_wrong_arguments_are_refused(networks: SimulatedNetworks) -> None:
         sandbox(start=datetime(2026, 1, 1))
     with pytest.raises(InvalidInput, match="ahead"):
         networks.clock.advance(days=-1)
+    for seconds in (-1, "5", None, float("nan")):
+        with pytest.raises(InvalidInput, match="seconds: must be a number"):
+            networks.delay_lists("meta", seconds)  # type: ignore[arg-type]
     with sandbox("meta") as ended:
         pass
     with pytest.raises(RuntimeError, match="have ended"):
