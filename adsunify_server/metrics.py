@@ -170,7 +170,9 @@ def _collect_requests(requests: RequestMetrics) -> Iterator[Metric]:
 def _collect_gauges(gauges: Gauges) -> Iterator[Metric]:
     most = f"; {MAX_COUNTED} of a subscription at most"
     yield GaugeMetricFamily("adsunify_webhook_backlog", f"Notifications waiting for an attempt{most}.", gauges.backlog)
-    yield GaugeMetricFamily("adsunify_webhook_due", f"Notifications whose next attempt is due{most}.", gauges.due)
+    yield GaugeMetricFamily(
+        "adsunify_webhook_due", f"Notifications of active subscriptions whose next attempt is due{most}.", gauges.due
+    )
     yield GaugeMetricFamily(
         "adsunify_operations_running", "Running operations of all processes, including stalled ones.", gauges.running
     )

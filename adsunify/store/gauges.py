@@ -30,7 +30,7 @@ def _count_waiting(*conditions: ColumnElement[bool]) -> Any:
 _DELIVERIES = Statement(
     select(
         _count_waiting().label("backlog"),
-        _count_waiting(deliveries.c.next_attempt_at <= bindparam("now")).label("due"),
+        _count_waiting(deliveries.c.next_attempt_at <= bindparam("now"), webhooks.c.active).label("due"),
     ).select_from(webhooks)
 )
 _OPERATIONS = Statement(
@@ -47,7 +47,7 @@ class Gauges:
 
     Attributes:
         backlog: notifications that wait for an attempt, at most :data:`MAX_COUNTED` of each subscription.
-        due: those of them that are due now.
+        due: those of them that are due now, without those of paused subscriptions.
         running: running operations.
         stalled: running operations whose lease ran out with a write in flight.
     """
