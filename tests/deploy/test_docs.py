@@ -28,6 +28,7 @@ def test_every_way_to_a_command_is_shown() -> None:
     assert [command.split(" -")[0] for command in COMMANDS] == [
         "admin keys new",
         "admin init",
+        "db restored",
         "db upgrade",
         "admin init",
     ]
