@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -29,15 +29,12 @@ class Liar:
     lie: Lie | None = None
     phase: str = ""
     url: str = ""
-    gate: asyncio.Event = field(init=False)
-    """Responses to writes wait until it is set."""
+    holds: Callable[[bool], bool] = lambda is_write: False
+    """Whether a response is held back; takes whether it answers a write."""
+    is_holding: asyncio.Event = field(factory=asyncio.Event)
+    released: asyncio.Event = field(factory=asyncio.Event)
+    """Responses that are held back wait until it is set."""
     _reads: dict[str, tuple[int, dict[str, str], bytes]] = field(factory=dict)
-
-    @gate.default
-    def _open_gate(self) -> asyncio.Event:
-        gate = asyncio.Event()
-        gate.set()
-        return gate
 
     def enter_phase(self, words: str) -> None:
         """Follow the proof."""
@@ -95,8 +92,9 @@ async def run_liar(running: RunningSandbox, network: str) -> AsyncIterator[Liar]
             extensions={"target": request.raw_path.encode("ascii")},
         )
         is_write = len(running.state.writes) > before
-        if is_write:
-            await liar.gate.wait()
+        if liar.holds(is_write):
+            liar.is_holding.set()
+            await liar.released.wait()
         status, given, body = liar.answer(request.method, request.raw_path, content, is_write, response)
         return web.Response(status=status, headers=given, body=body)
 

@@ -14,7 +14,7 @@ import pytest
 
 from adsunify.service.guardrails import list_guardrails
 
-from .lies import CLEANING, CREATING, EDITING
+from .lies import CLEANING, EDITING
 from .proofs import World, open_world
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(600)]
@@ -56,9 +56,13 @@ def count_entities(world: World) -> int:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_proof_that_is_interrupted_deletes_what_it_created(number: signal.Signals, tmp_path: Path) -> None:
     async with open_world("reddit", tmp_path) as world:
+        rows = world.running.state.writes
+        world.liar.holds = lambda is_write: is_write and len(rows) == 4  # the first edit
         process = await start_proof(world, tmp_path)
         await wait_for_phase(process, EDITING)
+        await world.liar.is_holding.wait()
         process.send_signal(number)
+        world.liar.released.set()
         out, err = await process.communicate()
         assert process.returncode == 1, err.decode()
         report = json.loads(out)
@@ -69,10 +73,15 @@ async def test_a_proof_that_is_interrupted_deletes_what_it_created(number: signa
 
 
 async def test_an_interruption_does_not_end_the_cleanup(tmp_path: Path) -> None:
+    """The campaign is created, edited and, as the last write, deleted. The cleanup reads whether it is gone."""
     async with open_world("reddit", tmp_path) as world:
+        rows = world.running.state.writes
+        world.liar.holds = lambda is_write: not is_write and [row["kind"] for row in rows].count("campaign") == 3
         process = await start_proof(world, tmp_path)
         await wait_for_phase(process, CLEANING)
+        await world.liar.is_holding.wait()
         process.send_signal(signal.SIGINT)
+        world.liar.released.set()
         out, err = await process.communicate()
         assert process.returncode == 0, err.decode()
         assert json.loads(out)["leftovers"] == [] and await list_all(world) == []
@@ -81,10 +90,13 @@ async def test_an_interruption_does_not_end_the_cleanup(tmp_path: Path) -> None:
 
 async def test_the_next_proof_deletes_what_a_killed_one_left(tmp_path: Path) -> None:
     async with open_world("reddit", tmp_path) as world:
+        rows = world.running.state.writes
+        world.liar.holds = lambda is_write: not is_write and len(rows) == 3  # the first read after the creation
         process = await start_proof(world, tmp_path)
-        await wait_for_phase(process, EDITING)
+        await world.liar.is_holding.wait()
         process.kill()
         await process.wait()
+        world.liar.released.set()
         assert await list_all(world) != [] and len(await list_guardrails(world.service, world.actor)) == 1
         assert (world.folder / "operations.json").exists()
         process = await start_proof(world, tmp_path)
@@ -99,14 +111,12 @@ async def test_the_next_proof_deletes_what_a_killed_one_left(tmp_path: Path) -> 
 async def test_a_creation_in_flight_is_not_forgotten(tmp_path: Path) -> None:
     """The next proof begins at once: it waits until the killed process does not hold the operation any more."""
     async with open_world("reddit", tmp_path) as world:
-        world.liar.gate.clear()
+        world.liar.holds = lambda is_write: is_write
         process = await start_proof(world, tmp_path)
-        await wait_for_phase(process, CREATING)
-        while not world.running.state.writes:
-            await asyncio.sleep(0.05)
+        await world.liar.is_holding.wait()
         process.kill()
         await process.wait()
-        world.liar.gate.set()
+        world.liar.released.set()
         assert len(await list_all(world)) == 1
         process = await start_proof(world, tmp_path)
         out, err = await process.communicate()
