@@ -41,5 +41,5 @@ def collect_warnings(plan: Plan, exposure: Exposure) -> Iterator[str]:
         if change.before and change.after is not None and change.after > 2 * change.before:
             percent = (change.after - change.before) * 100 // change.before
             yield f"{change.field} rises by {percent} %: it more than doubles."
-    if plan.action in ("activate", "status") and exposure.exposure.lifetime == "unbounded":
+    if exposure.activates and exposure.exposure.lifetime == "unbounded":
         yield "It has no end: it spends until somebody pauses it."

@@ -244,7 +244,14 @@ async def test_an_activation_without_an_end_warns(server: Served) -> None:
     body = {"accountId": server.accounts["google"], "sourceOperationId": made["id"]}
     operation = await server.admin.post("/activate", body, 201)
     assert read_exposure(operation) == ("20.00", "unbounded")
-    assert "It has no end: it spends until somebody pauses it." in operation["warnings"]
+    text = "It has no end: it spends until somebody pauses it."
+    assert text in operation["warnings"]
+    path = f"/accounts/{server.accounts['google']}/campaigns"
+    status = {"payload": {"status": "ENABLED"}}  # a native update that activates
+    update = await server.admin.send("PATCH", f"{path}/{ids_of(made)['campaign']}", status)
+    assert text in update.json()["data"]["warnings"]
+    raised = await server.admin.post(f"{path}/{ids_of(made)['campaign']}/edit", {"fields": {"budget": "21"}}, 201)
+    assert read_exposure(raised) == ("1.00", "unbounded") and text not in raised["warnings"]
 
 
 async def find_shared_campaign(server: Served, network: str) -> dict[str, dict[str, Any]]:
