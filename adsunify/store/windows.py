@@ -193,7 +193,7 @@ def take_from_windows(
 
     PostgreSQL runs transactions as READ COMMITTED: a SELECT that waited for a lock shows the locked rows as they are
     now, but all other rows as they were when it began. Therefore the rules are locked in one statement, and the sums of
-    their hours are read in the next one.
+    their hours, and whether they still count the chain, are read in the next ones.
 
     Args:
         connection: the connection, in a transaction that has claimed the operation.
@@ -213,7 +213,9 @@ def take_from_windows(
     if behind := [id_ for id_, row in rules.items() if row.hour < hour]:
         for row in recompute_windows(connection, behind, hour):
             rules[row.id] = rules[row.id]._replace(**row._asdict())
-    new = {id_: uses[id_] for id_, row in rules.items() if not row.counted}
+    # an older operation of the chain may have given back while this waited for the lock
+    counting = list_counting_rules(connection, binding.chain_id) if any(row.counted for row in rules.values()) else ()
+    new = {id_: uses[id_] for id_ in rules if id_ not in counting}
     if not new:
         return None
     _INSERT_USE.execute_each(
@@ -271,6 +273,9 @@ def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) 
     counted = [row.chain_id for row in _LIST_USED.fetch_all(connection, {"chain_ids": sorted(chain_ids)})]
     if not counted:
         return
+    # locked before the attempts are read: the claim of a later operation of the chain, which has its intent, comes
+    # before both or after both
+    rule_ids = [row.id for row in _LOCK_USED_RULES.fetch_all(connection, {"chain_ids": counted})]
     chains = {row.id: row.chain for row in _LIST_CHAINS.fetch_all(connection, {"chain_ids": counted})}
     used = {
         chains[id_]
@@ -280,7 +285,6 @@ def release_uses(connection: Connection, chain_ids: Collection[str], hour: int) 
     unused = sorted(set(counted) - used)
     if not unused:
         return
-    rule_ids = [row.id for row in _LOCK_USED_RULES.fetch_all(connection, {"chain_ids": unused})]
     released = _RELEASE.fetch_all(connection, {"chain_ids": unused})
     _SUBTRACT_FROM_HOUR.execute_each(
         connection,

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from sqlalchemy import Connection, text
+from sqlalchemy.util import await_only
 
 from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError, Conflict
-from adsunify.execution.state import REVIEW_MILLISECONDS, CreatedId, StateCommit
+from adsunify.execution.state import REVIEW_MILLISECONDS, CommitResult, CreatedId, StateCommit
 from adsunify.outcomes.verdicts import StepVerdict, VerdictName
 from adsunify.plans.records import Carried, Plan
 from adsunify.store import cancellation
@@ -351,6 +353,60 @@ async def test_a_crashed_resumption_gives_back(rules: Rules) -> None:
     world.hands.pass_(LEASE)
     assert await world.store.write(cancellation.recover_operations, world.clock) == [second]
     assert await rules.used() == (0, 0)
+
+
+@pytest.mark.parametrize("begins", ["the claim", "the recovery"])
+async def test_a_late_recovery_takes_nothing_from_the_claim_of_a_resumption(
+    rules: Rules, engine: str, begins: str
+) -> None:
+    """A resumed operation is recovered, and its resumption is claimed: the one waits for the lock of the other."""
+    world, store = rules.world, rules.world.store
+    await rules.add(daily=100)
+    first = await world.prepare()
+    claim = StateCommit(first, None, trigger="claim")
+    await world.advance(claim, binding=await rules.bind(first, 60))
+    world.hands.pass_(LEASE)  # its process has ended
+    second = await resume_now(world, first)
+    binding, is_waited_for = await rules.bind(first, 60), asyncio.Event()
+
+    def hold(connection: Connection, mine: str) -> None:
+        """Keep the locks of the transaction that begins; SQLite has one writer."""
+        if mine == begins and engine == "postgresql":
+            await_only(is_waited_for.wait())
+
+    def claim_second(connection: Connection) -> CommitResult:
+        change = StateCommit(second, None, intent=make_intent(), trigger="claim")
+        result = commit_state(connection, change, world.admin, world.clock, LEASE, binding=binding)
+        hold(connection, "the claim")
+        return result
+
+    def recover(connection: Connection) -> list[str]:
+        recovered = cancellation.recover_operations(connection, world.clock)
+        hold(connection, "the recovery")
+        return recovered
+
+    def is_locked(connection: Connection) -> bool:
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        return bool(connection.execute(text(waiting)).scalar())
+
+    works: list[Any] = [claim_second, recover] if begins == "the claim" else [recover, claim_second]
+    tasks = [asyncio.create_task(store.write(works[0]))]
+    while engine == "postgresql" and not await store.read(is_held):
+        await asyncio.sleep(0.01)
+    tasks.append(asyncio.create_task(store.write(works[1])))
+    while engine == "postgresql" and not await store.read(is_locked):
+        await asyncio.sleep(0.01)
+    is_waited_for.set()
+    results = dict(zip([begins, "other"], await asyncio.gather(*tasks), strict=True))
+    claimed = results["the claim"] if begins == "the claim" else results["other"]
+    assert claimed.refusal is None
+    assert await rules.used() == (60, 0)
+
+
+def is_held(connection: Connection) -> bool:
+    """Whether a transaction of PostgreSQL has written and waits for its caller."""
+    idle = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND backend_xid IS NOT NULL"
+    return bool(connection.execute(text(idle)).scalar())
 
 
 async def test_errors_are_of_the_api(world: World) -> None:
