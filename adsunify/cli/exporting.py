@@ -22,6 +22,8 @@ from adsunify.errors import explain_missing_packages, invalid_input
 from adsunify.values.exact_json import Json, dumps_bytes
 from adsunify.values.money import format_decimal
 
+from .spreadsheets import to_csv_cell
+
 if TYPE_CHECKING:
     import pyarrow
 
@@ -41,7 +43,7 @@ class PageWriter(Protocol):
 
 
 class CsvWriter:
-    """CSV in UTF-8 with a line of names. None is an empty cell."""
+    """CSV in UTF-8 with a line of names. None is an empty cell, and no text is a formula."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -53,7 +55,8 @@ class CsvWriter:
 
     def _write_rows(self, rows: list[dict[str, Cell]]) -> None:
         text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows(map(_to_json, row.values()) for row in rows)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows([to_csv_cell(_to_json(cell)) for cell in row.values()] for row in rows)
         self._file.write(text.getvalue().encode("utf-8", "replace"))  # half a surrogate pair is no UTF-8
 
     def close(self) -> None:

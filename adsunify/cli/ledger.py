@@ -25,6 +25,7 @@ from . import output
 from .admin import run_task
 from .completion import ACCOUNT
 from .options import database_option, json_option
+from .spreadsheets import to_csv_cell
 from .suggestions import Choice, CommandGroup
 
 CSV_COLUMNS: Sequence[tuple[str, Callable[[Any], Json]]] = (
@@ -121,7 +122,7 @@ def _make_writer(file: IO[Any], format_: str) -> Callable[[Sequence[Json]], None
         return lambda entries: file.writelines(f"{dumps(entry)}\n" for entry in entries)
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(name for name, _ in CSV_COLUMNS)
-    return lambda entries: writer.writerows([read(entry) for _, read in CSV_COLUMNS] for entry in entries)
+    return lambda entries: writer.writerows([to_csv_cell(read(entry)) for _, read in CSV_COLUMNS] for entry in entries)
 
 
 @ledger.command("verify")

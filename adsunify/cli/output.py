@@ -22,6 +22,8 @@ from adsunify.review.exposure import describe_exposure
 from adsunify.review.names import CONTROL_CHARACTERS
 from adsunify.values.exact_json import Json, dumps
 
+from .spreadsheets import to_csv_cell
+
 LINE_LABEL = re.compile(r" *(?:[\w: ]{1,16}? {2,}|\w{1,16}: |\d{1,3}\. )?")
 """The indentation and the label of a line. Continuation lines are indented to the column after them."""
 COLUMN_GAP = 2
@@ -180,7 +182,7 @@ class TextTable:
             writer.writerow(
                 row[place].replace(",", "").strip().removesuffix(NO_FIGURE)
                 if self.columns[place].number
-                else row[place].strip()
+                else to_csv_cell(row[place].strip())
                 for place in places
             )
         return text.getvalue()
