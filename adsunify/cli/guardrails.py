@@ -17,6 +17,7 @@ from adsunify.errors import invalid_input
 from adsunify.review.guardrails import describe_limits
 from adsunify.review.names import Candidate
 from adsunify.values.exact_json import Json, loads
+from adsunify.values.money import group_digits
 
 rule_file = click.argument(
     "rule_file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True)
@@ -228,10 +229,16 @@ def usage_parts(usage: Mapping[str, Json]) -> Iterator[str | output.TextTable]:
     yield f"since {usage['since']}, {usage['hours']} hours"
     for name in ("daily", "lifetime"):
         amount, currency = usage[name], usage["currency"]
-        limit = "no limit" if amount["limit"] is None else f"{amount['left']} left of {amount['limit']}"
-        yield f"{name:8} {amount['used']} {currency} used, {limit}"
+        limit = "no limit"
+        if amount["limit"] is not None:
+            limit = f"{group_digits(amount['left'])} left of {group_digits(amount['limit'])}"
+        yield f"{name:8} {group_digits(amount['used'])} {currency} used, {limit}"
     rows = [
-        (use["operationId"], use["hour"][:13], use["daily"], use["lifetime"], _yes_or_no(use["unknown"]))
+        (
+            *(use["operationId"], use["hour"][:13]),
+            *(group_digits(use[name]) for name in ("daily", "lifetime")),
+            _yes_or_no(use["unknown"]),
+        )
         for use in usage["uses"]
     ]
     if rows:

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from adsunify.errors import GuardrailRefused, RuleBreach
 from adsunify.plans.exposure import Amount, format_amount
-from adsunify.values.money import format_decimal
+from adsunify.values.money import format_decimal, group_digits
 
 from .evaluation import Breach
 
@@ -43,7 +43,7 @@ def describe_breach(breach: Breach) -> str:
     """Return a sentence that says what the rule allows and what the operation asks for."""
     rule, (member, _, name) = breach.rule, breach.member.partition(".")
     period, currency = PERIOD_WORDS.get(name, ""), breach.currency
-    limit, asked, fits = (_format(amount, currency) for amount in (breach.limit, breach.asked, breach.fits))
+    limit, asked, fits = (_format_words(amount, currency) for amount in (breach.limit, breach.asked, breach.fits))
     start = f'The guardrail "{rule.name}"'
     if member == "perOperation":
         return f"{start} allows one operation {limit} {currency} {period}; this one exposes or plans {asked}."
@@ -68,7 +68,7 @@ def _describe_room(breach: Breach, period: str) -> str:
     rule = breach.rule
     hours = 0 if rule.per_window is None else rule.per_window.hours
     limit, used, asked, fits = (
-        _format(amount, rule.currency) for amount in (breach.limit, breach.used, breach.asked, breach.fits)
+        _format_words(amount, rule.currency) for amount in (breach.limit, breach.used, breach.asked, breach.fits)
     )
     room = f"room for {limit} {rule.currency} {period} in {hours} hours"
     if fits is None:
@@ -81,8 +81,8 @@ def describe_approval(reason: RuleBreach) -> str:
     name = reason.member.partition(".")[2]
     start = f'A signed-in person must execute this, by the guardrail "{reason.rule}":'
     if reason.asked != "unknown":
-        amount = f"{reason.asked} {reason.currency} {PERIOD_WORDS[name]}"
-        return f"{start} it exposes or plans {amount}, which is above {reason.limit}."
+        asked, limit = (group_digits(amount or "") for amount in (reason.asked, reason.limit))
+        return f"{start} it exposes or plans {asked} {reason.currency} {PERIOD_WORDS[name]}, which is above {limit}."
     if reason.member == "maxIncreasePercent":
         return f"{start} it is not known by how many percent a budget grows."
     return f"{start} what it {'bids' if reason.member == 'maxBid' else 'can spend'} is not known."
@@ -90,3 +90,7 @@ def describe_approval(reason: RuleBreach) -> str:
 
 def _format(amount: Amount | None, currency: str | None) -> str | None:
     return None if amount is None else format_amount(amount, currency)
+
+
+def _format_words(amount: Amount | None, currency: str | None) -> str | None:
+    return None if amount is None else group_digits(format_amount(amount, currency))

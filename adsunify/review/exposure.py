@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 from adsunify.plans.exposure import NO_SPEND, Spend
 from adsunify.values.exact_json import Json
+from adsunify.values.money import group_digits
 
 NO_AMOUNT = "0"
 UNKNOWN_TEXT = "It is not known how much this can spend."
@@ -42,7 +42,7 @@ def describe_spend(spend: Mapping[str, Any], more: str) -> str | None:
 
     ``daily`` is known. ``more`` follows each amount.
     """
-    daily, lifetime, currency = _group_digits(spend["daily"]), _group_digits(spend["lifetime"]), spend["currency"]
+    daily, lifetime, currency = group_digits(spend["daily"]), group_digits(spend["lifetime"]), spend["currency"]
     if lifetime == NO_AMOUNT:
         return None if daily == NO_AMOUNT else f"{daily} {currency}{more} a day"
     each = "" if daily in (NO_AMOUNT, lifetime) else f"{daily} {currency}{more} a day"
@@ -52,8 +52,3 @@ def describe_spend(spend: Mapping[str, Any], more: str) -> str | None:
         return f"{each or more.strip() or 'any amount'}, without an end"
     whole = f"{lifetime} {currency}{more} in all"
     return f"{each}, {whole}" if each else whole
-
-
-def _group_digits(amount: str) -> str:
-    """Return an amount with separators between thousands; words stay."""
-    return f"{Decimal(amount):,f}" if amount[:1].isdigit() else amount

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from adsunify.values.exact_json import Json
-from adsunify.values.money import format_decimal
+from adsunify.values.money import format_decimal, group_digits
 
 PERIODS = (("daily", "a day"), ("lifetime", "in all"))
 
@@ -22,13 +22,17 @@ def describe_limits(rule: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
         parts = (
             []
             if limits is None
-            else [f"{limits[name]} {currency} {words}" for name, words in PERIODS if limits[name] is not None]
+            else [
+                f"{group_digits(limits[name])} {currency} {words}"
+                for name, words in PERIODS
+                if limits[name] is not None
+            ]
         )
         if parts:
             yield label, " and ".join(parts) + more
     if rule["maxIncreasePercent"] is not None:
         yield "growth in a day", f"{format_decimal(rule['maxIncreasePercent'])} %"
     if rule["maxBid"] is not None:
-        yield "highest bid", f"{rule['maxBid']} {currency}"
+        yield "highest bid", f"{group_digits(rule['maxBid'])} {currency}"
     if rule["blockedActions"]:
         yield "blocked", ", ".join(rule["blockedActions"])

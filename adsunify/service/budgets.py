@@ -7,6 +7,7 @@ from attrs import evolve
 from adsunify.plans.exposure import Exposure, format_amount
 from adsunify.plans.records import Plan
 from adsunify.store import guardrails
+from adsunify.values.money import group_digits
 
 from .core import Service
 
@@ -24,7 +25,8 @@ async def with_size_warning(service: Service, account_id: str, plan: Plan) -> Pl
     if largest is None or max(amounts) <= UNUSUAL_FACTOR * largest:
         return plan
     new, known = (
-        f"{format_amount(amount, exposure.currency)} {exposure.currency}" for amount in (max(amounts), largest)
+        f"{group_digits(format_amount(amount, exposure.currency))} {exposure.currency}"
+        for amount in (max(amounts), largest)
     )
     text = f"The budget of {new} is more than ten times the largest one read on this account so far, {known}."
     return evolve(plan, warnings=(*plan.warnings, text), risk="spend" if plan.risk == "low" else plan.risk)

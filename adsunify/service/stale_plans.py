@@ -32,6 +32,7 @@ from adsunify.plans.staleness import compare_plans, describe_refusal, make_diffe
 from adsunify.review.completion import join_sentences
 from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json, dumps
+from adsunify.values.money import group_digits
 
 from .core import Service
 from .network_session import NetworkSession
@@ -155,4 +156,6 @@ def _format(value: Json, currency: str | None) -> str:
     if value is None:
         return "not set"
     text = value if isinstance(value, str) else dumps(value)
+    if currency is not None and text.replace(".", "", 1).isdecimal():
+        text = group_digits(text)
     return f"{text[:MAX_VALUE_CHARACTERS]} {currency or ''}".rstrip()

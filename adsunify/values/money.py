@@ -114,6 +114,11 @@ def format_decimal(number: Decimal | int) -> str:
     return "0" if text == "-0" else text
 
 
+def group_digits(amount: str) -> str:
+    """Return an amount as people read it, with separators between thousands; words such as ``unbounded`` stay."""
+    return f"{Decimal(amount):,f}" if amount[:1].isdigit() else amount
+
+
 def format_decimals(numbers: Sequence[Decimal | int | None]) -> list[str | None]:
     """Format exact numbers as :func:`format_decimal` does; None stays None."""
     texts = ["" if number is None else str(number) for number in numbers]

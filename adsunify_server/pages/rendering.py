@@ -15,6 +15,7 @@ from attrs import frozen
 from adsunify.networks.registry import get_adapter
 from adsunify.review.completion import get_operation_state
 from adsunify.values.exact_json import Json, dumps
+from adsunify.values.money import group_digits
 
 from . import wording
 from .chart import format_share
@@ -92,6 +93,7 @@ def _make_environment() -> Environment:
         "spelled": format_value,
         "words": _code_to_words,
         "share": format_share,
+        "grouped": group_digits,
     }
     return environment
 

@@ -46,7 +46,7 @@ def test_a_rule_is_shown_in_words(both: Place, rule: Any) -> None:
         "Agents start small, active, version 1",
         "applies to       networks meta, google",
         "one operation    50.00 USD a day",
-        "all together     200.00 USD a day and 5000.00 USD in all in 24 hours",
+        "all together     200.00 USD a day and 5,000.00 USD in all in 24 hours",
         "approval above   25.00 USD a day",
         "growth in a day  50 %",
         "highest bid      2.50 USD",

@@ -57,6 +57,10 @@ async def test_a_rule_is_made_changed_and_deleted(site: Served) -> None:
         (changed,) = await site.admin.get("/guardrails")
         assert changed["version"] == 2 and changed["blockedActions"] == ["delete"]
         assert changed["perWindow"] == {"hours": 24, "daily": None, "lifetime": "500.00"}
+        large = {"perWindow": {"hours": 24, "daily": "1250000", "lifetime": None}}
+        await site.admin.send("PATCH", f"/guardrails/{rule['id']}", large)
+        page = await one.open("/guardrails")
+        assert "1,250,000.00 USD a day in 24 hours" in page.text and "0 of 1,250,000.00 USD a day" in page.text
         await one.follow("Evening agent")
         await one.send({}, button="Delete Evening agent")
         assert await site.admin.get("/guardrails") == []

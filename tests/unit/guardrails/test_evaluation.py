@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -415,3 +416,15 @@ def test_a_use_is_the_exposure(many: list[Guardrail], exposure: Exposure | None)
             amount = getattr(spend, name)
             assert getattr(use, name) == (amount if isinstance(amount, int) else 0)
         assert use.is_unknown == spend.is_unknown
+
+
+def test_sentences_group_the_digits_of_amounts_and_members_do_not() -> None:
+    limits = rule(per_operation=Limits(1_250_000 * UNIT), approval_above=Limits(1_000 * UNIT), per_window=WINDOW)
+    found = evaluate_rules([limits], subject(exposing(2_000_000 * UNIT)))
+    (breach,) = found.breaches
+    assert "1,250,000.00 USD a day; this one exposes or plans 2,000,000.00." in describe_breach(breach)
+    (reason,) = map(make_rule_breach, found.needs_person)
+    assert (reason.limit, reason.asked) == ("1000.00", "2000000.00")
+    assert "2,000,000.00 USD a day, which is above 1,000.00." in describe_approval(reason)
+    room = evolve(breach, member="perWindow.daily", used=999_999 * UNIT)
+    assert "of which 999,999.00 is used" in describe_breach(room)
