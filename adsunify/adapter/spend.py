@@ -22,7 +22,7 @@ from adsunify.adapter.native_money import MoneyUnit, is_number
 from adsunify.adapter.network import NativeEntity, Network, Setting
 from adsunify.adapter.settings import get_display_value, get_setting_pointer
 from adsunify.errors import InvalidInput
-from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, Spend
+from adsunify.plans.exposure import NO_SPEND, PERIOD_FIELD, UNKNOWN_SPEND, Amount, Spend
 from adsunify.plans.records import Change, Kind
 from adsunify.values.dates import get_timezone, parse_instant, to_local_days
 from adsunify.values.exact_json import Json
@@ -33,8 +33,6 @@ BUDGET_FIELDS: Mapping[str, Period | None] = {"budget": None, "dailyBudget": "da
 """The fields that hold budgets, with their period. The period of ``budget`` is that of its setting."""
 CAP_FIELDS = ("spendCap", "dailyCap")
 DATE_FIELDS = ("startAt", "endAt")
-PERIOD_FIELD = "budgetType"
-"""The name of the period of ``budget`` among the values of an entity: its amount alone does not say what it allows."""
 Moment = date | datetime | Literal["unknown"] | None
 """A day of the account (an end includes it), an instant (an end excludes it), or None: no start, no end."""
 _match_digits = re.compile(r"[0-9]{1,30}", re.ASCII).fullmatch

@@ -6,7 +6,7 @@ an end is ``unbounded``. An amount that no table can compute is ``unknown``; it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -123,6 +123,12 @@ class BudgetChange:
         return cls(value["kind"], value["entityId"], value["field"], value["before"], value["after"])
 
 
+PERIOD_FIELD = "budgetType"
+"""The name of the period of ``budget`` among the values of an entity: its amount alone does not say what it allows."""
+GUARD_MEMBERS = ("guards", "periodGuards")
+"""The members of the stored form with guards. The second has those of periods, which older servers do not know."""
+
+
 @frozen
 class Guard:
     """A value on which the exposure of a plan rests. It must be the same when the plan is executed.
@@ -201,8 +207,8 @@ class Exposure:
             value["highestBid"] = format_amount(self.highest_bid, self.currency)
         if self.budgets:
             value["budgets"] = [change.to_json() for change in self.budgets]
-        if self.guards:
-            value["guards"] = [guard.to_json() for guard in self.guards]
+        for member, guards in self._group_guards():
+            value[member] = [guard.to_json() for guard in guards]
         if self.activates:
             value["activates"] = True
         return value
@@ -217,6 +223,13 @@ class Exposure:
             Spend.from_json(value["planned"]),
             None if bid is None else parse_amount(bid),
             tuple(map(BudgetChange.from_json, value.get("budgets", ()))),
-            tuple(map(Guard.from_json, value.get("guards", ()))),
+            tuple(Guard.from_json(guard) for member in GUARD_MEMBERS for guard in value.get(member, ())),
             value.get("activates", False),
         )
+
+    def _group_guards(self) -> Iterator[tuple[str, Sequence[Guard]]]:
+        """Yield the guards of each member of the stored form that has any."""
+        for member, is_period in zip(GUARD_MEMBERS, (False, True), strict=True):
+            guards = [guard for guard in self.guards if (guard.field == PERIOD_FIELD) is is_period]
+            if guards:
+                yield member, guards

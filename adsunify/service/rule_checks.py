@@ -263,7 +263,7 @@ async def bind_spend(
     breaches = (*evaluation.breaches, *evaluation.unbounded)
     if breaches:
         await _record_breaches(service, actor, breaches, record.account_id, record.network, record.id)
-        raise make_refusal(_hide_rule_names(actor, breaches), is_bulk=record.call_spend is not None)
+        raise make_refusal(_hide_rule_names(actor, breaches), is_bulk=subject.call is not None)
     if evaluation.needs_person and not actor.can_approve:
         await _record_breaches(
             service, actor, evaluation.needs_person, record.account_id, record.network, record.id, can_freeze=False
@@ -282,11 +282,13 @@ async def _read_call(
     service: Service, rules: Sequence[Guardrail], record: OperationRecord, currency: str | None
 ) -> Sequence[CallPart] | None:
     """Return the operations of the call that prepared an operation, if a rule limits their sum."""
-    call = record.call_spend
-    if call is None or not any(rule.per_operation.has_limit for rule in rules):
+    if not any(rule.per_operation.has_limit for rule in rules):
         return None
-    if not isinstance(call, str):
-        return [CallPart(record.account_id, record.network, currency, *call)]
+    if record.call_spend is not None:
+        return [CallPart(record.account_id, record.network, currency, *record.call_spend)]
+    call = await service.store.read(change_sets.find_change_set_id, record.chain_id, record.id)
+    if call is None:
+        return None
     if call not in service.change_set_calls:
         members = await service.store.read(change_sets.list_members, call)
         if len(service.change_set_calls) >= MAX_CACHED_CHANGE_SETS:

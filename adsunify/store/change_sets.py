@@ -132,6 +132,9 @@ _LISTED_MEMBERS = Statement(
 _PLACES = Statement(
     select(change_set_members.c.account_id, change_set_members.c.network).where(_OF_CHANGE_SET).distinct()
 )
+_OF_OPERATION = Statement(
+    select(change_set_members.c.change_set_id).where(change_set_members.c.operation_id == bindparam("of_operation"))
+)
 _CANCEL = Statement(
     update(change_sets)
     .where(_THIS, or_(*(change_sets.c.status == status for status in OPEN_STATUSES)))
@@ -275,6 +278,16 @@ def list_change_sets(connection: Connection, launch_id: str, clock: Clock) -> li
     """Return the change sets of a launch, oldest first."""
     rows = _OF_LAUNCH.fetch_all(connection, {"of_launch": launch_id})
     return [_make_record(row, clock.now()) for row in rows]
+
+
+def find_change_set_id(connection: Connection, *operation_ids: str) -> str | None:
+    """Return the id of the change set that the first of these operations with one is a member of, or None."""
+    for operation_id in dict.fromkeys(operation_ids):
+        row = _OF_OPERATION.fetch_one_or_none(connection, {"of_operation": operation_id})
+        if row is not None:
+            change_set_id: str = row.change_set_id
+            return change_set_id
+    return None
 
 
 def list_members(connection: Connection, change_set_id: str, *, is_whole: bool = False) -> list[MemberRecord]:

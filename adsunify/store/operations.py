@@ -27,8 +27,8 @@ from .scopes import ACTOR_SCOPE, dump_scope, is_in_scope
 from .statement import Query, Statement
 from .undos import link_undo
 
-CallSpend = tuple[Spend, Spend] | str
-"""What all operations of a call expose and plan in one account, or the id of the change set whose members they are."""
+CallSpend = tuple[Spend, Spend]
+"""What all operations of a call expose and plan in one account."""
 
 
 @frozen
@@ -36,8 +36,8 @@ class OperationDraft:
     """An operation to be prepared.
 
     ``unified``: its plan comes from a brief, so its entities can be activated together. ``call_spend``: what all
-    operations of the call that prepares it expose and plan, or the id of the change set whose members they are; None if
-    the call prepares this operation alone.
+    operations of the call that prepares it expose and plan; None if the call prepares this operation alone, or a change
+    set, whose members say it.
     ``resumes``: where it carries on; None if it is the first operation of its chain.
     ``undoes``: the operation that it undoes. ``launch_id``: the launch that it belongs to.
     """
@@ -426,14 +426,14 @@ def make_body_removed_error(part: Literal["plan", "responses"]) -> Conflict:
 
 
 def dump_call_spend(call: CallSpend | None) -> Json:
-    """Return the stored form: exposure and planned budgets, each with its daily and its lifetime amount, or the id."""
-    return call if call is None or isinstance(call, str) else [[spend.daily, spend.lifetime] for spend in call]
+    """Return the stored form: exposure and planned budgets, each with its daily and its lifetime amount."""
+    return None if call is None else [[spend.daily, spend.lifetime] for spend in call]
 
 
 def load_call_spend(stored: Json) -> CallSpend | None:
     """Read what :func:`dump_call_spend` wrote."""
-    if stored is None or isinstance(stored, str):
-        return stored
+    if stored is None:
+        return None
     exposed, planned = (Spend(*amounts) for amounts in stored)
     return exposed, planned
 

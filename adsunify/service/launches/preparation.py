@@ -234,8 +234,6 @@ def _make_planned_member(record: ChangeSetRecord, member: _Member) -> PlannedMem
     planned, stored = member.planned, member.record
     assert planned is not None
     draft = planned.make_draft(stored.account_id, planned.plan, record.launch_id)
-    if draft.call_spend is None:
-        draft = evolve(draft, call_spend=record.id)
     view = planned.plan.as_json.get("exposure", {})
     exposure = {"exposure": view.get("exposure"), "planned": view.get("planned")}
     return PlannedMember(stored.n, stored.key, draft, exposure, planned.found, planned.replaced)
