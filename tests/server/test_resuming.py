@@ -25,6 +25,7 @@ from adsunify.store.schema import operations
 from adsunify.store.verdicts import save_verdicts
 
 from .served import Served
+from .test_guardrails import guarded
 from .test_operations import CREATES, networks, prepare_campaign
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -201,6 +202,30 @@ async def test_a_late_receipt_stops_the_resumption(server: Served) -> None:
     assert (problem["code"], server.networks.writes()) == ("outcome_changed", writes)
     fresh = await resume(server, tail["id"])
     assert fresh["plan"]["carried"] == {key: {"outputs": {"id": "77"}, "items": []}}
+
+
+@pytest.mark.parametrize(("verdict", "used"), [("not_applied", "0"), ("applied", "20.00")])
+async def test_a_settlement_gives_a_window_back_what_was_not_written(server: Served, verdict: str, used: str) -> None:
+    """An outcome that is not known stays counted until a person says that nothing was written."""
+    source = await prepare_campaign(server, "meta")
+    created = await finish(server, source)
+    body = {"accountId": created["accountId"], "sourceOperationId": source}
+    activation = (await server.admin.post("/activate", body, 201))["id"]
+    window = {"hours": 24, "daily": "100", "lifetime": None}
+    async with guarded(server, currency="USD", perWindow=window) as rule:
+
+        async def read_used() -> str:
+            return str((await server.admin.get(f"/guardrails/{rule}/usage"))["daily"]["used"])
+
+        await server.networks.fault("meta", "reset_before", method="POST", path="/v26.0/*")
+        await server.admin.problem(400, "POST", f"/operations/{activation}/execute", {"confirmed": True})
+        assert (await server.admin.get(f"/operations/{activation}"))["status"] == "unknown"
+        assert await read_used() == "20.00"
+        await settle(server, activation, verdict)
+        assert await read_used() == used
+        tail = await resume(server, activation)
+        assert (await finish(server, tail["id"]))["status"] == "succeeded"
+        assert await read_used() == "20.00"
 
 
 # -- who settles, and what ----------------------------------------------------------------------------------------
