@@ -310,7 +310,11 @@ def _parse_flag(before: Json, after: Json) -> Json:
 
 
 def join_plans(action: Action, plans: Sequence[Plan], warnings: Sequence[str]) -> Plan:
-    """Join plans that expose nothing into one. Their steps are independent, and get keys of their own."""
+    """Join plans into one. Their steps are independent, and get keys of their own.
+
+    Either they expose nothing, or they activate again what an undone activation made: then the first is about the
+    campaign, whose exposure counts everything below it.
+    """
     steps: list[Step] = []
     for number, plan in enumerate(plans, 1):
         keys: Mapping[str, str] = {step.key: f"{number}_{step.key}" for step in plan.steps}
