@@ -286,7 +286,7 @@ async def _read_call(
         return None
     if record.call_spend is not None:
         return [CallPart(record.account_id, record.network, currency, *record.call_spend)]
-    call = await service.store.read(change_sets.find_change_set_id, record.chain_id, record.id)
+    call = await service.store.read(change_sets.find_change_set_id, record.chain_id)
     if call is None:
         return None
     if call not in service.change_set_calls:

@@ -19,6 +19,7 @@ from . import cancellation, launches, operations
 from .clock import Clock, new_id
 from .ledger import record_entry
 from .schema import change_set_members, change_sets
+from .schema import operations as operation_rows
 from .statement import Statement
 
 
@@ -132,8 +133,12 @@ _LISTED_MEMBERS = Statement(
 _PLACES = Statement(
     select(change_set_members.c.account_id, change_set_members.c.network).where(_OF_CHANGE_SET).distinct()
 )
-_OF_OPERATION = Statement(
-    select(change_set_members.c.change_set_id).where(change_set_members.c.operation_id == bindparam("of_operation"))
+_OF_CHAIN = Statement(
+    select(change_set_members.c.change_set_id)
+    .join(operation_rows, operation_rows.c.id == change_set_members.c.operation_id)
+    .where(or_(operation_rows.c.id == bindparam("of_chain"), operation_rows.c.chain_id == bindparam("of_chain")))
+    .order_by(operation_rows.c.id)
+    .limit(1)
 )
 _CANCEL = Statement(
     update(change_sets)
@@ -280,14 +285,10 @@ def list_change_sets(connection: Connection, launch_id: str, clock: Clock) -> li
     return [_make_record(row, clock.now()) for row in rows]
 
 
-def find_change_set_id(connection: Connection, *operation_ids: str) -> str | None:
-    """Return the id of the change set that the first of these operations with one is a member of, or None."""
-    for operation_id in dict.fromkeys(operation_ids):
-        row = _OF_OPERATION.fetch_one_or_none(connection, {"of_operation": operation_id})
-        if row is not None:
-            change_set_id: str = row.change_set_id
-            return change_set_id
-    return None
+def find_change_set_id(connection: Connection, chain_id: str) -> str | None:
+    """Return the id of the change set that the first operation of a chain with one is a member of, or None."""
+    row = _OF_CHAIN.fetch_one_or_none(connection, {"of_chain": chain_id})
+    return None if row is None else str(row.change_set_id)
 
 
 def list_members(connection: Connection, change_set_id: str, *, is_whole: bool = False) -> list[MemberRecord]:
