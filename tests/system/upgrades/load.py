@@ -31,7 +31,12 @@ class Fleet:
     operations: list[str] = field(factory=list)
 
     async def call(self, url: str, method: str, path: str, expected: int, **content: Any) -> Any:
-        """One request; what is not answered as expected is a failure. Returns the ``data`` of the answer."""
+        """One request; what is not answered as expected is a failure. Returns the ``data`` of the answer.
+
+        A server that gets no requests any more is replaced by another one, as a proxy does.
+        """
+        if url not in self.urls:
+            url = self.urls[0]
         while True:
             try:
                 answer = await self.client.request(method, f"{url}/{path}", **content)
@@ -64,8 +69,6 @@ class Fleet:
         """Execute to the end; what is handed back is continued, by another server where that one is gone."""
         while True:
             path = f"operations/{operation_id}/execute"
-            if url not in self.urls:
-                url = self.urls[0]
             shown: Mapping[str, Any] = await self.call(url, "POST", path, 200, json={"confirmed": True})
             if shown.get("nextAction") != "execute":
                 return shown
