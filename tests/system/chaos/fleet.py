@@ -105,7 +105,6 @@ class Member:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _try_to_start(self) -> bool:
-        self._is_signalled = False
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "adsunify", *self.arguments, "--database", self.place.database),
@@ -115,6 +114,7 @@ class Member:
                 stdout=PIPE if self.says_ready else DEVNULL,
                 stderr=log,
             )
+        self._is_signalled = False  # only now: until then ``process`` is the one that a signal has ended
         if self.says_ready:
             assert self.process.stdout is not None
             line = await self.process.stdout.readline()
