@@ -235,7 +235,7 @@ class Inspector:
     async def _find_doubt(
         self, found: Mapping[str, ParsedEntity], unproven: Sequence[ParsedEntity]
     ) -> ItemDecision | None:
-        """Return why the entities found for a request may be another write's; None if nothing says so.
+        """Return why the entities found for a request may be another write's; None if there is no such sign.
 
         The operation wrote nothing after the request, so an entity that it created has no other children.
         """
