@@ -20,11 +20,11 @@ from adsunify.adapter.network import NativeEntity, Network, Setting, get_level
 from adsunify.adapter.settings import (
     BID_FIELDS,
     _get_minimum,
-    _to_account_day,
     find_lock_reason,
     get_display_value,
     get_setting_pointer,
     list_settings,
+    to_account_day,
     to_account_time,
 )
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input, raise_if_issues
@@ -391,7 +391,7 @@ def _to_native_value(
     if setting.unit == "instant" and network.time is not None:
         return network.time.format(network.time.parse_text(plain, path, network.title))
     if setting.unit == "day":
-        return _to_account_day(network, account, setting.field, plain, path)
+        return to_account_day(network, account, setting.field, plain, path)
     if setting.unit == "choice" and plain not in setting.choices:
         raise invalid_input(path, "choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
     if setting.unit == "flag":

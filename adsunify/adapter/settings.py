@@ -53,7 +53,7 @@ def to_account_time(account: Account, now: datetime | None) -> datetime | None:
     return now if now is None or account.timezone is None else now.astimezone(get_timezone(account.timezone))
 
 
-def _to_account_day(network: Network, account: Account, field_: str, value: str, path: str) -> str:
+def to_account_day(network: Network, account: Account, field_: str, value: str, path: str) -> str:
     """Return the account's day (YYYY-MM-DD) of a date or an instant that is given for ``startAt`` or ``endAt``.
 
     A start must be the first instant of its day. An end inside a day means through that day, and an end at midnight

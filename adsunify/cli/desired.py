@@ -18,9 +18,9 @@ from adsunify.review.names import is_whole_id
 from adsunify.values.exact_json import Json, dumps
 
 from . import output
+from .change_sets import Tracker, change_set_parts, confirm_change_set, exit_unless_succeeded, report_stop
 from .completion import account_argument
 from .files import load_document
-from .launches import Tracker, change_set_parts, confirm_change_set, exit_unless_succeeded, report_stop
 from .names import choose_accounts, find_account
 from .options import Target, data_option, document_argument, idempotency_option, target_options
 from .progress import show_progress

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from adsunify.execution.state import MAX_STORED_RESPONSE_BYTES, ItemReceipt
 from adsunify.http.messages import Response
-from adsunify.http.redaction import _SECRET_NAME_PATTERN, _UNSTORABLE_PATTERN, REDACTED, redact_text
+from adsunify.http.redaction import REDACTED, SECRET_NAME_PATTERN, UNSTORABLE_PATTERN, redact_text
 from adsunify.plans.records import Outputs
 from adsunify.values.exact_json import Json, dumps, quote_string
 
@@ -84,12 +84,12 @@ class _BodyRedactor:
         redacted: dict[str, Json] = {}
         self.budget -= 3
         for name, member in value.items():
-            name = _UNSTORABLE_PATTERN.sub("\ufffd", name[:MAX_ID_LENGTH])
+            name = UNSTORABLE_PATTERN.sub("\ufffd", name[:MAX_ID_LENGTH])
             self.budget -= len(quote_string(name)) + 2
             if self.budget <= 0:
                 redacted[TRUNCATED] = True
                 break
-            secret = isinstance(member, str | Mapping | list) and _SECRET_NAME_PATTERN.search(name) is not None
+            secret = isinstance(member, str | Mapping | list) and SECRET_NAME_PATTERN.search(name) is not None
             self.budget -= len(REDACTED) + 3 if secret else 0
             redacted[name] = REDACTED if secret else self.redact(member, depth + 1)
         return redacted

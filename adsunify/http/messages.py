@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from attrs import field, frozen
 
-from adsunify.values.exact_json import Json, _parse_response_json
+from adsunify.values.exact_json import Json, parse_response_json
 
 MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
@@ -150,7 +150,7 @@ class Response:
         if answer == "bytes" and status < 300:
             return cls(status, lower, content, "bytes", size)
         try:
-            return cls(status, lower, _parse_response_json(content), "json", size)
+            return cls(status, lower, parse_response_json(content), "json", size)
         except ValueError as reason:
             return cls(status, lower, f"not JSON: {str(reason)[:80]}", "unreadable", size)
 

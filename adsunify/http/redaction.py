@@ -12,9 +12,10 @@ MAX_CODE_LENGTH = 200
 
 REDACTED = "[redacted]"
 
-_SECRET_NAME_PATTERN = re.compile(
+SECRET_NAME_PATTERN = re.compile(
     r"token|secret|password|passwd|authorization|api_?-?key|private_?-?key|credential|cookie", re.I
 )
+"""Matches the name of a member that may hold a secret."""
 _SECRET_TEXT_PATTERN = re.compile(
     r"((?:token|secret|password|api_?key|signature|proof)[\w-]{0,40}(?:=|[\"']\s*:\s*[\"']))[^&\s\"'<>]+"
     r"|((?:token|bearer)\W{1,3})(?=[\w.|~+/=-]{0,128}[0-9])[\w.|~+/=-]{16,}",
@@ -25,7 +26,8 @@ _SECRET_TEXT_PATTERN = re.compile(
 A token has a digit among its first 129 characters, which distinguishes it from prose. The bound keeps the search
 linear.
 """
-_UNSTORABLE_PATTERN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+UNSTORABLE_PATTERN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""Matches the characters that PostgreSQL or UTF-8 cannot hold, and control characters."""
 
 REQUEST_ID_HEADERS = (
     "x-request-id",
@@ -44,7 +46,7 @@ REQUEST_ID_HEADERS = (
 def redact_text(text: object, longest: int = MAX_TEXT_LENGTH) -> str:
     """Return a text that may be stored: cut to ``longest`` characters, with secrets redacted."""
     redacted = _SECRET_TEXT_PATTERN.sub(rf"\1\2{REDACTED}", str(text)[:longest])
-    return _UNSTORABLE_PATTERN.sub("\ufffd", redacted)
+    return UNSTORABLE_PATTERN.sub("\ufffd", redacted)
 
 
 def redact_error(error: NativeErrorDetails) -> NativeErrorDetails:

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.network import Network, Setting, SettingUnit
-from adsunify.adapter.settings import _to_account_day, list_settings
+from adsunify.adapter.settings import list_settings, to_account_day
 from adsunify.errors import InvalidInput
 from adsunify.plans.records import Change, Kind
 from adsunify.values.comparison import to_comparable
@@ -94,7 +94,7 @@ def _parse_value(network: Network, account: Account, setting: Setting | None, va
 
 def _parse_day(network: Network, account: Account, setting: Setting, value: Json) -> object:
     try:
-        return _to_account_day(network, account, setting.field, str(value), setting.field)
+        return to_account_day(network, account, setting.field, str(value), setting.field)
     except InvalidInput:
         return value
 

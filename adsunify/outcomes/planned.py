@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -13,7 +12,7 @@ from adsunify.http.messages import Request
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Outputs, Plan, Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_value, parse_id, split_pointer
+from adsunify.values.json_pointer import find_object, get_value, parse_id, split_pointer
 
 
 @frozen
@@ -80,7 +79,7 @@ def _build_entity(
         kind, members = native if level is None else level.kind, {native: written}
     else:
         level = levels.get(step.kind)
-        members = content if level is None else _find_named_object(level, content)
+        members = content if level is None else _find_members(level, content)
     entity_id = step.entity
     if step.action != "create" and level is not None and entity_id is None:
         entity_id = _find_entity_id(level, content if operand is None else operand[1])
@@ -100,17 +99,11 @@ def _read_operation(content: Json) -> tuple[str, Mapping[str, Json]] | None:
     return None
 
 
-def _find_named_object(level: Level, content: Json) -> Json:
-    """Return the object in the content that has a name; some networks wrap it in other objects."""
-    waiting = deque([content])
-    while waiting and level.name:
-        part = waiting.popleft()
-        if isinstance(part, Mapping):
-            if isinstance(get_value(part, level.name), str):
-                return part
-            waiting.extend(part.values())
-        elif isinstance(part, list):
-            waiting.extend(part)
+def _find_members(level: Level, content: Json) -> Json:
+    """Return the object in the content that has a name, or else the innermost one; some networks wrap it in others."""
+    named = find_object(content, level.name) if level.name else None
+    if named is not None:
+        return named
     while isinstance(content, Mapping) and len(content) == 1 and isinstance(next(iter(content.values())), Mapping):
         content = next(iter(content.values()))
     return content

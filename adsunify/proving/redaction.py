@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 from attrs import define, field
 
-from adsunify.http.redaction import _SECRET_NAME_PATTERN
+from adsunify.http.redaction import SECRET_NAME_PATTERN
 from adsunify.values.exact_json import Json, dumps
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,24}")
@@ -94,7 +94,7 @@ class Redactor:
 
 def _is_secret(member: str) -> bool:
     """Whether a member holds a secret; ``authorizationError`` of Google holds a code."""
-    return _SECRET_NAME_PATTERN.search(member) is not None and not member.lower().endswith("error")
+    return SECRET_NAME_PATTERN.search(member) is not None and not member.lower().endswith("error")
 
 
 def _list_people(value: Json) -> Iterator[str]:

@@ -5,7 +5,6 @@ It sends no request. The pointers of the SETTINGS tables also fit the bodies of 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -21,7 +20,7 @@ from adsunify.guardrails.payloads import list_status_fields
 from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_value
+from adsunify.values.json_pointer import find_object, get_value
 
 
 @frozen
@@ -129,7 +128,8 @@ def _find_sent_entities(network: Network, step: Mapping[str, Any]) -> Iterator[t
             yield level, batch
             continue
         sent = body if body is not None else dict(parse_qsl(urlsplit(step["path"]).query))
-        yield level, _find_named_object(level, sent)
+        named = find_object(sent, level.name) if level.name else None  # some networks wrap it in other objects
+        yield level, {} if named is None else named
 
 
 def _read_batch(body: Json) -> NativeEntity | None:
@@ -142,20 +142,6 @@ def _read_batch(body: Json) -> NativeEntity | None:
         for name, operand in operation.items()
         if "create" in operand
     }
-
-
-def _find_named_object(level: Level, body: Json) -> NativeEntity:
-    """Return the object in the body that has a name; some networks wrap it in other objects."""
-    waiting = deque([body])
-    while waiting and level.name:
-        part = waiting.popleft()
-        if isinstance(part, Mapping):
-            if isinstance(get_value(part, level.name), str):
-                return part
-            waiting.extend(part.values())
-        elif isinstance(part, list):
-            waiting.extend(part)
-    return {}
 
 
 def _list_output_ids(operation: Mapping[str, Any], key: str, first: str) -> list[str]:

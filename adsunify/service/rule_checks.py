@@ -122,7 +122,8 @@ async def check_plans(
     if not rules:
         return list(plans)
     lowest = await _find_lowest_budgets(service, rules, account_id, plans)
-    parts = call or [make_call_part(account_id, plan) for plan in plans]
+    if call is None and len(plans) > 1:
+        call = [make_call_part(account_id, plan) for plan in plans]
     evaluations = [
         evaluate_rules(
             rules,
@@ -134,7 +135,7 @@ async def check_plans(
                 callers=callers,
                 exposure=plan.exposure,
                 lowest=lowest,
-                call=parts,
+                call=call,
             ),
         )
         for plan in plans

@@ -191,7 +191,7 @@ def _find_repeated_members(whole: Json) -> Iterator[tuple[str | int, ...]]:
             pending += (((*at, position), member) for position, member in enumerate(value))
 
 
-def _parse_response_json(data: bytes) -> Json:
+def parse_response_json(data: bytes) -> Json:
     """Parse JSON as :func:`loads` does. Too many values and deep nesting are refused as well."""
     if len(data) > MAX_RESPONSE_VALUES and sum(data.count(mark) for mark in (b",", b"{", b"[")) > MAX_RESPONSE_VALUES:
         raise ValueError("the JSON holds too many values")

@@ -7,6 +7,7 @@ raise :class:`~adsunify.errors.ProviderUnreadable`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -47,6 +48,20 @@ def get_value(value: Json, pointer: str, default: Json = None) -> Json:
         if value is MISSING:
             return default
     return value
+
+
+def find_object(content: Json, pointer: str) -> Mapping[str, Json] | None:
+    """Return the outermost object in the content in which the pointer leads to a text; None if there is none."""
+    waiting = deque([content])
+    while waiting:
+        part = waiting.popleft()
+        if isinstance(part, Mapping):
+            if isinstance(get_value(part, pointer), str):
+                return part
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+    return None
 
 
 def set_value(value: Json, pointer: str, new: Json) -> None:

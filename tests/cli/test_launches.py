@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adsunify.answers import ChangeSet
-from adsunify.cli.launches import Tracker, change_set_parts, totals_table
+from adsunify.cli.change_sets import Tracker, change_set_parts, totals_table
 from adsunify.models.yaml_text import format_yaml
 
 from .conftest import Networks, Place

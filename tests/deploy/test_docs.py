@@ -47,7 +47,9 @@ def test_the_end_of_all_servers_and_workers_is_awaited_and_of_nothing_else() -> 
     """The pods of a job stay after its end, so a wait for their deletion would fail."""
     (line,) = [line for line in LINES if "--for=delete" in line]
     words = shlex.split(line)
-    label, names = re.fullmatch(r"(\S+) in \((.+)\)", words[words.index("-l") + 1]).groups()  # type: ignore[union-attr]
+    selector = re.fullmatch(r"(\S+) in \((.+)\)", words[words.index("-l") + 1])
+    assert selector is not None
+    label, names = selector.groups()
     awaited = {
         one["kind"]
         for one in load_manifests("Deployment", "Job")

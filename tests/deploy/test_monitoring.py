@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, get_args
 
 import httpx
@@ -76,11 +77,11 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Metrics,
         process("worker", *options, ADSUNIFY_DATABASE_URL=database) as worker,
     ):
         server_metrics, ready = read_metrics_address(server), first_line(server)
-        api = {"base_url": f"{ready['baseUrl']}/api/v1/ads", "trust_env": False, "timeout": 60.0}
-        with httpx.Client(**api) as stranger:  # type: ignore[arg-type]
+        open_api = partial(httpx.Client, base_url=f"{ready['baseUrl']}/api/v1/ads", trust_env=False, timeout=60.0)
+        with open_api() as stranger:
             for _ in range(3):
                 stranger.get("/keys", headers={"Authorization": "Bearer adu_AAAAAAAA_wrong"})
-        with httpx.Client(**api, headers={"Authorization": f"Bearer {ready['apiKey']}"}) as client:  # type: ignore[arg-type]
+        with open_api(headers={"Authorization": f"Bearer {ready['apiKey']}"}) as client:
             webhook = client.post("/webhooks", json={"url": hook}).json()["data"]
             assert client.post(f"/webhooks/{webhook['webhookId']}/test", json={}).status_code == 202
             account = next(one["accountId"] for one in ready["accounts"] if one["network"] == "meta")

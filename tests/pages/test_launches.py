@@ -33,11 +33,11 @@ async def find_accounts(site: Served, *networks: str) -> dict[str, str]:
 
 def make_document(accounts: Mapping[str, str], name: str, **wrong: Any) -> dict[str, Any]:
     """A launch with the brief of each network; ``wrong`` are members of the first one."""
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"accountId": id_, "key": code, "campaign": brief(code, name=f"{name} {code}")}
         for code, id_ in accounts.items()
     ]
-    cells[0]["campaign"] |= wrong  # type: ignore[operator]
+    cells[0]["campaign"] |= wrong
     return {"name": name, "campaign": {}, "accounts": cells}
 
 

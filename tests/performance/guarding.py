@@ -33,8 +33,9 @@ RULES = 100
 MATCHING = (3, RULES)
 """How many of the guardrails match; the first of these has the goal."""
 GOAL = at_most(1.05)
-PREPARES = 40
-EXECUTES = 12
+PREPARES = 400
+EXECUTES = 24
+"""With these numbers, one round takes between half a second and one second."""
 CREATE = next(endpoint for endpoint in ENDPOINTS if endpoint.operation_id == "post_create")
 EXPOSURE = Exposure("USD", Spend(25_000_000, "unbounded"), Spend(25_000_000, "unbounded"))
 PLAN = evolve(chain(), exposure=EXPOSURE)

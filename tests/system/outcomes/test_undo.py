@@ -23,7 +23,7 @@ from tests.outcomes.matrix import get_network, list_briefs, load_brief
 
 from . import IS_LONG
 
-CHANGES = 840 if IS_LONG else 20
+CHANGES = 840 if IS_LONG else 10
 """How many changes of each network are applied: in the long form more than 10,000 of all networks on each engine."""
 BRIEFS = 45 if IS_LONG else 1
 SEED = int(os.environ.get("ADSUNIFY_OUTCOMES_SEED", "16"))
