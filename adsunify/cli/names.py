@@ -114,7 +114,7 @@ def find_operation(client: Ads, text: str, path: str = "OPERATION") -> Operation
             Candidate(operation.id, (), f"{operation.action} on {operation.network}, {operation.status}")
             for operation in latest
         ]
-        choose_candidate(path, "operation", text, labels)
+        return client.operations.get(choose_candidate(path, "operation", text, labels).id)
     return client.operations.get(matches[0].id)
 
 

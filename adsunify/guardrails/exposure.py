@@ -7,6 +7,7 @@ plan can spend", has the rules. What cannot be computed is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
@@ -67,7 +68,7 @@ from adsunify.guardrails.payloads import (
 )
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.exposure import NO_SPEND, UNKNOWN_SPEND, Amount, Exposure, Guard, Spend
+from adsunify.plans.exposure import CHILDREN_FIELDS, NO_SPEND, UNKNOWN_SPEND, Amount, Exposure, Guard, Spend
 from adsunify.plans.records import Kind, Plan
 from adsunify.values.exact_json import Json
 
@@ -119,13 +120,15 @@ class ExposureReader:
     """Flows that read what the exposure of a plan needs, for one account. A reader serves one plan.
 
     If a read fails, the result is an unknown exposure and no error, unless the network throttles or refuses the token.
-    ``settings_by_entity`` has what was read of each entity, by kind and id.
+    ``settings_by_entity`` has what was read of each entity, by kind and id. ``children_guards`` has the numbers of
+    entities below those whose children decide how much they can spend.
     """
 
     adapter: Adapter
     account: Account
     now: datetime | None
     settings_by_entity: dict[tuple[str, str], SpendSettings] = attrs.field(factory=dict, init=False, eq=False)
+    children_guards: dict[Guard, None] = attrs.field(factory=dict, init=False, eq=False)
 
     @property
     def network(self) -> Network:
@@ -167,22 +170,27 @@ class ExposureReader:
     def fetch_guarded_values(self, guards: Sequence[Guard]) -> Flow[dict[tuple[str, str, str], str | int | None]]:
         """Read the present values of guards, by kind, entity and field. An entity that is gone has none."""
         found: dict[tuple[str, str, str], str | int | None] = {}
-        for kind in dict.fromkeys(guard.kind for guard in guards):
-            ids = list(dict.fromkeys(guard.entity_id for guard in guards if guard.kind == kind))
-            try:
-                entities = [(yield from self._fetch_entity(_to_kind(kind), ids[0]))]
-            except ProviderNotFound:
-                continue
-            if len(ids) > 1 and entities[0].parent_id is not None:
-                parent_kind = get_level(self.network, kind).parent_kind
-                parent = evolve(entities[0], kind=parent_kind, id=entities[0].parent_id)
-                entities = list((yield from self._fetch_children(parent, kind)) or ())
-            for entity in entities:
-                bids = read_bids(self.network, self.account, kind, entity.native)
-                status = (STATUS_FIELD, entity.status)
-                for name, value in (status, *self._read(entity).list_values(), *bids.items()):
-                    found[kind, entity.id, name] = value
-        return found
+        numbers: dict[tuple[str, str, str], str] = {}
+        listed: set[str] = set()
+        for guard in guards:
+            if guard.field in CHILDREN_FIELDS:
+                kind = CHILDREN_FIELDS[guard.field]
+                listed.add(kind)
+                parent = ParsedEntity(guard.kind, guard.entity_id, None, None, None, None, {})
+                children = yield from self._fetch_children(parent, kind)
+                for child in children or ():
+                    found |= self._list_present_values(child)
+                numbers[guard.kind, guard.entity_id, guard.field] = _count(children)
+        for kind, entity_id in dict.fromkeys((one.kind, one.entity_id) for one in guards if one.kind not in listed):
+            with suppress(ProviderNotFound):
+                found |= self._list_present_values((yield from self._fetch_entity(_to_kind(kind), entity_id)))
+        return found | {place: number for place, number in numbers.items() if place[:2] in {one[:2] for one in found}}
+
+    def _list_present_values(self, entity: ParsedEntity) -> dict[tuple[str, str, str], str | int | None]:
+        """Return the values of an entity that can be guarded, by kind, entity and field."""
+        bids = read_bids(self.network, self.account, _to_kind(entity.kind), entity.native)
+        values = ((STATUS_FIELD, entity.status), *self._read(entity).list_values(), *bids.items())
+        return {(entity.kind, entity.id, name): value for name, value in values}
 
     # -- actions --------------------------------------------------------------------------------------------------
 
@@ -339,12 +347,13 @@ class ExposureReader:
         return settings
 
     def _list_guards(self) -> tuple[Guard, ...]:
-        """Return a guard for each value of all entities that were read."""
-        return tuple(
+        """Return a guard for each value of all entities that were read, and for the numbers of their children."""
+        values = (
             Guard(kind, entity_id, name, value)
             for (kind, entity_id), settings in self.settings_by_entity.items()
             for name, value in settings.list_values()
         )
+        return (*values, *self.children_guards)
 
     def _fetch_entity(self, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
         return (yield from self.adapter.reads.fetch_editable_entity(self.account, kind, entity_id))
@@ -376,7 +385,7 @@ class ExposureReader:
         below = self._find_kind_below(entity.kind, "budget")
         if below is None:
             return None
-        children = (yield from self._fetch_children(entity, below)) if entity.id else ()
+        children = (yield from self._fetch_guarded_children(entity, below)) if entity.id else ()
         if children is None:
             return None
         held = [(child, self._read(child)) for child in children if child.status != "deleted"]
@@ -400,7 +409,7 @@ class ExposureReader:
         below = self._find_kind_below(entity.kind, "endAt")
         if settings.end is not None or below is None or not entity.id or not is_whole:
             return settings
-        children = [self._read(child) for child in (yield from self._fetch_children(entity, below)) or ()]
+        children = [self._read(child) for child in (yield from self._fetch_guarded_children(entity, below)) or ()]
         return find_widest_run(settings, children, self.account.timezone)
 
     def _fetch_parent(self, entity: ParsedEntity) -> Flow[ParsedEntity]:
@@ -432,6 +441,13 @@ class ExposureReader:
         """Return the kind of the level below that has this setting; None if it has none."""
         kinds = [level.kind for level in self.network.levels if level.parent_kind == kind]
         return next((below for below in kinds if self._has_setting(below, field)), None)
+
+    def _fetch_guarded_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
+        """Return the entities of a kind below ``entity``, as :meth:`_fetch_children`, and guard their number."""
+        children = yield from self._fetch_children(entity, kind)
+        field = next(field for field, below in CHILDREN_FIELDS.items() if below == kind)
+        self.children_guards[Guard(entity.kind, entity.id, field, _count(children))] = None
+        return children
 
     def _fetch_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
         """Return the entities of a kind below ``entity``; None if they are more than :data:`MAX_DESCENDANTS`."""
@@ -479,6 +495,13 @@ class ExposureReader:
 def _return_no_holders() -> Flow[tuple[Holder, ...] | None]:
     yield from ()
     return ()
+
+
+def _count(children: Iterable[ParsedEntity] | None) -> str:
+    """Return the number of the entities that are not deleted, as a guard has it."""
+    if children is None:
+        return f"more than {MAX_DESCENDANTS}"
+    return str(sum(child.status != "deleted" for child in children))
 
 
 def _to_kind(kind: str) -> Kind:

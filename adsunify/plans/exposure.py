@@ -125,8 +125,12 @@ class BudgetChange:
 
 PERIOD_FIELD = "budgetType"
 """The name of the period of ``budget`` among the values of an entity: its amount alone does not say what it allows."""
-GUARD_MEMBERS = ("guards", "periodGuards")
-"""The members of the stored form with guards. The second has those of periods, which older servers do not know."""
+CHILDREN_FIELDS: Mapping[str, str] = {"adGroups": "adGroup", "ads": "ad"}
+"""The names of the numbers of entities below an entity among its guarded values, with the kind of these entities."""
+GUARD_MEMBERS = ("guards", "laterGuards")
+"""The members of the stored form with guards. The second has those that servers of version 0.1 do not know."""
+LATER_FIELDS = (PERIOD_FIELD, *CHILDREN_FIELDS)
+"""The fields of the guards in the second member."""
 
 
 @frozen
@@ -136,8 +140,8 @@ class Guard:
     Attributes:
         kind: the kind of the entity.
         field: the name of the setting.
-        value: the value as it was read: an amount in micro-units, a period, an instant or a day as text, None if it is
-            not set, or ``unknown``.
+        value: the value as it was read: an amount in micro-units, a period, an instant, a day or a number of entities
+            as text, None if it is not set, or ``unknown``.
         planned: the amount that the plan sets, in micro-units. A present value that is not lower is accepted as well:
             the plan then only lowers it.
     """
@@ -229,7 +233,7 @@ class Exposure:
 
     def _group_guards(self) -> Iterator[tuple[str, Sequence[Guard]]]:
         """Yield the guards of each member of the stored form that has any."""
-        for member, is_period in zip(GUARD_MEMBERS, (False, True), strict=True):
-            guards = [guard for guard in self.guards if (guard.field == PERIOD_FIELD) is is_period]
+        for member, is_later in zip(GUARD_MEMBERS, (False, True), strict=True):
+            guards = [guard for guard in self.guards if (guard.field in LATER_FIELDS) is is_later]
             if guards:
                 yield member, guards

@@ -24,6 +24,15 @@ networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 NOTHING = ("0", "0")
 LATER = "2030-02-20T09:00:00Z"
+AD_GROUPS_DECIDE = {
+    "meta": "adset",
+    "tiktok": "adgroup",
+    "snapchat": "adsquad",
+    "reddit": "ad_group",
+    "x": "line_item",
+}
+"""Networks whose ad groups decide how much a campaign of the sample briefs can spend, by budgets or ends, and the
+native kind of an ad group there."""
 
 
 @pytest.fixture(autouse=True)
@@ -189,6 +198,30 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
     assert read_exposure(await server.admin.post("/activate", body, 201)) == ("4070.00", "130240.00")
     add_ad_groups(1)
     assert read_exposure(await server.admin.post("/activate", body, 201)) == ("unknown", "unknown")
+
+
+@networks
+async def test_an_activation_does_not_run_on_another_ad_group(server: Served, network: str) -> None:
+    """Where ad groups decide what a campaign can spend, one that somebody adds is not activated with it unseen."""
+    made, account = await create_campaign(server, network), server.accounts[network]
+    kind = "campaign" if network != "linkedin" else "adGroup"
+    body = {"accountId": account, "kind": kind, "entityIds": [ids_of(made)[kind]], "status": "active"}
+    (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    guards = [guard for guard in (await stored(server, operation["id"])).guards if guard.field == "adGroups"]
+    assert [(guard.kind, guard.entity_id, guard.value) for guard in guards] == [
+        ("campaign", ids_of(made)["campaign"], "1") for _ in range(network in AD_GROUPS_DECIDE)
+    ]
+    if not guards:
+        return
+    world = server.networks.state.worlds[network]
+    first = world.find(AD_GROUPS_DECIDE[network], ids_of(made)["adGroup"])
+    assert first is not None
+    world.create(first.kind, first.account, dict(first.data), parent=first.parent, logged=False)
+    problem = await server.admin.problem(400, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
+    assert (problem["code"], problem["outcome"]) == ("plan_stale", "not_applied")
+    assert f"adGroups of the campaign {ids_of(made)['campaign']} is 2; the plan rests on 1." in problem["detail"]
+    (again,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    assert (await server.admin.execute(again["id"]))["status"] == "succeeded"
 
 
 async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: Served) -> None:
