@@ -17,7 +17,7 @@ from adsunify.execution.state import REVIEW_MILLISECONDS, CommitResult, CreatedI
 from adsunify.outcomes.verdicts import StepVerdict, VerdictName
 from adsunify.plans.records import Carried, Plan
 from adsunify.store import cancellation
-from adsunify.store.chains import ChainEnd, find_last_of_chain, list_chain
+from adsunify.store.chains import ChainEnd, find_last_of_chain, list_chain, lock_chain
 from adsunify.store.operations import OperationDraft
 from adsunify.store.resumptions import ChainMoved, FoundEntities, prepare_resumption
 from adsunify.store.state_commits import commit_state
@@ -385,10 +385,6 @@ async def test_a_late_recovery_takes_nothing_from_the_claim_of_a_resumption(
         hold(connection, "the recovery")
         return recovered
 
-    def is_locked(connection: Connection) -> bool:
-        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-        return bool(connection.execute(text(waiting)).scalar())
-
     works: list[Any] = [claim_second, recover] if begins == "the claim" else [recover, claim_second]
     tasks = [asyncio.create_task(store.write(works[0]))]
     while engine == "postgresql" and not await store.read(is_held):
@@ -407,6 +403,50 @@ def is_held(connection: Connection) -> bool:
     """Whether a transaction of PostgreSQL has written and waits for its caller."""
     idle = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND backend_xid IS NOT NULL"
     return bool(connection.execute(text(idle)).scalar())
+
+
+def is_locked(connection: Connection) -> bool:
+    """Whether a transaction of PostgreSQL waits for a lock of another one."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    return bool(connection.execute(text(waiting)).scalar())
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("begins", ["the verdict", "the resumption"])
+async def test_a_verdict_and_a_resumption_at_the_same_moment(world: World, begins: str) -> None:
+    """Of two open transactions the second waits, so a resumption never overlooks a verdict. SQLite has one writer."""
+    first = await world.prepare()
+    await lose(world, first)
+    second = await resume_now(world, first)
+    await lose(world, second)
+    missing = StepVerdict("ad", 1, "not_applied", "Two complete reads say so.")
+    await world.store.write(save_verdicts, second, [missing], world.clock)
+    end, may_end = await read_end(world, second), asyncio.Event()
+
+    def save(connection: Connection) -> None:
+        lock_chain(connection, first)
+        found = evolve(missing, verdict="applied", outputs={"id": "77"})
+        save_verdicts(connection, second, [found], world.clock)
+        if begins == "the verdict":
+            await_only(may_end.wait())
+
+    def link(connection: Connection) -> None:
+        draft = OperationDraft(world.account.id, PLAN, resumes=end)
+        prepare_resumption(connection, world.admin, draft, (), world.clock)
+        if begins == "the resumption":
+            await_only(may_end.wait())
+
+    tasks = [asyncio.create_task(world.store.write(save if begins == "the verdict" else link))]
+    while not await world.store.read(is_held):
+        await asyncio.sleep(0.01)
+    tasks.append(asyncio.create_task(world.store.write(link if begins == "the verdict" else save)))
+    while not (tasks[1].done() or await world.store.read(is_locked)):
+        await asyncio.sleep(0.01)
+    assert not tasks[1].done()
+    may_end.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert list(map(type, results)) == [type(None), ChainMoved if begins == "the verdict" else type(None)]
+    assert ((await world.get(second)).resumed_by is None) is (begins == "the verdict")
 
 
 async def test_errors_are_of_the_api(world: World) -> None:
