@@ -114,7 +114,8 @@ def find_operation(client: Ads, text: str, path: str = "OPERATION") -> Operation
             Candidate(operation.id, (), f"{operation.action} on {operation.network}, {operation.status}")
             for operation in latest
         ]
-        return client.operations.get(choose_candidate(path, "operation", text, labels).id)
+        other = choose_candidate(path, "operation", text, labels)  # its id has another time than it
+        raise invalid_input(path, "ambiguous", f"is too short here. Give the whole id: {other.id}.")
     return client.operations.get(matches[0].id)
 
 

@@ -6,7 +6,7 @@ plan can spend", has the rules. What cannot be computed is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -120,6 +120,8 @@ class ExposureReader:
     """Flows that read what the exposure of a plan needs, for one account. A reader serves one plan.
 
     If a read fails, the result is an unknown exposure and no error, unless the network throttles or refuses the token.
+    ``activated`` has the kinds and ids of all entities that the plan activates, if there are several. A list that does
+    not show one of them yet is a failed read.
     ``settings_by_entity`` has what was read of each entity, by kind and id. ``children_guards`` has the numbers of
     entities below those whose children decide how much they can spend.
     """
@@ -127,6 +129,7 @@ class ExposureReader:
     adapter: Adapter
     account: Account
     now: datetime | None
+    activated: Collection[tuple[str, str]] = ()
     settings_by_entity: dict[tuple[str, str], SpendSettings] = attrs.field(factory=dict, init=False, eq=False)
     children_guards: dict[Guard, None] = attrs.field(factory=dict, init=False, eq=False)
 
@@ -172,15 +175,17 @@ class ExposureReader:
         found: dict[tuple[str, str, str], str | int | None] = {}
         numbers: dict[tuple[str, str, str], str] = {}
         listed: set[str] = set()
-        for guard in guards:
-            if guard.field in CHILDREN_FIELDS:
-                kind = CHILDREN_FIELDS[guard.field]
+        for kind, guard in ((kind, guard) for kind in CHILDREN_FIELDS for guard in guards):
+            if guard.field == CHILDREN_FIELDS[kind]:
                 listed.add(kind)
                 parent = ParsedEntity(guard.kind, guard.entity_id, None, None, None, None, {})
-                children = yield from self._fetch_children(parent, kind)
-                for child in children or ():
-                    found |= self._list_present_values(child)
-                numbers[guard.kind, guard.entity_id, guard.field] = _count(children)
+                with suppress(ProviderNotFound):
+                    children = yield from self._fetch_children(parent, kind)
+                    numbers[guard.kind, guard.entity_id, guard.field] = _count(children)
+                    if children is None:  # their number alone differs
+                        found |= {(one.kind, one.entity_id, one.field): one.value for one in guards if one.kind == kind}
+                    for child in children or ():
+                        found |= self._list_present_values(child) if child.status != "deleted" else {}
         for kind, entity_id in dict.fromkeys((one.kind, one.entity_id) for one in guards if one.kind not in listed):
             with suppress(ProviderNotFound):
                 found |= self._list_present_values((yield from self._fetch_entity(_to_kind(kind), entity_id)))
@@ -386,9 +391,9 @@ class ExposureReader:
         if below is None:
             return None
         children = (yield from self._fetch_guarded_children(entity, below)) if entity.id else ()
-        if children is None:
+        held = [(child, self._read(child)) for child in children or () if child.status != "deleted"]
+        if entity.id and not held:  # too many, or the list does not show yet what was created a moment ago
             return None
-        held = [(child, self._read(child)) for child in children if child.status != "deleted"]
         if not all(own.has_budget for _, own in held):
             return None
         return tuple(
@@ -439,14 +444,20 @@ class ExposureReader:
 
     def _find_kind_below(self, kind: str, field: str) -> str | None:
         """Return the kind of the level below that has this setting; None if it has none."""
-        kinds = [level.kind for level in self.network.levels if level.parent_kind == kind]
+        levels = [level for level in self.network.levels if level.parent_kind == kind]
+        kinds = [level.kind for level in levels if level.kind in CHILDREN_FIELDS]
         return next((below for below in kinds if self._has_setting(below, field)), None)
 
     def _fetch_guarded_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
-        """Return the entities of a kind below ``entity``, as :meth:`_fetch_children`, and guard their number."""
+        """Return the entities of a kind below ``entity``, as :meth:`_fetch_children`, and guard their number.
+
+        Raises ProviderUnreadable if the list does not show an entity that the plan activates.
+        """
         children = yield from self._fetch_children(entity, kind)
-        field = next(field for field, below in CHILDREN_FIELDS.items() if below == kind)
-        self.children_guards[Guard(entity.kind, entity.id, field, _count(children))] = None
+        listed = {(kind, child.id) for child in children or ()}
+        if any(one not in listed for one in self.activated if one[0] == kind):
+            raise ProviderUnreadable(f"The list of {self.network.title} does not show each {kind} that is activated.")
+        self.children_guards[Guard(entity.kind, entity.id, CHILDREN_FIELDS[kind], _count(children))] = None
         return children
 
     def _fetch_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:

@@ -125,11 +125,11 @@ class BudgetChange:
 
 PERIOD_FIELD = "budgetType"
 """The name of the period of ``budget`` among the values of an entity: its amount alone does not say what it allows."""
-CHILDREN_FIELDS: Mapping[str, str] = {"adGroups": "adGroup", "ads": "ad"}
-"""The names of the numbers of entities below an entity among its guarded values, with the kind of these entities."""
+CHILDREN_FIELDS: Mapping[str, str] = {"adGroup": "adGroups", "ad": "ads"}
+"""The names of the numbers of entities below an entity among its guarded values, by the kind of the entities below."""
 GUARD_MEMBERS = ("guards", "laterGuards")
 """The members of the stored form with guards. The second has those that servers of version 0.1 do not know."""
-LATER_FIELDS = (PERIOD_FIELD, *CHILDREN_FIELDS)
+LATER_FIELDS = (PERIOD_FIELD, *CHILDREN_FIELDS.values())
 """The fields of the guards in the second member."""
 
 
@@ -196,6 +196,11 @@ class Exposure:
     budgets: tuple[BudgetChange, ...] = ()
     guards: tuple[Guard, ...] = ()
     activates: bool = False
+
+    @property
+    def only_decreases(self) -> bool:
+        """Whether the plan allows no more to be spent than before, whatever else has changed."""
+        return self.exposure == NO_SPEND and not self.activates
 
     def without_guards(self) -> Exposure:
         """Return the exposure if the guarded values are not compared: what rests on them is unknown."""

@@ -82,7 +82,7 @@ def _plan_activation(session: NetworkSession, source: preparation.ActivationSour
     """Plan an activation. Its exposure is that of the campaign, whose budget all its entities spend."""
     adapter, account = session.adapter, session.native_account
     plan = yield from adapter.plans.plan_activate(account, source.plan, source.outputs)
-    reader = ExposureReader(adapter, account, now)
+    reader = ExposureReader(adapter, account, now, source.created)
     return attach_exposure(plan, (yield from reader.fetch_activation("campaign", source.campaign_id)))
 
 

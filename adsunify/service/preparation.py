@@ -29,12 +29,17 @@ from adsunify.values.exact_json import Json
 
 @frozen
 class ActivationSource:
-    """A succeeded create operation: its id, its plan, the outputs of each step, and the native ID of its campaign."""
+    """A succeeded create operation: its id, its plan, the outputs of each step, and the created entities by kind."""
 
     operation_id: str
     plan: Plan
     outputs: Mapping[str, Outputs]
-    campaign_id: str
+    created: Sequence[tuple[str, str]]
+
+    @property
+    def campaign_id(self) -> str:
+        """The native id of the campaign, as lists show it."""
+        return next(entity_id for kind, entity_id in self.created if kind == "campaign")
 
 
 @frozen
@@ -199,10 +204,10 @@ async def read_activation_source(
         )
     view = serializers.operation_to_json(service, chain.record, chain.attempts)
     carried = {key: step.to_json() for key, step in chain.progress.carried.items()}
-    created = list_created_ids({**view, "plan": {**view["plan"], "carried": carried}})
-    campaign_id = next(entity["entityId"] for entity in created if entity["kind"] == "campaign")
+    entities = list_created_ids({**view, "plan": {**view["plan"], "carried": carried}})
+    created = [(entity["kind"], entity["entityId"]) for entity in entities]
     outputs = {key: step.outputs for key, step in chain.progress.carried.items() if step.outputs is not None}
-    return ActivationSource(chain.record.id, chain.plan, outputs, campaign_id)
+    return ActivationSource(chain.record.id, chain.plan, outputs, created)
 
 
 def _find_activation_source(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> Chain | None:

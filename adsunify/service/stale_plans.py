@@ -26,7 +26,7 @@ from adsunify.errors import (
 from adsunify.guardrails.exposure import ExposureReader
 from adsunify.guardrails.payloads import find_edited_status
 from adsunify.http.messages import Flow
-from adsunify.plans.exposure import NO_SPEND, Exposure, Guard, format_amount
+from adsunify.plans.exposure import Exposure, Guard, format_amount
 from adsunify.plans.records import Kind, Plan
 from adsunify.plans.staleness import compare_plans, describe_refusal, make_difference
 from adsunify.review.completion import join_sentences
@@ -83,8 +83,8 @@ async def require_planned_values(service: Service, actor: Actor, record: Operati
     try:
         differences = await session.run_flow(flows.memoize_reads(_fetch_differences(session, plan, service.now())))
     except ProviderError as problem:
-        if plan.edit is None and plan.exposure is not None and plan.exposure.exposure == NO_SPEND:
-            return  # a decrease
+        if plan.edit is None and plan.exposure is not None and plan.exposure.only_decreases:
+            return
         if not isinstance(problem, ProviderThrottled | TokenRefused):
             problem.message = join_sentences(problem.message, UNREADABLE_ADVICE)
         raise

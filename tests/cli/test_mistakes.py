@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from adsunify import read_brief
+from adsunify.cli.names import find_operation
+from adsunify.errors import InvalidInput
+from adsunify.store import clock
+from adsunify.testing import sandbox
 
 from .conftest import Place
 from .running import BRIEF
@@ -93,3 +100,15 @@ def test_candidates_are_listed_where_nothing_is_similar(there: Place, words: Map
     assert ran.code == 2 and f"prepared ({words['operation']})" in ran.err
     ran = there.ads("campaigns", "nonsense")
     assert ran.code == 2 and ran.err.count(" (") == 8 and ran.err.endswith(" more.\n"), ran.err
+
+
+def test_the_beginning_of_an_id_that_has_another_time_than_its_operation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ids of a process go on where they were after its clock was set back."""
+    with sandbox("chatgpt") as networks, networks.client() as ads:
+        monkeypatch.setattr(clock, "_last_id", time.time_ns() // 1_000_000 + 3_600_000 << clock._COUNTER_BITS)
+        account = networks.account("chatgpt")
+        operation = ads.campaigns.create(account, read_brief(Path(BRIEF).read_text()))
+        with pytest.raises(InvalidInput, match=f"Give the whole id: {operation.id}") as refusal:
+            find_operation(ads, operation.id[:14])
+        assert refusal.value.issues[0].code == "ambiguous"
+        assert find_operation(ads, operation.id) == operation

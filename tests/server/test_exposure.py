@@ -13,6 +13,7 @@ import pytest
 from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import Exposure, Guard, format_amount
+from adsunify.sandbox.world import StoredEntity, World
 from adsunify.store.operations import get_operation
 from adsunify.values.exact_json import dumps
 from tests.networks.samples import find_case_folder
@@ -29,6 +30,7 @@ AD_GROUPS_DECIDE = {
     "tiktok": "adgroup",
     "snapchat": "adsquad",
     "reddit": "ad_group",
+    "linkedin": "campaign",
     "x": "line_item",
 }
 """Networks whose ad groups decide how much a campaign of the sample briefs can spend, by budgets or ends, and the
@@ -200,28 +202,84 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
     assert read_exposure(await server.admin.post("/activate", body, 201)) == ("unknown", "unknown")
 
 
+async def prepare_activation(server: Served, network: str, made: Mapping[str, Any]) -> Any:
+    body = {"accountId": server.accounts[network], "sourceOperationId": made["id"]}
+    return await server.admin.post("/activate", body, 201)
+
+
+def find_ad_group(server: Served, network: str, made: Mapping[str, Any]) -> tuple[World, StoredEntity]:
+    """The ad group at the simulated network."""
+    world = server.networks.state.worlds[network]
+    found = world.find(AD_GROUPS_DECIDE[network], ids_of(made)["adGroup"])
+    assert found is not None
+    return world, found
+
+
+def add_ad_groups(server: Served, network: str, made: Mapping[str, Any], count: int) -> None:
+    """Add copies of an ad group, as somebody does in the network's own pages."""
+    world, first = find_ad_group(server, network, made)
+    for _ in range(count):
+        world.create(first.kind, first.account, dict(first.data), parent=first.parent, logged=False)
+
+
+async def refuse_stale(server: Served, operation: Mapping[str, Any]) -> str:
+    """The detail of the refusal of an execution. Nothing is written."""
+    writes, path = server.networks.writes(), f"/operations/{operation['id']}/execute"
+    problem = await server.admin.problem(400, "POST", path, {"confirmed": True})
+    assert (problem["code"], problem["outcome"], server.networks.writes()) == ("plan_stale", "not_applied", writes)
+    return str(problem["detail"])
+
+
 @networks
 async def test_an_activation_does_not_run_on_another_ad_group(server: Served, network: str) -> None:
     """Where ad groups decide what a campaign can spend, one that somebody adds is not activated with it unseen."""
-    made, account = await create_campaign(server, network), server.accounts[network]
-    kind = "campaign" if network != "linkedin" else "adGroup"
-    body = {"accountId": account, "kind": kind, "entityIds": [ids_of(made)[kind]], "status": "active"}
-    (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    made = await create_campaign(server, network)
+    operation = await prepare_activation(server, network, made)
     guards = [guard for guard in (await stored(server, operation["id"])).guards if guard.field == "adGroups"]
     assert [(guard.kind, guard.entity_id, guard.value) for guard in guards] == [
         ("campaign", ids_of(made)["campaign"], "1") for _ in range(network in AD_GROUPS_DECIDE)
     ]
-    if not guards:
-        return
+    if guards:
+        add_ad_groups(server, network, made, 1)
+        detail = await refuse_stale(server, operation)
+        assert detail.startswith(f"adGroups of the campaign {ids_of(made)['campaign']} is 2; the plan rests on 1. ")
+        operation = await prepare_activation(server, network, made)
+    assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("network", list(AD_GROUPS_DECIDE))
+async def test_an_ad_group_that_is_not_listed_yet_makes_the_exposure_unknown(server: Served, network: str) -> None:
+    """Lists of networks may show an entity minutes after it was created."""
     world = server.networks.state.worlds[network]
-    first = world.find(AD_GROUPS_DECIDE[network], ids_of(made)["adGroup"])
-    assert first is not None
-    world.create(first.kind, first.account, dict(first.data), parent=first.parent, logged=False)
-    problem = await server.admin.problem(400, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
-    assert (problem["code"], problem["outcome"]) == ("plan_stale", "not_applied")
-    assert f"adGroups of the campaign {ids_of(made)['campaign']} is 2; the plan rests on 1." in problem["detail"]
-    (again,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
-    assert (await server.admin.execute(again["id"]))["status"] == "succeeded"
+    before, world.list_delay = world.list_delay, timedelta(hours=1)
+    try:
+        made = await create_campaign(server, network)
+        found = read_exposure(await prepare_activation(server, network, made))
+    finally:
+        world.list_delay = before
+    assert "0" not in found and {"unknown", "unbounded"} & set(found), found
+
+
+@pytest.mark.parametrize("network", ["meta", "snapchat"])
+async def test_a_campaign_that_is_gone_is_named(server: Served, network: str) -> None:
+    """The list of its ad groups is refused as well."""
+    made = await create_campaign(server, network)
+    operation = await prepare_activation(server, network, made)
+    world, group = find_ad_group(server, network, made)
+    lost = [world.find(kind, id_) for kind, id_ in (("ad", ids_of(made)["ad"]), ("campaign", group.parent or ""))]
+    for entity in (group, *lost):
+        assert entity is not None
+        world.remove(entity, logged=False)
+    assert f"entity of the campaign {group.parent} is not found" in await refuse_stale(server, operation)
+
+
+async def test_more_ad_groups_than_are_counted_are_named(server: Served) -> None:
+    made = await create_campaign(server, "meta")
+    operation = await prepare_activation(server, "meta", made)
+    add_ad_groups(server, "meta", made, 200)
+    number = f"adGroups of the campaign {ids_of(made)['campaign']} is more than 200; the plan rests on 1."
+    detail = await refuse_stale(server, operation)
+    assert detail.startswith(f"{number} ") and "not found" not in detail
 
 
 async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: Served) -> None:

@@ -61,3 +61,10 @@ def test_a_guard_holds_unless_the_plan_would_raise_the_present_value(
     assert guard.is_kept(value)
     lowers = planned is not None and present is not None and planned <= present
     assert guard.is_kept(present) == (present == value or lowers)
+
+
+def test_only_what_activates_nothing_and_exposes_nothing_is_a_decrease() -> None:
+    """An activation of nothing may have become one of something, so it is not executed without a comparison."""
+    assert Exposure("USD").only_decreases
+    assert not Exposure("USD", activates=True).only_decreases
+    assert not Exposure("USD", Spend(1, 0)).only_decreases
