@@ -121,7 +121,7 @@ class ExposureReader:
 
     If a read fails, the result is an unknown exposure and no error, unless the network throttles or refuses the token.
     ``activated`` has the kinds and ids of all entities that the plan activates, if there are several. A list that does
-    not show one of them yet is a failed read.
+    not show one of them yet is not known.
     ``settings_by_entity`` has what was read of each entity, by kind and id. ``children_guards`` has the numbers of
     entities below those whose children decide how much they can spend.
     """
@@ -320,8 +320,9 @@ class ExposureReader:
         else:
             exposure = evolve(exposure, exposure=(yield from self._fetch_added(entity, before, after, is_active)))
         own = (*list_named_guards(entity, before, after, named), *bids.list_guards(entity.kind, entity.id))
-        if exposure.exposure == NO_SPEND:  # a decrease rests on what it lowers, and must not turn into a raise
-            return evolve(exposure, guards=own)
+        if exposure.exposure == NO_SPEND and not is_active and after.only_reduces(before):
+            # it rests on what it lowers, so that it does not become a raise
+            return evolve(exposure, guards=own, reduces=bids.highest is None)
         places = {(guard.kind, guard.entity_id, guard.field) for guard in own}
         others = (one for one in self._list_guards() if (one.kind, one.entity_id, one.field) not in places)
         return evolve(exposure, guards=(*own, *others))
@@ -390,8 +391,8 @@ class ExposureReader:
         below = self._find_kind_below(entity.kind, "budget")
         if below is None:
             return None
-        children = (yield from self._fetch_guarded_children(entity, below)) if entity.id else ()
-        held = [(child, self._read(child)) for child in children or () if child.status != "deleted"]
+        children = (yield from self._fetch_present_children(entity, below)) if entity.id else ()
+        held = [(child, self._read(child)) for child in children or ()]
         if entity.id and not held:  # too many, or the list does not show yet what was created a moment ago
             return None
         if not all(own.has_budget for _, own in held):
@@ -414,7 +415,7 @@ class ExposureReader:
         below = self._find_kind_below(entity.kind, "endAt")
         if settings.end is not None or below is None or not entity.id or not is_whole:
             return settings
-        children = [self._read(child) for child in (yield from self._fetch_guarded_children(entity, below)) or ()]
+        children = [self._read(child) for child in (yield from self._fetch_present_children(entity, below)) or ()]
         return find_widest_run(settings, children, self.account.timezone)
 
     def _fetch_parent(self, entity: ParsedEntity) -> Flow[ParsedEntity]:
@@ -448,17 +449,19 @@ class ExposureReader:
         kinds = [level.kind for level in levels if level.kind in CHILDREN_FIELDS]
         return next((below for below in kinds if self._has_setting(below, field)), None)
 
-    def _fetch_guarded_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
-        """Return the entities of a kind below ``entity``, as :meth:`_fetch_children`, and guard their number.
+    def _fetch_present_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
+        """Return the entities of a kind below ``entity`` that are not deleted, and guard their number.
 
-        Raises ProviderUnreadable if the list does not show an entity that the plan activates.
+        None if they are more than :data:`MAX_DESCENDANTS`, or if the list does not show one that the plan activates.
         """
         children = yield from self._fetch_children(entity, kind)
-        listed = {(kind, child.id) for child in children or ()}
+        if children is None:
+            return None
+        listed = {(kind, child.id) for child in children}
         if any(one not in listed for one in self.activated if one[0] == kind):
-            raise ProviderUnreadable(f"The list of {self.network.title} does not show each {kind} that is activated.")
+            return None
         self.children_guards[Guard(entity.kind, entity.id, CHILDREN_FIELDS[kind], _count(children))] = None
-        return children
+        return [child for child in children if child.status != "deleted"]
 
     def _fetch_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
         """Return the entities of a kind below ``entity``; None if they are more than :data:`MAX_DESCENDANTS`."""

@@ -187,6 +187,7 @@ class Exposure:
         budgets: the budgets of existing entities that the plan changes.
         guards: the values on which ``exposure`` rests. They are read again before the first write.
         activates: whether the plan sets an entity to active, or to a status that no table knows.
+        reduces: whether the plan only reduces what can be spent, whatever else has changed.
     """
 
     currency: str | None
@@ -196,18 +197,14 @@ class Exposure:
     budgets: tuple[BudgetChange, ...] = ()
     guards: tuple[Guard, ...] = ()
     activates: bool = False
-
-    @property
-    def only_decreases(self) -> bool:
-        """Whether the plan allows no more to be spent than before, whatever else has changed."""
-        return self.exposure == NO_SPEND and not self.activates
+    reduces: bool = False
 
     def without_guards(self) -> Exposure:
         """Return the exposure if the guarded values are not compared: what rests on them is unknown."""
         return evolve(self, exposure=UNKNOWN_SPEND, highest_bid="unknown", guards=()) if self.guards else self
 
     def to_json(self) -> dict[str, Json]:
-        """Return the stored form. It has no member for a bid, budgets, guards or an activation without one."""
+        """Return the stored form. It has no member for what the exposure does not have."""
         value: dict[str, Json] = {
             "exposure": self.exposure.to_json(self.currency),
             "planned": self.planned.to_json(self.currency),
@@ -218,8 +215,9 @@ class Exposure:
             value["budgets"] = [change.to_json() for change in self.budgets]
         for member, guards in self._group_guards():
             value[member] = [guard.to_json() for guard in guards]
-        if self.activates:
-            value["activates"] = True
+        for member in ("activates", "reduces"):
+            if getattr(self, member):
+                value[member] = True
         return value
 
     @classmethod
@@ -234,6 +232,7 @@ class Exposure:
             tuple(map(BudgetChange.from_json, value.get("budgets", ()))),
             tuple(Guard.from_json(guard) for member in GUARD_MEMBERS for guard in value.get(member, ())),
             value.get("activates", False),
+            value.get("reduces", False),
         )
 
     def _group_guards(self) -> Iterator[tuple[str, Sequence[Guard]]]:

@@ -83,7 +83,7 @@ async def require_planned_values(service: Service, actor: Actor, record: Operati
     try:
         differences = await session.run_flow(flows.memoize_reads(_fetch_differences(session, plan, service.now())))
     except ProviderError as problem:
-        if plan.edit is None and plan.exposure is not None and plan.exposure.only_decreases:
+        if plan.edit is None and plan.exposure is not None and plan.exposure.reduces:
             return
         if not isinstance(problem, ProviderThrottled | TokenRefused):
             problem.message = join_sentences(problem.message, UNREADABLE_ADVICE)

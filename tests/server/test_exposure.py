@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from attrs import evolve
 
 from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
@@ -18,7 +19,7 @@ from adsunify.store.operations import get_operation
 from adsunify.values.exact_json import dumps
 from tests.networks.samples import find_case_folder
 
-from .served import Served, brief
+from .served import Served, brief, data
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -258,6 +259,57 @@ async def test_an_ad_group_that_is_not_listed_yet_makes_the_exposure_unknown(ser
     finally:
         world.list_delay = before
     assert "0" not in found and {"unknown", "unbounded"} & set(found), found
+
+
+async def test_an_ad_group_that_is_activated_must_be_listed(server: Served) -> None:
+    """An older one is listed, the one that the plan activates is not yet."""
+    made = await create_campaign(server, "meta")
+    world, first = find_ad_group(server, "meta", made)
+    copy = world.create("adset", first.account, dict(first.data), parent=first.parent, logged=False)
+    world.replace(evolve(copy, created_at=copy.created_at - timedelta(days=2)), copy.data, logged=False)
+    world.list_delay = timedelta(hours=1)
+    try:
+        operation = await prepare_activation(server, "meta", made)
+    finally:
+        world.list_delay = timedelta()
+    assert read_exposure(operation) == ("unknown", "unknown")
+    assert read_exposure(await prepare_activation(server, "meta", made)) == ("40.00", "1280.00")
+
+
+@pytest.mark.parametrize("network", ["meta", "snapchat", "reddit"])
+async def test_a_campaign_without_listed_ad_groups_is_not_known(server: Served, network: str) -> None:
+    made, world = await create_campaign(server, network), server.networks.state.worlds[network]
+    ids = [ids_of(made)["campaign"]]
+    body = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": ids, "status": "active"}
+    world.list_delay = timedelta(hours=1)
+    try:
+        (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    finally:
+        world.list_delay = timedelta()
+    assert read_exposure(operation) == ("unknown", "unknown")
+
+
+async def test_a_raise_below_another_limit_is_no_decrease(server: Served) -> None:
+    """A daily budget above the lifetime budget exposes nothing as long as the lifetime budget stays."""
+    budget = {"amount": "50.00", "currency": "USD", "period": "lifetime"}
+    made = await create_campaign(server, "x", budget=budget)
+    campaign = f"/accounts/{server.accounts['x']}/campaigns/{ids_of(made)['campaign']}"
+
+    async def update(daily: int) -> Any:
+        payload = {"daily_budget_amount_local_micro": daily * 1_000_000}
+        return data(await server.admin.send("PATCH", campaign, {"payload": payload}), 201)
+
+    await server.admin.execute((await update(50))["id"])
+    raises = [await update(1000) for _ in range(2)]
+    assert [read_exposure(one) for one in raises] == [NOTHING, NOTHING]
+    lifetime = await server.admin.post(f"{campaign}/edit", {"fields": {"lifetimeBudget": "9000"}}, 201)
+    await server.admin.execute(lifetime["id"])
+    assert "lifetimeBudget of the campaign" in await refuse_stale(server, raises[0])
+    await server.networks.fault("x", "status", value=500, method="GET", times=20)
+    writes = server.networks.writes()
+    answer = await server.admin.send("POST", f"/operations/{raises[1]['id']}/execute", {"confirmed": True})
+    assert answer.status_code >= 400 and answer.json()["outcome"] == "not_applied"
+    assert server.networks.writes() == writes
 
 
 @pytest.mark.parametrize("network", ["meta", "snapchat"])

@@ -48,8 +48,8 @@ def test_a_removed_end_is_an_unbounded_raise() -> None:
 def test_stored_and_read_again(exposure: Spend, planned: Spend, bid: Amount | None, currency: str | None) -> None:
     changes = (BudgetChange("campaign", "7", "budget", None, 5), BudgetChange("adGroup", "8", "dailyBudget", 5, None))
     guards = (Guard("campaign", "7", "budget", 5, 3), Guard("adGroup", "8", "endAt", None))
-    for activates in (True, False):
-        whole = Exposure(currency, exposure, planned, bid, changes, guards, activates)
+    for activates, reduces in ((True, False), (False, True), (False, False)):
+        whole = Exposure(currency, exposure, planned, bid, changes, guards, activates, reduces)
         assert Exposure.from_json(whole.to_json()) == whole
 
 
@@ -61,10 +61,3 @@ def test_a_guard_holds_unless_the_plan_would_raise_the_present_value(
     assert guard.is_kept(value)
     lowers = planned is not None and present is not None and planned <= present
     assert guard.is_kept(present) == (present == value or lowers)
-
-
-def test_only_what_activates_nothing_and_exposes_nothing_is_a_decrease() -> None:
-    """An activation of nothing may have become one of something, so it is not executed without a comparison."""
-    assert Exposure("USD").only_decreases
-    assert not Exposure("USD", activates=True).only_decreases
-    assert not Exposure("USD", Spend(1, 0)).only_decreases
