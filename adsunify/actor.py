@@ -13,9 +13,6 @@ from attrs import frozen
 
 Role = Literal["viewer", "member", "admin"]
 ActorKind = Literal["key", "agent", "session", "local"]
-MAX_CLIENT_ID_LENGTH = 500
-"""The id of an agent's client is a UUID, or the address of a document that describes the client."""
-MAX_CREDENTIAL_LENGTH = MAX_CLIENT_ID_LENGTH + len(":00000000-0000-0000-0000-000000000000")
 
 
 def make_agent_credential(client_id: str, user_id: str) -> str:

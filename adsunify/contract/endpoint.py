@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.actor import MAX_CREDENTIAL_LENGTH
 from adsunify.models.base import ApiModel
 from adsunify.models.error_messages import FORM_BY_PATTERN, UUID_REGEX
 from adsunify.plans.records import Kind
+from adsunify.values.client_ids import MAX_CREDENTIAL_LENGTH
 
 Access = Literal["read", "owner", "write", "admin", "auditor"]
 """Who may call an endpoint.

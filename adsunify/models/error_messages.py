@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import core_schema
 
-from adsunify.actor import MAX_CLIENT_ID_LENGTH
 from adsunify.errors import MAX_ISSUES, InvalidInput, Issue
 from adsunify.values import countries, dates, money
+from adsunify.values.client_ids import MAX_CLIENT_ID_LENGTH
 
 Location = tuple[str | int, ...]
 MIN_SIMILARITY = 0.7  # of a member that is suggested for an unknown one; 1 is equality

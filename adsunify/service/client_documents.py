@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from adsunify.actor import MAX_CLIENT_ID_LENGTH
 from adsunify.errors import InvalidInput, NotFound
 from adsunify.http.safe_fetch import FetchError, FetchResponse, fetch_url, parse_public_url
 from adsunify.models.parsing import MAX_VALUES, count_values
 from adsunify.service.client_metadata import OAuthError, read_client_metadata
 from adsunify.service.core import Service
 from adsunify.store.agents import ClientRecord
+from adsunify.values.client_ids import MAX_CLIENT_ID_LENGTH
 from adsunify.values.exact_json import Json, loads
 
 MAX_DOCUMENT_BYTES = 10 * 1024
