@@ -181,7 +181,7 @@ class ExposureReader:
                 parent = ParsedEntity(guard.kind, guard.entity_id, None, None, None, None, {})
                 with suppress(ProviderNotFound):
                     children = yield from self._fetch_children(parent, kind)
-                    numbers[guard.kind, guard.entity_id, guard.field] = _count(children)
+                    numbers[guard.kind, guard.entity_id, guard.field] = _count_children(children)
                     if children is None:  # their number alone differs
                         found |= {(one.kind, one.entity_id, one.field): one.value for one in guards if one.kind == kind}
                     for child in children or ():
@@ -460,7 +460,7 @@ class ExposureReader:
         listed = {(kind, child.id) for child in children}
         if any(one not in listed for one in self.activated if one[0] == kind):
             return None
-        self.children_guards[Guard(entity.kind, entity.id, CHILDREN_FIELDS[kind], _count(children))] = None
+        self.children_guards[Guard(entity.kind, entity.id, CHILDREN_FIELDS[kind], _count_children(children))] = None
         return [child for child in children if child.status != "deleted"]
 
     def _fetch_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
@@ -511,8 +511,8 @@ def _return_no_holders() -> Flow[tuple[Holder, ...] | None]:
     return ()
 
 
-def _count(children: Iterable[ParsedEntity] | None) -> str:
-    """Return the number of the entities that are not deleted, as a guard has it."""
+def _count_children(children: Iterable[ParsedEntity] | None) -> str:
+    """Count the entities that are not deleted, as the text that a guard holds. None: there are too many to count."""
     if children is None:
         return f"more than {MAX_DESCENDANTS}"
     return str(sum(child.status != "deleted" for child in children))

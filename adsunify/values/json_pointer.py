@@ -51,7 +51,7 @@ def get_value(value: Json, pointer: str, default: Json = None) -> Json:
 
 
 def find_object(content: Json, pointer: str) -> Mapping[str, Json] | None:
-    """Return the outermost object in the content in which the pointer leads to a text; None if there is none."""
+    """Search JSON level by level for an object that has a string at ``pointer``, and return the first one or None."""
     waiting = deque([content])
     while waiting:
         part = waiting.popleft()
