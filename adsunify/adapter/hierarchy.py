@@ -151,6 +151,11 @@ def require_valid_id(network: Network, kind: str, entity_id: str) -> None:
         raise ProviderNotFound(f"{network.title} has no {get_level(network, kind).native} with such an id.")
 
 
+def get_last_part(id_: str) -> str:
+    """Return the last part of an id that is a path or a URN, as lists show it."""
+    return id_.rpartition("/")[2].rpartition(":")[2]
+
+
 def fetch_lineage(
     network: Network,
     account: Account,

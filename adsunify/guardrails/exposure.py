@@ -6,8 +6,7 @@ plan can spend", has the rules. What cannot be computed is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -16,7 +15,7 @@ from attrs import evolve, frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
-from adsunify.adapter.hierarchy import ListQuery, ParsedEntity, fetch_listed_parent
+from adsunify.adapter.hierarchy import ParsedEntity, fetch_listed_parent, get_last_part
 from adsunify.adapter.lifecycle import find_parent_id, get_status_members
 from adsunify.adapter.network import Level, NativeEntity, Network, get_level
 from adsunify.adapter.protocols import Adapter
@@ -40,7 +39,6 @@ from adsunify.errors import (
     InvalidInput,
     LookupNeeded,
     ProviderError,
-    ProviderNotFound,
     ProviderThrottled,
     ProviderUnreadable,
     TokenRefused,
@@ -53,7 +51,8 @@ from adsunify.guardrails.bids import (
     list_bid_settings,
     read_bids,
 )
-from adsunify.guardrails.guards import list_budget_changes, list_named_guards
+from adsunify.guardrails.children import ChildReader
+from adsunify.guardrails.guards import STATUS_FIELD, list_budget_changes, list_named_guards
 from adsunify.guardrails.payloads import (
     find_edited_status,
     find_payload_status,
@@ -69,13 +68,9 @@ from adsunify.guardrails.payloads import (
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.exposure import CHILDREN_FIELDS, NO_SPEND, UNKNOWN_SPEND, Amount, Exposure, Guard, Spend
-from adsunify.plans.records import Kind, Plan
+from adsunify.plans.records import Kind, Plan, to_kind
 from adsunify.values.exact_json import Json
 
-MAX_DESCENDANTS = 200
-"""The exposure of an activation whose budgets are on more entities is unknown."""
-STATUS_FIELD = "status"
-"""The name of the unified status among guarded values."""
 CURRENCY_MEMBERS = ("currency", "currencyCode")
 """Members of an amount that name its currency."""
 
@@ -120,18 +115,24 @@ class ExposureReader:
     """Flows that read what the exposure of a plan needs, for one account. A reader serves one plan.
 
     If a read fails, the result is an unknown exposure and no error, unless the network throttles or refuses the token.
-    ``activated`` has the kinds and ids of all entities that the plan activates, if there are several. A list that does
-    not show one of them yet is not known.
     ``settings_by_entity`` has what was read of each entity, by kind and id. ``children_guards`` has the numbers of
     entities below those whose children decide how much they can spend.
     """
 
-    adapter: Adapter
-    account: Account
+    child_reader: ChildReader
     now: datetime | None
-    activated: Collection[tuple[str, str]] = ()
     settings_by_entity: dict[tuple[str, str], SpendSettings] = attrs.field(factory=dict, init=False, eq=False)
     children_guards: dict[Guard, None] = attrs.field(factory=dict, init=False, eq=False)
+
+    @property
+    def adapter(self) -> Adapter:
+        """The adapter of the account's network."""
+        return self.child_reader.adapter
+
+    @property
+    def account(self) -> Account:
+        """The account."""
+        return self.child_reader.account
 
     @property
     def network(self) -> Network:
@@ -169,33 +170,6 @@ class ExposureReader:
         unknown = evolve(self._make_unknown(find_status(level, native)), planned=UNKNOWN_SPEND)
         compute = partial(self._fetch_native_create, kind, payload, native, parent_id)
         return (yield from self._catch_failed_reads(compute, unknown))
-
-    def fetch_guarded_values(self, guards: Sequence[Guard]) -> Flow[dict[tuple[str, str, str], str | int | None]]:
-        """Read the present values of guards, by kind, entity and field. An entity that is gone has none."""
-        found: dict[tuple[str, str, str], str | int | None] = {}
-        numbers: dict[tuple[str, str, str], str] = {}
-        listed: set[str] = set()
-        for kind, guard in ((kind, guard) for kind in CHILDREN_FIELDS for guard in guards):
-            if guard.field == CHILDREN_FIELDS[kind]:
-                listed.add(kind)
-                parent = ParsedEntity(guard.kind, guard.entity_id, None, None, None, None, {})
-                with suppress(ProviderNotFound):
-                    children = yield from self._fetch_children(parent, kind)
-                    numbers[guard.kind, guard.entity_id, guard.field] = _count_children(children)
-                    if children is None:  # their number alone differs
-                        found |= {(one.kind, one.entity_id, one.field): one.value for one in guards if one.kind == kind}
-                    for child in children or ():
-                        found |= self._list_present_values(child) if child.status != "deleted" else {}
-        for kind, entity_id in dict.fromkeys((one.kind, one.entity_id) for one in guards if one.kind not in listed):
-            with suppress(ProviderNotFound):
-                found |= self._list_present_values((yield from self._fetch_entity(_to_kind(kind), entity_id)))
-        return found | {place: number for place, number in numbers.items() if place[:2] in {one[:2] for one in found}}
-
-    def _list_present_values(self, entity: ParsedEntity) -> dict[tuple[str, str, str], str | int | None]:
-        """Return the values of an entity that can be guarded, by kind, entity and field."""
-        bids = read_bids(self.network, self.account, _to_kind(entity.kind), entity.native)
-        values = ((STATUS_FIELD, entity.status), *self._read(entity).list_values(), *bids.items())
-        return {(entity.kind, entity.id, name): value for name, value in values}
 
     # -- actions --------------------------------------------------------------------------------------------------
 
@@ -277,7 +251,7 @@ class ExposureReader:
             if amount is not None
         )
         parent = find_parent_id(level, payload, parent_id)
-        parent = None if parent is None else parent.rpartition("/")[2].rpartition(":")[2]
+        parent = None if parent is None else get_last_part(parent)
         entity = ParsedEntity(kind, "", parent, None, None, None, native)
         is_active = may_activate(find_status(level, native))
         names = {get_path(level, pointer) for pointer, _ in leaves} & set(level.payload.budget_names)
@@ -348,7 +322,7 @@ class ExposureReader:
     # -- entities -------------------------------------------------------------------------------------------------
 
     def _read(self, entity: ParsedEntity) -> SpendSettings:
-        settings = read_spend_settings(self.network, self.account, _to_kind(entity.kind), entity.native)
+        settings = read_spend_settings(self.network, self.account, to_kind(entity.kind), entity.native)
         self.settings_by_entity[entity.kind, entity.id] = settings
         return settings
 
@@ -387,18 +361,18 @@ class ExposureReader:
             run = find_common_run(line, self.account.timezone)
             if run.end is None and run.has_daily_budget:
                 run = yield from self._fetch_run(ancestor, run, ancestor is entity)
-            return (Holder(_to_kind(ancestor.kind), ancestor.id, run),)
+            return (Holder(to_kind(ancestor.kind), ancestor.id, run),)
         below = self._find_kind_below(entity.kind, "budget")
         if below is None:
             return None
-        children = (yield from self._fetch_present_children(entity, below)) if entity.id else ()
+        children = (yield from self._fetch_children(entity, below)) if entity.id else ()
         held = [(child, self._read(child)) for child in children or ()]
         if entity.id and not held:  # too many, or the list does not show yet what was created a moment ago
             return None
         if not all(own.has_budget for _, own in held):
             return None
         return tuple(
-            Holder(_to_kind(child.kind), child.id, find_common_run([settings, own], self.account.timezone))
+            Holder(to_kind(child.kind), child.id, find_common_run([settings, own], self.account.timezone))
             for child, own in held
         )
 
@@ -415,7 +389,7 @@ class ExposureReader:
         below = self._find_kind_below(entity.kind, "endAt")
         if settings.end is not None or below is None or not entity.id or not is_whole:
             return settings
-        children = [self._read(child) for child in (yield from self._fetch_present_children(entity, below)) or ()]
+        children = [self._read(child) for child in (yield from self._fetch_children(entity, below)) or ()]
         return find_widest_run(settings, children, self.account.timezone)
 
     def _fetch_parent(self, entity: ParsedEntity) -> Flow[ParsedEntity]:
@@ -426,7 +400,7 @@ class ExposureReader:
             parent_id = yield from fetch_listed_parent(listed, entity.kind, entity.id)
         if parent_id is None:
             raise ProviderUnreadable(f"{self.network.title} does not name the parent of the {entity.kind}.")
-        return (yield from self._fetch_entity(_to_kind(get_level(self.network, entity.kind).parent_kind), parent_id))
+        return (yield from self._fetch_entity(to_kind(get_level(self.network, entity.kind).parent_kind), parent_id))
 
     def _list_parent_pointers(self, kind: str) -> list[str]:
         """Return where an entity of this kind names the entities above it."""
@@ -449,31 +423,12 @@ class ExposureReader:
         kinds = [level.kind for level in levels if level.kind in CHILDREN_FIELDS]
         return next((below for below in kinds if self._has_setting(below, field)), None)
 
-    def _fetch_present_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
-        """Return the entities of a kind below ``entity`` that are not deleted, and guard their number.
-
-        None if they are more than :data:`MAX_DESCENDANTS`, or if the list does not show one that the plan activates.
-        """
-        children = yield from self._fetch_children(entity, kind)
-        if children is None:
-            return None
-        listed = {(kind, child.id) for child in children}
-        if any(one not in listed for one in self.activated if one[0] == kind):
-            return None
-        self.children_guards[Guard(entity.kind, entity.id, CHILDREN_FIELDS[kind], _count_children(children))] = None
-        return [child for child in children if child.status != "deleted"]
-
-    def _fetch_children(self, entity: ParsedEntity, kind: str) -> Flow[list[ParsedEntity] | None]:
-        """Return the entities of a kind below ``entity``; None if they are more than :data:`MAX_DESCENDANTS`."""
-        children: list[ParsedEntity] = []
-        query = ListQuery(100, parent_id=entity.id)
-        while len(children) <= MAX_DESCENDANTS:
-            page = yield from self.adapter.reads.list_entities(self.account, kind, query)
-            children += page.entities
-            if page.cursor is None:
-                return children if len(children) <= MAX_DESCENDANTS else None
-            query = evolve(query, cursor=page.cursor)
-        return None
+    def _fetch_children(self, entity: ParsedEntity, kind: str) -> Flow[tuple[ParsedEntity, ...] | None]:
+        """Return the entities of a kind below ``entity``, and guard their number; None if they are not all known."""
+        children = yield from self.child_reader.fetch_children(entity, kind)
+        if children.entities is not None:
+            self.children_guards[Guard(entity.kind, entity.id, CHILDREN_FIELDS[kind], children.number)] = None
+        return children.entities
 
     # -- payloads -------------------------------------------------------------------------------------------------
 
@@ -491,7 +446,7 @@ class ExposureReader:
         """
         bids = {get_setting_pointer(setting, native) for setting in list_bid_settings(self.network, level.kind)}
         computed = {*others, *bids, *list_status_pointers(level)}
-        for setting in list_settings(self.network, _to_kind(level.kind)):
+        for setting in list_settings(self.network, to_kind(level.kind)):
             budget = after.budgets.get(setting.field)
             is_counted = budget is not None and budget.amount is not None
             if is_counted or setting.field in after.caps or setting.field in DATE_FIELDS:
@@ -509,16 +464,3 @@ class ExposureReader:
 def _return_no_holders() -> Flow[tuple[Holder, ...] | None]:
     yield from ()
     return ()
-
-
-def _count_children(children: Iterable[ParsedEntity] | None) -> str:
-    """Count the entities that are not deleted, as the text that a guard holds. None: there are too many to count."""
-    if children is None:
-        return f"more than {MAX_DESCENDANTS}"
-    return str(sum(child.status != "deleted" for child in children))
-
-
-def _to_kind(kind: str) -> Kind:
-    if kind == "campaign":
-        return "campaign"
-    return "adGroup" if kind == "adGroup" else "ad"

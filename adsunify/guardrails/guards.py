@@ -9,6 +9,9 @@ from adsunify.adapter.spend import SpendSettings, is_at_most
 from adsunify.plans.exposure import BudgetChange, Guard
 from adsunify.values.money import MAX_NATIVE_UNITS
 
+STATUS_FIELD = "status"
+"""The name of the unified status among guarded values."""
+
 
 def list_named_guards(
     entity: ParsedEntity, before: SpendSettings, after: SpendSettings, named: Iterable[str]

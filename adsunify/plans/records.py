@@ -37,6 +37,13 @@ Outputs = Mapping[str, str | Sequence[str]]
 """The ids that a step created: output name -> id, or ids in item order."""
 
 
+def to_kind(kind: str) -> Kind:
+    """Return the kind of an entity that is a campaign, an ad group or an ad."""
+    if kind == "campaign":
+        return "campaign"
+    return "adGroup" if kind == "adGroup" else "ad"
+
+
 @frozen
 class Binding:
     """Puts an output of an earlier step into the request, at the pointer ``to``.

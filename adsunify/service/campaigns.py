@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 from adsunify.actor import Actor
 from adsunify.adapter import flows
@@ -74,15 +73,17 @@ async def plan_activation(
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
     source = await preparation.read_activation_source(service, actor, account_id, source_operation_id)
-    plan = await session.run_flow(flows.memoize_reads(_plan_activation(session, source, service.now())))
+    reader = ExposureReader(await session.make_child_reader(source.created), service.now())
+    plan = await session.run_flow(flows.memoize_reads(_plan_activation(session, source, reader)))
     return plan, source.operation_id
 
 
-def _plan_activation(session: NetworkSession, source: preparation.ActivationSource, now: datetime) -> Flow[Plan]:
+def _plan_activation(
+    session: NetworkSession, source: preparation.ActivationSource, reader: ExposureReader
+) -> Flow[Plan]:
     """Plan an activation. Its exposure is that of the campaign, whose budget all its entities spend."""
     adapter, account = session.adapter, session.native_account
     plan = yield from adapter.plans.plan_activate(account, source.plan, source.outputs)
-    reader = ExposureReader(adapter, account, now, source.created)
     return attach_exposure(plan, (yield from reader.fetch_activation("campaign", source.campaign_id)))
 
 

@@ -154,7 +154,8 @@ async def plan_mutation(service: Service, session: NetworkSession, mutation: Mut
             check_payload_amounts(session.adapter.network, session.native_account, mutation.kind, mutation.payload)
         )
     now = service.now()
-    plan = await session.run_flow(flows.memoize_reads(_plan_with_exposure(session, mutation, now)))
+    reader = ExposureReader(await session.make_child_reader(), now)
+    plan = await session.run_flow(flows.memoize_reads(_plan_with_exposure(session, mutation, reader, now)))
     changes = [change for step in plan.steps for change in step.changes]
     plan = preparation.with_warnings(
         plan, [*dict.fromkeys(collect_spend_warnings(session.adapter.network, mutation.kind, changes))]
@@ -162,12 +163,13 @@ async def plan_mutation(service: Service, session: NetworkSession, mutation: Mut
     return await with_size_warning(service, session.account.id, plan)
 
 
-def _plan_with_exposure(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:
+def _plan_with_exposure(
+    session: NetworkSession, mutation: Mutation, reader: ExposureReader, now: datetime
+) -> Flow[Plan]:
     plan = yield from _plan_mutation(session, mutation, now)
     if mutation.action == "edit" and must_plan_again(session, mutation.kind, mutation.edit, plan):
         edit = {"kind": mutation.kind, "entityId": mutation.entity_id, **mutation.edit.to_json()}
         plan = evolve(plan, edit=edit)
-    reader = ExposureReader(session.adapter, session.native_account, now)
     return attach_exposure(plan, (yield from _fetch_exposure(reader, mutation, plan)))
 
 

@@ -27,12 +27,13 @@ from adsunify.errors import (
     invalid_input,
 )
 from adsunify.execution.executor import SendResult
+from adsunify.guardrails.children import ChildReader, Creation
 from adsunify.http.backend import PoolTransport
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.http.transport import Signer
 from adsunify.networks.registry import get_adapter
 from adsunify.service.core import Service
-from adsunify.store import connections, encrypted_secrets
+from adsunify.store import connections, created, encrypted_secrets
 from adsunify.store.connections import AccountRecord
 from adsunify.values.exact_json import dumps, loads
 
@@ -97,6 +98,16 @@ class NetworkSession:
             except ProviderUnreadable:
                 if credentials.expires_at <= now:
                     raise
+
+    async def make_child_reader(self, *creations: Creation) -> ChildReader:
+        """Make the reader of entities below an entity, which misses nothing that adsunify created lately.
+
+        ``creations`` has what was created earlier and is looked for as well.
+        """
+        network, store = self.adapter.network, self.service.store
+        since = store.clock.now() - 1000 * max(level.visibility_seconds for level in network.levels)
+        lately = await store.read(created.list_lately_created, network.code, self.account.native_id, since)
+        return ChildReader(self.adapter, self.native_account, (*creations, *lately))
 
     async def run_flow(self, flow: Flow[T]) -> T:
         """Run a flow of reads over a separate connection pool. Raises the errors of the flow."""

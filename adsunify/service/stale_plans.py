@@ -7,7 +7,6 @@ are read again as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from adsunify.actor import Actor
 from adsunify.adapter import flows
@@ -23,7 +22,8 @@ from adsunify.errors import (
     StaleValue,
     TokenRefused,
 )
-from adsunify.guardrails.exposure import ExposureReader
+from adsunify.guardrails.children import ChildReader
+from adsunify.guardrails.guarded_values import fetch_guarded_values
 from adsunify.guardrails.payloads import find_edited_status
 from adsunify.http.messages import Flow
 from adsunify.plans.exposure import Exposure, Guard, format_amount
@@ -81,7 +81,8 @@ async def require_planned_values(service: Service, actor: Actor, record: Operati
     if session.account.status != "active":
         return
     try:
-        differences = await session.run_flow(flows.memoize_reads(_fetch_differences(session, plan, service.now())))
+        child_reader = await session.make_child_reader()
+        differences = await session.run_flow(flows.memoize_reads(_fetch_differences(session, plan, child_reader)))
     except ProviderError as problem:
         if plan.edit is None and plan.exposure is not None and plan.exposure.reduces:
             return
@@ -92,18 +93,17 @@ async def require_planned_values(service: Service, actor: Actor, record: Operati
         raise PlanStale(join_sentences(*_describe(differences), STALE_ADVICE), differences=differences)
 
 
-def _fetch_differences(session: NetworkSession, plan: Plan, now: datetime) -> Flow[list[StaleValue]]:
-    guarded = yield from _fetch_changed_guards(session, plan.exposure, now)
+def _fetch_differences(session: NetworkSession, plan: Plan, child_reader: ChildReader) -> Flow[list[StaleValue]]:
+    guarded = yield from _fetch_changed_guards(child_reader, plan.exposure)
     members = {(one.kind, one.entity_id, one.member) for one in guarded}
     edited = yield from _fetch_changed_edit(session, plan)
     return [*guarded, *(one for one in edited if (one.kind, one.entity_id, one.member) not in members)]
 
 
-def _fetch_changed_guards(session: NetworkSession, exposure: Exposure | None, now: datetime) -> Flow[list[StaleValue]]:
+def _fetch_changed_guards(child_reader: ChildReader, exposure: Exposure | None) -> Flow[list[StaleValue]]:
     if exposure is None or not exposure.guards:
         return []
-    reader = ExposureReader(session.adapter, session.native_account, now)
-    present = yield from reader.fetch_guarded_values(exposure.guards)
+    present = yield from fetch_guarded_values(child_reader, exposure.guards)
     entities = {(kind, entity_id) for kind, entity_id, _ in present}
     gone = [guard for guard in exposure.guards if (guard.kind, guard.entity_id) not in entities]
     values = (

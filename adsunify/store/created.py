@@ -39,12 +39,27 @@ _LIST_CREATED = Statement(
         created_entities.c.kind == bindparam("kind"),
     )
 )
+_LIST_LATELY_CREATED = Statement(
+    select(CHAIN_ID, created_entities.c.kind, created_entities.c.native_id)
+    .join(operations, operations.c.id == created_entities.c.operation_id)
+    .where(
+        created_entities.c.network == bindparam("network"),
+        created_entities.c.native_account == bindparam("native_account"),
+        created_entities.c.created_at >= bindparam("since"),
+    )
+)
 
 
 def record_created(
-    connection: Connection, network: str, native_account: str, operation_id: str, n: int, created: Sequence[CreatedId]
+    connection: Connection,
+    network: str,
+    native_account: str,
+    operation_id: str,
+    n: int,
+    created: Sequence[CreatedId],
+    at: int,
 ) -> CreatedId | None:
-    """Record the entities that step ``n`` created in the account with this native id.
+    """Record the entities that step ``n`` created in the account with this native id. ``at``: milliseconds since 1970.
 
     The same step may report the same entity again, after a repeated commit or a repeated response for an idempotency
     key. The operations of a chain have the same steps and the same idempotency keys.
@@ -61,7 +76,7 @@ def record_created(
             "kind": created_id.kind,
             "native_id": created_id.id,
         }
-        if _INSERT.fetch_all(connection, {**key, "operation_id": operation_id, "n": n}):
+        if _INSERT.fetch_all(connection, {**key, "operation_id": operation_id, "n": n, "created_at": at}):
             continue
         if _has_other_creator(connection, key, operation_id, n):
             return created_id
@@ -95,6 +110,20 @@ def list_created(
     """
     rows = _LIST_CREATED.fetch_all(connection, {"network": network, "native_account": native_account, "kind": kind})
     return [(row.native_id, (row.operation_id, row.n)) for row in rows]
+
+
+def list_lately_created(
+    connection: Connection, network: str, native_account: str, since: int
+) -> list[list[tuple[str, str]]]:
+    """Return the kinds and ids of what receipts of all workspaces report as created in the account since a time.
+
+    Each inner list has what one chain of operations created. ``since``: milliseconds since 1970.
+    """
+    values = {"network": network, "native_account": native_account, "since": since}
+    chains: dict[str, list[tuple[str, str]]] = {}
+    for row in _LIST_LATELY_CREATED.fetch_all(connection, values):
+        chains.setdefault(row.chain, []).append((row.kind, row.native_id))
+    return list(chains.values())
 
 
 def make_ambiguous_receipt(receipt: Receipt, conflicting: CreatedId) -> Receipt:

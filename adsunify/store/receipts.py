@@ -42,7 +42,7 @@ def store_receipt(
         return None
     account = _GET_ACCOUNT.fetch_one(connection, {"the_id": operation_id})
     conflicting = record_created(
-        connection, account.network, account.native_id, operation_id, receipt.step_index, created
+        connection, account.network, account.native_id, operation_id, receipt.step_index, created, at
     )
     foreign = None if conflicting is None else make_ambiguous_receipt(receipt, conflicting)
     save_receipt(connection, operation_id, foreign or receipt, at, by)

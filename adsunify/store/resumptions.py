@@ -120,7 +120,8 @@ def link_resumption(
     if any(step.created for step in found):
         account = _GET_ACCOUNT.fetch_one(connection, {"the_account": draft.account_id})
         for step in sorted(found, key=lambda step: (step.operation_id, step.n)):
-            if record_created(connection, account.network, account.native_id, step.operation_id, step.n, step.created):
+            made = (step.operation_id, step.n, step.created, clock.now())
+            if record_created(connection, account.network, account.native_id, *made):
                 raise Conflict(
                     f"The entity that was found for step {step.step_key} belongs to another operation by now. Inspect "
                     "this operation again.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.network import Template
 from adsunify.adapter.spend import BUDGET_FIELDS
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import Exposure, Guard, format_amount
@@ -198,11 +200,21 @@ async def prepare_activation(server: Served, network: str, made: Mapping[str, An
     return await server.admin.post("/activate", body, 201)
 
 
+def find_created(server: Served, network: str, made: Mapping[str, Any], kind: str) -> tuple[World, StoredEntity]:
+    """An entity of an operation at the simulated network."""
+    world = server.networks.state.worlds[network]
+    (found,) = (entity for entity in world._stored_entities.values() if entity.id == ids_of(made)[kind])
+    return world, found
+
+
 def find_ad_group(server: Served, network: str, made: Mapping[str, Any]) -> tuple[World, StoredEntity]:
     """The ad group at the simulated network."""
-    world = server.networks.state.worlds[network]
-    (found,) = (entity for entity in world._stored_entities.values() if entity.id == ids_of(made)["adGroup"])
-    return world, found
+    return find_created(server, network, made, "adGroup")
+
+
+def make_older(world: World, entity: StoredEntity) -> None:
+    """Lists show the entity from now on, also while they do not show yet what was created lately."""
+    world.replace(evolve(entity, created_at=entity.created_at - timedelta(days=2)), entity.data, logged=False)
 
 
 def add_ad_groups(server: Served, network: str, made: Mapping[str, Any], count: int) -> None:
@@ -261,19 +273,104 @@ async def test_an_ad_group_that_is_not_listed_yet_does_not_lower_the_exposure(se
         assert all(found in (wanted, "unknown", "unbounded") for found, wanted in amounts)
 
 
+def add_older_ad_group(server: Served, network: str, made: Mapping[str, Any]) -> None:
+    """Add a copy of an ad group that lists show."""
+    world, first = find_ad_group(server, network, made)
+    make_older(world, world.create(first.kind, first.account, dict(first.data), parent=first.parent, logged=False))
+
+
+@contextmanager
+def lagging_lists(server: Served, network: str) -> Iterator[None]:
+    world = server.networks.state.worlds[network]
+    world.list_delay = timedelta(hours=1)
+    try:
+        yield
+    finally:
+        world.list_delay = timedelta()
+
+
+async def prepare_status(server: Served, network: str, campaign_id: str) -> Any:
+    """A prepared activation of one campaign, whatever adsunify knows of it."""
+    body = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": [campaign_id], "status": "active"}
+    (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    return operation
+
+
+async def create_ad_group(server: Served, network: str, campaign_id: str) -> Any:
+    """A native creation of a paused ad group that was executed."""
+    (template,) = (one for one in get_adapter(network).network.templates if one.kind == "adGroup")
+    body = {"payload": list_template_members(template), "parentId": campaign_id}
+    path = f"/accounts/{server.accounts[network]}/ad-groups"
+    answer = await server.admin.send("POST", path, content=dumps(body).encode())
+    return await server.admin.execute(data(answer, 201)["id"])
+
+
 async def test_an_ad_group_that_is_activated_must_be_listed(server: Served) -> None:
     """An older one is listed, the one that the plan activates is not yet."""
     made = await create_campaign(server, "meta")
-    world, first = find_ad_group(server, "meta", made)
-    copy = world.create("adset", first.account, dict(first.data), parent=first.parent, logged=False)
-    world.replace(evolve(copy, created_at=copy.created_at - timedelta(days=2)), copy.data, logged=False)
-    world.list_delay = timedelta(hours=1)
-    try:
+    add_older_ad_group(server, "meta", made)
+    with lagging_lists(server, "meta"):
         operation = await prepare_activation(server, "meta", made)
-    finally:
-        world.list_delay = timedelta()
     assert read_exposure(operation) == ("unknown", "unknown")
     assert read_exposure(await prepare_activation(server, "meta", made)) == ("40.00", "1280.00")
+
+
+@networks
+async def test_an_ad_group_that_adsunify_created_must_be_listed(server: Served, network: str) -> None:
+    """An activation that names only the campaign knows as well what was created below it lately."""
+    made = await create_campaign(server, network)
+    if "adGroup" not in ids_of(made):
+        return
+    make_older(*find_created(server, network, made, "campaign"))
+    add_older_ad_group(server, network, made)
+    listed = read_exposure(await prepare_status(server, network, ids_of(made)["campaign"]))
+    with lagging_lists(server, network):
+        operation = await prepare_status(server, network, ids_of(made)["campaign"])
+    has_budget = await find_budget_kind(server, network, made) == "adGroup"
+    end = "unbounded" if network == "x" else listed[1]  # at X, the end is that of the ad group that ends last
+    assert read_exposure(operation) == (("unknown", "unknown") if has_budget else (listed[0], end))
+
+
+@pytest.mark.parametrize("network", ["meta", "snapchat", "reddit"])
+async def test_an_ad_group_of_another_operation_must_be_listed(server: Served, network: str) -> None:
+    """The network is asked below which campaign it is."""
+    made, other = [await create_campaign(server, network) for _ in range(2)]
+    campaign_id = ids_of(made)["campaign"]
+    make_older(*find_ad_group(server, network, made))
+    await create_ad_group(server, network, ids_of(other)["campaign"])
+    with lagging_lists(server, network):
+        operation = await prepare_status(server, network, campaign_id)
+    assert read_exposure(operation) == spend_of(network), "it is below another campaign"
+    await create_ad_group(server, network, campaign_id)
+    with lagging_lists(server, network):
+        operation = await prepare_status(server, network, campaign_id)
+    assert read_exposure(operation) == ("unknown", "unknown")
+    operation = await prepare_status(server, network, campaign_id)
+    assert "unknown" not in read_exposure(operation) and read_exposure(operation) != spend_of(network)
+
+
+async def test_a_deleted_ad_group_need_not_be_listed(server: Served) -> None:
+    made = await create_campaign(server, "meta")
+    campaign_id, account = ids_of(made)["campaign"], server.accounts["meta"]
+    make_older(*find_ad_group(server, "meta", made))
+    added = ids_of(await create_ad_group(server, "meta", campaign_id))["adGroup"]
+    deletion = await server.admin.send("DELETE", f"/accounts/{account}/ad-groups/{added}")
+    await server.admin.execute(data(deletion, 201)["id"])
+    with lagging_lists(server, "meta"):
+        operation = await prepare_status(server, "meta", campaign_id)
+    assert read_exposure(operation) == spend_of("meta")
+
+
+async def test_an_ad_group_that_is_not_listed_yet_stops_an_activation(server: Served) -> None:
+    """It was created between the preparation and the execution."""
+    made = await create_campaign(server, "meta")
+    add_older_ad_group(server, "meta", made)
+    operation = await prepare_activation(server, "meta", made)
+    await create_ad_group(server, "meta", ids_of(made)["campaign"])
+    with lagging_lists(server, "meta"):
+        detail = await refuse_stale(server, operation)
+    number = f"adGroups of the campaign {ids_of(made)['campaign']} is not known, because not all are listed yet"
+    assert detail.startswith(f"{number}; the plan rests on 2. ")
 
 
 @pytest.mark.parametrize("network", ["meta", "snapchat", "reddit"])
@@ -425,6 +522,13 @@ async def test_a_native_update(server: Served, network: str, case: dict[str, Any
     assert operation["risk"] == ("low" if wanted == NOTHING else "spend")
 
 
+def list_template_members(template: Template) -> dict[str, Any]:
+    """The payload of a template without the members that name a parent."""
+    parents = ("campaign_id", "adgroup_id", "ad_group_id", "adset_id", "campaignId", "adGroupId")
+    others = ("campaignGroup", "campaign", "line_item_id", "ad_squad_id")
+    return {name: value for name, value in template.payload.items() if name not in (*parents, *others)}
+
+
 @networks
 async def test_templates_of_native_creates(server: Served, network: str) -> None:
     """A paused create exposes nothing, whatever it plans. Outbrain's campaign has the budget of another object."""
@@ -433,13 +537,7 @@ async def test_templates_of_native_creates(server: Served, network: str) -> None
         parent = {"adGroup": made.get("campaign"), "ad": made.get("adGroup", made.get("campaign"))}.get(template.kind)
         if (network, template.kind) in (("outbrain", "campaign"), ("x", "ad"), ("apple", "ad")):
             continue
-        payload = {
-            name: value
-            for name, value in template.payload.items()
-            if name not in ("campaign_id", "adgroup_id", "ad_group_id", "adset_id", "campaignId", "adGroupId")
-            and name not in ("campaignGroup", "campaign", "line_item_id", "ad_squad_id")
-        }
-        body = {"action": "create", "kind": template.kind, "payload": payload}
+        body = {"action": "create", "kind": template.kind, "payload": list_template_members(template)}
         content = dumps(body | ({"parentId": parent} if parent else {})).encode()
         path = f"/accounts/{server.accounts[network]}/validate"
         answer = await server.admin.send("POST", path, content=content)

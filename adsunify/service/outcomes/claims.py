@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import frozen
 from sqlalchemy import Connection
 
-from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.hierarchy import ParsedEntity, get_last_part
 from adsunify.adapter.network import Network
 from adsunify.outcomes.planned import PlannedEntity
 from adsunify.outcomes.search import get_planned_name, has_similar_name
@@ -76,11 +76,6 @@ def read_claims(
     has_rival = not planned.is_parent_new and (bool(rivals) if name is None else name in names)
     recorded = frozenset(get_last_part(id_) for id_, by in made if by == maker)
     return Claims(frozenset(ids), recorded, has_rival, names)
-
-
-def get_last_part(id_: str) -> str:
-    """Return the last part of an id that is a path or a URN."""
-    return id_.rpartition("/")[2].rpartition(":")[2]
 
 
 def _list_ids(network: Network, step: Mapping[str, Json], verdict: StepVerdict, kind: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.adapter.flows import memoize_reads
-from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.hierarchy import ParsedEntity, get_last_part
 from adsunify.errors import InvalidInput, OperationError, ProviderError, ProviderNotFound
 from adsunify.execution.executor import RESPONSE_READ_ERRORS
 from adsunify.execution.state import ExecutionProgress, add_carried, read_progress
@@ -42,7 +42,7 @@ from adsunify.store.ledger import record_entry
 from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
-from .claims import Claims, get_last_part, read_claims
+from .claims import Claims, read_claims
 
 T = TypeVar("T")
 READ_FAILURES = (ProviderError, InvalidInput, *RESPONSE_READ_ERRORS)

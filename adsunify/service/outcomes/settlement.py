@@ -8,7 +8,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.adapter.hierarchy import ParsedEntity, is_valid_id
+from adsunify.adapter.hierarchy import ParsedEntity, get_last_part, is_valid_id
 from adsunify.errors import OperationError, ProviderNotFound, invalid_input
 from adsunify.execution.state import CreatedId, build_actor_record
 from adsunify.execution.status_updates import find_created_ids
@@ -33,7 +33,6 @@ from adsunify.store.windows import release_uses
 from adsunify.values.exact_json import Json
 
 from .chains import Chain, read_chain
-from .claims import get_last_part
 
 REMOVE_ADVICE = "Remove it at the network if it exists, and settle the step as not_applied."
 

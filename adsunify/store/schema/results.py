@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Integer, PrimaryKeyConstraint, Table, Text, UniqueConstraint
+from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 
 from adsunify.store.schema.columns import ExactJson, make_id_column, make_reference_column, make_time_column, metadata
 
@@ -15,7 +15,9 @@ created_entities = Table(
     Column("native_id", Text, nullable=False),
     make_reference_column("operation_id", "operations"),
     Column("n", Integer, nullable=False),
+    make_time_column("created_at", nullable=True),  # NULL: recorded by version 0.1
     PrimaryKeyConstraint("network", "native_account", "kind", "native_id"),
+    Index(None, "network", "native_account", "created_at"),
 )
 
 entities = Table(

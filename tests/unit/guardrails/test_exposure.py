@@ -16,6 +16,7 @@ from adsunify.adapter.edits import list_native_names
 from adsunify.adapter.flows import run_flow
 from adsunify.adapter.network import Template
 from adsunify.adapter.spend import BUDGET_FIELDS
+from adsunify.guardrails.children import ChildReader
 from adsunify.guardrails.exposure import ExposureReader
 from adsunify.guardrails.plans import attach_exposure
 from adsunify.http.messages import Request, Response
@@ -39,7 +40,7 @@ def fail(request: Request) -> Response:
 
 def compute(code: str, template: Template, payload: Mapping[str, Json], currency: str | None = "USD") -> Exposure:
     account = Account(code, "1", currency, "America/New_York", {})
-    reader = ExposureReader(get_adapter(code), account, NOW)
+    reader = ExposureReader(ChildReader(get_adapter(code), account), NOW)
     if (code, template.kind) == ("snapchat", "adGroup"):  # without an end, that of its campaign is read
         payload = {"end_time": "2031-01-15T09:00:00.000Z", **payload}
     return run_flow(reader.fetch_native_create(template.kind, payload, "5"), fail)

@@ -1,0 +1,86 @@
+"""Reads the entities below an entity. A list that does not show yet what was created a moment ago is not complete."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from attrs import evolve, frozen
+
+from adsunify.adapter.account import Account
+from adsunify.adapter.hierarchy import ListQuery, ParsedEntity, get_last_part
+from adsunify.adapter.protocols import Adapter
+from adsunify.errors import ProviderNotFound, ProviderUnreadable
+from adsunify.http.messages import Flow
+from adsunify.plans.records import to_kind
+
+MAX_CHILDREN = 200
+"""How many entities are counted below an entity."""
+TOO_MANY = f"more than {MAX_CHILDREN}"
+NOT_LISTED = "not known, because not all are listed yet"
+
+Creation = Collection[tuple[str, str]]
+"""What one chain of operations created: the kinds of the entities and their ids as receipts name them."""
+
+
+@frozen
+class Children:
+    """The entities of one kind below an entity that are not deleted.
+
+    ``number`` is their number as text. If they are not all known, it says why, and ``entities`` is None.
+    """
+
+    entities: tuple[ParsedEntity, ...] | None
+    number: str
+
+
+@frozen
+class ChildReader:
+    """Flows that read the entities below an entity, for one account.
+
+    ``creations`` has what adsunify created in the account, so lately that lists may not show it yet.
+    """
+
+    adapter: Adapter
+    account: Account
+    creations: Collection[Creation] = ()
+
+    def fetch_children(self, parent: ParsedEntity, kind: str) -> Flow[Children]:
+        """Read the entities of a kind below ``parent``.
+
+        They are not all known if the list has more than :data:`MAX_CHILDREN`, or if it does not show one that adsunify
+        created.
+        """
+        listed: list[ParsedEntity] = []
+        query = ListQuery(100, parent_id=parent.id)
+        while True:
+            page = yield from self.adapter.reads.list_entities(self.account, kind, query)
+            listed += page.entities
+            if len(listed) > MAX_CHILDREN:
+                return Children(None, TOO_MANY)
+            if page.cursor is None:
+                break
+            query = evolve(query, cursor=page.cursor)
+        ids = {child.id for child in listed}
+        for entity_id in self._find_possible_children(parent, kind):
+            if entity_id not in ids and (yield from self._may_be_below(parent, kind, entity_id)):
+                return Children(None, NOT_LISTED)
+        present = tuple(child for child in listed if child.status != "deleted")
+        return Children(present, str(len(present)))
+
+    def _find_possible_children(self, parent: ParsedEntity, kind: str) -> Iterable[str]:
+        """Yield the ids of created entities that may be below ``parent``.
+
+        If the same operations created entities of the parent's kind, the created entity is below one of them.
+        """
+        for creation in self.creations:
+            parents = {get_last_part(id_) for one, id_ in creation if one == parent.kind}
+            if not parents or parent.id in parents:
+                yield from (get_last_part(id_) for one, id_ in creation if one == kind)
+
+    def _may_be_below(self, parent: ParsedEntity, kind: str, entity_id: str) -> Flow[bool]:
+        """Whether an entity is below ``parent`` and not deleted, or the network does not say."""
+        try:
+            entity = yield from self.adapter.reads.fetch_entity(self.account, to_kind(kind), entity_id)
+        except (ProviderNotFound, ProviderUnreadable):
+            return True
+        return entity.status not in ("archived", "deleted") and entity.parent_id in (None, parent.id)
