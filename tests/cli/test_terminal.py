@@ -267,7 +267,7 @@ def test_an_id_is_whole_or_shortened_so_that_commands_accept_it(name: str, width
 @pytest.mark.parametrize("width", WIDTHS)
 def test_amounts_have_separators_and_are_aligned(screens: Screens, width: int) -> None:
     lines = screens.shown[width, "spend"].splitlines()
-    budgets = [match for line in lines if (match := re.search(r"\d\.\d\d(?=  +(daily|lifetime))", line))]
+    budgets = [match for line in lines if (match := re.search(r"(active|paused) +[\d,]+\.\d\d", line))]
     assert len(budgets) > 1 and len({match.end() for match in budgets}) == 1, lines
 
 
