@@ -337,7 +337,12 @@ class ObservedStatus:
 
 @frozen
 class CreatedId:
-    """A campaign, ad group or ad that a create step created. ``id`` is the native id as the response contains it."""
+    """A campaign, ad group or ad that a create step created.
+
+    ``id`` is the native id as the response contains it. ``parent_id`` is the id of the parent as lists show it, if the
+    plan names one that existed before.
+    """
 
     kind: Kind
     id: str
+    parent_id: str | None = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from adsunify.adapter.hierarchy import ParsedEntity
+from adsunify.adapter.hierarchy import ParsedEntity, get_last_part
+from adsunify.adapter.lifecycle import find_parent_id, get_parent_member
 from adsunify.adapter.network import Level, Network, unify_status
 from adsunify.execution.state import CreatedId, ObservedStatus, Receipt
 from adsunify.plans.records import ENTITY_KINDS, Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_value, split_pointer
+from adsunify.values.json_pointer import find_object, get_value, split_pointer
 
 REMOVED_STATUSES = ("archived", "deleted")
 
@@ -29,13 +30,24 @@ def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[Cre
         ids = [id_ for id_ in id_outputs if isinstance(id_, str)]
     collections = {f"{level.native}s": kind for level in network.levels for kind in ENTITY_KINDS if level.kind == kind}
     own = next((kind for kind in ENTITY_KINDS if kind == step.kind), None)
+    parent_id = _find_named_parent(network, step)
     created_ids = []
     for id_ in ids:
         collection, slash, _ = id_.rpartition("/")
         kind = collections.get(collection.rsplit("/", 1)[-1]) if slash else own
         if kind is not None and id_.isprintable():
-            created_ids.append(CreatedId(kind, id_))
+            created_ids.append(CreatedId(kind, id_, parent_id if kind == own else None))
     return created_ids
+
+
+def _find_named_parent(network: Network, step: Step) -> str | None:
+    """Return the id of the parent that a create step names, as lists show it; None if an earlier step creates it."""
+    level = next((level for level in network.levels if level.kind == step.kind), None)
+    if level is None or not level.parent or step.bindings:
+        return None
+    content = step.request.body if step.request.body is not None else dict(step.request.query)
+    named = find_parent_id(level, find_object(content, f"/{get_parent_member(level)}") or {}, step.parent)
+    return None if named is None else get_last_part(named)
 
 
 def read_entity_statuses(nodes: Iterable[ParsedEntity]) -> list[ObservedStatus]:

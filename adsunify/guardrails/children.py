@@ -18,8 +18,19 @@ MAX_CHILDREN = 200
 TOO_MANY = f"more than {MAX_CHILDREN}"
 NOT_LISTED = "not known, because not all are listed yet"
 
-Creation = Collection[tuple[str, str]]
-"""What one chain of operations created: the kinds of the entities and their ids as receipts name them."""
+
+@frozen
+class Creation:
+    """An entity that adsunify created.
+
+    ``id`` is the native id as receipts name it. ``parent_id`` is that of a parent that existed before, as lists show
+    it; None if it is not known. ``is_deleted``: adsunify knows that it is deleted.
+    """
+
+    kind: str
+    id: str
+    parent_id: str | None = None
+    is_deleted: bool = False
 
 
 @frozen
@@ -37,12 +48,13 @@ class Children:
 class ChildReader:
     """Flows that read the entities below an entity, for one account.
 
-    ``creations`` has what adsunify created in the account, so lately that lists may not show it yet.
+    ``creations`` has what adsunify created in the account, so lately that lists may not show it yet. Each inner
+    collection has what one chain of operations created.
     """
 
     adapter: Adapter
     account: Account
-    creations: Collection[Creation] = ()
+    creations: Collection[Collection[Creation]] = ()
 
     def fetch_children(self, parent: ParsedEntity, kind: str) -> Flow[Children]:
         """Read the entities of a kind below ``parent``.
@@ -72,10 +84,12 @@ class ChildReader:
 
         If the same operations created entities of the parent's kind, the created entity is below one of them.
         """
-        for creation in self.creations:
-            parents = {get_last_part(id_) for one, id_ in creation if one == parent.kind}
-            if not parents or parent.id in parents:
-                yield from (get_last_part(id_) for one, id_ in creation if one == kind)
+        for chain in self.creations:
+            parents = {get_last_part(one.id) for one in chain if one.kind == parent.kind}
+            for one in chain:
+                is_possible = parent.id in parents if parents else one.parent_id in (None, parent.id)
+                if one.kind == kind and is_possible and not one.is_deleted:
+                    yield get_last_part(one.id)
 
     def _may_be_below(self, parent: ParsedEntity, kind: str, entity_id: str) -> Flow[bool]:
         """Whether an entity is below ``parent`` and not deleted, or the network does not say."""

@@ -10,6 +10,7 @@ from adsunify.adapter import flows
 from adsunify.adapter.brief_checks import check_brief, check_partial_brief
 from adsunify.adapter.formats import Format
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
+from adsunify.guardrails.children import Creation
 from adsunify.guardrails.exposure import ExposureReader, compute_brief_exposure
 from adsunify.guardrails.plans import attach_exposure
 from adsunify.http.messages import Flow
@@ -73,7 +74,8 @@ async def plan_activation(
     session = await NetworkSession.load(service, actor, account_id)
     session.require_active()
     source = await preparation.read_activation_source(service, actor, account_id, source_operation_id)
-    reader = ExposureReader(await session.make_child_reader(source.created), service.now())
+    created = [Creation(kind, entity_id) for kind, entity_id in source.created]
+    reader = ExposureReader(await session.make_child_reader(created), service.now())
     plan = await session.run_flow(flows.memoize_reads(_plan_activation(session, source, reader)))
     return plan, source.operation_id
 

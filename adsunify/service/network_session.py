@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -99,15 +99,16 @@ class NetworkSession:
                 if credentials.expires_at <= now:
                     raise
 
-    async def make_child_reader(self, *creations: Creation) -> ChildReader:
+    async def make_child_reader(self, created_earlier: Iterable[Creation] = ()) -> ChildReader:
         """Make the reader of entities below an entity, which misses nothing that adsunify created lately.
 
-        ``creations`` has what was created earlier and is looked for as well.
+        ``created_earlier`` has what one chain of operations created earlier, which is looked for as well.
         """
         network, store = self.adapter.network, self.service.store
         since = store.clock.now() - 1000 * max(level.visibility_seconds for level in network.levels)
-        lately = await store.read(created.list_lately_created, network.code, self.account.native_id, since)
-        return ChildReader(self.adapter, self.native_account, (*creations, *lately))
+        account = (self.account.id, network.code, self.account.native_id)
+        lately = await store.read(created.list_lately_created, *account, since)
+        return ChildReader(self.adapter, self.native_account, (tuple(created_earlier), *lately))
 
     async def run_flow(self, flow: Flow[T]) -> T:
         """Run a flow of reads over a separate connection pool. Raises the errors of the flow."""

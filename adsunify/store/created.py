@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from attrs import evolve
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, and_, bindparam, select
 
 from adsunify.errors import NativeErrorDetails
 from adsunify.execution.state import CreatedId, Receipt
+from adsunify.guardrails.children import Creation
 from adsunify.values.exact_json import Json
 
 from . import upsert
-from .schema import created_entities, operations
+from .schema import created_entities, entities, operations
 from .schema.operations import CHAIN_ID
 from .statement import Statement
 
@@ -40,8 +41,22 @@ _LIST_CREATED = Statement(
     )
 )
 _LIST_LATELY_CREATED = Statement(
-    select(CHAIN_ID, created_entities.c.kind, created_entities.c.native_id)
+    select(
+        CHAIN_ID,
+        created_entities.c.kind,
+        created_entities.c.native_id,
+        created_entities.c.parent_id,
+        entities.c.status,
+    )
     .join(operations, operations.c.id == created_entities.c.operation_id)
+    .outerjoin(
+        entities,
+        and_(
+            entities.c.account_id == bindparam("of_account"),
+            entities.c.kind == created_entities.c.kind,
+            entities.c.native_id == created_entities.c.native_id,
+        ),
+    )
     .where(
         created_entities.c.network == bindparam("network"),
         created_entities.c.native_account == bindparam("native_account"),
@@ -76,7 +91,8 @@ def record_created(
             "kind": created_id.kind,
             "native_id": created_id.id,
         }
-        if _INSERT.fetch_all(connection, {**key, "operation_id": operation_id, "n": n, "created_at": at}):
+        values = {**key, "parent_id": created_id.parent_id, "operation_id": operation_id, "n": n, "created_at": at}
+        if _INSERT.fetch_all(connection, values):
             continue
         if _has_other_creator(connection, key, operation_id, n):
             return created_id
@@ -113,16 +129,18 @@ def list_created(
 
 
 def list_lately_created(
-    connection: Connection, network: str, native_account: str, since: int
-) -> list[list[tuple[str, str]]]:
-    """Return the kinds and ids of what receipts of all workspaces report as created in the account since a time.
+    connection: Connection, account_id: str, network: str, native_account: str, since: int
+) -> list[list[Creation]]:
+    """Return what receipts of all workspaces report as created in the account since a time.
 
-    Each inner list has what one chain of operations created. ``since``: milliseconds since 1970.
+    Each inner list has what one chain of operations created. ``since``: milliseconds since 1970. ``account_id``: the
+    account whose last known statuses show what is deleted.
     """
-    values = {"network": network, "native_account": native_account, "since": since}
-    chains: dict[str, list[tuple[str, str]]] = {}
+    values = {"of_account": account_id, "network": network, "native_account": native_account, "since": since}
+    chains: dict[str, list[Creation]] = {}
     for row in _LIST_LATELY_CREATED.fetch_all(connection, values):
-        chains.setdefault(row.chain, []).append((row.kind, row.native_id))
+        creation = Creation(row.kind, row.native_id, row.parent_id, is_deleted=row.status == "deleted")
+        chains.setdefault(row.chain, []).append(creation)
     return list(chains.values())
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
-HEAD_VERSION = "0025"
+HEAD_VERSION = "0026"
 """The newest migration of this version."""
 OLDEST_RECORDED_SINCE = "0021"
 """The migration from which on a database records the oldest version that may use it."""

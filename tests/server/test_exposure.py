@@ -349,16 +349,42 @@ async def test_an_ad_group_of_another_operation_must_be_listed(server: Served, n
     assert "unknown" not in read_exposure(operation) and read_exposure(operation) != spend_of(network)
 
 
-async def test_a_deleted_ad_group_need_not_be_listed(server: Served) -> None:
-    made = await create_campaign(server, "meta")
-    campaign_id, account = ids_of(made)["campaign"], server.accounts["meta"]
-    make_older(*find_ad_group(server, "meta", made))
-    added = ids_of(await create_ad_group(server, "meta", campaign_id))["adGroup"]
+AD_GROUPS_COUNT = ("meta", "tiktok", "snapchat", "linkedin", "reddit", "x")
+"""The networks on which the ad groups have the budgets or the end of a sample campaign."""
+
+
+@pytest.mark.parametrize("network", AD_GROUPS_COUNT)
+async def test_a_deleted_ad_group_need_not_be_listed(server: Served, network: str) -> None:
+    """Some networks do not answer any more for an ad group that was deleted."""
+    made, account = await create_campaign(server, network), server.accounts[network]
+    campaign_id = ids_of(made)["campaign"]
+    listed = read_exposure(await prepare_status(server, network, campaign_id))
+    make_older(*find_created(server, network, made, "campaign"))
+    make_older(*find_ad_group(server, network, made))
+    added = ids_of(await create_ad_group(server, network, campaign_id))["adGroup"]
     deletion = await server.admin.send("DELETE", f"/accounts/{account}/ad-groups/{added}")
     await server.admin.execute(data(deletion, 201)["id"])
-    with lagging_lists(server, "meta"):
-        operation = await prepare_status(server, "meta", campaign_id)
-    assert read_exposure(operation) == spend_of("meta")
+    with lagging_lists(server, network):
+        operation = await prepare_status(server, network, campaign_id)
+    assert read_exposure(operation) == listed
+
+
+@pytest.mark.parametrize("network", AD_GROUPS_COUNT)
+async def test_ad_groups_of_other_campaigns_are_not_read(server: Served, network: str) -> None:
+    """A native creation names the campaign, so no read is needed to know below which one the ad group is."""
+    made, other = [await create_campaign(server, network) for _ in range(2)]
+    make_older(*find_created(server, network, made, "campaign"))
+    make_older(*find_ad_group(server, network, made))
+    before = len(server.networks.asked)
+    first = await prepare_status(server, network, ids_of(made)["campaign"])
+    reads = len(server.networks.asked) - before
+    for _ in range(2):
+        await create_ad_group(server, network, ids_of(other)["campaign"])
+    before = len(server.networks.asked)
+    with lagging_lists(server, network):
+        second = await prepare_status(server, network, ids_of(made)["campaign"])
+    assert len(server.networks.asked) - before == reads
+    assert read_exposure(second) == read_exposure(first)
 
 
 async def test_an_ad_group_that_is_not_listed_yet_stops_an_activation(server: Served) -> None:

@@ -16,6 +16,7 @@ created_entities = Table(
     make_reference_column("operation_id", "operations"),
     Column("n", Integer, nullable=False),
     make_time_column("created_at", nullable=True),  # NULL: recorded by version 0.1
+    Column("parent_id", Text),
     PrimaryKeyConstraint("network", "native_account", "kind", "native_id"),
     Index(None, "network", "native_account", "created_at"),
 )
