@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
+from sqlalchemy import update
 
 from adsunify.adapter.network import Template
 from adsunify.adapter.spend import BUDGET_FIELDS
@@ -18,6 +19,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.plans.exposure import Exposure, Guard, format_amount
 from adsunify.sandbox.world import StoredEntity, World
 from adsunify.store.operations import get_operation
+from adsunify.store.schema import created_entities
 from adsunify.values.exact_json import dumps
 from tests.networks.samples import find_case_folder
 
@@ -331,17 +333,27 @@ async def test_an_ad_group_that_adsunify_created_must_be_listed(server: Served, 
     assert read_exposure(operation) == (("unknown", "unknown") if has_budget else (listed[0], end))
 
 
+@pytest.mark.parametrize("is_parent_known", [True, False])
 @pytest.mark.parametrize("network", ["meta", "snapchat", "reddit"])
-async def test_an_ad_group_of_another_operation_must_be_listed(server: Served, network: str) -> None:
-    """The network is asked below which campaign it is."""
+async def test_an_ad_group_of_another_operation_must_be_listed(
+    server: Served, network: str, is_parent_known: bool
+) -> None:
+    """If no plan names its campaign, the network is asked below which campaign it is."""
+
+    async def create_below(campaign_id: str) -> None:
+        await create_ad_group(server, network, campaign_id)
+        if not is_parent_known:  # as after a resumption long after the campaign was created
+            forget = update(created_entities).where(created_entities.c.network == network).values(parent_id=None)
+            await server.service.store.write(lambda connection: connection.execute(forget))
+
     made, other = [await create_campaign(server, network) for _ in range(2)]
     campaign_id = ids_of(made)["campaign"]
     make_older(*find_ad_group(server, network, made))
-    await create_ad_group(server, network, ids_of(other)["campaign"])
+    await create_below(ids_of(other)["campaign"])
     with lagging_lists(server, network):
         operation = await prepare_status(server, network, campaign_id)
     assert read_exposure(operation) == spend_of(network), "it is below another campaign"
-    await create_ad_group(server, network, campaign_id)
+    await create_below(campaign_id)
     with lagging_lists(server, network):
         operation = await prepare_status(server, network, campaign_id)
     assert read_exposure(operation) == ("unknown", "unknown")
