@@ -29,18 +29,24 @@ TESTS_OF_DEPENDENCIES = (
 LONG_SUITES = (
     "tests/cli/test_alerts.py",
     "tests/cli/test_canaries.py",
+    "tests/cli/test_changes.py",
+    "tests/cli/test_commands.py",
     "tests/cli/test_connections.py",
     "tests/cli/test_daily.py",
     "tests/cli/test_desired.py",
     "tests/cli/test_extras.py",
     "tests/cli/test_figures.py",
     "tests/cli/test_insights.py",
+    "tests/cli/test_launches.py",
     "tests/cli/test_newer_databases.py",
+    "tests/cli/test_operating.py",
     "tests/cli/test_processes.py",
     "tests/cli/test_progress.py",
     "tests/cli/test_streams.py",
+    "tests/cli/test_syncing.py",
     "tests/cli/test_upkeep.py",
     "tests/cli/test_webhooks.py",
+    "tests/client/test_generated.py",
     "tests/client/test_running.py",
     "tests/deploy",
     "tests/docs",
@@ -49,10 +55,14 @@ LONG_SUITES = (
     "tests/pages/test_briefs.py",
     "tests/pages/test_entities.py",
     "tests/pages/test_insights.py",
+    "tests/pages/test_launches.py",
     "tests/server/test_access_lost.py",
+    "tests/server/test_alert_kinds.py",
     "tests/server/test_backups.py",
     "tests/server/test_database_locks.py",
     "tests/server/test_egress.py",
+    "tests/server/test_file_ownership.py",
+    "tests/server/test_launches.py",
     "tests/server/test_listening.py",
     "tests/server/test_overview.py",
     "tests/server/test_partition.py",
@@ -64,9 +74,12 @@ LONG_SUITES = (
     "tests/system/regexes",
     "tests/system/upgrades",
     "tests/system/webhooks",
+    "tests/testing",
+    "tests/unit/http/test_transport.py",
     "tests/unit/store/test_drivers.py",
     "tests/unit/store/test_expanding.py",
     "tests/unit/store/test_migrations.py",
+    "tests/unit/store/test_retention.py",
     "tests/unit/store/test_upgrading.py",
 )
 """What the session ``tests`` leaves to the session ``exhaustive``, whole: it starts many processes or waits."""
@@ -98,7 +111,7 @@ def run_suite(session: nox.Session, chosen: str, *arguments: str) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox; a part of each long list."""
-    install(session, "test", "receivers")
+    install(session, "test")
     run_suite(session, "not exhaustive", *(f"--ignore={suite}" for suite in LONG_SUITES))
 
 

@@ -298,6 +298,7 @@ async def test_a_network_that_fails_in_between(empty: Served) -> None:
     assert await read_connections(empty) == before
 
 
+@pytest.mark.exhaustive
 async def test_a_first_tree_that_cannot_be_read(empty: Served) -> None:
     """Three tries, then it has failed; the accounts are connected nevertheless."""
     empty.networks.state.faults.pending.clear()

@@ -153,6 +153,7 @@ async def test_a_tree_that_cannot_be_read(server: Served, network: str) -> None:
     assert await server.rows() == before
 
 
+@pytest.mark.exhaustive
 async def test_a_throttled_read_says_how_long(server: Served) -> None:
     await server.networks.fault("amazon", "status", value=429, times=1000)
     answer = await server.admin.send("GET", f"/accounts/{server.accounts['amazon']}/tree")

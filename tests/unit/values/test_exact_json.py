@@ -164,6 +164,7 @@ def test_paths_and_queries_are_encoded_once() -> None:
     assert build_request_url(raw) == "https://h/x?q=List(urn%3Ali%3A1)"
 
 
+@pytest.mark.exhaustive
 @given(st.text(min_size=1), st.text())
 def test_a_caller_cannot_leave_his_slot(slot: str, query: str) -> None:
     if any(0xD800 <= ord(character) <= 0xDFFF for character in slot + query):
