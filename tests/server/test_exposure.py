@@ -361,8 +361,12 @@ async def test_an_ad_group_of_another_operation_must_be_listed(
     assert "unknown" not in read_exposure(operation) and read_exposure(operation) != spend_of(network)
 
 
-AD_GROUPS_COUNT = ("meta", "tiktok", "snapchat", "linkedin", "reddit", "x")
-"""The networks on which the ad groups have the budgets or the end of a sample campaign."""
+AD_GROUPS_COUNT = [
+    code
+    for code in ADAPTER_PACKAGES
+    if any((row.level, row.field) == ("adGroup", "endAt") for row in get_adapter(code).network.settings)
+]
+"""The networks on which the ad groups may have the budgets or the end of a campaign."""
 
 
 @pytest.mark.parametrize("network", AD_GROUPS_COUNT)
