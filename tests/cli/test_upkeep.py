@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, create_engine, insert
 
 from adsunify import encryption
 from adsunify.actor import Actor
 from adsunify.errors import InvalidInput
 from adsunify.service import users as upkeep
 from adsunify.service.users import is_password_correct
-from adsunify.store import Clock, Store, agents, events, keys, open_store, people, sessions
+from adsunify.store import Clock, Store, agents, events, keys, migrate, open_store, people, sessions
 from adsunify.store import clock as clock_module
 from adsunify.store.schema import oauth_clients
 
@@ -385,12 +383,12 @@ def test_an_upgrade_can_be_checked_before(tmp_path: Path) -> None:
     assert checked.code == 0 and "No migration is missing." in checked.out
 
     def go_back(version: str) -> None:
-        with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
-            for column in ("plan_removed_at", "responses_removed_at", "restored_at"):
-                connection.execute(f"ALTER TABLE operations DROP COLUMN {column}")
-            connection.execute("ALTER TABLE alembic_version DROP COLUMN oldest_version")
-            connection.execute("UPDATE alembic_version SET version_num = ?", [version])
-            connection.commit()
+        (tmp_path / "a.db").unlink()
+        engine = create_engine(f"sqlite:///{tmp_path / 'a.db'}")
+        until = [one for one in migrate.list_migrations() if one.version <= version]
+        with engine.begin() as connection:
+            migrate.run_migrations(connection, migrate.SchemaState(None), until)
+        engine.dispose()
 
     go_back("0020")
     assert run("db", "upgrade", "--expanding", *where).code == 0
