@@ -60,7 +60,9 @@ def decode_cursor(ring: KeyRing, account_id: str, query: Json, cursor: str | Non
             return Position(*loads(raw))
     except ValueError:
         pass
-    raise invalid_input("cursor", "malformed", "must be the nextCursor of the same list with the same parameters, or left out.")
+    raise invalid_input(
+        "cursor", "malformed", "must be the nextCursor of the same list with the same parameters, or left out."
+    )
 
 
 def _sign_cursor(ring_key: bytes, account_id: str, query: Json, raw: bytes) -> bytes:
