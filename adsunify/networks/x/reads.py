@@ -37,7 +37,7 @@ from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.dates import format_utc, get_timezone, split_date_range
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_object, require_value
+from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_object
 
 from . import native as x
 from .tables import LEVELS, LINE_ITEM, METRICS, NETWORK, PROMOTED_POST
@@ -284,19 +284,16 @@ def build_stats_queries(
 MetricsKey = tuple[str, str, str]
 
 
-def _get_day_value(series: Json, index: int) -> Json:
-    """Return one day of a metric, which is a series or an object of series."""
-    if isinstance(series, Mapping):
-        whole = {name: _get_day_value(value, index) for name, value in series.items()}
-        return whole if any(value is not None for value in whole.values()) else None
-    return series[index] if isinstance(series, list) and index < len(series) else None
-
-
-def _count_days(metrics: Mapping[str, Json]) -> int:
-    series = [
-        item for value in metrics.values() for item in (value.values() if isinstance(value, Mapping) else [value])
-    ]
-    return max((len(item) for item in series if isinstance(item, list)), default=0)
+def _split_days(metrics: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """Return the figures of each day. A metric is a series, or an object of series. A day leaves out absent figures."""
+    parts = {name: _split_days(item) if isinstance(item, Mapping) else item for name, item in metrics.items()}
+    series = [(name, values) for name, values in parts.items() if isinstance(values, list)]
+    days: list[dict[str, Json]] = [{} for _ in range(max((len(values) for _, values in series), default=0))]
+    for name, values in series:
+        for figures, value in zip(days, values, strict=False):  # a series may have fewer days
+            if value is not None and value != {}:
+                figures[name] = value
+    return days
 
 
 def _collect_days(
@@ -306,16 +303,14 @@ def _collect_days(
     for series_of_entity in get_objects(body, "/data", "report"):
         id_ = require_id(series_of_entity, "/id", "report")
         for part in get_objects(series_of_entity, "/id_data", "report"):
-            metrics = require_value(part, "/metrics", "report")
-            if not isinstance(metrics, Mapping) or _count_days(metrics) > JOB_DAYS:
+            days = _split_days(require_object(part, "/metrics", "report"))
+            if len(days) > JOB_DAYS:
                 raise ProviderUnreadable("X: the metrics of the report are no days.")
-            for index in range(_count_days(metrics)):
-                figures = {name: _get_day_value(series, index) for name, series in metrics.items()}
-                known = {name: value for name, value in figures.items() if value is not None}
-                if known:
+            for index, figures in enumerate(days):
+                if figures:
                     day = (first + index * _ONE_DAY).isoformat()
                     row = {"date": day, get_id_member(entity): id_, "placement": placement}
-                    rows.setdefault((day, id_, placement), row).update(known)
+                    rows.setdefault((day, id_, placement), row).update(figures)
 
 
 def get_id_member(entity: str) -> str:
