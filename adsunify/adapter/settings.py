@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
+
+from attrs import evolve
 
 from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import NativeEntity, Network, Setting, get_level
+from adsunify.adapter.network import EditMember, NativeEntity, Network, Setting, get_level, split_words
+from adsunify.errors import invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.dates import get_timezone, parse_instant, parse_start_day, to_local_days
-from adsunify.values.exact_json import Json
+from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.values.json_pointer import get_value
 from adsunify.values.money import from_units
 from adsunify.values.time_formats import TimeFormat
@@ -122,6 +125,9 @@ def build_settings(
     return {"entityId": entity_id, "kind": kind, "fields": fields, **surroundings, "notes": notes}
 
 
+# -- building the tables ------------------------------------------------------------------------------------------
+
+
 def start_lock(time: TimeFormat, member: str) -> Lock:
     """Make the lock of a start that has passed. ``time`` reads the member ``member`` of the entity."""
 
@@ -130,6 +136,72 @@ def start_lock(time: TimeFormat, member: str) -> Lock:
         return "it has started" if now is not None and start is not None and start <= now else None
 
     return lock
+
+
+def first_lock(*locks: Lock) -> Lock:
+    """Make the lock that has the first reason of several."""
+    return lambda entity, now: next((reason for lock in locks if (reason := lock(entity, now))), None)
+
+
+def add_common_lock(common: Lock, *settings: Setting, is_last: bool = False) -> tuple[Setting, ...]:
+    """Return the settings with a lock that all of them have, such as that of an archived entity.
+
+    A setting that is always locked keeps its reason. If ``is_last``, the reason of a setting's own lock comes first.
+    """
+
+    def join(setting: Setting) -> Setting:
+        if isinstance(setting.lock, str):
+            return setting
+        own = () if setting.lock is None else (setting.lock,)
+        return evolve(setting, lock=first_lock(*own, common) if is_last else first_lock(common, *own))
+
+    return tuple(map(join, settings))
+
+
+def locked_settings(level: Kind, names: str, reason: str) -> list[Setting]:
+    """Build the settings that are always locked. ``names``: native members; ``content.reference`` is one of two."""
+    return [Setting(level, name, f"/{name.replace('.', '/')}", lock=reason) for name in split_words(names)]
+
+
+def targeting_members(
+    level: Kind, names: Iterable[str], parse_type: Callable[[str], str | None], radius_types: tuple[str, ...] = ()
+) -> list[EditMember]:
+    """Build the EDITS rows of a targeting. ``parse_type`` and ``radius_types`` count for its places."""
+    return [
+        EditMember(level, f"targeting.{name}", parse_type=parse_type, radius_types=radius_types)
+        if name in ("locations", "excludedLocations")
+        else EditMember(level, f"targeting.{name}")
+        for name in names
+    ]
+
+
+def json_reader(native: str, *, shows_empty: bool = True) -> Callable[[NativeEntity, Account], Json]:
+    """Make the ``read`` of a setting that shows an object or a list as JSON text, or as no value if it is empty."""
+
+    def read(entity: NativeEntity, account: Account) -> Json:
+        value = get_value(entity, native)
+        return dumps(value) if value or (shows_empty and value is not None) else None
+
+    return read
+
+
+def json_writer(
+    field: str, native: str, is_valid: Callable[[Json], bool], form: str
+) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
+    """Make the ``write`` of a setting that is given as JSON text. ``form`` describes the accepted text."""
+
+    def write(text: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
+        if text is None:  # it clears the field
+            return {native: None}
+        try:
+            value = loads(text)
+        except ValueError:
+            value = None
+        if not is_valid(value):
+            raise invalid_input(f"fields.{field}", "invalid", f"{field} is the JSON text of {form}.")
+        return {native: value}
+
+    return write
 
 
 def _get_minimum(setting: Setting, native: Mapping[str, Json], account: Account) -> str:

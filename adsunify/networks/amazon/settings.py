@@ -9,7 +9,7 @@ from decimal import Decimal
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import to_account_time
+from adsunify.adapter.settings import add_common_lock, locked_settings, to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
@@ -38,9 +38,8 @@ def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
 def _lock_after_start(entity: NativeEntity, now: datetime | None) -> str | None:
     # UPDATING_READ_ONLY_START_DATE. ISO dates can be compared as text.
     start = entity.get("startDate")
-    if now is not None and isinstance(start, str) and start <= now.date().isoformat():
-        return "the campaign has started"
-    return _lock_if_archived(entity, now)
+    is_started = now is not None and isinstance(start, str) and start <= now.date().isoformat()
+    return "the campaign has started" if is_started else None
 
 
 # -- values -------------------------------------------------------------------------------------------------------
@@ -92,7 +91,6 @@ def _placement_setting(name: str) -> Setting:
         minimum="0",
         maximum="900",
         can_clear=True,
-        lock=_lock_if_archived,
         read=show,
         write=write,
         note=f"{name}: bids there are raised by so many percent.",
@@ -105,34 +103,28 @@ _DAYS_NOTE = (
     "startAt: a date, or a midnight in the profile's time zone. endAt: a date, or an instant (through its day)."
 )
 _FIXED_REASON = "fixed when it is made; delete it and make another"
-SETTINGS = (
-    Setting("campaign", "name", "/name", max_length=MAX_SELLER_NAME_LENGTH, lock=_lock_if_archived),
-    Setting(
-        "campaign", "budget", "/budget/budget", "money", period="daily", lock=_lock_if_archived, write=_write_budget
-    ),
+SETTINGS = add_common_lock(
+    _lock_if_archived,
+    Setting("campaign", "name", "/name", max_length=MAX_SELLER_NAME_LENGTH),
+    Setting("campaign", "budget", "/budget/budget", "money", period="daily", write=_write_budget),
     Setting("campaign", "startAt", "/startDate", "day", lock=_lock_after_start, note=_DAYS_NOTE),
-    Setting("campaign", "endAt", "/endDate", "day", can_clear=True, lock=_lock_if_archived),
+    Setting("campaign", "endAt", "/endDate", "day", can_clear=True),
     Setting(
         "campaign",
         "bidStrategy",
         "/dynamicBidding/strategy",
         "choice",
         choices=BID_STRATEGIES,
-        lock=_lock_if_archived,
         write=_write_strategy,
     ),
     *(_placement_setting(name) for name in PLACEMENTS),
-    Setting("campaign", "portfolio", "/portfolioId", can_clear=True, lock=_lock_if_archived),
+    Setting("campaign", "portfolio", "/portfolioId", can_clear=True),
     Setting("campaign", "targetingType", "/targetingType", lock=_FIXED_REASON),  # unverified: targetingType is fixed
-    Setting("adGroup", "name", "/name", max_length=MAX_AD_GROUP_NAME_LENGTH, lock=_lock_if_archived),
-    Setting(
-        "adGroup", "bid", "/defaultBid", "money", lock=_lock_if_archived, note="Keywords with a bid keep their own."
-    ),
-    Setting("adGroup", "campaignId", "/campaignId", lock=_FIXED_REASON),
-    Setting("ad", "sku", "/sku", lock=_FIXED_REASON),
-    Setting("ad", "asin", "/asin", lock=_FIXED_REASON),
-    Setting("ad", "campaignId", "/campaignId", lock=_FIXED_REASON),
-    Setting("ad", "adGroupId", "/adGroupId", lock=_FIXED_REASON),
+    Setting("adGroup", "name", "/name", max_length=MAX_AD_GROUP_NAME_LENGTH),
+    Setting("adGroup", "bid", "/defaultBid", "money", note="Keywords with a bid keep their own."),
+    *locked_settings("adGroup", "campaignId", _FIXED_REASON),
+    *locked_settings("ad", "sku asin campaignId adGroupId", _FIXED_REASON),
+    is_last=True,
 )
 _NO_TARGETING_REASON = "keywords are a level of their own, and geography is the profile's marketplace"
 EDITS = tuple(

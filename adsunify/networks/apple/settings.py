@@ -8,7 +8,8 @@ from functools import partial
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
-from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
+from adsunify.adapter.settings import add_common_lock, locked_settings
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
@@ -25,9 +26,8 @@ def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | None:
-    if get_value(entity, "/bidStrategy/bidStrategyType") == apple.MAX_CONVERSIONS:
-        return f"{apple.MAX_CONVERSIONS} bids by itself"
-    return _lock_if_deleted(entity, now)
+    is_automatic = get_value(entity, "/bidStrategy/bidStrategyType") == apple.MAX_CONVERSIONS
+    return f"{apple.MAX_CONVERSIONS} bids by itself" if is_automatic else None
 
 
 # -- values -------------------------------------------------------------------------------------------------------
@@ -71,41 +71,33 @@ def _write_countries(value: Json, entity: NativeEntity, account: Account) -> Map
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
-_name_setting = partial(Setting, field="name", native="/name", max_length=apple.MAX_NAME_LENGTH, lock=_lock_if_deleted)
-_start_setting = partial(Setting, field="startAt", native="/startTime", unit="instant", lock=_lock_if_deleted)
-_end_setting = partial(Setting, field="endAt", native="/endTime", unit="instant", lock=_lock_if_deleted)
-_status_setting = partial(
-    Setting, field="status", native="/status", unit="choice", choices=apple.STATUSES, lock=_lock_if_deleted
-)
+_name_setting = partial(Setting, field="name", native="/name", max_length=apple.MAX_NAME_LENGTH)
+_start_setting = partial(Setting, field="startAt", native="/startTime", unit="instant")
+_end_setting = partial(Setting, field="endAt", native="/endTime", unit="instant")
+_status_setting = partial(Setting, field="status", native="/status", unit="choice", choices=apple.STATUSES)
 AT_CREATION_REASON = "it is set at creation"
-NEW_AD_REASON = "create a new ad"
-SETTINGS = (
+SETTINGS = add_common_lock(
+    _lock_if_deleted,
     _name_setting("campaign"),
     Setting(
         *("campaign", "budget", "/dailyBudget/value/amount", "money"),
         native_names=("dailyBudget",),
         period="daily",
-        lock=_lock_if_deleted,
         write=_write_budget,
     ),
     _start_setting("campaign"),
     _end_setting("campaign"),
     Setting(
         *("campaign", "countries", f"/targeting/{COUNTRY_DIMENSION}/{INCLUDE}", "list"),
-        lock=_lock_if_deleted,
         write=_write_countries,
     ),
     Setting(
         *("campaign", "bidStrategy", "/bidStrategy/bidStrategyType", "choice"),
         choices=(apple.MANUAL_CPT, apple.MAX_CONVERSIONS),
-        lock=_lock_if_deleted,
         write=_write_strategy,
         note=f"{apple.MAX_CONVERSIONS} needs ad groups made for it (automatedKeywordsRequired).",
     ),
-    *(
-        Setting("campaign", name, f"/{name}", lock=AT_CREATION_REASON)
-        for name in split_words("adAccountId billingEvent promotedObjectType promotedObjectId")
-    ),
+    *locked_settings("campaign", "adAccountId billingEvent promotedObjectType promotedObjectId", AT_CREATION_REASON),
     Setting("campaign", "lifetimeBudget", "/lifetimeBudget", lock="Apple does not offer it"),
     _name_setting("adGroup"),
     _status_setting("adGroup"),
@@ -117,15 +109,13 @@ SETTINGS = (
         write=_write_bid,
         note="Keywords with a bid keep their own.",
     ),
-    Setting("adGroup", "searchMatch", "/automatedKeywordsOptIn", "flag", lock=_lock_if_deleted),
+    Setting("adGroup", "searchMatch", "/automatedKeywordsOptIn", "flag"),
     Setting("adGroup", "audience", "/targeting", lock="it has several members: change them with an edit's targeting"),
-    *(
-        Setting("adGroup", name, f"/{name}", lock=AT_CREATION_REASON)
-        for name in split_words("campaignId pricingModel automatedKeywordsRequired")
-    ),
+    *locked_settings("adGroup", "campaignId pricingModel automatedKeywordsRequired", AT_CREATION_REASON),
     _name_setting("ad"),
     _status_setting("ad"),
-    *(Setting("ad", name, f"/{name}", lock=NEW_AD_REASON) for name in split_words("adGroupId creativeId")),
+    *locked_settings("ad", "adGroupId creativeId", "create a new ad"),
+    is_last=True,
 )
 _FIXED_CREATIVE_REASON = "an ad keeps its creative; create a new ad"
 EDITS = (

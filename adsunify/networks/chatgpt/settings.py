@@ -11,6 +11,7 @@ from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import parse_native_amount
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
+from adsunify.adapter.settings import add_common_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import is_web_address
 from adsunify.plans.records import Kind
@@ -52,27 +53,22 @@ def _get_budget_period(entity: NativeEntity) -> Period | None:
 
 
 def _lock_budget(entity: NativeEntity, now: datetime | None) -> str | None:
-    return _lock_if_archived(entity, now) if get_budget_member(entity) else "no budget of a known kind is set"
+    return None if get_budget_member(entity) else "no budget of a known kind is set"
 
 
 def _lock_conversion_events(entity: NativeEntity, now: datetime | None) -> str | None:
     led = entity.get("bidding_type") == openai.CONVERSIONS
-    return _format_fixed_reason("the campaign is led by this event") if led else _lock_if_archived(entity, now)
+    return _format_fixed_reason("the campaign is led by this event") if led else None
 
 
 def _lock_bid(entity: NativeEntity, now: datetime | None) -> str | None:
     strategy = get_value(entity, "/bidding_config/strategy")
-    return f"{strategy} takes no bid" if strategy in openai.AUTOMATIC_STRATEGIES else _lock_if_archived(entity, now)
+    return f"{strategy} takes no bid" if strategy in openai.AUTOMATIC_STRATEGIES else None
 
 
 def _lock_creative(entity: NativeEntity, now: datetime | None) -> str | None:
-    kind = get_value(entity, "/creative/type")
-    card = kind == openai.CHAT_CARD
-    return (
-        _lock_if_archived(entity, now)
-        if card
-        else f"its creative is no {openai.CHAT_CARD}; change it with a native update"
-    )
+    is_card = get_value(entity, "/creative/type") == openai.CHAT_CARD
+    return None if is_card else f"its creative is no {openai.CHAT_CARD}; change it with a native update"
 
 
 # -- values -------------------------------------------------------------------------------------------------------
@@ -153,7 +149,7 @@ def find_url_error(value: Json) -> str | None:
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
-_name_setting = partial(Setting, field="name", native="/name", lock=_lock_if_archived, write=_write_name)
+_name_setting = partial(Setting, field="name", native="/name", write=_write_name)
 
 
 def _creative_setting(field: str, member: str, find_error: Callable[[Json], str | None]) -> Setting:
@@ -166,7 +162,8 @@ def _creative_setting(field: str, member: str, find_error: Callable[[Json], str 
     )
 
 
-SETTINGS = (
+SETTINGS = add_common_lock(
+    _lock_if_archived,
     _name_setting("campaign"),
     Setting(
         *("campaign", "budget", _get_budget_pointer, "money", _get_budget_period),
@@ -179,10 +176,9 @@ SETTINGS = (
     Setting(
         *("campaign", "startAt", "/start_time", "instant"),
         can_clear=True,
-        lock=_lock_if_archived,
         note="Without a start the campaign serves from its activation on.",
     ),
-    Setting("campaign", "endAt", "/end_time", "instant", can_clear=True, lock=_lock_if_archived),
+    Setting("campaign", "endAt", "/end_time", "instant", can_clear=True),
     Setting(
         *("campaign", "conversionGoals", "/conversion_event_setting_ids", "list"),
         can_clear=True,
@@ -204,7 +200,6 @@ SETTINGS = (
         *("adGroup", "context_hints", "/context_hints", "list"),
         can_clear=True,
         cleared=[],
-        lock=_lock_if_archived,
         write=_write_hints,
         note="context_hints: free words on what the ads go with; no keywords.",
     ),
@@ -219,6 +214,7 @@ SETTINGS = (
     _creative_setting("url", "target_url", find_url_error),
     Setting("ad", "ad_group_id", "/ad_group_id", lock=_format_fixed_reason("make another ad")),
     Setting("ad", "type", "/creative/type", lock=_format_fixed_reason("make another ad")),
+    is_last=True,
 )
 EDITS = (
     EditMember("campaign", "targeting.locations", parse_type=get_location_type),

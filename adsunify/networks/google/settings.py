@@ -8,7 +8,7 @@ from datetime import date, datetime
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
-from adsunify.adapter.settings import to_account_time
+from adsunify.adapter.settings import Lock, add_common_lock, first_lock, to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -17,19 +17,7 @@ from adsunify.values.json_pointer import find_values, get_objects, get_text, get
 from . import native as google
 from .targeting import EDITABLE_TARGETING, count_columns, find_descriptions_error, find_headlines_error, find_url_error
 
-Lock = Callable[[NativeEntity, datetime | None], str | None]
-
-
 # -- locks --------------------------------------------------------------------------------------------------------
-
-
-def _first_lock(*more: Lock) -> Lock:
-    """Return a lock with the first reason of several. A removed entity is always locked."""
-
-    def lock(entity: NativeEntity, now: datetime | None) -> str | None:
-        return next((reason for lock_more in (_lock_if_deleted, *more) if (reason := lock_more(entity, now))), None)
-
-    return lock
 
 
 def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
@@ -38,7 +26,7 @@ def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _name_setting(kind: Kind, longest: int) -> Setting:
-    return Setting(kind, "name", f"/{kind}/name", max_length=longest, lock=_first_lock(), find_error=_find_name_error)
+    return Setting(kind, "name", f"/{kind}/name", max_length=longest, find_error=_find_name_error)
 
 
 def _find_name_error(name: Json) -> str | None:
@@ -195,7 +183,7 @@ def _path_setting(member: str) -> Setting:
             )
         return {place: value}
 
-    return Setting("ad", member, place, can_clear=True, lock=_first_lock(_lock_other_ad), write=write)
+    return Setting("ad", member, place, can_clear=True, lock=_lock_other_ad, write=write)
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -203,7 +191,8 @@ def _path_setting(member: str) -> Setting:
 FIXED_REASON = "it is fixed after creation"
 NOT_SEARCH_REASON = "not offered for Search campaigns at this level"
 DAYS_NOTE = "startAt: a date, or a midnight in the account's time zone. endAt: a date, or an instant (through its day)."
-SETTINGS = (
+SETTINGS = add_common_lock(
+    _lock_if_deleted,
     _name_setting("campaign", google.MAX_CAMPAIGN_NAME_LENGTH),
     Setting(
         "campaign",
@@ -211,11 +200,11 @@ SETTINGS = (
         "/campaignBudget/amountMicros",
         "money",
         period="daily",
-        lock=_first_lock(_lock_shared_budget),
+        lock=_lock_shared_budget,
     ),
     Setting(
         *("campaign", "startAt", "/campaign/startDateTime", "day"),
-        lock=_first_lock(_lock_after_start),
+        lock=_lock_after_start,
         read=_read_start,
         write=_write_start,
         note=DAYS_NOTE,
@@ -223,14 +212,13 @@ SETTINGS = (
     Setting(
         *("campaign", "endAt", "/campaign/endDateTime", "day"),
         can_clear=True,
-        lock=_first_lock(),
         read=_read_end,
         write=_write_end,
     ),
     Setting(
         *("campaign", "bidStrategy", "/campaign/biddingStrategyType", "choice"),
         choices=tuple(google.BID_STRATEGIES),
-        lock=_first_lock(_lock_portfolio),
+        lock=_lock_portfolio,
         read=_read_strategy,
         write=_write_strategy,
     ),
@@ -240,14 +228,14 @@ SETTINGS = (
         _strategy_pointer(CPA_POINTERS),
         "money",
         native_names=_get_member_names(CPA_POINTERS),
-        lock=_first_lock(_lock_portfolio, _strategy_lock(*CPA_POINTERS)),
+        lock=first_lock(_lock_portfolio, _strategy_lock(*CPA_POINTERS)),
     ),
     Setting(
         "campaign",
         "targetRoas",
         _strategy_pointer(ROAS_POINTERS),
         "number",
-        lock=_first_lock(_lock_portfolio, _strategy_lock(*ROAS_POINTERS)),
+        lock=first_lock(_lock_portfolio, _strategy_lock(*ROAS_POINTERS)),
     ),
     Setting(
         "campaign",
@@ -255,23 +243,21 @@ SETTINGS = (
         _strategy_pointer(BID_CEILING_POINTERS),
         "money",
         native_names=_get_member_names(BID_CEILING_POINTERS),
-        lock=_first_lock(_lock_portfolio, _strategy_lock(*BID_CEILING_POINTERS)),
+        lock=first_lock(_lock_portfolio, _strategy_lock(*BID_CEILING_POINTERS)),
     ),
     Setting(
         *("campaign", "bid", _strategy_pointer(BID_CEILING_POINTERS | CPA_POINTERS), "money"),
-        lock=_first_lock(_lock_portfolio, _strategy_lock(*BID_CEILING_POINTERS, *CPA_POINTERS)),
+        lock=first_lock(_lock_portfolio, _strategy_lock(*BID_CEILING_POINTERS, *CPA_POINTERS)),
         note="bid: the amount of the campaign's bid strategy, targetCpa or bidCeiling.",
     ),
     Setting(
         *("campaign", "euPoliticalAdvertising", "/campaign/containsEuPoliticalAdvertising", "choice"),
         choices=tuple(google.POLITICAL_ADVERTISING.values()),
-        lock=_first_lock(),
         note="euPoliticalAdvertising has to be declared before locations are changed.",
     ),
     Setting(
         *("campaign", "conversionGoals", "/campaignConversionGoals", "list"),
         can_clear=True,
-        lock=_first_lock(),
         read=_read_goals,
         write=_write_goals,
         note="conversionGoals: the goals to bid for, as CATEGORY~ORIGIN; all others are not bid for.",
@@ -282,7 +268,7 @@ SETTINGS = (
     _name_setting("adGroup", google.MAX_AD_GROUP_NAME_LENGTH),
     Setting(
         *("adGroup", "bid", "/adGroup/cpcBidMicros", "money"),
-        lock=_first_lock(_strategy_lock(google.BID_STRATEGIES["manualCpc"])),
+        lock=_strategy_lock(google.BID_STRATEGIES["manualCpc"]),
         note="Keywords that have a bid of their own keep it.",
     ),
     Setting("adGroup", "type", "/adGroup/type", lock=FIXED_REASON),
@@ -290,7 +276,7 @@ SETTINGS = (
     *(
         Setting(
             *("ad", member, f"/adGroupAd/ad/responsiveSearchAd/{member}", "list"),
-            lock=_first_lock(_lock_other_ad),
+            lock=_lock_other_ad,
             read=_texts_reader(member),
             write=_texts_writer(member),
             find_error=find_error,
@@ -300,7 +286,7 @@ SETTINGS = (
     ),
     Setting(
         *("ad", "url", "/adGroupAd/ad/finalUrls"),
-        lock=_first_lock(_lock_other_ad),
+        lock=_lock_other_ad,
         read=_read_url,
         write=_write_url,
         find_error=find_url_error,

@@ -10,7 +10,8 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
+from adsunify.adapter.settings import add_common_lock, first_lock, locked_settings
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -39,16 +40,14 @@ def _lock_if_fixed(entity: NativeEntity, now: datetime | None) -> str | None:
 
 
 def _lock_enterprise_group(entity: NativeEntity, now: datetime | None) -> str | None:
-    if entity.get(ACCOUNT_TYPE_MEMBER) == linkedin.ENTERPRISE:
-        return "an enterprise account's group lets its name be changed only"
-    return _lock_if_fixed(entity, now)
+    is_enterprise = entity.get(ACCOUNT_TYPE_MEMBER) == linkedin.ENTERPRISE
+    return "an enterprise account's group lets its name be changed only" if is_enterprise else None
 
 
 def _lock_if_passed(member: str, entity: NativeEntity, now: datetime | None) -> str | None:
     moment = linkedin.TIME.parse(get_value(entity, f"/runSchedule/{member}"))
-    if now is not None and moment is not None and moment <= now:  # DATE_IMMUTABLE_WHEN_PASSED
-        return "it has passed"
-    return _lock_enterprise_group(entity, now)
+    is_passed = now is not None and moment is not None and moment <= now  # DATE_IMMUTABLE_WHEN_PASSED
+    return "it has passed" if is_passed else None
 
 
 def get_budget_member(entity: NativeEntity) -> str | None:
@@ -62,7 +61,7 @@ def _get_budget_period(entity: NativeEntity) -> Period | None:
 
 
 def _lock_budget(entity: NativeEntity, now: datetime | None) -> str | None:
-    return _lock_if_fixed(entity, now) if get_budget_member(entity) else "it has no budget of its own"
+    return None if get_budget_member(entity) else "it has no budget of its own"
 
 
 def is_automated(target: Json) -> bool:
@@ -74,9 +73,8 @@ def _lock_bid(entity: NativeEntity, now: datetime | None) -> str | None:
     target = entity.get("optimizationTargetType")
     if is_automated(target):
         return "automated delivery: change bidStrategy too"
-    if target not in linkedin.BID_TARGETS and not str(target).startswith(("TARGET_COST_", "CAP_COST_")):
-        return f"no bid is known for {str(target)[:60]}"
-    return _lock_if_fixed(entity, now)
+    is_known = target in linkedin.BID_TARGETS or str(target).startswith(("TARGET_COST_", "CAP_COST_"))
+    return None if is_known else f"no bid is known for {str(target)[:60]}"
 
 
 # -- values -------------------------------------------------------------------------------------------------------
@@ -121,11 +119,7 @@ def _get_optimization_targets(entity: NativeEntity) -> Mapping[str, str]:
 
 
 def _lock_strategy(entity: NativeEntity, now: datetime | None) -> str | None:
-    return (
-        _lock_if_fixed(entity, now)
-        if _get_optimization_targets(entity)
-        else "none is known for this campaign's objective"
-    )
+    return None if _get_optimization_targets(entity) else "none is known for this campaign's objective"
 
 
 def _write_strategy(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
@@ -145,21 +139,17 @@ def _date_settings(level: Kind) -> Iterator[Setting]:
             f"/runSchedule/{member}",
             "instant",
             can_clear=member == "end",
-            lock=partial(_lock_if_passed, member),
+            lock=first_lock(partial(_lock_if_passed, member), _lock_enterprise_group),
             write=partial(_write_schedule, member),
         )
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
-
-def _locked_settings(level: Kind, names: str, reason: str) -> Iterator[Setting]:
-    return (Setting(level, name, f"/{name.replace('.', '/')}", lock=reason) for name in split_words(names))
-
-
 _FIXED_REASON = "it is fixed after creation"
-SETTINGS = (
-    Setting("campaign", "name", "/name", max_length=linkedin.MAX_GROUP_NAME_LENGTH, lock=_lock_if_fixed),
+SETTINGS = add_common_lock(
+    _lock_if_fixed,
+    Setting("campaign", "name", "/name", max_length=linkedin.MAX_GROUP_NAME_LENGTH),
     *_date_settings("campaign"),
     Setting(
         "campaign",
@@ -172,8 +162,8 @@ SETTINGS = (
         write=_write_cap,
         note="spendCap is the group's total budget; it needs an end and is no campaign's budget.",
     ),
-    *_locked_settings("campaign", "account objectiveType budgetOptimization", _FIXED_REASON),
-    Setting("adGroup", "name", "/name", lock=_lock_if_fixed),
+    *locked_settings("campaign", "account objectiveType budgetOptimization", _FIXED_REASON),
+    Setting("adGroup", "name", "/name"),
     Setting(
         *("adGroup", "budget", _get_budget_pointer, "money", _get_budget_period),
         native_names=("dailyBudget", "totalBudget"),
@@ -208,19 +198,19 @@ SETTINGS = (
         "/creativeSelection",
         "choice",
         choices=(linkedin.OPTIMIZED, linkedin.ROUND_ROBIN),
-        lock=_lock_if_fixed,
     ),
-    Setting("adGroup", "audienceExpansion", "/audienceExpansionEnabled", "flag", lock=_lock_if_fixed),
-    Setting("adGroup", "audienceNetwork", "/offsiteDeliveryEnabled", "flag", lock=_lock_if_fixed),
+    Setting("adGroup", "audienceExpansion", "/audienceExpansionEnabled", "flag"),
+    Setting("adGroup", "audienceNetwork", "/offsiteDeliveryEnabled", "flag"),
     Setting(
         "adGroup", "frequencyCap", "/optimizationPreference", lock="it is shown only"
     ),  # unverified: the form of optimizationPreference
-    *_locked_settings(
+    *locked_settings(
         "adGroup", "objectiveType associatedEntity type format locale campaignGroup pacingStrategy", _FIXED_REASON
     ),
-    Setting("ad", "name", "/name", max_length=linkedin.MAX_CREATIVE_NAME_LENGTH, lock=_lock_if_fixed),
-    *_locked_settings("ad", "campaign content.reference", "the content belongs to the post; create another ad"),
-    Setting("ad", "leadgenCallToAction", "/leadgenCallToAction", lock="it is shown only"),
+    Setting("ad", "name", "/name", max_length=linkedin.MAX_CREATIVE_NAME_LENGTH),
+    *locked_settings("ad", "campaign content.reference", "the content belongs to the post; create another ad"),
+    *locked_settings("ad", "leadgenCallToAction", "it is shown only"),
+    is_last=True,
 )
 EDITS = (
     *(

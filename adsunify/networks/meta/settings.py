@@ -11,7 +11,7 @@ from adsunify.adapter.edits import Edit
 from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import is_number, parse_native_amount
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import start_lock
+from adsunify.adapter.settings import locked_settings, start_lock, targeting_members
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -127,8 +127,7 @@ SETTINGS = (
         cleared=[],
         note="A campaign that had none also needs special_ad_category_country: change both with a native update.",
     ),
-    Setting("campaign", "objective", "/objective", lock=FIXED_REASON),
-    Setting("campaign", "buying_type", "/buying_type", lock=FIXED_REASON),
+    *locked_settings("campaign", "objective buying_type", FIXED_REASON),
     Setting("adGroup", "name", "/name", max_length=meta.MAX_NAME_LENGTH, lock=_lock_if_deleted),
     Setting(
         "adGroup",
@@ -148,24 +147,14 @@ SETTINGS = (
     Setting("adGroup", "dsaBeneficiary", "/dsa_beneficiary"),
     Setting("adGroup", "dsaPayor", "/dsa_payor"),
     Setting("adGroup", "frequencyCap", "/frequency_control_specs", "list", lock=FIXED_REASON),
-    Setting("adGroup", "optimization_goal", "/optimization_goal", lock=FIXED_REASON),
-    Setting("adGroup", "billing_event", "/billing_event", lock=FIXED_REASON),
-    Setting("adGroup", "promoted_object", "/promoted_object", lock=FIXED_REASON),
-    Setting("adGroup", "destination_type", "/destination_type", lock=FIXED_REASON),
-    Setting("adGroup", "campaign_id", "/campaign_id", lock=FIXED_REASON),
+    *locked_settings(
+        "adGroup", "optimization_goal billing_event promoted_object destination_type campaign_id", FIXED_REASON
+    ),
     Setting("ad", "name", "/name", max_length=meta.MAX_NAME_LENGTH, lock=_lock_if_deleted),
-    Setting("ad", "adset_id", "/adset_id", lock=FIXED_REASON),
+    *locked_settings("ad", "adset_id", FIXED_REASON),
 )
 EDITS = (
-    *(
-        EditMember("adGroup", f"targeting.{name}", parse_type=get_location_type, radius_types=("city",))
-        for name in ("locations", "excludedLocations")
-    ),
-    *(
-        EditMember("adGroup", f"targeting.{name}")
-        for name in EDITABLE_TARGETING
-        if not name.lower().endswith("locations")
-    ),
+    *targeting_members("adGroup", EDITABLE_TARGETING, get_location_type, radius_types=("city",)),
     EditMember("ad", "creative.existingId"),
     EditMember("ad", "creative", reason="a creative's content is fixed: make a new one, and name it existingId"),
 )

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
-from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
-from adsunify.adapter.settings import Lock, start_lock
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
+from adsunify.adapter.settings import (
+    add_common_lock,
+    first_lock,
+    json_reader,
+    json_writer,
+    locked_settings,
+    start_lock,
+    targeting_members,
+)
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import find_web_url_error, is_web_address
 from adsunify.plans.records import ENTITY_KINDS, Kind
-from adsunify.values.exact_json import Json, dumps, loads
+from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
 from . import native as pinterest
@@ -25,11 +33,6 @@ from .targeting import EDITABLE_TARGETING, get_location_type
 
 def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
     return "it is archived" if entity.get("status") == pinterest.ARCHIVED else None
-
-
-def _with_archived_lock(lock: Lock) -> Lock:
-    """Return a lock that first locks an archived entity."""
-    return lambda entity, now: _lock_if_archived(entity, now) or lock(entity, now)
 
 
 def get_budget_period(campaign: NativeEntity) -> Period | None:
@@ -63,10 +66,6 @@ def _lock_budget(ad_group: NativeEntity, now: datetime | None) -> str | None:
 
 
 _lock_after_start = start_lock(pinterest.TIME, "start_time")
-
-
-def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    return _lock_schedule(ad_group, now) or _lock_after_start(ad_group, now)
 
 
 def _lock_schedule(ad_group: NativeEntity, now: datetime | None) -> str | None:
@@ -110,31 +109,6 @@ def _find_order_line_error(value: Json) -> str | None:
     return None if pinterest.match_digits(value) else "the id of an order line has only digits"
 
 
-def _read_tracking(entity: NativeEntity, account: Account) -> Json:
-    urls = get_value(entity, "/tracking_urls")
-    return dumps(urls) if urls else None
-
-
-def _tracking_writer(cleared: Json) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
-    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        if value is None:
-            return {"/tracking_urls": cleared}
-        try:
-            urls = loads(value)
-        except ValueError:
-            urls = None
-        if not _is_tracking(urls):
-            message = (
-                f'trackingUrls is the JSON text of an object such as {{"click": ["https://..."]}}, with the members '
-                f"{', '.join(pinterest.TRACKED_EVENTS)}, up to {pinterest.MAX_TRACKING_URLS} addresses each, of up to "
-                f"{pinterest.MAX_TRACKING_URL_LENGTH} characters."
-            )
-            raise invalid_input("fields.trackingUrls", "invalid", message)
-        return {"/tracking_urls": urls}
-
-    return write
-
-
 def _is_tracking(tracking: Json) -> bool:
     if not isinstance(tracking, dict) or not tracking or not set(tracking) <= set(pinterest.TRACKED_EVENTS):
         return False
@@ -149,112 +123,98 @@ def _is_tracking(tracking: Json) -> bool:
     )
 
 
+_write_tracking = json_writer(
+    *("trackingUrls", "/tracking_urls", _is_tracking),
+    f'an object such as {{"click": ["https://..."]}}, with the members {", ".join(pinterest.TRACKED_EVENTS)}, up to '
+    f"{pinterest.MAX_TRACKING_URLS} addresses each, of up to {pinterest.MAX_TRACKING_URL_LENGTH} characters",
+)
+
+
 # -- the table ----------------------------------------------------------------------------------------------------
 
 PIN_CONTENT_REASON = "content belongs to the Pin"
-TRACKING_NOTE = "trackingUrls is the JSON text of an object: event to addresses."
 _tracking_setting = partial(
-    Setting, field="trackingUrls", native="/tracking_urls", can_clear=True, lock=_lock_if_archived, read=_read_tracking
+    Setting,
+    field="trackingUrls",
+    native="/tracking_urls",
+    can_clear=True,
+    cleared={},
+    read=json_reader("/tracking_urls", shows_empty=False),
+    write=_write_tracking,
+    note="trackingUrls is the JSON text of an object: event to addresses.",
 )
-SETTINGS = (
-    Setting("campaign", "name", "/name", max_length=pinterest.MAX_NAME_LENGTH, lock=_lock_if_archived),
+SETTINGS = add_common_lock(
+    _lock_if_archived,
+    Setting("campaign", "name", "/name", max_length=pinterest.MAX_NAME_LENGTH),
     Setting(
         *("campaign", "budget", _get_cap_pointer, "money", get_budget_period),
         native_names=("daily_spend_cap", "lifetime_spend_cap"),
-        lock=_with_archived_lock(_lock_cap),
+        lock=_lock_cap,
         # unverified: a budget keeps its period, and Pinterest refuses to raise a daily one by less than 1.00.
         note="A budget keeps its period; a daily one is raised by 1.00 or more.",
     ),
-    Setting(
-        *("campaign", "startAt", "/start_time", "instant"),
-        lock=_with_archived_lock(_lock_after_start),
-    ),
+    Setting("campaign", "startAt", "/start_time", "instant", lock=_lock_after_start),
     Setting(
         *("campaign", "endAt", "/end_time", "instant"),
         can_clear=True,
         cleared=pinterest.NO_END,
-        lock=_lock_if_archived,
         note="Ad groups with an end of their own end with their campaign at the latest.",
     ),
-    _tracking_setting("campaign", write=_tracking_writer({}), note=TRACKING_NOTE),
+    _tracking_setting("campaign"),
     Setting(
         *("campaign", "orderLineId", "/order_line_id"),
         can_clear=True,
         cleared=pinterest.NO_ORDER_LINE,
-        lock=_lock_if_archived,
         read=_read_order_line,
         find_error=_find_order_line_error,
     ),
-    *(
-        Setting("campaign", name, f"/{name}", lock="only draft campaigns")
-        for name in split_words(
-            "objective_type is_campaign_budget_optimization is_performance_plus is_automated_campaign"
-            " intended_promotion_type"
-        )
+    *locked_settings(
+        "campaign",
+        "objective_type is_campaign_budget_optimization is_performance_plus is_automated_campaign"
+        " intended_promotion_type",
+        "only draft campaigns",
     ),
-    Setting("adGroup", "name", "/name", max_length=pinterest.MAX_NAME_LENGTH, lock=_lock_if_archived),
+    Setting("adGroup", "name", "/name", max_length=pinterest.MAX_NAME_LENGTH),
     Setting(
         *("adGroup", "bidStrategy", "/bid_strategy_type", "choice"),
         choices=pinterest.BID_STRATEGIES,
-        lock=_lock_if_archived,
         write=_write_strategy,
     ),
-    Setting("adGroup", "bid", "/bid_in_micro_currency", "money", lock=_with_archived_lock(_lock_bid)),
+    Setting("adGroup", "bid", "/bid_in_micro_currency", "money", lock=_lock_bid),
     Setting(
         *("adGroup", "budget", "/budget_in_micro_currency", "money", _get_budget_period),
         counted_period=_get_counted_period,
-        lock=_with_archived_lock(_lock_budget),
+        lock=_lock_budget,
     ),
-    Setting(
-        *("adGroup", "startAt", "/start_time", "instant"),
-        lock=_with_archived_lock(_lock_start),
-    ),
-    Setting(
-        *("adGroup", "endAt", "/end_time", "instant"),
-        lock=_with_archived_lock(_lock_schedule),
-    ),
+    Setting("adGroup", "startAt", "/start_time", "instant", lock=first_lock(_lock_schedule, _lock_after_start)),
+    Setting("adGroup", "endAt", "/end_time", "instant", lock=_lock_schedule),
     Setting(
         *("adGroup", "frequencyCap", "/lifetime_frequency_cap", "number"),
         minimum="1",
-        lock=_with_archived_lock(_lock_frequency_cap),
+        lock=_lock_frequency_cap,
         write=_write_frequency,
         note="frequencyCap: impressions per person within 30 days.",
     ),
-    Setting(
-        *("adGroup", "placement", "/placement_group", "choice"), choices=pinterest.PLACEMENTS, lock=_lock_if_archived
-    ),
-    Setting("adGroup", "autoTargeting", "/auto_targeting_enabled", "flag", lock=_lock_if_archived),
-    *(
-        Setting("adGroup", name, f"/{name}", lock="only draft ad groups")
-        for name in split_words("billable_event budget_type campaign_id")
-    ),
-    Setting("ad", "name", "/name", max_length=pinterest.MAX_NAME_LENGTH, lock=_lock_if_archived),
+    Setting(*("adGroup", "placement", "/placement_group", "choice"), choices=pinterest.PLACEMENTS),
+    Setting("adGroup", "autoTargeting", "/auto_targeting_enabled", "flag"),
+    *locked_settings("adGroup", "billable_event budget_type campaign_id", "only draft ad groups"),
+    Setting("ad", "name", "/name", max_length=pinterest.MAX_NAME_LENGTH),
     Setting(
         *("ad", "url", "/destination_url"),
         max_length=pinterest.MAX_URL_LENGTH,
-        lock=_lock_if_archived,
         find_error=find_web_url_error,
     ),
-    _tracking_setting("ad", write=_tracking_writer({}), note=TRACKING_NOTE),
+    _tracking_setting("ad"),
     Setting(
         *("ad", "clickTrackingUrl", "/click_tracking_url"),
         max_length=pinterest.MAX_TRACKING_URL_LENGTH,
         can_clear=True,
-        lock=_lock_if_archived,
         find_error=find_web_url_error,
     ),
-    *(Setting("ad", name, f"/{name}", lock="only draft ads") for name in split_words("pin_id creative_type")),
+    *locked_settings("ad", "pin_id creative_type", "only draft ads"),
 )
 EDITS = (
-    *(
-        EditMember("adGroup", f"targeting.{name}", parse_type=get_location_type)
-        for name in ("locations", "excludedLocations")
-    ),
-    *(
-        EditMember("adGroup", f"targeting.{name}")
-        for name in EDITABLE_TARGETING
-        if not name.lower().endswith("locations")
-    ),
+    *targeting_members("adGroup", EDITABLE_TARGETING, get_location_type),
     *(EditMember(kind, "creative", reason=PIN_CONTENT_REASON) for kind in ENTITY_KINDS),
 )
 

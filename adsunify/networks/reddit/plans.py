@@ -27,7 +27,7 @@ from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 from . import native as reddit
 from .reads import fetch_editable_entity
-from .settings import check_conflicts, get_closed_reason
+from .settings import check_conflicts, lock_if_closed
 from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
 from .targeting import find_native_targeting_error, is_worldwide, merge_targeting
 
@@ -180,7 +180,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
     """Return the whole targeting, since a write replaces all of it (Ads API v3)."""
-    if reason := get_closed_reason(entity):
+    if reason := lock_if_closed(entity, None):
         raise invalid_input("targeting", "locked", f"Reddit: {reason}.")
     targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
     return {"targeting": targeting}, changes

@@ -10,34 +10,29 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import Lock, start_lock
+from adsunify.adapter.settings import (
+    add_common_lock,
+    first_lock,
+    json_reader,
+    json_writer,
+    locked_settings,
+    start_lock,
+)
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import find_web_url_error, is_web_address
 from adsunify.plans.records import Kind
-from adsunify.values.exact_json import Json, dumps, loads
-from adsunify.values.json_pointer import get_value
+from adsunify.values.exact_json import Json
 
 from . import native as reddit
 from .targeting import EDITABLE_TARGETING
 
-SettingWriter = Callable[[Json, NativeEntity, Account], Mapping[str, Json]]
-
 # -- locks --------------------------------------------------------------------------------------------------------
 
 
-def get_closed_reason(entity: NativeEntity) -> str | None:
-    """Return why no field of the entity can be changed; None if they can."""
+def lock_if_closed(entity: NativeEntity, now: datetime | None) -> str | None:
+    """The lock of every setting of an archived or deleted entity."""
     status = entity.get("configured_status")
     return f"it is {str(status).lower()}" if status in reddit.CLOSED_STATUSES else None
-
-
-def _lock_if_closed(entity: NativeEntity, now: datetime | None) -> str | None:
-    return get_closed_reason(entity)
-
-
-def _with_closed_lock(lock: Lock) -> Lock:
-    """Return a lock that first locks an archived or deleted entity."""
-    return lambda entity, now: get_closed_reason(entity) or lock(entity, now)
 
 
 def has_campaign_budget(entity: NativeEntity) -> bool:
@@ -56,33 +51,19 @@ def get_budget_period(entity: NativeEntity) -> Period | None:
 
 
 def _lock_campaign_budget(campaign: NativeEntity, now: datetime | None) -> str | None:
-    if not has_campaign_budget(campaign):
-        return "its ad groups hold the budgets (no campaign budget optimization)"
-    return _find_period_error(campaign)
+    return None if has_campaign_budget(campaign) else "its ad groups hold the budgets (no campaign budget optimization)"
 
 
-def _lock_budget(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    return _lock_if_on_campaign(ad_group, now) or _find_period_error(ad_group)
-
-
-def _find_period_error(entity: NativeEntity) -> str | None:
+def _lock_if_unknown_period(entity: NativeEntity, now: datetime | None) -> str | None:
     return None if get_budget_period(entity) else "it does not say whether its budget is daily or lifetime (goal_type)"
 
 
 def _lock_bid(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    if ad_group.get("bid_strategy") in reddit.BID_STRATEGIES:
-        return _lock_if_on_campaign(ad_group, now)
-    return (
-        _lock_if_on_campaign(ad_group, now)
-        or f"only {', '.join(reddit.BID_STRATEGIES)} take a bid; change bidStrategy too"
-    )
+    takes = ad_group.get("bid_strategy") in reddit.BID_STRATEGIES
+    return None if takes else f"only {', '.join(reddit.BID_STRATEGIES)} take a bid; change bidStrategy too"
 
 
 _lock_after_start = start_lock(reddit.TIME, "start_time")  # unverified: a start that has passed is fixed
-
-
-def _lock_start(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    return _lock_if_on_campaign(ad_group, now) or _lock_after_start(ad_group, now)
 
 
 # -- values -------------------------------------------------------------------------------------------------------
@@ -95,27 +76,9 @@ def _write_name(value: Json, entity: NativeEntity, account: Account) -> Mapping[
     return {"/name": value}
 
 
-def _json_reader(member: str) -> Callable[[NativeEntity, Account], Json]:
-    def read(entity: NativeEntity, account: Account) -> Json:
-        members = get_value(entity, f"/{member}")
-        return None if members is None else dumps(members)
-
-    return read
-
-
-def _json_writer(field: str, member: str, fits: Callable[[Json], bool], form: str) -> SettingWriter:
-    """Build the writer of a list that an edit gives as JSON text. ``fits``: whether an item is valid."""
-
-    def write(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-        try:
-            items = loads(value)
-        except ValueError:
-            items = None
-        if not isinstance(items, list) or not all(isinstance(item, dict) and fits(item) for item in items):
-            raise invalid_input(f"fields.{field}", "invalid", f"{field} is the JSON text of {form}.")
-        return {f"/{member}": items}
-
-    return write
+def _list_test(fits: Callable[[Json], bool]) -> Callable[[Json], bool]:
+    """Make the test of a list of objects. ``fits``: whether an object is valid."""
+    return lambda items: isinstance(items, list) and all(isinstance(item, dict) and fits(item) for item in items)
 
 
 HOUR_RANGE, DAY_RANGE = (0, 24), (0, 6)
@@ -137,22 +100,18 @@ def _is_tracker(tracker: Json) -> bool:
     return is_complete and isinstance(tracker["url"], str) and is_web_address(tracker["url"])
 
 
-_write_windows = _json_writer(
-    *("dayparting", "schedule", _is_window),
+_write_windows = json_writer(
+    *("dayparting", "/schedule", _list_test(_is_window)),
     'weekly windows such as [{"start_day": 1, "start_hour": 8, "end_day": 1, "end_hour": 20}]; day 0 is Sunday',
 )
-_write_trackers = _json_writer(
-    *("eventTrackers", "event_trackers", _is_tracker),
+_write_trackers = json_writer(
+    *("eventTrackers", "/event_trackers", _list_test(_is_tracker)),
     'a list such as [{"type": "CLICK", "url": "https://..."}], of the types CLICK and VIEW',
 )
-_write_parameter_pairs = _json_writer(
-    *("clickUrlQueryParameters", "click_url_query_parameters", _is_parameter),
+_write_parameter_pairs = json_writer(
+    *("clickUrlQueryParameters", "/click_url_query_parameters", _list_test(_is_parameter)),
     f'at most {reddit.MAX_PARAMETERS} pairs such as [{{"name": "utm_source", "value": "reddit"}}]',
 )
-
-
-def _write_windows_or_none(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    return {"/schedule": None} if value is None else _write_windows(value, entity, account)
 
 
 def _write_parameters(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
@@ -167,101 +126,81 @@ def _write_parameters(value: Json, entity: NativeEntity, account: Account) -> Ma
 
 FIXED_REASON = "Reddit does not let it be changed once published"
 READ_ONLY_REASON = "Reddit lets it be read only"
-_name_setting = partial(Setting, field="name", native="/name", lock=_lock_if_closed, write=_write_name)
-
-
-SETTINGS = (
+_name_setting = partial(Setting, field="name", native="/name", write=_write_name)
+SETTINGS = add_common_lock(
+    lock_if_closed,
     _name_setting("campaign"),
     Setting(
         *("campaign", "budget", "/goal_value", "money", get_budget_period),
         counted_period=lambda campaign: (
             (get_budget_period(campaign) or "daily") if has_campaign_budget(campaign) else None
         ),
-        lock=_with_closed_lock(_lock_campaign_budget),
+        lock=first_lock(_lock_campaign_budget, _lock_if_unknown_period),
         note="A campaign has a budget only under campaign budget optimization; it keeps its period.",
     ),
-    Setting("campaign", "spendCap", "/spend_cap", "money", can_clear=True, lock=_lock_if_closed),
-    Setting("campaign", "fundingInstrumentId", "/funding_instrument_id", lock=_lock_if_closed),
-    *(
-        Setting("campaign", name, f"/{name}", lock=FIXED_REASON)
-        for name in ("objective", reddit.CAMPAIGN_BUDGET_FLAG, "goal_type", "view_through_conversion_type")
+    Setting("campaign", "spendCap", "/spend_cap", "money", can_clear=True),
+    Setting("campaign", "fundingInstrumentId", "/funding_instrument_id"),
+    *locked_settings(
+        *("campaign", f"objective {reddit.CAMPAIGN_BUDGET_FLAG} goal_type view_through_conversion_type", FIXED_REASON)
     ),
-    Setting("campaign", "special_ad_categories", "/special_ad_categories", lock=READ_ONLY_REASON),
+    *locked_settings("campaign", "special_ad_categories", READ_ONLY_REASON),
     _name_setting("adGroup"),
     Setting(
         *("adGroup", "budget", "/goal_value", "money", get_budget_period),
         counted_period=lambda ad_group: (
             None if has_campaign_budget(ad_group) else get_budget_period(ad_group) or "daily"
         ),
-        lock=_with_closed_lock(_lock_budget),
+        lock=first_lock(_lock_if_on_campaign, _lock_if_unknown_period),
         note="A daily budget stays daily, a lifetime budget lifetime.",
     ),
     Setting(
         *("adGroup", "bidStrategy", "/bid_strategy", "choice"),
         choices=reddit.BID_STRATEGIES,
-        lock=_with_closed_lock(_lock_if_on_campaign),
+        lock=_lock_if_on_campaign,
         note=f"{' and '.join(reddit.STRATEGIES_WITH_BID)} need a bid.",
     ),
-    Setting("adGroup", "bid", "/bid_value", "money", lock=_with_closed_lock(_lock_bid)),
-    Setting(
-        *("adGroup", "startAt", "/start_time", "instant"),
-        lock=_with_closed_lock(_lock_start),
-    ),
-    Setting(
-        *("adGroup", "endAt", "/end_time", "instant"),
-        can_clear=True,
-        lock=_with_closed_lock(_lock_if_on_campaign),
-    ),
+    Setting("adGroup", "bid", "/bid_value", "money", lock=first_lock(_lock_if_on_campaign, _lock_bid)),
+    Setting("adGroup", "startAt", "/start_time", "instant", lock=first_lock(_lock_if_on_campaign, _lock_after_start)),
+    Setting("adGroup", "endAt", "/end_time", "instant", can_clear=True, lock=_lock_if_on_campaign),
     Setting(
         *("adGroup", "dayparting", "/schedule"),
         can_clear=True,
-        lock=_with_closed_lock(_lock_if_on_campaign),
-        read=_json_reader("schedule"),
-        write=_write_windows_or_none,
+        lock=_lock_if_on_campaign,
+        read=json_reader("/schedule"),
+        write=_write_windows,
         note="dayparting is the JSON text of weekly windows; day 0 is Sunday.",
     ),
-    Setting("adGroup", "pixelId", "/conversion_pixel_id", lock=_with_closed_lock(_lock_if_on_campaign)),
-    *(
-        Setting("adGroup", name, f"/{name}", lock=FIXED_REASON)
-        for name in ("optimization_goal", "goal_type", "view_through_conversion_type")
-    ),
-    *(
-        Setting("adGroup", name, f"/{name}", lock=READ_ONLY_REASON)
-        for name in ("campaign_id", "campaign_objective_type", reddit.CAMPAIGN_BUDGET_FLAG)
+    Setting("adGroup", "pixelId", "/conversion_pixel_id", lock=_lock_if_on_campaign),
+    *locked_settings("adGroup", "optimization_goal goal_type view_through_conversion_type", FIXED_REASON),
+    *locked_settings(
+        *("adGroup", f"campaign_id campaign_objective_type {reddit.CAMPAIGN_BUDGET_FLAG}", READ_ONLY_REASON)
     ),
     _name_setting("ad"),
     Setting(
         *("ad", "url", "/click_url"),
         max_length=reddit.MAX_URL_LENGTH,
-        lock=_lock_if_closed,
         find_error=find_web_url_error,
         note="An ad over a post of the type TEXT cannot have a url.",
     ),
     Setting(
         *("ad", "clickUrlQueryParameters", "/click_url_query_parameters"),
-        lock=_lock_if_closed,
-        read=_json_reader("click_url_query_parameters"),
+        read=json_reader("/click_url_query_parameters"),
         write=_write_parameters,
         note="clickUrlQueryParameters is the JSON text of a list of names and values.",
     ),
     Setting(
         *("ad", "eventTrackers", "/event_trackers"),
-        lock=_lock_if_closed,
-        read=_json_reader("event_trackers"),
+        read=json_reader("/event_trackers"),
         write=_write_trackers,
         note="eventTrackers is the JSON text of a list; Reddit takes approved measurement providers only.",
     ),
-    Setting(
-        *("ad", "previewExpiry", "/preview_expiry", "instant"),
-        lock=_lock_if_closed,
-    ),
+    Setting("ad", "previewExpiry", "/preview_expiry", "instant"),
     Setting(
         *("ad", "existingId", "/post_id"),
-        lock=_lock_if_closed,
         find_error=reddit.find_post_id_error,
         note="The ad goes to review again with another post.",
     ),
-    *(Setting("ad", name, f"/{name}", lock=READ_ONLY_REASON) for name in ("ad_group_id", "campaign_id")),
+    *locked_settings("ad", "ad_group_id campaign_id", READ_ONLY_REASON),
 )
 EDITS = (
     *(EditMember("adGroup", f"targeting.{name}") for name in EDITABLE_TARGETING),

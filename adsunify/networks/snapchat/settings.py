@@ -9,8 +9,8 @@ from functools import partial
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
-from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
-from adsunify.adapter.settings import start_lock
+from adsunify.adapter.network import EditMember, NativeEntity, Setting
+from adsunify.adapter.settings import locked_settings, start_lock, targeting_members
 from adsunify.errors import Issue
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -90,11 +90,7 @@ SETTINGS = (
         note="dailyCap: a cap; under Smart Budgets it is the campaign's budget itself.",
     ),
     _cap_setting("spendCap", "/lifetime_spend_cap_micro", can_clear=True),
-    *(
-        Setting("campaign", name, f"/{name}", lock=FIXED_REASON)
-        for name in split_words("objective_v2_properties buy_model")
-    ),
-    Setting("campaign", "ad_account_id", "/ad_account_id", lock=FIXED_REASON),
+    *locked_settings("campaign", "objective_v2_properties buy_model ad_account_id", FIXED_REASON),
     _name_setting("adGroup"),
     _status_setting("adGroup"),
     _start_setting("adGroup"),
@@ -118,28 +114,14 @@ SETTINGS = (
         *("adGroup", "frequencyCap", "/cap_and_exclusion_config"),
         lock="it is an object of several members: change cap_and_exclusion_config with a native update",
     ),
-    *(
-        Setting("adGroup", name, f"/{name}", lock=FIXED_REASON)
-        for name in split_words("optimization_goal type billing_event child_ad_type campaign_id")
-    ),
+    *locked_settings("adGroup", "optimization_goal type billing_event child_ad_type campaign_id", FIXED_REASON),
     _name_setting("ad"),
     _status_setting("ad"),
     # unverified: the creative of an ad is fixed.
-    *(
-        Setting("ad", name, f"/{name}", lock=f"{FIXED_REASON}; make a new ad")
-        for name in split_words("creative_id type ad_squad_id")
-    ),
+    *locked_settings("ad", "creative_id type ad_squad_id", f"{FIXED_REASON}; make a new ad"),
 )
 EDITS = (
-    *(
-        EditMember("adGroup", f"targeting.{name}", parse_type=get_location_type)
-        for name in ("locations", "excludedLocations")
-    ),
-    *(
-        EditMember("adGroup", f"targeting.{name}")
-        for name in EDITABLE_TARGETING
-        if not name.lower().endswith("locations")
-    ),
+    *targeting_members("adGroup", EDITABLE_TARGETING, get_location_type),
     EditMember("ad", "creative", reason="an ad keeps its creative; make a new ad"),
 )
 

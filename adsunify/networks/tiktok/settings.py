@@ -12,7 +12,7 @@ from adsunify.adapter.edits import Edit
 from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import is_number
 from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
-from adsunify.adapter.settings import start_lock
+from adsunify.adapter.settings import add_common_lock, locked_settings, start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
@@ -52,26 +52,19 @@ def get_budget_period(entity: NativeEntity) -> Period | None:
 
 
 def _lock_campaign_budget(entity: NativeEntity, now: datetime | None) -> str | None:
-    if get_budget_period(entity) is None:
-        return "the budget is set on ad groups"
-    return lock_if_deleted(entity, now)
+    return None if get_budget_period(entity) else "the budget is set on ad groups"
 
 
 def _lock_ad_group_budget(entity: NativeEntity, now: datetime | None) -> str | None:
-    return "the campaign holds the budget" if has_campaign_budget(entity) else lock_if_deleted(entity, now)
+    return "the campaign holds the budget" if has_campaign_budget(entity) else None
 
 
 _lock_after_start = start_lock(tiktok.TIME, "schedule_start_time")
 
 
-def _lock_start(entity: NativeEntity, now: datetime | None) -> str | None:
-    return _lock_after_start(entity, now) or lock_if_deleted(entity, now)
-
-
 def _lock_smart_plus_ad(entity: NativeEntity, now: datetime | None) -> str | None:
-    if get_value(entity, SMART_TEXTS_POINTER) is not None:
-        return "a Smart+ ad has a list of creatives; change it natively (creative_list)"
-    return lock_if_deleted(entity, now)
+    is_smart = get_value(entity, SMART_TEXTS_POINTER) is not None
+    return "a Smart+ ad has a list of creatives; change it natively (creative_list)" if is_smart else None
 
 
 # -- values -------------------------------------------------------------------------------------------------------
@@ -105,7 +98,7 @@ def _find_body_error(body: Json) -> str | None:
     return tiktok.find_text_error(body, tiktok.MAX_TEXT_UNITS)
 
 
-_name_setting = partial(Setting, field="name", lock=lock_if_deleted, find_error=_find_name_error)
+_name_setting = partial(Setting, field="name", find_error=_find_name_error)
 
 
 def _ad_member_pointer(manual: str, smart: str) -> Callable[[NativeEntity], str]:
@@ -127,11 +120,8 @@ def _write_industries(value: Json, entity: NativeEntity, account: Account) -> Ma
 # -- the table ----------------------------------------------------------------------------------------------------
 
 
-def _locked_settings(kind: Kind, *members: str) -> tuple[Setting, ...]:
-    return tuple(Setting(kind, member, f"/{member}", lock=FIXED_REASON) for member in members)
-
-
-SETTINGS = (
+SETTINGS = add_common_lock(
+    lock_if_deleted,
     _name_setting("campaign", native="/campaign_name"),
     Setting(
         "campaign",
@@ -143,14 +133,13 @@ SETTINGS = (
         note="A budget is at least 105 % of what was spent.",
     ),
     Setting("campaign", "objective", "/objective_type", lock=FIXED_REASON),
-    *_locked_settings("campaign", "budget_mode", "budget_optimize_on", "campaign_type"),
+    *locked_settings("campaign", "budget_mode budget_optimize_on campaign_type", FIXED_REASON),
     Setting(
         "campaign",
         "special_industries",
         "/special_industries",
         "list",
         can_clear=True,
-        lock=lock_if_deleted,
         write=_write_industries,
         note="special_industries can only be cleared.",
     ),
@@ -160,22 +149,8 @@ SETTINGS = (
         counted_period=lambda entity: None if has_campaign_budget(entity) else get_budget_period(entity) or "daily",
         lock=_lock_ad_group_budget,
     ),
-    Setting(
-        "adGroup",
-        "startAt",
-        "/schedule_start_time",
-        "instant",
-        lock=_lock_start,
-        write=_write_start,
-    ),
-    Setting(
-        "adGroup",
-        "endAt",
-        "/schedule_end_time",
-        "instant",
-        lock=lock_if_deleted,
-        write=_write_end,
-    ),
+    Setting("adGroup", "startAt", "/schedule_start_time", "instant", lock=_lock_after_start, write=_write_start),
+    Setting("adGroup", "endAt", "/schedule_end_time", "instant", write=_write_end),
     Setting(
         "adGroup",
         "bidStrategy",
@@ -201,7 +176,6 @@ SETTINGS = (
         "choice",
         choices=(tiktok.SMOOTH, tiktok.FAST),
         list_choices=_get_pacing_choices,
-        lock=lock_if_deleted,
     ),
     # unverified: dayparting is in the time zone of the account.
     Setting(
@@ -209,18 +183,18 @@ SETTINGS = (
         "dayparting",
         "/dayparting",
         max_length=336,
-        lock=lock_if_deleted,
         note="dayparting: a 0 or 1 for each half hour of the week, from Monday 00:00 in the account's zone.",
     ),
-    *_locked_settings(
+    *locked_settings(
         "adGroup",
-        *("placement_type", "placements", "promotion_type", "optimization_goal", "billing_event", "budget_mode"),
-        *("search_result_enabled", "click_attribution_window", "view_attribution_window"),
+        "placement_type placements promotion_type optimization_goal billing_event budget_mode search_result_enabled"
+        " click_attribution_window view_attribution_window",
+        FIXED_REASON,
     ),
     _name_setting("ad", native="/ad_name"),
-    Setting("ad", "body", _get_text_pointer, lock=lock_if_deleted, find_error=_find_body_error),
-    Setting("ad", "url", _get_url_pointer, lock=lock_if_deleted),
-    Setting("ad", "call_to_action", _get_call_pointer, "choice", choices=tiktok.CALLS_TO_ACTION, lock=lock_if_deleted),
+    Setting("ad", "body", _get_text_pointer, find_error=_find_body_error),
+    Setting("ad", "url", _get_url_pointer),
+    Setting("ad", "call_to_action", _get_call_pointer, "choice", choices=tiktok.CALLS_TO_ACTION),
     Setting("ad", "existingId", "/video_id", lock=_lock_smart_plus_ad, note="A new video brings its own first cover."),
     Setting("ad", "identityId", "/identity_id", lock=_lock_smart_plus_ad),
     Setting(
@@ -231,6 +205,7 @@ SETTINGS = (
         choices=(tiktok.USER, tiktok.BUSINESS_CENTER_USER, tiktok.CUSTOM_USER),
         lock=_lock_smart_plus_ad,
     ),
+    is_last=True,
 )
 EDITS = (
     *(EditMember("adGroup", f"targeting.{name}") for name in (*EDITABLE_TARGETING, *AGE_MEMBERS)),

@@ -9,6 +9,7 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
+from adsunify.adapter.settings import locked_settings
 from adsunify.errors import Issue
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
@@ -105,9 +106,9 @@ SETTINGS = (
     Setting("campaign", "startAt", "/start_time", "instant", lock=_LINE_ITEM_REASON),
     Setting("campaign", "endAt", "/end_time", "instant", lock=_LINE_ITEM_REASON),
     Setting("campaign", "frequencyCap", "/frequency_cap", "number", lock=_LINE_ITEM_REASON),
-    Setting("campaign", "funding_instrument_id", "/funding_instrument_id", lock=_FIXED_REASON),
-    Setting("campaign", "currency", "/currency", lock="it is the funding instrument's"),
-    Setting("campaign", "budget_optimization", "/budget_optimization", lock="it has one value only"),
+    *locked_settings("campaign", "funding_instrument_id", _FIXED_REASON),
+    *locked_settings("campaign", "currency", "it is the funding instrument's"),
+    *locked_settings("campaign", "budget_optimization", "it has one value only"),
     Setting("adGroup", "name", "/name", max_length=x.MAX_NAME_LENGTH),
     *_budget_settings("adGroup"),
     Setting(
@@ -140,14 +141,8 @@ SETTINGS = (
         lock=_lock_frequency_cap,
         note="duration_in_days: the days that frequencyCap counts in.",
     ),
-    Setting("adGroup", "campaign_id", "/campaign_id", lock=_FIXED_REASON),
-    Setting("adGroup", "objective", "/objective", lock=_FIXED_REASON),
-    Setting("adGroup", "product_type", "/product_type", lock=_FIXED_REASON),
-    Setting("adGroup", "placements", "/placements", lock=_FIXED_REASON),
-    Setting("adGroup", "pay_by", "/pay_by", lock=_FIXED_REASON),
-    Setting("ad", "tweet_id", "/tweet_id", lock=_FIXED_POST_REASON),
-    Setting("ad", "entity_status", "/entity_status", lock=_FIXED_POST_REASON),
-    Setting("ad", "line_item_id", "/line_item_id", lock=_FIXED_POST_REASON),
+    *locked_settings("adGroup", "campaign_id objective product_type placements pay_by", _FIXED_REASON),
+    *locked_settings("ad", "tweet_id entity_status line_item_id", _FIXED_POST_REASON),
 )
 EDITS = (
     *(EditMember("adGroup", f"targeting.{name}") for name in (*EDITABLE_TARGETING, *AGE_MEMBERS)),

@@ -7,7 +7,8 @@ from attrs import evolve
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, apply_edit
-from adsunify.adapter.settings import list_bulk_fields, list_settings
+from adsunify.adapter.network import Setting
+from adsunify.adapter.settings import add_common_lock, find_lock_reason, list_bulk_fields, list_settings
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Kind
@@ -35,3 +36,19 @@ def test_a_setting_refuses_a_value_that_is_wrong_and_clears_without_a_check() ->
         apply_edit(network, ACCOUNT, "ad", entity, Edit({"clickTrackingUrl": "https://example.com/2"}), None)
     (issue,) = refused.value.issues
     assert (issue.path, issue.code, issue.message) == ("fields.clickTrackingUrl", "invalid", "Pinterest: it is wrong.")
+
+
+@pytest.mark.parametrize(
+    ("is_last", "reasons"), [(False, ["always", "common", "common"]), (True, ["always", "common", "own"])]
+)
+def test_a_common_lock_locks_every_setting_that_is_not_always_locked(is_last: bool, reasons: list[str]) -> None:
+    settings = add_common_lock(
+        lambda entity, now: "common" if entity.get("closed") else None,
+        Setting(KIND, "fixed", "/fixed", lock="always"),
+        Setting(KIND, "name", "/name"),
+        Setting(KIND, "bid", "/bid", lock=lambda entity, now: "own" if entity.get("automatic") else None),
+        is_last=is_last,
+    )
+    assert [find_lock_reason(one, {"closed": True, "automatic": True}, None) for one in settings] == reasons
+    assert [find_lock_reason(one, {"automatic": True}, None) for one in settings] == ["always", None, "own"]
+    assert [find_lock_reason(one, {}, None) for one in settings] == ["always", None, None]
