@@ -209,7 +209,8 @@ class PoolTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close all connections of the pool."""
-        await self._pool.aclose()
+        if self._pool.connections:  # most flows send nothing, and httpcore's shield against cancellation takes long
+            await self._pool.aclose()
 
 
 class _ResponseStream(httpx.AsyncByteStream):
