@@ -21,7 +21,7 @@ async def with_size_warning(service: Service, account_id: str, plan: Plan) -> Pl
     amounts = [] if exposure is None else list_new_budgets(exposure)
     if exposure is None or not amounts:
         return plan
-    largest = await service.store.read(guardrails.find_largest_budget, account_id)
+    largest = await service.store.run_query(guardrails.find_largest_budget(account_id))
     if largest is None or max(amounts) <= UNUSUAL_FACTOR * largest:
         return plan
     new, known = (

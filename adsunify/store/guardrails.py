@@ -473,10 +473,9 @@ def find_lowest_budgets(
     return {key: row.lowest for row in rows if (key := (row.kind, row.native_id, row.field)) in keys}
 
 
-def find_largest_budget(connection: Connection, account_id: str) -> int | None:
-    """Return the largest budget that was ever recorded for an account; None if there is no record."""
-    largest: int | None = _FIND_LARGEST.fetch_one(connection, {"of_account": account_id}).highest
-    return largest
+def find_largest_budget(account_id: str) -> Query[int | None]:
+    """Query the largest budget that was ever recorded for an account; None if there is no record."""
+    return Query(_FIND_LARGEST, {"of_account": account_id}, lambda rows: rows[0].highest)
 
 
 def repair_future_budgets(connection: Connection, hour: int) -> None:
