@@ -15,8 +15,10 @@ from adsunify.errors import (
     Issue,
     ProviderNotFound,
     ProviderUnreadable,
+    invalid_input,
 )
 from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Action
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
 
@@ -205,6 +207,32 @@ def fetch_listed_parent(
             break
         query = evolve(query, cursor=page.cursor)
     return None
+
+
+# -- entities that cannot be changed -------------------------------------------------------------------------------
+
+
+def is_action_accepted(level: Level, entity: ParsedEntity, action: Action) -> bool:
+    """Return whether the network accepts this action in the entity's status."""
+    accepted = level.accepted_actions.get(entity.native_status or "")
+    return entity.status != "deleted" and (accepted is None or action in accepted)
+
+
+def require_accepted_action(network: Network, entity: ParsedEntity, action: Action, path: str) -> None:
+    """Raise InvalidInput ``deleted`` if the entity is deleted, or archived so that the network refuses this action.
+
+    ``path`` is where the request names the entity. The action ``create`` is that of an entity below it.
+    """
+    level = get_level(network, entity.kind)
+    if is_action_accepted(level, entity, action):
+        return
+    if action == "delete":
+        raise invalid_input(path, "deleted", f"The {level.label} is {entity.status} already.")
+    refused = "no new entity below it" if action == "create" else "no change of it"
+    message = f"The {level.label} is {entity.status}: {network.title} accepts {refused}."
+    if is_action_accepted(level, entity, "delete"):
+        message += " It can still be deleted."
+    raise invalid_input(path, "deleted", message)
 
 
 # -- lists --------------------------------------------------------------------------------------------------------

@@ -170,14 +170,8 @@ def plan_activate(
 
 
 def build_deletion_step(build_update_step: UpdateStep, account: Account, level: Level, entity: ParsedEntity) -> Step:
-    """Build a step that deletes an entity by setting a status of ``Level.deletion_statuses``.
-
-    Raises:
-        InvalidInput: ``deleted``; the entity is deleted already.
-    """
+    """Build a step that deletes an entity by setting a status of ``Level.deletion_statuses``."""
     before = entity.native_status
-    if unify_status(level, before) == "deleted":
-        raise invalid_input("entityId", "deleted", f"The {level.label} is deleted already.")
     status = level.deletion_statuses.get(before or "") or level.deletion_statuses[""]
     does = f"Set the {level.label} {entity.id} to {status}, for good."
     step = build_update_step(account, level, entity.id, does, get_status_members(level, status))

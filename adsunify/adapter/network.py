@@ -20,7 +20,7 @@ from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.errors import invalid_input
 from adsunify.http.messages import Request, Response
-from adsunify.plans.records import Kind, Step, StepAction
+from adsunify.plans.records import Action, Kind, Step, StepAction
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 from adsunify.values.time_formats import ISO_TIME, TimeFormat
@@ -138,6 +138,8 @@ class Level:
             ``status`` points to.
         deletion_statuses: native status -> the status that a deletion sets; "" stands for every other status. It is
             empty if a deletion is not a change of status.
+        accepted_actions: native status -> the only actions that the network accepts in it; ``create`` is that of an
+            entity below it. In a status that is not named it accepts all actions. A deleted entity accepts none.
         payload: the members that a native payload may have.
         review_status: the pointer to the status of the network's review; empty if no read shows it.
         disapproved_statuses: the values of ``review_status`` with which the review has refused the entity.
@@ -173,6 +175,7 @@ class Level:
     initial_status: str = ""
     status_members: Mapping[str, Mapping[str, Json]] = field(factory=dict)
     deletion_statuses: Mapping[str, str] = field(factory=dict)
+    accepted_actions: Mapping[str, tuple[Action, ...]] = field(factory=dict)
     payload: PayloadRules = PayloadRules()
     review_status: str = ""
     disapproved_statuses: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from attrs import evolve
 
 from adsunify.adapter.account import Account, require_timezone
+from adsunify.adapter.hierarchy import ParsedEntity, is_action_accepted
 from adsunify.adapter.native_money import parse_native_amount
 from adsunify.adapter.network import EditMember, NativeEntity, Network, Setting, get_level, split_words
 from adsunify.errors import invalid_input
@@ -95,18 +96,25 @@ def get_display_value(network: Network, account: Account, setting: Setting, nati
 
 
 def build_settings(
-    network: Network, account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], now: datetime | None
+    network: Network, account: Account, entity_id: str, entity: ParsedEntity, now: datetime | None
 ) -> dict[str, Json]:
-    """Return the editable fields with values and lock reasons, and their context (docs/spec.md, "Shapes")."""
-    level = get_level(network, kind)
+    """Return the editable fields with values and lock reasons, and their context (docs/spec.md, "Shapes").
+
+    ``entity_id`` is the id in the request; that of ``entity`` may have another form.
+
+    All fields are locked if the network accepts no edit in the entity's status.
+    """
+    level, native = get_level(network, entity.kind), entity.native
+    closed = None if is_action_accepted(level, entity, "edit") else f"it is {entity.status}"
     now = to_account_time(account, now)
+    settings = [setting for setting in network.settings if setting.level == level.kind]
     fields: list[dict[str, Json]] = []
-    for setting in list_settings(network, kind):
+    for setting in settings:
         row: dict[str, Json] = {
             "field": setting.field,
             "value": get_display_value(network, account, setting, native),
             "unit": account.currency if setting.unit == "money" else setting.unit,
-            "locked": find_lock_reason(setting, native, now),
+            "locked": find_lock_reason(setting, native, now) or closed,
         }
         period = setting.period(native) if callable(setting.period) else setting.period
         limits = {
@@ -121,8 +129,8 @@ def build_settings(
         part: {pointer.lstrip("/"): get_value(native, pointer) for pointer in level.settings_context.get(part, ())}
         for part in ("targeting", "bidding", "creative")
     }
-    notes = [setting.note for setting in list_settings(network, kind) if setting.note]
-    return {"entityId": entity_id, "kind": kind, "fields": fields, **surroundings, "notes": notes}
+    notes = [setting.note for setting in settings if setting.note]
+    return {"entityId": entity_id, "kind": entity.kind, "fields": fields, **surroundings, "notes": notes}
 
 
 # -- building the tables ------------------------------------------------------------------------------------------

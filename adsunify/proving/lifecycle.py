@@ -138,7 +138,7 @@ async def read_fields(proof: Proof, fact: str, created: CreatedEntity) -> dict[s
     entity = await proof.read(fact, "settings", members, flow)
     if entity is None:
         return {}
-    settings = build_settings(proof.network, proof.account, created.kind, created.id, entity.native, now)
+    settings = build_settings(proof.network, proof.account, created.id, entity, now)
     return {row["field"]: row for row in settings["fields"]}
 
 

@@ -23,7 +23,7 @@ from adsunify.http.messages import Flow
 from adsunify.models.base import ApiModel
 from adsunify.models.edit import EditBody
 from adsunify.plans.exposure import Exposure
-from adsunify.plans.records import Change, Kind, Plan
+from adsunify.plans.records import Action, Change, Kind, Plan
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import parse_id
 
@@ -39,7 +39,7 @@ from .stale_plans import must_plan_again
 class Mutation:
     """One native change. ``action`` decides which members are used (docs/spec.md, "Mutation")."""
 
-    action: str
+    action: Action
     kind: Kind
     entity_id: str = ""
     parent_id: str | None = None
@@ -49,7 +49,7 @@ class Mutation:
 
 
 PlanFunction = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
-PLAN_FUNCTIONS: Mapping[str, PlanFunction] = {
+PLAN_FUNCTIONS: Mapping[Action, PlanFunction] = {
     "create": lambda plans, account, mutation, now: plans.plan_native_create(
         account, mutation.kind, mutation.payload, mutation.parent_id
     ),
@@ -109,18 +109,22 @@ async def get_entity(service: Service, actor: Actor, *, kind: Kind, account_id: 
 async def read_entity_settings(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
     """List the fields that an edit can change, with current values and lock reasons. Call this before an edit."""
     session = await NetworkSession.load(service, actor, account_id)
-    network = session.adapter.network
-    hierarchy.require_valid_id(network, kind, entity_id)
-    entity = await session.run_flow(
-        session.adapter.reads.fetch_editable_entity(session.native_account, kind, entity_id)
+    entity = await session.run_flow(_read_editable_entity(session, kind, entity_id))
+    return setting_tables.build_settings(
+        session.adapter.network, session.native_account, entity_id, entity, service.now()
     )
-    return setting_tables.build_settings(network, session.native_account, kind, entity_id, entity.native, service.now())
 
 
 def _read_entity(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
     """Read an entity of this kind. Raises ProviderNotFound where the account does not have it."""
     hierarchy.require_valid_id(session.adapter.network, kind, entity_id)
     return (yield from session.adapter.reads.fetch_entity(session.native_account, kind, entity_id))
+
+
+def _read_editable_entity(session: NetworkSession, kind: Kind, entity_id: str) -> Flow[ParsedEntity]:
+    """Read an entity with all that its settings need. Raises ProviderNotFound where the account does not have it."""
+    hierarchy.require_valid_id(session.adapter.network, kind, entity_id)
+    return (yield from session.adapter.reads.fetch_editable_entity(session.native_account, kind, entity_id))
 
 
 def read_entity_with_parent(session: NetworkSession, kind: str, entity_id: str) -> Flow[ParsedEntity]:
@@ -188,16 +192,21 @@ def _fetch_exposure(reader: ExposureReader, mutation: Mutation, plan: Plan) -> F
 
 
 def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -> Flow[Plan]:
-    """Plan a change after checking that the account has the entity and the new parent."""
-    level = get_level(session.adapter.network, mutation.kind)
+    """Plan a change after checking that the account has the entity and the new parent, and that neither is deleted."""
+    network = session.adapter.network
+    level = get_level(network, mutation.kind)
     entity = None
-    if mutation.action == "edit":  # the planner reads the entity
-        hierarchy.require_valid_id(session.adapter.network, mutation.kind, mutation.entity_id)
+    if mutation.action == "edit":  # the planner makes the same reads, and gets the same responses
+        entity = yield from _read_editable_entity(session, mutation.kind, mutation.entity_id)
     elif mutation.action != "create":
         entity = yield from _read_entity(session, mutation.kind, mutation.entity_id)
+    if entity is not None:
+        hierarchy.require_accepted_action(network, entity, mutation.action, "entityId")
     parent_id = mutation.parent_id or _payload_parent_id(level, mutation.payload)
     if level.parent_kind and parent_id is not None and (entity is None or entity.parent_id != parent_id):
-        yield from _read_entity(session, level.parent_kind, parent_id)
+        parent = yield from _read_entity(session, level.parent_kind, parent_id)
+        path = "parentId" if mutation.parent_id else f"payload.{level.parent.rpartition('/')[2]}"
+        hierarchy.require_accepted_action(network, parent, "create", path)
     plan = yield from PLAN_FUNCTIONS[mutation.action](session.adapter.plans, session.native_account, mutation, now)
     if mutation.action != "status" or entity is None:
         return plan
@@ -289,7 +298,7 @@ async def validate_mutation(
     actor: Actor,
     *,
     account_id: str,
-    action: str,
+    action: Action,
     kind: Kind,
     entity_id: str | None,
     parent_id: str | None,

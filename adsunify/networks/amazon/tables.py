@@ -94,6 +94,7 @@ _level = partial(
     initial_status=PAUSED,
     created="/extendedData/creationDateTime",
     hidden_statuses=(ARCHIVED,),
+    accepted_actions={ARCHIVED: ()},  # ARCHIVED_ENTITY_CANNOT_BE_MODIFIED
     payload=PayloadRules(neutral=NEUTRAL_MEMBERS, bidding={"dynamicBidding/strategy": (DOWN_ONLY, FIXED_BID)}),
 )
 

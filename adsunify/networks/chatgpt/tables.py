@@ -54,6 +54,7 @@ _level = partial(
     writable_statuses={"active": openai.ACTIVE, "paused": openai.PAUSED},
     status_filters=openai.STATUSES,
     initial_status=openai.PAUSED,
+    accepted_actions={openai.ARCHIVED: ()},
     created="/created_at",
     payload=PayloadRules(
         read_only=openai.READ_ONLY_MEMBERS,

@@ -63,6 +63,7 @@ _level = partial(
     payload=_payload_rules(),
     created="/changeAuditStamps/created/time",
     hidden_statuses=tuple(status for status in _UNIFIED_STATUSES if status not in linkedin.LIVE_STATUSES),
+    accepted_actions={linkedin.CANCELED: ()},  # ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS
 )
 
 

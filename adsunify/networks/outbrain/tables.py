@@ -63,6 +63,7 @@ _level = partial(
     id_pattern=r"[0-9A-Fa-f]+",
     created=outbrain.parse_creation_time,
     hidden_statuses=(outbrain.ARCHIVED,),
+    accepted_actions={outbrain.ARCHIVED: ("update",)},
 )
 
 CAMPAIGN = _level(

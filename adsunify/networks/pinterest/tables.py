@@ -67,6 +67,7 @@ _level = partial(
     # Only drafts can be deleted.
     # unverified: an archived entity cannot be restored.
     deletion_statuses={"": pinterest.ARCHIVED, pinterest.DRAFT: pinterest.DELETED_DRAFT},
+    accepted_actions={pinterest.ARCHIVED: ()},
     payload=PayloadRules(
         neutral=pinterest.NEUTRAL_MEMBERS,
         bidding={"bid_strategy_type": (pinterest.MAX_BID,)},

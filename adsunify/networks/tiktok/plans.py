@@ -278,8 +278,6 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
     lifecycle.ensure_writable_status(NETWORK, level, status)
     entity = yield from fetch_entity(account, kind, entity_id)
     flow = get_entity_flow(entity)
-    if entity.status == "deleted":
-        raise invalid_input("entityId", "not_supported", "TikTok does not change the status of what is deleted.")
     does, native_id = f"Set the {level.label} {entity_id} to {status}.", _get_native_id(entity, level)
     step = _build_status_call_step(account, flow, level, native_id, does, level.writable_statuses[status])
     step = evolve(step, changes=(Change("status", entity.status, status),))

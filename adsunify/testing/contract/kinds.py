@@ -192,7 +192,7 @@ def _run_settings(case: Case, library: Library, conversation: Conversation) -> C
     kind, entity_id = require_member(case, "kind"), str(require_member(case, "entityId"))
     entity = run_flow(adapter.reads.fetch_editable_entity(case.account, kind, entity_id), conversation.answer)
     now = parse_time(case.input.get("now"))
-    return CaseResult(build_settings(adapter.network, case.account, kind, entity_id, entity.native, now))
+    return CaseResult(build_settings(adapter.network, case.account, entity_id, entity, now))
 
 
 def _run_insights(case: Case, library: Library, conversation: Conversation) -> CaseResult:

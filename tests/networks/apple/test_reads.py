@@ -15,8 +15,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
 from adsunify.adapter.edits import Edit, Percentage
-from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.hierarchy import ListQuery, parse_entity
 from adsunify.adapter.insights import NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE, DateRange, MetricValues
+from adsunify.adapter.network import get_level
 from adsunify.adapter.oauth import NO_OAUTH_CLIENT, Credentials
 from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, ProviderUnreadable, TokenRefused
@@ -501,7 +502,7 @@ def test_an_ad_keeps_its_creative() -> None:
 
 
 def test_settings() -> None:
-    shown = build_settings(NETWORK, ACCOUNT, "campaign", "901", CAMPAIGN, NOW)
+    shown = build_settings(NETWORK, ACCOUNT, "901", parse_entity(get_level(NETWORK, "campaign"), CAMPAIGN), NOW)
     fields = {row["field"]: row for row in shown["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["unit"], fields["budget"]["period"]) == ("45", "EUR", "daily")
     assert fields["startAt"]["value"] == "2026-12-01T08:00:00.000Z"

@@ -11,7 +11,8 @@ import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
 from adsunify.adapter.flows import run_flow
-from adsunify.adapter.hierarchy import ListQuery
+from adsunify.adapter.hierarchy import ListQuery, parse_entity
+from adsunify.adapter.network import get_level
 from adsunify.adapter.oauth import NO_OAUTH_CLIENT, Credentials
 from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, PermissionRefused, ProviderUnreadable, TokenRefused
@@ -297,7 +298,13 @@ def test_a_bid_for_impressions_is_edited_per_thousand(value: Any, micros: int) -
     written = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": micros}
     assert step.request.body == {"bidding_config": written}
     assert step.changes[0].before == "12"
-    shown = build_settings(NETWORK, ACCOUNT, "adGroup", "adgrp_4", {**GROUP, "bidding_config": config}, NOW)
+    shown = build_settings(
+        NETWORK,
+        ACCOUNT,
+        "adgrp_4",
+        parse_entity(get_level(NETWORK, "adGroup"), {**GROUP, "bidding_config": config}),
+        NOW,
+    )
     assert {field["field"]: field["value"] for field in shown["fields"]}["bid"] == "12"
     assert refused("adGroup", Edit({"bid": "7.1255"}), bidding_config=config) == {("fields.bid", "over_precision")}
 

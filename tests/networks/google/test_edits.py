@@ -280,7 +280,7 @@ def test_settings_show_what_stands_there() -> None:
     goals = rows_of({"campaignConversionGoal": {"category": "A", "origin": "B", "biddable": True}})
     answers = (rows_of(CAMPAIGN), rows_of(CAMPAIGN), rows_of({"campaignCriterion": NORWAY}), goals)
     found, asked = answered(reads.fetch_editable_entity(ACCOUNT, "campaign", "88001"), *answers)
-    shown = build_settings(NETWORK, ACCOUNT, "campaign", "88001", found.native, NOW)
+    shown = build_settings(NETWORK, ACCOUNT, "88001", found, NOW)
     values = {one["field"]: (one["value"], one["locked"] is None) for one in shown["fields"]}
     assert values["budget"] == ("12.34", True)
     assert values["startAt"] == ("2027-03-01", True)

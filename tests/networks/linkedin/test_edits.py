@@ -44,7 +44,7 @@ def shown(kind: Any, account: Account = ACCOUNT, **native: Any) -> Mapping[str, 
     answers = {f"{HOST}/adAccounts/518121035/{PATHS[kind]}": {**NATIVE[kind], **native}}
     entity_id = PATHS[kind].partition("/")[2]
     entity = run_flow(reads.fetch_editable_entity(account, kind, entity_id), answering(answers))
-    told = build_settings(NETWORK, account, kind, entity_id, entity.native, NOW)
+    told = build_settings(NETWORK, account, entity_id, entity, NOW)
     return {row["field"]: row for row in told["fields"]}
 
 

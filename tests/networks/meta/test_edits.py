@@ -10,6 +10,8 @@ import pytest
 
 from adsunify.adapter import settings
 from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.hierarchy import parse_entity
+from adsunify.adapter.network import get_level
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
@@ -224,7 +226,7 @@ def test_an_edit_of_what_is_not_the_accounts(answer: Response, raised: type[Prov
 
 
 def test_settings_show_the_budget_in_use() -> None:
-    told = settings.build_settings(NETWORK, ACCOUNT, "adGroup", "6102", LIFELONG, NOW)
+    told = settings.build_settings(NETWORK, ACCOUNT, "6102", parse_entity(get_level(NETWORK, "adGroup"), LIFELONG), NOW)
     by_name = {row["field"]: row for row in told["fields"]}
     assert by_name["budget"] == {
         "field": "budget",

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.hierarchy import parse_entity
+from adsunify.adapter.network import get_level
 from adsunify.adapter.settings import build_settings
 from adsunify.errors import InvalidInput, ProviderUnreadable
 from adsunify.http.messages import Response, build_request_url
@@ -287,9 +289,8 @@ def test_a_refusal_names_the_member_that_was_sent() -> None:
 
 def test_settings_show_both_objects() -> None:
     native = campaign(budget=budget(shared=True))
-    fields = {
-        one["field"]: one for one in build_settings(NETWORK, ACCOUNT, "campaign", CAMPAIGN, native, NOW)["fields"]
-    }
+    entity = parse_entity(get_level(NETWORK, "campaign"), native)
+    fields = {one["field"]: one for one in build_settings(NETWORK, ACCOUNT, CAMPAIGN, entity, NOW)["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["period"]) == ("60.5", "daily")
     assert fields["budget"]["locked"] == "its budget is used by other campaigns"
     assert fields["locations"]["value"] == [PLACE]

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.hierarchy import parse_entity
+from adsunify.adapter.network import get_level
 from adsunify.adapter.settings import build_settings
 from adsunify.http.messages import build_request_url
 from adsunify.networks.reddit import plans
@@ -280,7 +282,7 @@ def test_an_edit_of_nothing() -> None:
 
 
 def shown(kind: Any, entity: Mapping[str, Any]) -> dict[str, Any]:
-    found = build_settings(NETWORK, ACCOUNT, kind, entity["id"], entity, NOW)
+    found = build_settings(NETWORK, ACCOUNT, entity["id"], parse_entity(get_level(NETWORK, kind), entity), NOW)
     return {field["field"]: field for field in found["fields"]}
 
 

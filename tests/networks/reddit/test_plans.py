@@ -378,8 +378,6 @@ def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
 
 
 def test_what_cannot_be_deleted() -> None:
-    gone = data({**OWN, "configured_status": "DELETED"})
-    assert refusal_of(plans.plan_delete(ACCOUNT, "campaign", "101"), gone) == {"entityId"}
     with pytest.raises(ProviderNotFound):
         run(plans.plan_delete(ACCOUNT, "campaign", "101"), failing(404))
     with pytest.raises(ProviderNotFound):

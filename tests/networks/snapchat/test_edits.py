@@ -206,7 +206,7 @@ def test_settings_show_money_and_locks() -> None:
     )
     found, asked = run(reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD), *answers)
     assert [build_request_url(one) for one in asked][1] == f"{API}/campaigns/{CAMPAIGN}"
-    shown = build_settings(NETWORK, ACCOUNT, "adGroup", SQUAD, found.native, NOW)
+    shown = build_settings(NETWORK, ACCOUNT, SQUAD, found, NOW)
     fields = {one["field"]: one for one in shown["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["period"], fields["budget"]["unit"]) == (
         "900",

@@ -193,7 +193,7 @@ def test_an_edit_that_changes_nothing_is_refused() -> None:
 def test_settings_show_the_targeting_and_what_is_locked() -> None:
     answers = {f"GET {BASE}/line_items/9cqz1": {"data": LINE_ITEM}, CRITERIA: {"data": HELD, "next_cursor": None}}
     found = run_flow(reads.fetch_editable_entity(ACCOUNT, "adGroup", "9cqz1"), answering(answers))
-    shown = build_settings(NETWORK, ACCOUNT, "adGroup", "9cqz1", found.native, NOW)
+    shown = build_settings(NETWORK, ACCOUNT, "9cqz1", found, NOW)
     assert shown["targeting"]["targeting_criteria"] == HELD
     fields = {one["field"]: one for one in shown["fields"]}
     assert "AUTO" in fields["bid"]["locked"]

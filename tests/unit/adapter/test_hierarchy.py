@@ -17,13 +17,15 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
     fetch_entity_page,
     fetch_lineage,
+    require_accepted_action,
     require_same_entity,
     require_valid_id,
 )
-from adsunify.adapter.network import Level, Network
-from adsunify.errors import ProviderNotFound, ProviderUnreadable
+from adsunify.adapter.network import Level, Network, get_level
+from adsunify.errors import InvalidInput, ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow, Request, Response, Sleep
 from adsunify.networks.registry import get_adapter
+from adsunify.plans.records import Action
 from adsunify.values.exact_json import Json
 
 
@@ -156,3 +158,34 @@ def test_a_read_is_asked_once() -> None:
 
     assert run_flow(memoize_reads(flow()), answer) == [1, 1, 2, 1, 3]
     assert asked == ["a", "b", "a"]
+
+
+ACTIONS: tuple[Action, ...] = ("create", "status", "update", "edit", "delete")
+
+
+@pytest.mark.parametrize(
+    ("native_status", "status", "accepted"),
+    [
+        ("ON", "active", set(ACTIONS)),
+        (None, None, set(ACTIONS)),
+        ("ON", "deleted", set()),  # some networks say in another member that an entity is deleted
+        ("GONE", "deleted", set()),
+        ("STORED", "archived", {"delete"}),
+        ("CLOSED", "archived", set()),
+        ("OLD", "archived", set(ACTIONS)),
+    ],
+)
+def test_a_status_may_exclude_actions(native_status: str | None, status: str | None, accepted: set[Action]) -> None:
+    adapter = get_adapter("reddit").network
+    level = evolve(get_level(adapter, "campaign"), accepted_actions={"STORED": ("delete",), "CLOSED": ()})
+    network = evolve(adapter, levels=(level,))
+    found = ParsedEntity("campaign", "1", None, None, status, native_status, {})
+    for action in ACTIONS:
+        if action in accepted:
+            require_accepted_action(network, found, action, "entityId")
+            continue
+        with pytest.raises(InvalidInput) as refusal:
+            require_accepted_action(network, found, action, "entityId")
+        (issue,) = refusal.value.issues
+        assert (issue.path, issue.code) == ("entityId", "deleted")
+        assert ("can still be deleted" in issue.message) == ("delete" in accepted)

@@ -1,0 +1,73 @@
+"""What can be done with a deleted entity: it is shown, and nothing of it can be changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adsunify.adapter.network import get_level
+from adsunify.networks.registry import get_adapter
+
+from .served import Served
+from .test_native import LEVELS, at, create_campaign, execute_operation, levels
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+child_levels = pytest.mark.parametrize(("network", "kind"), [one for one in LEVELS if one[1] != "campaign"])
+
+
+async def delete_entity(server: Served, network: str, kind: str, node: dict[str, Any]) -> dict[str, Any] | None:
+    """Delete an entity; what the network shows of it then. None if it shows nothing."""
+    path = at(server, network, kind, node["id"])
+    answer = await server.admin.send("DELETE", path)
+    if answer.status_code == 422:
+        assert {issue["code"] for issue in answer.json()["issues"]} == {"not_supported"}
+        pytest.skip("the network does not delete this level")
+    await execute_operation(server, answer.json()["data"])
+    answer = await server.admin.send("GET", path)
+    if answer.status_code == 404:
+        return None
+    shown: dict[str, Any] = answer.json()["data"]
+    assert shown["status"] in ("deleted", "archived")
+    return shown
+
+
+@levels
+async def test_a_deleted_entity_is_not_changed(server: Served, network: str, kind: str) -> None:
+    """Refused when it is prepared, with the same code on every network, and all settings are locked."""
+    node = (await create_campaign(server, network))[kind]
+    path = at(server, network, kind, node["id"])
+    shown = await delete_entity(server, network, kind, node)
+    rows, writes = await server.rows(), server.networks.writes()
+    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node["id"]]}
+    changes: list[tuple[str, str, Any]] = [
+        ("POST", "/bulk-status", {**body, "status": "active"}),
+        ("POST", "/bulk-status", {**body, "status": "paused"}),
+        ("POST", f"{path}/edit", {"fields": {"name": "Renamed chairs"}}),
+    ]
+    for method, address, content in changes:
+        if shown is None:
+            await server.admin.problem(404, method, address, content)
+            continue
+        where = "entityId" if address.startswith(path) else "entityIds.0"
+        assert await server.admin.refused(method, address, content) == {(where, "deleted")}, content
+    if shown is not None:
+        if shown["nativeStatus"] not in get_level(get_adapter(network).network, kind).deletion_statuses:
+            assert await server.admin.refused("DELETE", path) == {("entityId", "deleted")}
+        settings = await server.admin.get(f"{path}/settings")
+        assert settings["fields"] and all(one["locked"] for one in settings["fields"])
+    assert (await server.rows(), server.networks.writes()) == (rows, writes)
+
+
+@child_levels
+async def test_nothing_is_created_below_a_deleted_entity(server: Served, network: str, kind: str) -> None:
+    nodes = await create_campaign(server, network)
+    parent = next(one for one in nodes.values() if one["id"] == nodes[kind]["parentId"])
+    shown = await delete_entity(server, network, parent["kind"], parent)
+    writes = server.networks.writes()
+    body = {"payload": {"name": "Chairs"}, "parentId": parent["id"]}
+    if shown is None:
+        await server.admin.problem(404, "POST", at(server, network, kind), body)
+    else:
+        assert await server.admin.refused("POST", at(server, network, kind), body) == {("parentId", "deleted")}
+    assert server.networks.writes() == writes
