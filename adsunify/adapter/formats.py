@@ -28,23 +28,32 @@ class Input:
     Attributes:
         requirement: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one member
             of ``group``); ``refused`` (``reason`` says why).
+        accepted_form: the accepted form in words.
         choices: the values that are accepted; empty: all of them. ``reason`` may say why others are refused.
         find_error: returns what is wrong with a value; None if it is valid.
         reason: why the member or a value is refused, or to which accounts a row with ``is_exempt`` applies.
-        accepted_form: the accepted form in words.
         is_exempt: the row does not apply to accounts for which this function returns True.
     """
 
     path: str
     requirement: Literal["required", "optional", "one", "any", "refused"]
+    accepted_form: str = ""
     goals: tuple[Goal, ...] = ()
     periods: tuple[Period, ...] = ()
     group: str = ""
     choices: tuple[str | bool, ...] = ()
     find_error: Callable[[Json], str | None] | None = None
     reason: str = ""
-    accepted_form: str = ""
     is_exempt: Callable[[Account], bool] | None = None
+
+
+CONTENT_MEMBERS = "headline body url imageUrl imageHash headlines descriptions"
+"""The members of ``creative`` that say what an ad shows. An existing creative brings its own."""
+
+
+def refused_inputs(part: str, names: str, reason: str) -> list[Input]:
+    """Build the rows that refuse members of a part: ``refused_inputs("targeting", "countries locationIds", "...")``."""
+    return [Input(f"{part}.{name}", "refused", reason=reason) for name in names.split()]
 
 
 FormatRule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issue]]

@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.flows import MAX_PAGES, fetch_response
-from adsunify.adapter.network import Level, Network, get_level, read_cell, read_native_status, unify_status
+from adsunify.adapter.network import Extra, Level, Network, get_level, read_cell, read_native_status, unify_status
 from adsunify.errors import (
     InvalidInput,
     Issue,
@@ -20,7 +20,7 @@ from adsunify.errors import (
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Action
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value, parse_id
+from adsunify.values.json_pointer import get_text, get_value, parse_id, require_id
 
 LIST_PAGE_SIZE = 500
 """The number of rows of a page when a whole list is read."""
@@ -98,6 +98,39 @@ class DiscoveredAccount:
     timezone: str | None
     native_status: str | None = None
     extras: Mapping[str, str] = field(factory=dict)
+
+
+def parse_account(
+    network: Network,
+    row: Mapping[str, Json],
+    timezone: str | None,
+    native_status: str | None = None,
+    *,
+    id_pointer: str = "/id",
+) -> DiscoveredAccount:
+    """Parse an account with its name, its currency and the extras of the network's table.
+
+    Raises ProviderUnreadable if it has no id.
+    """
+    native_id = require_id(row, id_pointer, "account")
+    extras = {extra.name: _read_extra(extra, row) for extra in network.extras if extra.native}
+    return DiscoveredAccount(
+        native_id,
+        get_text(row, "/name") or native_id,
+        get_text(row, "/currency"),
+        timezone,
+        native_status,
+        {name: text for name, text in extras.items() if text is not None},
+    )
+
+
+def _read_extra(extra: Extra, row: Mapping[str, Json]) -> str | None:
+    if callable(extra.native):
+        return extra.native(row)
+    if extra.form == "flag":
+        value = get_value(row, extra.native)
+        return str(value).lower() if isinstance(value, bool) else None
+    return get_text(row, extra.native) or None
 
 
 def parse_entity(level: Level, native: Mapping[str, Json], parent_id: str | None = None) -> ParsedEntity:

@@ -310,6 +310,8 @@ class Extra:
 
     Attributes:
         name: the name, as in ``--account-extra``.
+        native: where an account in a response has the value, or a function that returns it; empty if it is not read
+            from there. A ``flag`` is a boolean there.
         is_settable: whether an admin may set it.
         label: the name on pages. Pages do not show an extra without a label.
         form: how pages format the value: ``text`` (unchanged), ``flag`` (``true`` or ``false``), ``words`` (a native
@@ -321,10 +323,11 @@ class Extra:
     name: str
     meaning: str
     choices: tuple[str, ...] = ()
-    is_settable: bool = True
+    is_settable: bool = False
     label: str = ""
     form: Literal["text", "flag", "words", "native_amount", "micros", "seconds", "instant"] = "text"
     texts: Mapping[str, str] = field(factory=dict)
+    native: str | Callable[[Mapping[str, Json]], str | None] = ""
 
 
 @frozen
@@ -490,3 +493,8 @@ def read_creation_time(network: Network, level: Level, entity: NativeEntity) -> 
 def read_cell(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:
     """Return the value in an entity that a cell, a pointer or a function, leads to."""
     return get_value(entity, cell) if isinstance(cell, str) else cell(entity)
+
+
+def first_text(*pointers: str) -> Callable[[Mapping[str, Json]], str]:
+    """Make the cell that has the first text at one of several pointers; empty without one."""
+    return lambda entity: next((text for pointer in pointers if (text := get_text(entity, pointer))), "")

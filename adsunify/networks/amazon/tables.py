@@ -18,7 +18,7 @@ from functools import partial
 
 from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Input, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -179,13 +179,8 @@ def _check_name(account: Account, brief: CampaignBrief, now: datetime | None) ->
         yield Issue("name", "invalid", f"Amazon Ads takes these in a name: {NAME_CHARACTERS}.")
 
 
-_CREATIVE_MEMBERS = tuple(
-    f"creative.{member}"
-    for member in ["existingId", "headline", "body", "url", "imageUrl", "imageHash", "headlines", "descriptions"]
-)
 _ACCOUNT_TYPE_CONDITION = "where the account's extra accountType is %s"
 _UNKNOWN_TYPE_CONDITION = "where the account's extra accountType is not known"
-_GEOGRAPHY_REASON = "the profile's marketplace is the geography"
 _SKU_FORM = "the seller's own number of an eligible listing"
 _ASIN_FORM = "the ASIN of an eligible listing"
 
@@ -197,23 +192,11 @@ FORMATS = (
         periods=("daily",),
         bid_meanings={"conversions": "maximum cost per click: the ad group's default bid and every keyword's bid"},
         inputs=(
-            Input("bid", "required", accepted_form="an ad group needs a default bid"),
+            Input("bid", "required", "an ad group needs a default bid"),
             Input("schedule.endAt", "optional"),
-            Input(
-                "targeting.keywords",
-                "required",
-                find_error=find_keywords_error,
-                accepted_form="1 to 50 different keywords",
-            ),
+            Input("targeting.keywords", "required", "1 to 50 different keywords", find_error=find_keywords_error),
             *(
-                Input(
-                    path,
-                    "one",
-                    group="product",
-                    is_exempt=_has_known_type,
-                    reason=_UNKNOWN_TYPE_CONDITION,
-                    accepted_form=accepts,
-                )
+                Input(path, "one", accepts, group="product", is_exempt=_has_known_type, reason=_UNKNOWN_TYPE_CONDITION)
                 for path, accepts in (
                     ("platform.sku", f"{_SKU_FORM}, or {_ASIN_FORM}"),
                     ("platform.asin", f"{_ASIN_FORM}, or {_SKU_FORM}"),
@@ -222,24 +205,23 @@ FORMATS = (
             Input(
                 "platform.sku",
                 "required",
+                _SKU_FORM,
                 is_exempt=_other_type_test(SELLER),
                 reason=_ACCOUNT_TYPE_CONDITION % SELLER,
-                accepted_form=_SKU_FORM,
             ),
             Input(
                 "platform.asin",
                 "required",
+                _ASIN_FORM,
                 is_exempt=_other_type_test(VENDOR),
                 reason=_ACCOUNT_TYPE_CONDITION % VENDOR,
-                accepted_form=_ASIN_FORM,
             ),
             Input("platform.sku", "refused", reason="vendors and KDP authors advertise by platform.asin"),
             Input("platform.asin", "refused", reason="sellers advertise by platform.sku"),
             deny_political_ads(),
-            Input("targeting.countries", "refused", reason=_GEOGRAPHY_REASON),
-            Input("targeting.locationIds", "refused", reason=_GEOGRAPHY_REASON),
+            *refused_inputs("targeting", "countries locationIds", "the profile's marketplace is the geography"),
             Input("targeting.native", "refused", reason="keywords are all that this format targets by"),
-            *(Input(path, "refused", reason="the listing is the creative") for path in _CREATIVE_MEMBERS),
+            *refused_inputs("creative", f"existingId {CONTENT_MEMBERS}", "the listing is the creative"),
         ),
         rules=(_check_name, _check_days, _check_amounts),
         notes=(
@@ -430,11 +412,12 @@ NETWORK = Network(
     has_whole_days=True,
     templates=TEMPLATES,
     extras=(
-        Extra("region", "the region whose host the profile lives on", tuple(HOSTS), label="Region"),
+        Extra("region", "the region whose host the profile lives on", tuple(HOSTS), is_settable=True, label="Region"),
         Extra(
             "accountType",
             "whether listings are named by sku or by asin (KDP authors: vendor)",
             (SELLER, VENDOR),
+            is_settable=True,
             label="Kind of account",
             form="words",
         ),
@@ -442,6 +425,7 @@ NETWORK = Network(
             "countryCode",
             "the marketplace, whose limits of bids and budgets then count",
             tuple(MARKETPLACES),
+            is_settable=True,
             label="Marketplace",
         ),
     ),

@@ -17,7 +17,7 @@ from functools import partial
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Goal, Input, Period
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Goal, Input, Period, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -29,6 +29,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    first_text,
     list_locked_members,
     project_sunset,
     split_words,
@@ -159,7 +160,6 @@ _find_creative_id_error = partial(
 GOALS: tuple[Goal, ...] = ("app_installs",)
 PERIODS: tuple[Period, ...] = ("daily",)
 BID_MEANINGS = "the most that a tap may cost: of the ad group and of every keyword"
-INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 
 FORMATS = (
     Format(
@@ -168,46 +168,31 @@ FORMATS = (
         GOALS,
         PERIODS,
         inputs=(
-            Input("bid", "required", accepted_form=BID_MEANINGS),
+            Input("bid", "required", BID_MEANINGS),
             Input(
-                "platform.appId",
-                "required",
-                find_error=_find_app_id_error,
-                accepted_form="the App Store id of the app, in digits",
+                "platform.appId", "required", "the App Store id of the app, in digits", find_error=_find_app_id_error
             ),
             Input(
-                "creative.existingId",
-                "required",
-                find_error=_find_creative_id_error,
-                accepted_form="an id of the catalog creatives",
+                "creative.existingId", "required", "an id of the catalog creatives", find_error=_find_creative_id_error
             ),
-            *(
-                Input(f"creative.{name}", "refused", reason="the product page brings its own")
-                for name in INHERITED_MEMBERS
-            ),
+            *refused_inputs("creative", CONTENT_MEMBERS, "the product page brings its own"),
             Input("schedule.endAt", "optional"),
+            Input("targeting.countries", "any", "countries, or native targeting with them", group="geography"),
             Input(
-                "targeting.countries",
+                "targeting.native",
                 "any",
-                group="geography",
-                accepted_form="countries, or native targeting with them",
-            ),
-            Input(
-                *("targeting.native", "any"),
+                f"Apple's dimensions, {COUNTRY_DIMENSION} among them, each with {INCLUDE} and exclude",
                 group="geography",
                 find_error=find_native_targeting_error,
-                accepted_form=f"Apple's dimensions, {COUNTRY_DIMENSION} among them, each with {INCLUDE} and exclude",
             ),
             Input(
-                "targeting.locationIds",
+                "targeting.locationIds", "optional", f"{PLACE_FORM}; with one country", find_error=find_locations_error
+            ),
+            Input(
+                "targeting.keywords",
                 "optional",
-                find_error=find_locations_error,
-                accepted_form=f"{PLACE_FORM}; with one country",
-            ),
-            Input(
-                *("targeting.keywords", "optional"),
+                "exact or broad; without any Search Match chooses the search terms",
                 find_error=find_keywords_error,
-                accepted_form="exact or broad; without any Search Match chooses the search terms",
             ),
             deny_political_ads(),
         ),
@@ -277,12 +262,6 @@ def _build_resources_request(account: Account, sought: str, cursor: str | None, 
     return Request("GET", f"{apple.API_URL}/advertiser-resources", query={"resourceType": apple.CONTENT_PROVIDER})
 
 
-def _first_text_getter(*pointers: str) -> Callable[[Mapping[str, Json]], str]:
-    """Build the function that returns the first of several members of a row."""
-    # unverified: which of several members the rows of a catalog have.
-    return lambda row: next((found for at in pointers if (found := get_text(row, at))), "")
-
-
 def _get_place_id(row: Mapping[str, Json]) -> str:
     return f"{get_text(row, '/entity') or ''}:{get_text(row, '/id') or ''}"
 
@@ -292,9 +271,10 @@ def _get_eligibility_id(row: Mapping[str, Json]) -> str:
     return "-".join(part for part in parts if part)
 
 
-_get_app_id = _first_text_getter("/adamId", "/id")
-_get_app_name = _first_text_getter("/name", "/appName")
-_get_language = _first_text_getter("/countryCode", "/countryOrRegion", "/code", "/id")
+# unverified: which of several members the rows of a catalog have.
+_get_app_id = first_text("/adamId", "/id")
+_get_app_name = first_text("/name", "/appName")
+_get_language = first_text("/countryCode", "/countryOrRegion", "/code", "/id")
 _paged_catalog = partial(Catalog, next=apple.parse_next_cursor, items="/result")
 
 CATALOGS = (
@@ -334,7 +314,7 @@ CATALOGS = (
         "eligibility",
         _query_request_builder("eligibilities/apps", "adamId"),
         id=_get_eligibility_id,
-        name=_first_text_getter("/state", "/status"),
+        name=first_text("/state", "/status"),
         suffix="required",
         note="eligibility:<App Store id>; it does not refuse a campaign",
     ),
@@ -365,7 +345,7 @@ CATALOGS = (
         _build_resources_request,
         "/result",
         "/resourceId",
-        _first_text_getter("/resourceName", "/name"),
+        first_text("/resourceName", "/name"),
     ),
 )
 
@@ -486,18 +466,18 @@ NETWORK = Network(
     money_note="Native amounts are objects of a decimal text in major units and the account's currency.",
     templates=TEMPLATES,
     extras=(
-        Extra("orgId", "The organization that the ad account belongs to.", is_settable=False, label="Organization"),
+        Extra("orgId", "The organization that the ad account belongs to.", label="Organization"),
         Extra(
             "paymentModel",
             "How it pays: LOC (a line of credit) asks campaigns for invoiceDetail.",
             ("LOC", "PAYG"),
+            is_settable=True,
             label="Payment",
             texts={"LOC": "line of credit", "PAYG": "as it is spent"},
         ),
         Extra(
             "productFeatures",
             f"What it may advertise; apps with {apple.APP_STORE_FEATURE}.",
-            is_settable=False,
             label="May advertise",
             form="words",
         ),
@@ -505,6 +485,7 @@ NETWORK = Network(
             "contentProvider",
             "Whether a provider of apps is delegated to it.",
             ("true", "false"),
+            is_settable=True,
             label="A provider of apps is delegated to it",
             form="flag",
         ),

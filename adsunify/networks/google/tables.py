@@ -18,7 +18,7 @@ from functools import partial
 
 from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.brief_checks import check_start_is_midnight
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import Format, Input, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -168,7 +168,6 @@ def _check_manager(account: Account, brief: CampaignBrief, now: datetime | None)
 
 
 GEOGRAPHY_REASON = "without a geography it would serve worldwide: give countries, locationIds or native targeting"
-SEARCH_AD_REASON = "a responsive search ad has headlines and descriptions"
 FORMATS = (
     Format(
         "responsive_search_ad",
@@ -177,43 +176,28 @@ FORMATS = (
         periods=("daily",),
         bid_meanings={"traffic": "maximum cost per click: the ad group's bid, which its keywords inherit"},
         inputs=(
-            Input("bid", "optional", accepted_form="without one Google sets bids to get the most clicks"),
+            Input("bid", "optional", "without one Google sets bids to get the most clicks"),
             Input("schedule.endAt", "optional"),
             *(
-                Input(f"targeting.{member}", "any", group="geography", find_error=test, accepted_form=GEOGRAPHY_REASON)
+                Input(f"targeting.{member}", "any", GEOGRAPHY_REASON, group="geography", find_error=test)
                 for member, test in (
                     ("countries", find_countries_error),
                     ("locationIds", find_locations_error),
                     ("native", find_native_targeting_error),
                 )
             ),
-            Input(
-                "targeting.keywords",
-                "required",
-                find_error=find_keywords_error,
-                accepted_form="1 to 50 different keywords",
-            ),
-            Input("creative.url", "required", find_error=find_url_error, accepted_form="http or https"),
-            Input(
-                "creative.headlines",
-                "required",
-                find_error=find_headlines_error,
-                accepted_form="3 to 15 of up to 30 characters",
-            ),
-            Input(
-                "creative.descriptions",
-                "required",
-                find_error=find_descriptions_error,
-                accepted_form="2 to 4 of up to 90",
-            ),
+            Input("targeting.keywords", "required", "1 to 50 different keywords", find_error=find_keywords_error),
+            Input("creative.url", "required", "http or https", find_error=find_url_error),
+            Input("creative.headlines", "required", "3 to 15 of up to 30 characters", find_error=find_headlines_error),
+            Input("creative.descriptions", "required", "2 to 4 of up to 90", find_error=find_descriptions_error),
             Input(
                 "platform.euPoliticalAdvertising",
                 "required",
-                accepted_form="true or false: whether EU law calls it political advertising; true does not serve there",
+                "true or false: whether EU law calls it political advertising; true does not serve there",
             ),
             Input("creative.existingId", "refused", reason="an ad belongs to its ad group and is made anew"),
-            *(Input(f"creative.{member}", "refused", reason=SEARCH_AD_REASON) for member in ("headline", "body")),
-            *(Input(f"creative.{member}", "refused", reason="it is text only") for member in ("imageUrl", "imageHash")),
+            *refused_inputs("creative", "headline body", "a responsive search ad has headlines and descriptions"),
+            *refused_inputs("creative", "imageUrl imageHash", "it is text only"),
         ),
         rules=(_check_name, _check_days, _check_manager),
         notes=(
@@ -427,11 +411,13 @@ NETWORK = Network(
         Extra(
             "loginCustomerId",
             "The manager that the account is reached through: digits.",
+            is_settable=True,
             label="Reached through the manager",
         ),
         Extra(
             "billableUnitMicros",
             "The least amount of the account's currency; all amounts are multiples of it.",
+            is_settable=True,
             label="Amounts are multiples of",
             form="micros",
         ),
@@ -439,7 +425,6 @@ NETWORK = Network(
             "testAccount",
             "Whether it is a test account, which never serves.",
             ("true", "false"),
-            is_settable=False,
             label="Test account, which never serves",
             form="flag",
         ),

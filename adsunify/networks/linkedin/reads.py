@@ -20,6 +20,7 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     drop_orphans,
+    parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
 from adsunify.adapter.network import Level, get_level
@@ -28,7 +29,7 @@ from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Flow, Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, require_id, require_object
+from adsunify.values.json_pointer import get_text, require_object
 
 from . import native as linkedin
 from .settings import ACCOUNT_TYPE_MEMBER
@@ -56,25 +57,12 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
 _fetch_rows = partial(fetch_rows, NETWORK, following=_build_next_request, parse=linkedin.parse_rows)
 
 
-def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
-    native_id = require_id(row, "/id", "account")
-    extras = {name: get_text(row, f"/{name}") for name in ("reference", "type")}
-    return DiscoveredAccount(
-        native_id,
-        get_text(row, "/name") or native_id,
-        get_text(row, "/currency"),
-        TIMEZONE,
-        get_text(row, "/status"),
-        {name: value for name, value in extras.items() if value},
-    )
-
-
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     """Read the ad accounts in which the member has a role."""
     rows = yield from _fetch_rows(
         linkedin.build_restli_request("adAccounts", {}, {"q": "search", "pageSize": ACCOUNTS_PAGE_SIZE})
     )
-    return [_parse_account(row) for row in rows]
+    return [parse_account(NETWORK, row, TIMEZONE, get_text(row, "/status")) for row in rows]
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------

@@ -21,9 +21,19 @@ from functools import partial
 from typing import Literal
 
 from adsunify.adapter.account import Account
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Input, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
-from adsunify.adapter.network import Catalog, ErrorRule, Extra, Level, Network, PayloadRules, Template, split_words
+from adsunify.adapter.network import (
+    Catalog,
+    ErrorRule,
+    Extra,
+    Level,
+    Network,
+    PayloadRules,
+    Template,
+    first_text,
+    split_words,
+)
 from adsunify.errors import Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
@@ -161,10 +171,6 @@ def _check_times(account: Account, brief: CampaignBrief, now: datetime | None) -
     yield from check_window(schedule.start, schedule.end, ("schedule.startAt", "schedule.endAt"), now)
 
 
-_CONTENT_MEMBERS = tuple(
-    f"creative.{member}" for member in ("headline", "body", "url", "imageUrl", "imageHash", "headlines", "descriptions")
-)
-_NO_PLACES_REASON = "places are URNs of targeting.native (facet locations, urn:li:geo:...)"
 _PAGE_FORM = "an organization's id in digits, or urn:li:organization:<digits>: the page that owns the post"
 
 FORMATS = (
@@ -181,38 +187,36 @@ FORMATS = (
             Input(
                 "creative.existingId",
                 "required",
+                "urn:li:share:<id> or urn:li:ugcPost:<id>",
                 find_error=_find_post_urn_error,
-                accepted_form="urn:li:share:<id> or urn:li:ugcPost:<id>",
             ),
+            Input("targeting.native", "required", "a targetingCriteria object", find_error=find_native_targeting_error),
+            Input("platform.locale", "required", "a country and language that LinkedIn supports as a pair"),
             Input(
-                "targeting.native",
+                "platform.pageId",
                 "required",
-                find_error=find_native_targeting_error,
-                accepted_form="a targetingCriteria object",
-            ),
-            Input(
-                "platform.locale", "required", accepted_form="a country and language that LinkedIn supports as a pair"
-            ),
-            Input(
-                *("platform.pageId", "required"),
+                _PAGE_FORM,
                 find_error=_find_page_id_error,
-                accepted_form=_PAGE_FORM,
                 is_exempt=_has_page,
                 reason="where the account's extra reference names no organization",
             ),
             Input(
-                *("platform.pageId", "optional"),
+                "platform.pageId",
+                "optional",
+                f"{_PAGE_FORM}; absent: the organization of the account's extra reference",
                 find_error=_find_page_id_error,
-                accepted_form=f"{_PAGE_FORM}; absent: the organization of the account's extra reference",
             ),
-            Input("platform.euPoliticalAdvertising", "optional", accepted_form="absent means not declared"),
+            Input("platform.euPoliticalAdvertising", "optional", "absent means not declared"),
             Input("bid", "optional"),
-            Input("schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget needs an end"),
-            Input("schedule.endAt", "optional", accepted_form="at least 24 hours after the start"),
-            Input("targeting.countries", "refused", reason=_NO_PLACES_REASON),
-            Input("targeting.locationIds", "refused", reason=_NO_PLACES_REASON),
+            Input("schedule.endAt", "required", "a lifetime budget needs an end", periods=("lifetime",)),
+            Input("schedule.endAt", "optional", "at least 24 hours after the start"),
+            *refused_inputs(
+                "targeting",
+                "countries locationIds",
+                "places are URNs of targeting.native (facet locations, urn:li:geo:...)",
+            ),
             Input("targeting.keywords", "refused", reason="LinkedIn has no keywords"),
-            *(Input(path, "refused", reason="the post is the creative") for path in _CONTENT_MEMBERS),
+            *refused_inputs("creative", CONTENT_MEMBERS, "the post is the creative"),
         ),
         rules=(_check_group_creation, _check_name, _check_times),
         notes=(
@@ -293,74 +297,35 @@ def _build_entities_request(one: Level, account: Account, suffix: str, cursor: s
     return linkedin.build_list_request(account, one, limit=limit, cursor=cursor)
 
 
-def _get_post_name(row: Mapping[str, Json]) -> str:
-    return get_text(row, "/adContext/dscName") or get_text(row, "/commentary") or get_text(row, "/id") or ""
-
-
-_ROWS_POINTER = "/elements"
+_catalog = partial(Catalog, items="/elements", id="/id", name="/name", next=_parse_next_offset)
 CATALOGS = (
-    Catalog("targeting_facets", _build_facets_request, _ROWS_POINTER, "/adTargetingFacetUrn", "/facetName"),
-    Catalog(
-        *(
-            "targeting_entities",
-            _build_facet_entities_request,
-            _ROWS_POINTER,
-            "/urn",
-            "/name",
-            _parse_next_offset,
-            "required",
-        ),
+    _catalog("targeting_facets", _build_facets_request, id="/adTargetingFacetUrn", name="/facetName", next=None),
+    _catalog(
+        *("targeting_entities", _build_facet_entities_request),
+        id="/urn",
+        suffix="required",
         note="targeting_entities:<facet>, such as seniorities; facets that are only searched answer an error",
     ),
-    Catalog(
-        *("typeahead", _build_typeahead_request, _ROWS_POINTER, "/urn", "/name", None, "required"),
+    _catalog(
+        *("typeahead", _build_typeahead_request),
+        id="/urn",
+        next=None,
+        suffix="required",
         note="typeahead:<facet>, such as locations, with the text to search for",
     ),
-    Catalog(
-        "posts",
-        _build_posts_request,
-        _ROWS_POINTER,
-        "/id",
-        "/commentary",
-        _parse_next_offset,
-        "required",
-        note="posts:<organization id>",
-    ),
-    Catalog("ad_posts", _build_ad_posts_request, _ROWS_POINTER, "/id", _get_post_name, _parse_next_offset),
-    Catalog(
-        "pages",
-        _build_pages_request,
-        _ROWS_POINTER,
-        "/organization",
-        "",
-        _parse_next_offset,
+    _catalog(*("posts", _build_posts_request), name="/commentary", suffix="required", note="posts:<organization id>"),
+    _catalog("ad_posts", _build_ad_posts_request, name=first_text("/adContext/dscName", "/commentary", "/id")),
+    _catalog(
+        *("pages", _build_pages_request),
+        id="/organization",
+        name="",
         note="asks for an organization admin's consent",
     ),
-    Catalog(
-        "campaign_groups",
-        partial(_build_entities_request, CAMPAIGN_GROUP),
-        _ROWS_POINTER,
-        "/id",
-        "/name",
-        linkedin.parse_next_cursor,
+    *(
+        _catalog(resource, partial(_build_entities_request, level), next=linkedin.parse_next_cursor)
+        for resource, level in (("campaign_groups", CAMPAIGN_GROUP), ("campaigns", CAMPAIGN), ("creatives", CREATIVE))
     ),
-    Catalog(
-        "campaigns",
-        partial(_build_entities_request, CAMPAIGN),
-        _ROWS_POINTER,
-        "/id",
-        "/name",
-        linkedin.parse_next_cursor,
-    ),
-    Catalog(
-        "creatives",
-        partial(_build_entities_request, CREATIVE),
-        _ROWS_POINTER,
-        "/id",
-        "/name",
-        linkedin.parse_next_cursor,
-    ),
-    Catalog("conversions", _build_conversions_request, _ROWS_POINTER, "/id", "/name", _parse_next_offset),
+    _catalog("conversions", _build_conversions_request),
 )
 
 
@@ -523,13 +488,21 @@ NETWORK = Network(
     money_note='Native amounts are {"amount": "4.50", "currencyCode": "USD"}, in major units.',
     templates=TEMPLATES,
     extras=(
-        Extra("reference", "the organization (urn:li:organization:...) with the default page", label="Organization"),
+        Extra(
+            "reference",
+            "the organization (urn:li:organization:...) with the default page",
+            is_settable=True,
+            label="Organization",
+            native="/reference",
+        ),
         Extra(
             "type",
             "whether campaign groups can be created by the API; absent: BUSINESS",
             (linkedin.BUSINESS, linkedin.ENTERPRISE),
+            is_settable=True,
             label="Kind of account",
             form="words",
+            native="/type",
         ),
     ),
     parse_retry_delay=linkedin.parse_retry_delay,

@@ -22,6 +22,7 @@ from adsunify.adapter.hierarchy import (
     check_query,
     drop_orphans,
     fetch_lineage,
+    parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Level
@@ -97,19 +98,12 @@ ACCOUNT_FIELDS = (
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
-    native_id, status = require_id(row, "/id", "account"), get_text(row, "/account_status")
+    status = get_text(row, "/account_status")
+    native_status = meta.ACCOUNT_STATUS.get(status, status) if status is not None else None
+    account = parse_account(NETWORK, row, get_text(row, "/timezone_name"), native_status)
     # Meta leaves empty fields out of a response, so a requested field that is absent is not set.
-    extras = {extra: get_text(row, f"/default_{name}") or "" for extra, name in meta.DSA_MEMBERS.items()}
-    numbers = {"minDailyBudget": get_text(row, "/min_daily_budget"), "accountStatus": status}
-    extras |= {name: number for name, number in numbers.items() if number is not None}
-    return DiscoveredAccount(
-        native_id,
-        get_text(row, "/name") or native_id,
-        get_text(row, "/currency"),
-        get_text(row, "/timezone_name"),
-        meta.ACCOUNT_STATUS.get(status, status) if status is not None else None,
-        extras,
-    )
+    read = {extra: get_text(row, f"/default_{name}") or "" for extra, name in meta.DSA_MEMBERS.items()}
+    return evolve(account, extras={**read, **account.extras})
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:

@@ -19,7 +19,7 @@ from attrs import frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Goal, Input, Period
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Goal, Input, Period, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import (
@@ -179,28 +179,26 @@ def _check_budget_floor(account: Account, brief: CampaignBrief, now: datetime | 
 
 
 COMMON_INPUTS = (
-    Input("targeting.countries", "any", group="geography", accepted_form="countries, locationIds or native targeting"),
+    Input("targeting.countries", "any", "countries, locationIds or native targeting", group="geography"),
     Input(
         "targeting.locationIds",
         "any",
+        "ids of the catalog locations",
         group="geography",
         find_error=find_locations_error,
-        accepted_form="ids of the catalog locations",
     ),
     Input(
         "targeting.native",
         "any",
+        "Meta's own targeting object",
         group="geography",
         find_error=find_native_targeting_error,
-        accepted_form="Meta's own targeting object",
     ),
-    Input(
-        "schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget is spent up to its end"
-    ),
-    Input("schedule.endAt", "optional", accepted_form="more than 24 hours after the start"),
+    Input("schedule.endAt", "required", "a lifetime budget is spent up to its end", periods=("lifetime",)),
+    Input("schedule.endAt", "optional", "more than 24 hours after the start"),
     Input("bid", "refused", goals=("conversions",), reason="Meta would cap the cost of a conversion, not of a click"),
-    Input("bid", "optional", accepted_form="; ".join(f"{goal}: {meaning}" for goal, meaning in BID_MEANINGS.items())),
-    Input("platform.pixelId", "required", goals=("conversions",), accepted_form="an id of the catalog pixels"),
+    Input("bid", "optional", "; ".join(f"{goal}: {meaning}" for goal, meaning in BID_MEANINGS.items())),
+    Input("platform.pixelId", "required", "an id of the catalog pixels", goals=("conversions",)),
     Input("platform.pixelId", "refused", reason="only the goal conversions uses it"),
     Input("platform.conversionEvent", "required", goals=("conversions",), choices=meta.CONVERSION_EVENTS),
     Input("platform.conversionEvent", "refused", reason="only the goal conversions uses it"),
@@ -209,30 +207,22 @@ COMMON_INPUTS = (
     Input("targeting.keywords", "refused", reason="its ads are shown to people, not on searches"),
 )
 NEW_CREATIVE_INPUTS = (
-    Input("platform.pageId", "required", accepted_form="an id of the catalog pages"),
-    Input("creative.url", "required", find_error=find_web_url_error, accepted_form="http or https"),
-    Input("creative.body", "required", accepted_form="the primary text"),
+    Input("platform.pageId", "required", "an id of the catalog pages"),
+    Input("creative.url", "required", "http or https", find_error=find_web_url_error),
+    Input("creative.body", "required", "the primary text"),
     Input("creative.headline", "required"),
     Input(
-        "creative.imageUrl",
-        "one",
-        group="image",
-        find_error=find_web_url_error,
-        accepted_form="a public address, which Meta fetches",
+        "creative.imageUrl", "one", "a public address, which Meta fetches", group="image", find_error=find_web_url_error
     ),
-    Input("creative.imageHash", "one", group="image", accepted_form="a hash of the catalog images"),
+    Input("creative.imageHash", "one", "a hash of the catalog images", group="image"),
     Input("creative.headlines", "refused", reason="the ad has one headline"),
     Input("creative.descriptions", "refused", reason="the ad has one text, the body"),
 )
-INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 EXISTING_CREATIVE_INPUTS = (
-    Input("creative.existingId", "required", accepted_form="an id of the catalog creatives"),
-    Input("platform.pageId", "required", goals=("awareness",), accepted_form="the page that people are to know"),
+    Input("creative.existingId", "required", "an id of the catalog creatives"),
+    Input("platform.pageId", "required", "the page that people are to know", goals=("awareness",)),
     Input("platform.pageId", "refused", reason="the creative has its page; only the goal awareness names it again"),
-    *(
-        Input(f"creative.{name}", "refused", reason="the existing creative brings its own")
-        for name in INHERITED_MEMBERS
-    ),
+    *refused_inputs("creative", CONTENT_MEMBERS, "the existing creative brings its own"),
 )
 FORMAT_RULES = (
     check_location_overlap,
@@ -487,19 +477,23 @@ NETWORK = Network(
         Extra(
             "defaultDsaBeneficiary",
             "Who benefits from ads in the EU; empty: read and not set.",
+            is_settable=True,
             label="Beneficiary of ads in the EU",
         ),
         Extra(
-            "defaultDsaPayor", "Who pays for ads in the EU; empty: read and not set.", label="Payor of ads in the EU"
+            "defaultDsaPayor",
+            "Who pays for ads in the EU; empty: read and not set.",
+            is_settable=True,
+            label="Payor of ads in the EU",
         ),
         Extra(
             "minDailyBudget",
             "The account's least daily budget, in native units.",
-            is_settable=False,
             label="Least daily budget",
             form="native_amount",
+            native="/min_daily_budget",
         ),
-        Extra("accountStatus", "Meta's number for the account's status.", is_settable=False),
+        Extra("accountStatus", "Meta's number for the account's status.", native="/account_status"),
     ),
     other_names=("facebook",),
     example_account_id="act_1",

@@ -22,6 +22,7 @@ from adsunify.adapter.hierarchy import (
     check_query,
     drop_orphans,
     fetch_entity_page,
+    parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Level, get_level
@@ -32,7 +33,7 @@ from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.base64url import decode_base64url, encode_base64url
 from adsunify.values.dates import split_date_range
 from adsunify.values.exact_json import Json, dumps, loads
-from adsunify.values.json_pointer import get_objects, get_text, get_value, require_id, require_value
+from adsunify.values.json_pointer import get_objects, get_text, require_id, require_value
 
 from . import native as pinterest
 from .tables import AD, AD_GROUP, CAMPAIGN, INTERESTS_CATALOG, KEYWORD, METRICS, NETWORK
@@ -44,20 +45,7 @@ _fetch_rows = partial(fetch_rows, NETWORK, following=pinterest.build_next_reques
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
-    native_id, permissions = require_id(row, "/id", "account"), get_value(row, "/permissions")
-    extras = {
-        "permissions": ",".join(map(str, permissions)) if isinstance(permissions, list) else None,
-        "country": get_text(row, "/country"),
-        "owner": get_text(row, "/owner/username"),
-        "createdTime": get_text(row, "/created_time"),
-    }
-    return DiscoveredAccount(
-        native_id,
-        get_text(row, "/name") or native_id,
-        get_text(row, "/currency"),
-        get_text(row, "/time_zone") or pinterest.UTC_TIMEZONE,
-        extras={name: value for name, value in extras.items() if value is not None},
-    )
+    return parse_account(NETWORK, row, get_text(row, "/time_zone") or pinterest.UTC_TIMEZONE)
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:

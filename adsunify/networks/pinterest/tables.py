@@ -20,7 +20,7 @@ from attrs import frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Goal, Input, Period
+from adsunify.adapter.formats import Format, Goal, Input, Period, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -31,7 +31,6 @@ from adsunify.adapter.network import (
     PayloadRules,
     Template,
     project_sunset,
-    split_words,
 )
 from adsunify.errors import Issue, ProviderNotFound
 from adsunify.http.messages import Request, Response
@@ -162,29 +161,21 @@ def _check_account_writable(account: Account, brief: CampaignBrief, now: datetim
 
 
 COMMON_INPUTS = (
-    Input("targeting.countries", "any", group="geography", accepted_form="countries, locationIds or native targeting"),
+    Input("targeting.countries", "any", "countries, locationIds or native targeting", group="geography"),
     Input(
-        "targeting.locationIds",
-        "any",
-        group="geography",
-        find_error=find_locations_error,
-        accepted_form="ids of locations and geo",
+        "targeting.locationIds", "any", "ids of locations and geo", group="geography", find_error=find_locations_error
     ),
     Input(
         "targeting.native",
         "any",
+        "Pinterest's own targeting_spec",
         group="geography",
         find_error=find_native_targeting_error,
-        accepted_form="Pinterest's own targeting_spec",
     ),
-    Input(
-        "targeting.keywords", "optional", find_error=find_keywords_error, accepted_form="up to 50 different keywords"
-    ),
-    Input(
-        "schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget is spent up to its end"
-    ),
+    Input("targeting.keywords", "optional", "up to 50 different keywords", find_error=find_keywords_error),
+    Input("schedule.endAt", "required", "a lifetime budget is spent up to its end", periods=("lifetime",)),
     Input("schedule.endAt", "optional"),
-    Input("bid", "optional", accepted_form="; ".join(f"{goal}: {meaning}" for goal, meaning in BID_MEANINGS.items())),
+    Input("bid", "optional", "; ".join(f"{goal}: {meaning}" for goal, meaning in BID_MEANINGS.items())),
     deny_political_ads(),
     Input("creative.imageHash", "refused", reason="a pin's image is given by its address, as imageUrl"),
     Input("creative.headlines", "refused", reason="a pin has one title, the headline"),
@@ -195,46 +186,35 @@ find_title_error, find_description_error = (
     _length_test(pinterest.MAX_DESCRIPTION_LENGTH),
 )
 NEW_CREATIVE_INPUTS = (
-    Input("platform.boardId", "required", find_error=_find_digits_error, accepted_form="an id of the catalog boards"),
-    Input(
-        "creative.imageUrl",
-        "required",
-        find_error=find_web_url_error,
-        accepted_form="a public address, which Pinterest fetches",
-    ),
+    Input("platform.boardId", "required", "an id of the catalog boards", find_error=_find_digits_error),
+    Input("creative.imageUrl", "required", "a public address, which Pinterest fetches", find_error=find_web_url_error),
     Input(
         "creative.headline",
         "any",
+        f"at most {pinterest.MAX_TITLE_LENGTH} characters",
         group="copy",
         find_error=find_title_error,
-        accepted_form=f"at most {pinterest.MAX_TITLE_LENGTH} characters",
     ),
     Input(
         "creative.body",
         "any",
+        f"at most {pinterest.MAX_DESCRIPTION_LENGTH}",
         group="copy",
         find_error=find_description_error,
-        accepted_form=f"at most {pinterest.MAX_DESCRIPTION_LENGTH}",
     ),
     Input(
         "creative.url",
         "required",
+        f"at most {pinterest.MAX_URL_LENGTH} characters",
         goals=("traffic",),
         find_error=_find_link_error,
-        accepted_form=f"at most {pinterest.MAX_URL_LENGTH} characters",
     ),
-    Input(
-        "creative.url",
-        "optional",
-        find_error=_find_link_error,
-        accepted_form=f"at most {pinterest.MAX_URL_LENGTH} characters",
-    ),
+    Input("creative.url", "optional", f"at most {pinterest.MAX_URL_LENGTH} characters", find_error=_find_link_error),
 )
-INHERITED_MEMBERS = split_words("headline body url imageUrl")
 EXISTING_CREATIVE_INPUTS = (
-    Input("creative.existingId", "required", find_error=_find_digits_error, accepted_form="an id of the catalog pins"),
+    Input("creative.existingId", "required", "an id of the catalog pins", find_error=_find_digits_error),
     Input("platform.boardId", "refused", reason="the existing pin is on a board already"),
-    *(Input(f"creative.{name}", "refused", reason="the existing pin brings its own") for name in INHERITED_MEMBERS),
+    *refused_inputs("creative", "headline body url imageUrl", "the existing pin brings its own"),
 )
 FORMAT_RULES = (_check_account_writable,)
 NOTES = ("Budget days are days in UTC.",)
@@ -464,6 +444,12 @@ ERRORS = (
     ErrorRule("throttled", "limit", "too many calls, or several writes to one object in a short time", status=429),
 )
 
+
+def _join_permissions(account: Mapping[str, Json]) -> str | None:
+    permissions = account.get("permissions")
+    return ",".join(map(str, permissions)) if isinstance(permissions, list) else None
+
+
 NETWORK = Network(
     code=pinterest.CODE,
     title="Pinterest",
@@ -495,18 +481,18 @@ NETWORK = Network(
         Extra(
             "permissions",
             f"What the user may do here; {', '.join(pinterest.WRITE_PERMISSIONS)} may write.",
-            is_settable=False,
             label="Permissions here",
             form="words",
+            native=_join_permissions,
         ),
-        Extra("country", "The account's country.", is_settable=False, label="Country"),
-        Extra("owner", "The user name of the account's owner.", is_settable=False, label="Owner"),
+        Extra("country", "The account's country.", label="Country", native="/country"),
+        Extra("owner", "The user name of the account's owner.", label="Owner", native="/owner/username"),
         Extra(
             "createdTime",
             "When the account was made, in seconds since 1970.",
-            is_settable=False,
             label="Opened",
             form="seconds",
+            native="/created_time",
         ),
     ),
     parse_retry_delay=pinterest.parse_retry_delay,

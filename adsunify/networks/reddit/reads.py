@@ -22,6 +22,7 @@ from adsunify.adapter.hierarchy import (
     drop_orphans,
     fetch_entity_page,
     fetch_lineage,
+    parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
 from adsunify.adapter.network import Level
@@ -37,30 +38,12 @@ from .tables import AD, LEVELS, METRICS, NETWORK
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
-EXTRA_POINTERS = {
-    "businessId": "/business_id",
-    "type": "/type",
-    "suspensionReason": "/suspension_reason",
-    "attributionType": "/attribution_type",
-    "clickAttributionWindow": "/click_attribution_window",
-    "viewAttributionWindow": "/view_attribution_window",
-}
-
-
 _fetch_rows = partial(fetch_rows, NETWORK, following=reddit.build_next_request, parse=reddit.parse_rows)
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
-    native_id = require_id(row, "/id", "account")
-    extras = {name: get_text(row, pointer) for name, pointer in EXTRA_POINTERS.items()}
-    return DiscoveredAccount(
-        native_id,
-        get_text(row, "/name") or native_id,
-        get_text(row, "/currency"),
-        get_text(row, "/time_zone_id") or reddit.UTC_TIMEZONE,
-        get_text(row, "/admin_approval"),
-        {name: value for name, value in extras.items() if value},
-    )
+    timezone = get_text(row, "/time_zone_id") or reddit.UTC_TIMEZONE
+    return parse_account(NETWORK, row, timezone, get_text(row, "/admin_approval"))
 
 
 def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:

@@ -12,13 +12,13 @@ Sources: see ``native``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Goal, Input
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Goal, Input, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -28,6 +28,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    first_text,
     list_locked_members,
     project_sunset,
     split_words,
@@ -35,7 +36,7 @@ from adsunify.adapter.network import (
 from adsunify.http.messages import Request, Response
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, require_object
+from adsunify.values.json_pointer import require_object
 
 from . import native as reddit
 from .settings import EDITS, SETTINGS
@@ -126,7 +127,9 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD)
 GOALS: tuple[Goal, ...] = ("traffic",)
 # unverified: whether a bid per click has to be between 3.50 and 100 USD, so the range is not checked.
 BID_MEANINGS = "the most that a click may cost"
-INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
+NO_PLACES_REASON = "Reddit is targeted natively: use targeting.native.geolocations"
+NO_KEYWORDS_REASON = "Reddit's keywords have no match: use targeting.native.keywords, a list of texts"
+NO_CATEGORIES_REASON = "special_ad_categories can only be read in the Ads API; it is set in Reddit's own interface"
 
 FORMATS = (
     Format(
@@ -135,48 +138,18 @@ FORMATS = (
         GOALS,
         ("daily",),
         inputs=(
+            Input("creative.existingId", "required", "a completed post, t3_...", find_error=reddit.find_post_id_error),
+            *refused_inputs("creative", CONTENT_MEMBERS, "the existing post brings its own"),
+            Input("platform.fundingInstrumentId", "required", "an id of the catalog funding_instruments that pays"),
+            Input("platform.pixelId", "required", "an id of the catalog pixels"),
             Input(
-                "creative.existingId",
-                "required",
-                find_error=reddit.find_post_id_error,
-                accepted_form="a completed post, t3_...",
+                "targeting.native", "required", "Reddit's own targeting object", find_error=find_native_targeting_error
             ),
-            *(
-                Input(f"creative.{name}", "refused", reason="the existing post brings its own")
-                for name in INHERITED_MEMBERS
-            ),
-            Input(
-                "platform.fundingInstrumentId",
-                "required",
-                accepted_form="an id of the catalog funding_instruments that pays",
-            ),
-            Input("platform.pixelId", "required", accepted_form="an id of the catalog pixels"),
-            Input(
-                "targeting.native",
-                "required",
-                find_error=find_native_targeting_error,
-                accepted_form="Reddit's own targeting object",
-            ),
-            *(
-                Input(
-                    f"targeting.{name}",
-                    "refused",
-                    reason="Reddit is targeted natively: use targeting.native.geolocations",
-                )
-                for name in ("countries", "locationIds")
-            ),
-            Input(
-                "targeting.keywords",
-                "refused",
-                reason="Reddit's keywords have no match: use targeting.native.keywords, a list of texts",
-            ),
-            Input("schedule.endAt", "optional", accepted_form="without it the ads run on"),
-            Input("bid", "optional", accepted_form=BID_MEANINGS),
-            Input(
-                "platform.specialAdCategories",
-                "refused",
-                reason="special_ad_categories can only be read in the Ads API; it is set in Reddit's own interface",
-            ),
+            *refused_inputs("targeting", "countries locationIds", NO_PLACES_REASON),
+            *refused_inputs("targeting", "keywords", NO_KEYWORDS_REASON),
+            Input("schedule.endAt", "optional", "without it the ads run on"),
+            Input("bid", "optional", BID_MEANINGS),
+            *refused_inputs("platform", "specialAdCategories", NO_CATEGORIES_REASON),
             deny_political_ads(),
         ),
         bid_meanings={"traffic": BID_MEANINGS},
@@ -187,120 +160,83 @@ FORMATS = (
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
-SearchRequestBuilder = Callable[[Account, str], Request]
 _match_country = re.compile(r"[A-Z]{2}").fullmatch
+_catalog = partial(Catalog, items=reddit.parse_rows, id="/id", name="/name", next=reddit.parse_next_cursor)
 
 
-def _paged_catalog(resource: str, request: SearchRequestBuilder, name: str = "/name", **cells: Json) -> Catalog:
-    """Build a catalog whose cursor is the URL of its next page."""
+def _list_catalog(resource: str, path: str, query: Mapping[str, str] | None = None, **cells: Json) -> Catalog:
+    """Build a catalog of one list. The suffix of the resource replaces ``{suffix}`` in the path."""
 
     def build_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        return reddit.with_cursor(request(account, sought), cursor)
+        slots = {"account": account.native_id, "suffix": sought.replace(" ", "_")}  # a suffix has spaces instead of _
+        named = {name: value for name, value in slots.items() if f"{{{name}}}" in path}
+        return reddit.with_cursor(reddit.build_get_request(path, query, **named), cursor)
 
-    whole: dict[str, Json] = {
-        "items": reddit.parse_rows,
-        "id": "/id",
-        "name": name,
-        "next": reddit.parse_next_cursor,
-        **cells,
-    }
-    return Catalog(resource, build_request, **whole)
-
-
-def _plain_catalog(resource: str, path: str, **cells: Json) -> Catalog:
-    return _paged_catalog(resource, lambda account, sought: reddit.build_get_request(path), **cells)
-
-
-def _account_catalog(resource: str, query: Mapping[str, str] | None = None, **cells: Json) -> Catalog:
-    return _paged_catalog(
-        resource, lambda account, sought: reddit.build_account_get_request(account, resource, **(query or {})), **cells
-    )
-
-
-def _profile_catalog(resource: str, query: Mapping[str, str] | None = None) -> Catalog:
-    def request(account: Account, sought: str) -> Request:
-        return reddit.build_get_request(f"profiles/{{profile}}/{resource}", query, profile=_parse_suffix_id(sought))
-
-    return _paged_catalog(
-        resource, request, "/headline", suffix="required", note=f"{resource}:t2_abc, an id of profiles"
-    )
-
-
-def _parse_suffix_id(sought: str) -> str:
-    """Return the ID in a suffix, in which underscores were replaced by spaces."""
-    return sought.replace(" ", "_")
-
-
-def _build_job_request(account: Account, sought: str) -> Request:
-    return reddit.build_get_request("structured_posts/jobs/{job}", job=_parse_suffix_id(sought))
+    return _catalog(resource, build_request, suffix="required" if "{suffix}" in path else "none", **cells)
 
 
 def _parse_single_job(response: Response) -> Sequence[Mapping[str, Json]]:
     return [require_object(response.body, "/data", "job")]
 
 
-def _get_job_id(row: Mapping[str, Json]) -> str:
-    return get_text(row, "/id") or get_text(row, "/post_id") or ""
-
-
-def _build_geolocations_request(account: Account, sought: str) -> Request:
+def _build_geolocations_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
     """Build a search by country, by the text of a city or of a postal code (with a digit), or by both."""
-    country, _, rest = (
-        sought.partition(" ") if _match_country(sought[:2]) and sought[2:3] in ("", " ") else ("", "", sought)
-    )
+    has_country = _match_country(sought[:2]) and sought[2:3] in ("", " ")
+    country, _, rest = sought.partition(" ") if has_country else ("", "", sought)
     query = {"country": country} if country else {}
     if rest:
         query["postal_code" if any(one.isdigit() for one in rest) else "cities_search"] = rest
-    return reddit.build_get_request("targeting/geolocations", query)
+    return reddit.with_cursor(reddit.build_get_request("targeting/geolocations", query), cursor)
 
 
-def _get_value(row: Mapping[str, Json]) -> str:
-    return get_text(row, "/id") or get_text(row, "/value") or ""
-
-
-def _build_communities_request(account: Account, sought: str) -> Request:
-    return reddit.build_get_request("targeting/communities/search", {"query": sought})
-
-
-def _get_currency(row: Mapping[str, Json]) -> str:
-    return get_text(row, "/name") or get_text(row, "/currency") or ""
+def _build_communities_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return reddit.with_cursor(reddit.build_get_request("targeting/communities/search", {"query": sought}), cursor)
 
 
 CATALOGS = (
-    _plain_catalog("businesses", "me/businesses"),
-    _account_catalog(
-        "funding_instruments",
-        {"mode": "SELECTABLE"},
-        name=_get_currency,
+    _list_catalog("businesses", "me/businesses"),
+    _list_catalog(
+        *("funding_instruments", "ad_accounts/{account}/funding_instruments", {"mode": "SELECTABLE"}),
+        name=first_text("/name", "/currency"),
         note="is_servable and reasons_not_servable say whether it pays; its currency is the account's.",
     ),
-    _account_catalog("pixels"),
-    _account_catalog("profiles"),
-    _profile_catalog("posts", {"source": "PROMOTED"}),
-    _profile_catalog("structured_posts"),
-    _paged_catalog(
-        *("post_job", _build_job_request, "/status"),
+    _list_catalog("pixels", "ad_accounts/{account}/pixels"),
+    _list_catalog("profiles", "ad_accounts/{account}/profiles"),
+    _list_catalog(
+        *("posts", "profiles/{suffix}/posts", {"source": "PROMOTED"}),
+        name="/headline",
+        note="posts:t2_abc, an id of profiles",
+    ),
+    _list_catalog(
+        *("structured_posts", "profiles/{suffix}/structured_posts"),
+        name="/headline",
+        note="structured_posts:t2_abc, an id of profiles",
+    ),
+    _list_catalog(
+        *("post_job", "structured_posts/jobs/{suffix}"),
         items=_parse_single_job,
-        id=_get_job_id,
-        suffix="required",
+        id=first_text("/id", "/post_id"),
+        name="/status",
         note="post_job:<id>: a post that is being made; with SUCCESS it holds the post_id.",
     ),
-    _paged_catalog(
+    _catalog(
         *("geolocations", _build_geolocations_request),
         suffix="optional",
         note="geolocations:US, and a search for a city or a postal code.",
     ),
-    _paged_catalog(
-        "communities",
-        _build_communities_request,
+    _catalog(
+        *("communities", _build_communities_request),
         id="/name",
         suffix="required",
         note="communities:<text> searches by name.",
     ),
-    _plain_catalog("interests", "targeting/interests"),
-    *(_plain_catalog(name, f"targeting/{name}", id=_get_value) for name in ("languages", "carriers", "devices")),
-    _plain_catalog("time_zones", "time_zones"),
-    _account_catalog("apps"),
+    _list_catalog("interests", "targeting/interests"),
+    *(
+        _list_catalog(name, f"targeting/{name}", id=first_text("/id", "/value"))
+        for name in ("languages", "carriers", "devices")
+    ),
+    _list_catalog("time_zones", "time_zones"),
+    _list_catalog("apps", "ad_accounts/{account}/apps"),
 )
 
 
@@ -358,6 +294,28 @@ ERRORS = (
     ),
 )
 
+_words_extra = partial(Extra, form="words")
+EXTRAS = (
+    Extra("businessId", "The business that owns the account.", label="Business", native="/business_id"),
+    _words_extra("type", "MANAGED or SELF_SERVE.", label="Kind of account", native="/type"),
+    _words_extra(
+        "suspensionReason", "Why the account is suspended.", label="Suspended because of", native="/suspension_reason"
+    ),
+    _words_extra(
+        "attributionType", "What conversions are attributed to.", label="Attributed to", native="/attribution_type"
+    ),
+    _words_extra(
+        *("clickAttributionWindow", "How long after a click a conversion counts."),
+        label="A conversion counts after a click for a",
+        native="/click_attribution_window",
+    ),
+    _words_extra(
+        *("viewAttributionWindow", "How long after a view a conversion counts."),
+        label="A conversion counts after a view for a",
+        native="/view_attribution_window",
+    ),
+)
+
 NETWORK = Network(
     code=reddit.CODE,
     title="Reddit",
@@ -384,38 +342,7 @@ NETWORK = Network(
     history=History(months=24),
     money_note="Native amounts are integers, 1,000,000 to one of the account's currency.",
     templates=TEMPLATES,
-    extras=(
-        Extra("businessId", "The business that owns the account.", is_settable=False, label="Business"),
-        Extra("type", "MANAGED or SELF_SERVE.", is_settable=False, label="Kind of account", form="words"),
-        Extra(
-            "suspensionReason",
-            "Why the account is suspended.",
-            is_settable=False,
-            label="Suspended because of",
-            form="words",
-        ),
-        Extra(
-            "attributionType",
-            "What conversions are attributed to.",
-            is_settable=False,
-            label="Attributed to",
-            form="words",
-        ),
-        Extra(
-            "clickAttributionWindow",
-            "How long after a click a conversion counts.",
-            is_settable=False,
-            label="A conversion counts after a click for a",
-            form="words",
-        ),
-        Extra(
-            "viewAttributionWindow",
-            "How long after a view a conversion counts.",
-            is_settable=False,
-            label="A conversion counts after a view for a",
-            form="words",
-        ),
-    ),
+    extras=EXTRAS,
     parse_retry_delay=reddit.parse_retry_delay,
     notes=(
         "Accounts that serve are VALID, TRUSTED or ADMIN; there is no sandbox, what is made for tests stays paused.",

@@ -23,6 +23,7 @@ from adsunify.adapter.hierarchy import (
     check_query,
     drop_orphans,
     fetch_lineage,
+    parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Level
@@ -45,15 +46,8 @@ _build_next_request = next_page_builder("cursor", snap.parse_next_cursor)
 
 
 def _parse_organization_account(native: Mapping[str, Json], organization: str) -> DiscoveredAccount:
-    native_id = require_id(native, "/id", "account")
-    extras = {"organizationId": get_text(native, "/organization_id") or organization}
-    signals = get_value(native, "/regulations/restricted_delivery_signals")
-    if isinstance(signals, bool):
-        extras["restrictedDeliverySignals"] = "true" if signals else "false"
-    name, status = get_text(native, "/name") or native_id, get_text(native, "/status")
-    return DiscoveredAccount(
-        native_id, name, get_text(native, "/currency"), get_text(native, "/timezone"), status, extras
-    )
+    account = parse_account(NETWORK, native, get_text(native, "/timezone"), get_text(native, "/status"))
+    return evolve(account, extras={"organizationId": organization, **account.extras})
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:

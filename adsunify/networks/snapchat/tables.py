@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Goal, Input, Period
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Goal, Input, Period, refused_inputs
 from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -29,6 +29,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    first_text,
     project_sunset,
     split_words,
 )
@@ -119,7 +120,6 @@ PERIODS: tuple[Period, ...] = ("daily", "lifetime")
 IMPRESSION_BID_MEANING = (
     "the most that 1,000 impressions may cost"  # unverified: Snap counts bids for impressions per 1,000
 )
-INHERITED_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
 
 FORMATS = (
     Format(
@@ -128,42 +128,22 @@ FORMATS = (
         GOALS,
         PERIODS,
         inputs=(
-            Input("creative.existingId", "required", accepted_form="an id of the catalog creatives"),
-            *(
-                Input(f"creative.{name}", "refused", reason="the existing creative brings its own")
-                for name in INHERITED_MEMBERS
-            ),
-            Input(
-                "targeting.countries",
-                "any",
-                group="geography",
-                accepted_form="countries, locationIds or native targeting",
-            ),
-            Input(
-                "targeting.locationIds",
-                "any",
-                group="geography",
-                find_error=find_locations_error,
-                accepted_form=PLACE_FORM,
-            ),
+            Input("creative.existingId", "required", "an id of the catalog creatives"),
+            *refused_inputs("creative", CONTENT_MEMBERS, "the existing creative brings its own"),
+            Input("targeting.countries", "any", "countries, locationIds or native targeting", group="geography"),
+            Input("targeting.locationIds", "any", PLACE_FORM, group="geography", find_error=find_locations_error),
             Input(
                 "targeting.native",
                 "any",
+                "Snap's own targeting object",
                 group="geography",
                 find_error=find_native_targeting_error,
-                accepted_form="Snap's own targeting object",
             ),
             Input("targeting.keywords", "refused", reason="its ads are shown to people, not on searches"),
-            Input(
-                "schedule.endAt", "required", periods=("lifetime",), accepted_form="a lifetime budget is spent up to it"
-            ),
+            Input("schedule.endAt", "required", "a lifetime budget is spent up to it", periods=("lifetime",)),
             Input("schedule.endAt", "optional"),
-            Input("bid", "optional", accepted_form=IMPRESSION_BID_MEANING),
-            Input(
-                "platform.locale",
-                "optional",
-                accepted_form="required for several countries; its country is one of them",
-            ),
+            Input("bid", "optional", IMPRESSION_BID_MEANING),
+            Input("platform.locale", "optional", "required for several countries; its country is one of them"),
             Input("platform.specialAdCategories", "optional", choices=snap.SPECIAL_AD_CATEGORIES),
             deny_political_ads(),
         ),
@@ -234,8 +214,7 @@ def _get_innermost(row: Mapping[str, Json], word: str) -> Mapping[str, Json] | N
     return inner if isinstance(inner, Mapping) else None
 
 
-def _get_id(row: Mapping[str, Json]) -> str:
-    return get_text(row, "/id") or get_text(row, "/code") or ""
+_get_id = first_text("/id", "/code")
 
 
 def _get_country_id(row: Mapping[str, Json]) -> str:
@@ -393,14 +372,19 @@ NETWORK = Network(
     templates=TEMPLATES,
     extras=(
         Extra(
-            "organizationId", "The organization that the account belongs to.", is_settable=False, label="Organization"
+            "organizationId",
+            "The organization that the account belongs to.",
+            label="Organization",
+            native="/organization_id",
         ),
         Extra(
             "restrictedDeliverySignals",
             "Whether housing, credit and employment are enabled.",
             ("true", "false"),
+            is_settable=True,
             label="Housing, credit and employment enabled",
             form="flag",
+            native="/regulations/restricted_delivery_signals",
         ),
     ),
     parse_retry_delay=snap.parse_retry_delay,

@@ -14,7 +14,15 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.catalogs import CatalogPage
 from adsunify.adapter.error_rules import find_read_error
 from adsunify.adapter.flows import completed_flow, fetch_response, fetch_rows
-from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity, drop_orphans
+from adsunify.adapter.hierarchy import (
+    DiscoveredAccount,
+    EntityPage,
+    EntityTree,
+    ListQuery,
+    ParsedEntity,
+    drop_orphans,
+    parse_account,
+)
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
 from adsunify.adapter.network import Level, get_level
 from adsunify.adapter.oauth import Credentials, OAuthClient, can_sign
@@ -84,22 +92,11 @@ ACCOUNT_FIELDS = [
     *("advertiser_id", "name", "currency", "timezone", "display_timezone", "status", "role", "country", "company"),
     *("balance", "owner_bc_id", "advertiser_account_type", "can_use_custom_identity", "ads_only_mode"),
 ]
-FLAG_MEMBERS = {"canUseCustomIdentity": "can_use_custom_identity", "adsOnlyMode": "ads_only_mode"}
 
 
 def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
-    native_id = require_id(row, "/advertiser_id", "account")
-    extras = {extra: str(row[name]).lower() for extra, name in FLAG_MEMBERS.items() if isinstance(row.get(name), bool)}
-    owner = get_text(row, "/owner_bc_id")
-    zone = get_text(row, "/display_timezone") or get_text(row, "/timezone")
-    return DiscoveredAccount(
-        native_id,
-        get_text(row, "/name") or native_id,
-        get_text(row, "/currency"),
-        zone,
-        get_text(row, "/status"),
-        extras | ({"ownerBcId": owner} if owner else {}),
-    )
+    timezone = get_text(row, "/display_timezone") or get_text(row, "/timezone")
+    return parse_account(NETWORK, row, timezone, get_text(row, "/status"), id_pointer="/advertiser_id")
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:

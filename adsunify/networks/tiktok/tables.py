@@ -29,6 +29,7 @@ from adsunify.adapter.network import (
     Network,
     PayloadRules,
     Template,
+    first_text,
     split_words,
 )
 from adsunify.errors import Issue
@@ -36,7 +37,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.error_messages import find_web_url_error
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value, parse_id
+from adsunify.values.json_pointer import get_value, parse_id
 
 from . import native as tiktok
 from .settings import EDITS, SETTINGS, check_budget, count_days
@@ -165,39 +166,27 @@ FORMATS = (
         periods=("daily", "lifetime"),
         bid_meanings={"traffic": "the average cost of a click to aim at (cost cap)"},
         inputs=(
-            Input("bid", "optional", accepted_form="below the budget"),
+            Input("bid", "optional", "below the budget"),
+            Input("schedule.endAt", "required", "the budget is at least 20 US dollars' worth for each day"),
+            Input("targeting.countries", "any", _GEOGRAPHY_FORM, group="geography"),
+            Input("targeting.locationIds", "any", "ids of the catalog locations", group="geography"),
             Input(
-                "schedule.endAt", "required", accepted_form="the budget is at least 20 US dollars' worth for each day"
+                "targeting.native", "any", _GEOGRAPHY_FORM, group="geography", find_error=find_native_targeting_error
             ),
-            Input("targeting.countries", "any", group="geography", accepted_form=_GEOGRAPHY_FORM),
-            Input("targeting.locationIds", "any", group="geography", accepted_form="ids of the catalog locations"),
-            Input(
-                "targeting.native",
-                "any",
-                group="geography",
-                find_error=find_native_targeting_error,
-                accepted_form=_GEOGRAPHY_FORM,
-            ),
-            Input("creative.existingId", "required", accepted_form="an id of the catalog videos, processed"),
-            Input(
-                "creative.body", "required", find_error=_find_text_error, accepted_form="the ad's text, 1 to 100 units"
-            ),
-            Input(
-                "creative.url",
-                "required",
-                find_error=find_web_url_error,
-                accepted_form="the landing page, http or https",
-            ),
-            Input("creative.imageHash", "optional", accepted_form="the cover: an id of the catalog images"),
+            Input("creative.existingId", "required", "an id of the catalog videos, processed"),
+            Input("creative.body", "required", "the ad's text, 1 to 100 units", find_error=_find_text_error),
+            Input("creative.url", "required", "the landing page, http or https", find_error=find_web_url_error),
+            Input("creative.imageHash", "optional", "the cover: an id of the catalog images"),
             Input(
                 "creative.imageUrl",
                 "optional",
+                "the cover: an address that TikTok fetches",
                 find_error=find_web_url_error,
-                accepted_form="the cover: an address that TikTok fetches",
             ),
-            Input("platform.identityId", "required", accepted_form=_IDENTITY_FORM),
+            Input("platform.identityId", "required", _IDENTITY_FORM),
             Input(
-                *("platform.identityType", "required"),
+                "platform.identityType",
+                "required",
                 choices=tiktok.TIKTOK_ACCOUNTS,
                 is_exempt=_can_use_custom_identity,
                 reason="where the account's extra canUseCustomIdentity is false",
@@ -250,10 +239,6 @@ def _get_geo_id(row: Mapping[str, Json]) -> str:
     return parse_id(get_value(row, "/geo/geo_id")) or parse_id(get_value(row, "/geo_id")) or ""
 
 
-def _get_geo_name(row: Mapping[str, Json]) -> str:
-    return get_text(row, "/geo/name") or get_text(row, "/name") or ""
-
-
 def _build_covers_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     return tiktok.build_covers_request(account, suffix, min(limit, 10))
 
@@ -296,7 +281,7 @@ CATALOGS = (
         _build_search_request,
         "/data/targeting_tag_list",
         _get_geo_id,
-        _get_geo_name,
+        first_text("/geo/name", "/name"),
         suffix="required",
     ),
     Catalog("languages", _whole_request_builder("/tool/language/"), "/data/languages", "/code", "/name"),
@@ -513,28 +498,29 @@ NETWORK = Network(
             "createFlow",
             "which endpoints create (auto: manual)",
             (tiktok.AUTO_FLOW, *tiktok.CREATE_FLOWS),
+            is_settable=True,
             label="Flow of new campaigns",
             form="words",
         ),
         Extra(
             "canUseCustomIdentity",
             "false: a CUSTOMIZED_USER may not send new ads",
-            is_settable=False,
             label="New ads under a custom identity",
             form="flag",
+            native="/can_use_custom_identity",
         ),
         Extra(
             "adsOnlyMode",
             "true: ads are dark posts only",
-            is_settable=False,
             label="Ads are dark posts only",
             form="flag",
+            native="/ads_only_mode",
         ),
         Extra(
             "ownerBcId",
             "the business centre that owns the account",
-            is_settable=False,
             label="Owned by the business centre",
+            native="/owner_bc_id",
         ),
     ),
     parse_retry_delay=tiktok.parse_retry_delay,

@@ -20,6 +20,7 @@ from adsunify.adapter.hierarchy import (
     ParsedEntity,
     check_query,
     fetch_entity_page,
+    parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
 from adsunify.adapter.network import Level, get_level
@@ -116,18 +117,11 @@ def revoke_credentials(app: OAuthClient, credentials: Credentials) -> Flow[None]
 
 
 def _parse_funded_account(row: Mapping[str, Json], funding: Sequence[Mapping[str, Json]]) -> DiscoveredAccount:
-    native_id, status = require_id(row, "/id", "account"), get_text(row, "/approval_status")
     able = [instrument for instrument in funding if get_value(instrument, "/able_to_fund") is True]
     currency = next((get_text(instrument, "/currency") for instrument in (*able, *funding)), None)
-    switched = get_text(row, "/timezone_switch_at")
-    return DiscoveredAccount(
-        native_id,
-        get_text(row, "/name") or native_id,
-        currency,
-        get_text(row, "/timezone"),
-        None if status == ACCEPTED_STATUS else status,
-        {"timezoneSwitchAt": switched} if switched else {},
-    )
+    status = get_text(row, "/approval_status")
+    native_status = None if status == ACCEPTED_STATUS else status
+    return evolve(parse_account(NETWORK, row, get_text(row, "/timezone"), native_status), currency=currency)
 
 
 def discover_accounts() -> Flow[list[DiscoveredAccount]]:

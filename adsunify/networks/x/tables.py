@@ -22,7 +22,7 @@ from typing import Literal
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import Format, Input
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Input, refused_inputs
 from adsunify.adapter.metrics import Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -164,9 +164,6 @@ def _find_post_id_error(value: Json) -> str | None:
     return None if _match_decimal(value) else "the id of a post is decimal digits"
 
 
-_INHERITED_REASON = "the published post is the creative"
-_CREATIVE_MEMBERS = split_words("headline body url imageUrl imageHash headlines descriptions")
-
 FORMATS = (
     Format(
         "existing_promoted_post",
@@ -176,33 +173,31 @@ FORMATS = (
         bid_meanings={"traffic": "maximum cost per link click (MAX); without a bid X bids by itself (AUTO)"},
         inputs=(
             Input("bid", "optional"),
-            Input(
-                "schedule.endAt", "required", periods=("lifetime",), accepted_form="a total budget is spread up to it"
-            ),
+            Input("schedule.endAt", "required", "a total budget is spread up to it", periods=("lifetime",)),
             Input("schedule.endAt", "optional", periods=("daily",)),
             Input(
                 "creative.existingId",
                 "required",
+                "the id of a published post that the account may promote",
                 find_error=_find_post_id_error,
-                accepted_form="the id of a published post that the account may promote",
             ),
             Input(
                 "platform.fundingInstrumentId",
                 "required",
+                "the id of a funding instrument; the catalog funding_instruments lists them",
                 find_error=_find_instrument_id_error,
-                accepted_form="the id of a funding instrument; the catalog funding_instruments lists them",
             ),
-            Input("targeting.countries", "optional", accepted_form="countries; their location ids are looked up"),
-            Input("targeting.locationIds", "optional", accepted_form="ids from the catalog geo_locations"),
+            Input("targeting.countries", "optional", "countries; their location ids are looked up"),
+            Input("targeting.locationIds", "optional", "ids from the catalog geo_locations"),
             Input("targeting.keywords", "optional"),
             Input(
                 "targeting.native",
                 "optional",
+                '{"criteria": [{"targeting_type", "targeting_value", "operator_type"}]}',
                 find_error=find_native_targeting_error,
-                accepted_form='{"criteria": [{"targeting_type", "targeting_value", "operator_type"}]}',
             ),
             deny_political_ads(),
-            *(Input(f"creative.{member}", "refused", reason=_INHERITED_REASON) for member in _CREATIVE_MEMBERS),
+            *refused_inputs("creative", CONTENT_MEMBERS, "the published post is the creative"),
         ),
         rules=(check_batch_size,),
         notes=(
@@ -489,9 +484,9 @@ NETWORK = Network(
         Extra(
             "timezoneSwitchAt",
             "when the account changed its time zone; that day has a gap",
-            is_settable=False,
             label="Time zone changed",
             form="instant",
+            native="/timezone_switch_at",
         ),
     ),
     other_names=("twitter",),
