@@ -109,8 +109,7 @@ def record_statuses(
             for kind, id_ in some
             if (kind, id_) not in known_statuses
         ]
-        if first:
-            _INSERT_FIRST.execute_each(connection, first)
+        _INSERT_FIRST.execute_each(connection, first)
         for (kind, id_), before in sorted(known_statuses.items()):
             status = newest.get((kind, id_), before)
             change = {

@@ -75,8 +75,7 @@ def record_events(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
     assert all(row["workspace_id"] == rows[0]["workspace_id"] for row in rows), "the events of one workspace"
     first, *others = [{**row, "of_workspace": row["workspace_id"]} for row in rows]
     heard = _INSERT.fetch_one(connection, first).heard
-    if others:
-        _INSERT.execute_each(connection, others)
+    _INSERT.execute_each(connection, others)
     if not heard:
         return
     queued = [

@@ -253,8 +253,7 @@ def begin_read(connection: Connection, subject: FigureSubject, clock: Clock) -> 
 def stage_rows(connection: Connection, read: FigureRead, rows: Iterable[FigureRow]) -> None:
     """Stage a page of rows. A second row of the same entity and day is ignored, so the caller compares the counts."""
     values = [{"read_id": read.id, "started_at": read.started_at, **asdict(row)} for row in rows]
-    if values:
-        _STAGE.execute_each(connection, values)
+    _STAGE.execute_each(connection, values)
 
 
 def count_staged_rows(connection: Connection, read: FigureRead) -> dict[str, int]:

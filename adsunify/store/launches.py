@@ -131,15 +131,13 @@ def set_cell_operations(connection: Connection, launch_id: str, operation_ids: M
         {"of_launch": launch_id, "of_key": key, "new_operation_id": id_, "no_issues": []}
         for key, id_ in operation_ids.items()
     ]
-    if rows:
-        _SET_OPERATION.execute_each(connection, rows)
+    _SET_OPERATION.execute_each(connection, rows)
 
 
 def set_cell_issues(connection: Connection, launch_id: str, issues: Mapping[str, Sequence[Json]]) -> None:
     """Store why cells could not be planned, by the keys of the cells."""
     rows = [{"of_launch": launch_id, "of_key": key, "new_issues": list(each)} for key, each in issues.items()]
-    if rows:
-        _SET_ISSUES.execute_each(connection, rows)
+    _SET_ISSUES.execute_each(connection, rows)
 
 
 def get_launch(connection: Connection, actor: Actor, launch_id: str) -> LaunchRecord:

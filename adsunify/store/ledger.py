@@ -39,9 +39,7 @@ def record_entry(connection: Connection, entry: LedgerEntry, clock: Clock) -> No
 
 def record_entries(connection: Connection, entries: Iterable[LedgerEntry], at: int) -> None:
     """Record changes that were made at the same time ``at``, in milliseconds since 1970."""
-    rows = [_make_row(entry, at) for entry in entries]
-    if rows:
-        _INSERT.execute_each(connection, rows)
+    _INSERT.execute_each(connection, [_make_row(entry, at) for entry in entries])
 
 
 def _make_row(entry: LedgerEntry, at: int) -> dict[str, Any]:

@@ -106,7 +106,9 @@ class Statement:
         return rows[0]
 
     def execute_each(self, connection: Connection, rows: Sequence[BoundValues]) -> None:
-        """Run the statement for each of these rows, and ignore its results."""
+        """Run the statement for each of these rows, and ignore its results. Without rows nothing is sent."""
+        if not rows:
+            return
         compiled = self._compile_for(connection)
         EXECUTE_EACH_BY_DIALECT[connection.dialect.name](
             connection, compiled.text, [compiled.bind_values(row) for row in rows]

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Column, Connection, MetaData, Table, Text, bindparam, insert, select, update
 
 from adsunify.store import Store
 from adsunify.store.schema import oauth_clients, workspaces
@@ -55,6 +55,11 @@ async def test_exact_json_goes_in_and_comes_out(store: Store) -> None:
     value: Mapping[str, Any] = {"exact": Decimal("1.10"), "large": 1 << 70, "text": "ä"}
     made = {"id": "1", "name": "n", "redirect_uris": value, "created_at": 1}
     assert (await store.write(statement.fetch_one, made)).redirect_uris == value
+
+
+async def test_without_rows_nothing_is_sent(store: Store) -> None:
+    missing = Statement(insert(Table("no_such_table", MetaData(), Column("name", Text))))
+    await store.write(missing.execute_each, [])  # a database that gets the statement refuses it
 
 
 async def test_a_value_that_is_not_given_is_a_defect(store: Store) -> None:
