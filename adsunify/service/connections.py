@@ -170,14 +170,11 @@ def read_state(answer: Mapping[str, str]) -> str:
 async def finish_consent(service: Service, network: str, answer: Mapping[str, str], cookie: str) -> Json:
     """Handle the network's callback: exchange the code, discover the accounts, save them; returns the connection.
 
-    Raises NotFound for a state that is unknown, used or expired, Forbidden where its maker is no longer an admin, and
-    InvalidInput for a refused consent.
+    Raises NotFound for a state that is unknown, used, expired or of another browser, Forbidden where its maker is no
+    longer an admin, and InvalidInput for a refused consent.
     """
-    state = await service.store.write(consents.use_token, "state", hash_token(read_state(answer)), service.store.clock)
-    if state is None or state.network != network or hash_token(cookie) != state.data["cookie"]:
-        raise NotFound(
-            "This callback belongs to no consent of this browser, or it came too late. Start with a new link."
-        )
+    state_hash = hash_token(read_state(answer))
+    state = await service.store.write(_use_state, network, state_hash, hash_token(cookie), service.store.clock)
     await service.store.read(_require_admin_maker, state)
     if "error" in answer or "denied" in answer:  # OAuth 2.0 sends error, OAuth 1.0a of X sends denied
         raise InvalidInput([Issue("error", "consent_refused", "The consent was refused on the network's page.")])
@@ -186,6 +183,19 @@ async def finish_consent(service: Service, network: str, answer: Mapping[str, st
     return await _exchange_credentials(
         service, actor, network, consent_redirect_uri(service, network), answer, verifier
     )
+
+
+def _use_state(connection: Connection, network: str, state_hash: str, cookie_hash: str, clock: Clock) -> ConsentRecord:
+    """Use up the state of a callback. A callback of another browser leaves it to the browser that began."""
+    state = consents.find_token(connection, "state", state_hash, clock)
+    is_own = state is not None and state.network == network and state.data["cookie"] == cookie_hash
+    used = consents.use_token(connection, "state", state_hash, clock) if is_own else None
+    if used is None:
+        raise NotFound(
+            "This callback belongs to no consent of this browser, or it came too late. Open it in the browser in which"
+            " you opened the link, or start with a new link."
+        )
+    return used
 
 
 async def connect_with_credentials(service: Service, actor: Actor, *, network: str, **credentials: str | None) -> Json:

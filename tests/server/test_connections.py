@@ -195,19 +195,37 @@ def vars_(event: Any) -> Any:
     return [event.type, event.data]
 
 
-async def test_the_browser_that_began_must_come_back(empty: Served) -> None:
-    """Without the cookie, or with another's: refused, and the state is used up even for its owner."""
+@consented
+async def test_the_browser_that_began_must_come_back(empty: Served, network: str) -> None:
+    """Without the cookie, or with another's: refused, and no token is made. The browser that began still finishes."""
     before = await read_connections(empty)
-    async with browser() as owner, browser() as thief:
-        address = await allow_consent(empty, owner)
-        page = await thief.get(address)
-        assert page.status_code == 404 and "was not connected" in page.text
-        assert (await owner.get(address)).status_code == 404
-    async with browser() as owner, browser() as thief:
-        address = await allow_consent(empty, owner)
-        await begun(empty, thief)
-        assert (await thief.get(address)).status_code == 404
-    assert await read_connections(empty) == before
+    async with browser() as owner, browser() as stranger, browser() as other:
+        address = await allow_consent(empty, owner, network)
+        await begun(empty, other, network)
+        cookies = dict(owner.cookies)
+        tokens = set(empty.networks.state.worlds[network].tokens)
+        for client in (stranger, other, stranger):
+            page = await client.get(address)
+            assert page.status_code == 404 and "was not connected" in page.text
+            assert "in which you opened the link" in page.text
+        assert await read_connections(empty) == before
+        assert set(empty.networks.state.worlds[network].tokens) == tokens
+        assert (await owner.get(address)).status_code == 200
+        await empty.settled()
+        connected = await read_connections(empty)
+        for client in (stranger, owner):
+            for name, value in cookies.items():
+                client.cookies.set(name, value)
+            assert (await client.get(address)).status_code == 404
+    assert await read_connections(empty) == connected
+
+
+async def test_of_callbacks_at_once_one_counts(empty: Served) -> None:
+    async with browser() as client:
+        address = await allow_consent(empty, client)
+        pages = await asyncio.gather(*(client.get(address) for _ in range(8)))
+    assert sorted(page.status_code for page in pages) == [200, *[404] * 7]
+    await empty.settled()
 
 
 async def test_two_consents_at_once(empty: Served) -> None:
