@@ -20,7 +20,15 @@ from adsunify.adapter.edit_members import EditPart, merge_edit_parts
 from adsunify.adapter.edits import Edit, apply_edit
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Level, NativeEntity, Network, get_level, read_native_status, unify_status
+from adsunify.adapter.network import (
+    REMOVED_STATUSES,
+    Level,
+    NativeEntity,
+    Network,
+    get_level,
+    read_native_status,
+    unify_status,
+)
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.plans.records import (
@@ -261,7 +269,7 @@ def describe_update(level: Level, entity_id: str, names: Iterable[str]) -> str:
 def assess_payload_risk(level: Level, payload: Mapping[str, Json]) -> Risk:
     """Return the risk of the status that a native update sets. Amounts add to it by the exposure of the plan."""
     status = unify_status(level, read_native_status(level, payload))
-    if status in ("archived", "deleted"):
+    if status in REMOVED_STATUSES:
         return "destructive"
     return "spend" if status == "active" else "low"
 

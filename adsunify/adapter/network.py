@@ -25,6 +25,8 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 from adsunify.values.time_formats import ISO_TIME, TimeFormat
 
+REMOVED_STATUSES = ("archived", "deleted")
+"""The unified statuses of what was deleted, or archived where the network does not delete."""
 Verdict = Literal["rejected", "throttled", "ambiguous"]
 Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
 VISIBILITY_SECONDS = 900

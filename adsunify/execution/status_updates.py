@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from adsunify.adapter.hierarchy import ParsedEntity, get_last_part
 from adsunify.adapter.lifecycle import find_parent_id, get_parent_member
-from adsunify.adapter.network import Level, Network, unify_status
+from adsunify.adapter.network import REMOVED_STATUSES, Level, Network, unify_status
 from adsunify.execution.state import CreatedId, ObservedStatus, Receipt
 from adsunify.plans.records import ENTITY_KINDS, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import find_object, get_value, split_pointer
-
-REMOVED_STATUSES = ("archived", "deleted")
 
 
 def find_created_ids(network: Network, step: Step, receipt: Receipt) -> list[CreatedId]:

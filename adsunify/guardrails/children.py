@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity, get_last_part
+from adsunify.adapter.network import REMOVED_STATUSES
 from adsunify.adapter.protocols import Adapter
 from adsunify.errors import ProviderNotFound, ProviderUnreadable
 from adsunify.http.messages import Flow
@@ -97,4 +98,4 @@ class ChildReader:
             entity = yield from self.adapter.reads.fetch_entity(self.account, to_kind(kind), entity_id)
         except (ProviderNotFound, ProviderUnreadable):
             return True
-        return entity.status not in ("archived", "deleted") and entity.parent_id in (None, parent.id)
+        return entity.status not in REMOVED_STATUSES and entity.parent_id in (None, parent.id)

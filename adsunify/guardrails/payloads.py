@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from adsunify.adapter.lifecycle import get_status_member
-from adsunify.adapter.network import Level, NativeEntity, Setting, read_native_status, unify_status
+from adsunify.adapter.network import REMOVED_STATUSES, Level, NativeEntity, Setting, read_native_status, unify_status
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
@@ -105,4 +105,4 @@ def find_edited_status(level: Level, settings: Iterable[Setting], fields: Mappin
 
 def may_activate(status: str | None) -> bool:
     """Whether a change to this unified status may set an entity to active; None: the change sets no status."""
-    return status not in (None, "paused", "archived", "deleted")
+    return status not in (None, "paused", *REMOVED_STATUSES)

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.network import Level, Network, Setting
+from adsunify.adapter.network import REMOVED_STATUSES, Level, Network, Setting
 from adsunify.adapter.settings import get_display_value
 from adsunify.errors import InvalidInput
 from adsunify.outcomes.comparison import MemberComparison, compare_members, is_equal
@@ -15,7 +15,6 @@ from adsunify.outcomes.verdicts import VerdictName
 from adsunify.plans.records import Change, Plan, Step
 from adsunify.values.exact_json import Json
 
-REMOVED_STATUSES = ("archived", "deleted")
 STATUS_ACTIONS = ("status", "activate")
 
 

@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 from adsunify.actor import Actor
 from adsunify.adapter.account import Account
 from adsunify.adapter.flows import memoize_reads
-from adsunify.adapter.network import Level, Network
+from adsunify.adapter.network import REMOVED_STATUSES, Level, Network
 from adsunify.adapter.protocols import Adapter
 from adsunify.errors import (
     AdsunifyError,
@@ -186,7 +186,7 @@ class Proof:
             entity = await self.session.run_flow(self.adapter.reads.fetch_entity(self.account, kind, entity_id))
         except ProviderNotFound:
             return False, None
-        return entity.status not in ("archived", "deleted"), entity.native_status
+        return entity.status not in REMOVED_STATUSES, entity.native_status
 
 
 def describe_problem(problem: BaseException) -> str:

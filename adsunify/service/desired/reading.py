@@ -10,10 +10,9 @@ from adsunify.actor import Actor
 from adsunify.adapter import flows
 from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity, is_valid_id
-from adsunify.adapter.network import Network, Setting, get_level
+from adsunify.adapter.network import REMOVED_STATUSES, Network, Setting, get_level
 from adsunify.adapter.settings import get_display_value, list_settings
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.execution.status_updates import REMOVED_STATUSES
 from adsunify.guardrails.payloads import list_status_fields
 from adsunify.http.messages import Flow
 from adsunify.launches.drift import STATUS_FIELD

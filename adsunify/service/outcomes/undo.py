@@ -11,7 +11,7 @@ from adsunify.adapter import flows
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.flows import MAX_PAGES
 from adsunify.adapter.hierarchy import ListQuery
-from adsunify.adapter.network import Network, get_level, unify_status
+from adsunify.adapter.network import REMOVED_STATUSES, Network, get_level, unify_status
 from adsunify.adapter.settings import BID_FIELDS, find_lock_reason, get_display_value, list_settings
 from adsunify.errors import (
     Conflict,
@@ -23,7 +23,7 @@ from adsunify.errors import (
     ValuesMoved,
 )
 from adsunify.execution.state import ObservedStatus, Receipt
-from adsunify.execution.status_updates import REMOVED_STATUSES, read_receipt_statuses
+from adsunify.execution.status_updates import read_receipt_statuses
 from adsunify.http.messages import Flow
 from adsunify.networks.registry import get_adapter
 from adsunify.outcomes.chains import make_receipt
