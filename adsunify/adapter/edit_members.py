@@ -11,13 +11,16 @@ from typing import TypeVar
 
 from adsunify.adapter.edits import Edit, require_change
 from adsunify.adapter.network import EditMember, Network, get_level
-from adsunify.errors import InvalidInput, Issue, raise_if_issues
+from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.plans.records import Change, Kind
 from adsunify.values.countries import parse_country_code, require_country_code
 from adsunify.values.exact_json import Json
 
 RowT = TypeVar("RowT")
+GenderT = TypeVar("GenderT")
 EditPart = tuple[Mapping[str, Json], Sequence[Change]]
+PartBuilder = Callable[[Json, str], Json]
+"""Builds the native value of a part of an edit's targeting. The path is for error messages."""
 
 
 def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
@@ -164,6 +167,30 @@ def apply_targeting(
             issues.extend(problem.issues)
     raise_if_issues(issues)
     return changes
+
+
+def replace_members(
+    parts: Mapping[str, tuple[str, PartBuilder]], current: Mapping[str, Json], new_members: Mapping[str, Json]
+) -> tuple[dict[str, Json], list[Change]]:
+    """Return the native members that an edit's targeting replaces, and each change, if a part is one native member.
+
+    Raises InvalidInput with the issues of all members.
+    """
+    replaced: dict[str, Json] = {}
+
+    def replace(name: str, row: tuple[str, PartBuilder], value: Json, path: str) -> Change:
+        member, build = row
+        replaced[member] = build(value, path)
+        return Change(name, current.get(member), replaced[member])
+
+    return replaced, apply_targeting(parts, new_members, replace)
+
+
+def to_native_genders(network: str, natives: Mapping[str, GenderT], genders: Iterable[str], path: str) -> list[GenderT]:
+    """Return the native genders of an edit. Raises InvalidInput for one that the network does not target."""
+    if any(gender not in natives for gender in genders):
+        raise invalid_input(path, "not_supported", f"{network} takes these genders: {', '.join(natives)}.")
+    return [natives[gender] for gender in genders]
 
 
 def list_item_ids(items: Sequence[Mapping[str, Json]]) -> list[str]:

@@ -31,9 +31,11 @@ from adsunify.adapter.network import (
 )
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import (
     ENTITY_KINDS,
     Action,
+    Binding,
     Change,
     Kind,
     Outputs,
@@ -44,6 +46,7 @@ from adsunify.plans.records import (
 )
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import parse_id
+from adsunify.values.time_formats import TimeFormat
 
 ID_OUTPUT = "id"
 """The output of a step that creates: the native id, or the ids in the order of the items."""
@@ -133,15 +136,12 @@ def plan_status(
     kind: Kind,
     entity_id: str,
     status: str,
-    warnings: Sequence[str] = (),
 ) -> Flow[Plan]:
     """Plan one write that sets one entity to active or paused."""
     level = get_level(network, kind)
     ensure_writable_status(network, level, status)
     step = build_step(account, level, entity_id, status)
-    return (
-        yield from completed_plan(network, account, "status", step, risk=assess_status_risk(status), warnings=warnings)
-    )
+    return (yield from completed_plan(network, account, "status", step, risk=assess_status_risk(status)))
 
 
 def assess_status_risk(status: str) -> Risk:
@@ -170,7 +170,7 @@ def build_activation_steps(
 
 
 def plan_activate(
-    network: Network, build_step: StatusStep, account: Account, outputs: Mapping[str, Outputs]
+    network: Network, build_step: StatusStep, account: Account, source: Plan, outputs: Mapping[str, Outputs]
 ) -> Flow[Plan]:
     """Plan the steps of :func:`build_activation_steps`."""
     steps = build_activation_steps(network, build_step, account, outputs)
@@ -317,6 +317,22 @@ def check_status(
         yield Issue(
             f"payload.{member}", "choice", f"{network.title} accepts these statuses here: {', '.join(accepted)}."
         )
+
+
+# -- the steps of a create ----------------------------------------------------------------------------------------
+
+
+def build_schedule(
+    time: TimeFormat, brief: CampaignBrief, members: tuple[str, str] = ("start_time", "end_time")
+) -> dict[str, Json]:
+    """Return the members for the start of a brief and, if it has one, its end."""
+    instants = zip(members, (brief.schedule.start, brief.schedule.end), strict=True)
+    return {member: time.format(instant) for member, instant in instants if instant is not None}
+
+
+def bind_parent(level: Level, entity: str = "/body") -> Binding:
+    """Bind the ID of a parent that an earlier step creates. ``entity``: the pointer to the entity in the request."""
+    return Binding(f"{entity}{level.parent}", level.parent_kind, ID_OUTPUT)
 
 
 # -- parents ------------------------------------------------------------------------------------------------------

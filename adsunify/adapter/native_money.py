@@ -7,9 +7,10 @@ from typing import Literal
 
 from attrs import frozen
 
+from adsunify.adapter.account import Account, require_currency
 from adsunify.errors import InvalidInput
 from adsunify.values.exact_json import Json
-from adsunify.values.money import MAX_NATIVE_UNITS, from_units, to_units
+from adsunify.values.money import MAX_NATIVE_UNITS, MICROS, from_units, to_units
 
 
 @frozen
@@ -26,6 +27,15 @@ class MoneyUnit:
     step: int = 1
     form: Literal["integer", "text", "major", "major_text"] = "integer"
     assumption: str = ""
+
+
+_MICROS_UNIT = MoneyUnit(MICROS)
+
+
+def get_micros_unit(account: Account) -> MoneyUnit:
+    """Return the unit of a network that counts millionths of every currency. Raises InvalidInput if none is known."""
+    require_currency(account)
+    return _MICROS_UNIT
 
 
 def to_native_amount(unit: MoneyUnit, amount: str, path: str = "amount") -> Json:

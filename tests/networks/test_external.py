@@ -105,8 +105,8 @@ def test_two_adapters_of_one_code_are_refused(site: Path) -> None:
         ("__init__.py", "    authorization=", "    credentials=reads, authorization=", "exactly one of authorization,"),
         ("plans.py", "def plan_delete(", "def delete(", "plans.plan_delete is missing"),
         (
-            *("plans.py", "def plan_status(account: Account, kind: Kind, ", "def plan_status(account: Account, "),
-            "plans.plan_status takes (account, entity_id, status); it must take (account, kind, entity_id, status)",
+            *("plans.py", "def plan_delete(account: Account, kind: Kind, ", "def plan_delete(account: Account, "),
+            "plans.plan_delete takes (account, entity_id); it must take (account, kind, entity_id)",
         ),
         ("native.py", f'CODE = "{TOY}"', 'CODE = "zoo"', "the code of its NETWORK is 'zoo'; it must be the name of"),
         ("tables.py", "from adsunify.", "import no_such_module\nfrom adsunify.", "cannot be imported: No module named"),

@@ -166,9 +166,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
     return (yield from completed_plan(NETWORK, account, "activate", *steps, risk="spend"))
 
 
-def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
-    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
+plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 # -- native -------------------------------------------------------------------------------------------------------

@@ -172,9 +172,9 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
+    plan = yield from lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
     is_activated_ad = status == "active" and kind == AD.kind
-    warnings = ("Apple refuses a second enabled ad in an ad group.",) if is_activated_ad else ()
-    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status, warnings)
+    return evolve(plan, warnings=("Apple refuses a second enabled ad in an ad group.",)) if is_activated_ad else plan
 
 
 # -- native -------------------------------------------------------------------------------------------------------

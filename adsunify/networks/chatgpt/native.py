@@ -16,7 +16,7 @@ from attrs import evolve
 
 from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.flows import next_page_builder
-from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.native_money import MoneyUnit, get_micros_unit
 from adsunify.adapter.network import Level, ParsedError, split_words
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
@@ -74,10 +74,7 @@ NEUTRAL_MEMBERS = frozenset(
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
-def get_money_unit(account: Account) -> MoneyUnit:
-    """Return the unit: micros of every currency."""
-    require_currency(account)
-    return _MICROS_UNIT
+get_money_unit = get_micros_unit
 
 
 def get_impression_bid_unit(account: Account) -> MoneyUnit:
@@ -86,7 +83,7 @@ def get_impression_bid_unit(account: Account) -> MoneyUnit:
     return _IMPRESSION_BID_UNIT
 
 
-_MICROS_UNIT, _IMPRESSION_BID_UNIT = MoneyUnit(MICROS), MoneyUnit(MICROS // IMPRESSIONS_PER_BID)
+_IMPRESSION_BID_UNIT = MoneyUnit(MICROS // IMPRESSIONS_PER_BID)
 
 
 def is_finer_than_currency(account: Account, amount: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 
 from attrs import evolve
 
@@ -12,14 +13,14 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk, require_change
 from adsunify.adapter.flows import completed_flow
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, LookupNeeded, ProviderError, ProviderNotFound, invalid_input, raise_if_issues
 from adsunify.http.messages import BodyEncoding, Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.marks import IdempotencyMark
-from adsunify.plans.records import Binding, Change, Expectation, Kind, Output, Outputs, Plan, Step
+from adsunify.plans.records import Binding, Change, Expectation, Kind, Output, Plan, Step
 from adsunify.values.exact_json import Json
 
 from . import native as openai
@@ -86,7 +87,6 @@ def _build_status_step(account: Account, level: Level, entity_id: str, status: s
 
 
 def _build_campaign(account: Account, brief: CampaignBrief, event: str | None) -> Body:
-    schedule = brief.schedule
     body: Body = {
         "name": brief.name,
         "status": CAMPAIGN.initial_status,
@@ -96,11 +96,11 @@ def _build_campaign(account: Account, brief: CampaignBrief, event: str | None) -
                 NETWORK.get_money_unit(account), brief.budget.amount, "budget.amount"
             ),
         },
-        "start_time": openai.TIME.format(schedule.start),
+        "start_time": openai.TIME.format(brief.schedule.start),
         "targeting": brief.targeting.native,
     }
-    if schedule.end is not None:
-        body["end_time"] = openai.TIME.format(schedule.end)
+    if brief.schedule.end is not None:
+        body["end_time"] = openai.TIME.format(brief.schedule.end)
     return body if event is None else body | {"conversion_event_setting_ids": [event]}
 
 
@@ -140,8 +140,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     image = brief.creative.image_url
     uploads = () if image is None else (_build_upload_step(image),)
     image_bindings = () if image is None else (Binding("/body/creative/file_id", IMAGE_KEY, ID_OUTPUT),)
-    in_campaign = Binding("/body/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
-    in_ad_group = Binding("/body/ad_group_id", AD_GROUP.kind, ID_OUTPUT)
+    in_campaign, in_ad_group = bind_parent(AD_GROUP), bind_parent(AD)
     does_campaign = "Create the campaign with budget, schedule and targeting, paused."
     does_ad_group = "Create the ad group with the bid, paused."
     does_ad = "Create the ad with its chat card, paused; the card is reviewed at once."
@@ -178,9 +177,8 @@ def _ensure_not_archived(kind: Kind, native_status: Json) -> None:
         raise invalid_input("entityId", "locked", f"The {label} is archived, which is final.")
 
 
-def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad group, then campaign: an entity is activated after all below it. Files have no status."""
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
+# Files have no status.
+plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:

@@ -14,7 +14,7 @@ from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_if_possible
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_status_member
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, build_schedule, completed_plan, get_status_member
 from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request, build_request_url
@@ -90,11 +90,6 @@ OBJECTIVES: Mapping[str, NativeObjective] = {
 }
 
 
-def _build_schedule(brief: CampaignBrief) -> Body:
-    schedule: Body = {"start": linkedin.TIME.format(brief.schedule.start)}
-    return schedule | ({} if brief.schedule.end is None else {"end": linkedin.TIME.format(brief.schedule.end)})
-
-
 def _build_campaign(account: Account, brief: CampaignBrief, page: str, post: PostDetails) -> Body:
     aim, locale = OBJECTIVES[brief.goal], brief.platform.locale
     assert locale is not None
@@ -121,7 +116,7 @@ def _build_campaign(account: Account, brief: CampaignBrief, page: str, post: Pos
     return body | {
         "associatedEntity": page,
         "locale": {"country": locale.country, "language": locale.language},
-        "runSchedule": _build_schedule(brief),
+        "runSchedule": build_schedule(linkedin.TIME, brief, ("start", "end")),
         "creativeSelection": linkedin.OPTIMIZED,
         "audienceExpansionEnabled": False,
         "offsiteDeliveryEnabled": False,
@@ -151,7 +146,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         "account": linkedin.build_account_urn(account),
         "name": brief.name,
         "status": linkedin.INITIAL_GROUP_STATUS,
-        "runSchedule": _build_schedule(brief),
+        "runSchedule": build_schedule(linkedin.TIME, brief, ("start", "end")),
     }
     creative = {"content": {"reference": reference}, "intendedStatus": CREATIVE.initial_status, "name": brief.name}
     steps = (
@@ -188,7 +183,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
     """Creative, campaign, group. The group is created active, but somebody may have paused it."""
     creative = outputs[CREATIVE.kind]
     creative = {ID_OUTPUT: creative.get(linkedin.URN_OUTPUT) or creative[ID_OUTPUT]}
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, {**outputs, CREATIVE.kind: creative})
+    return lifecycle.plan_activate(NETWORK, _build_status_step, account, source, {**outputs, CREATIVE.kind: creative})
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:

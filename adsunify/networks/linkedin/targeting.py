@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
-from adsunify.adapter.edit_members import apply_targeting
+from adsunify.adapter.edit_members import apply_targeting, to_native_genders
 from adsunify.adapter.edits import require_change
 from adsunify.adapter.flows import fetch_if_possible
 from adsunify.adapter.network import Network
@@ -170,9 +170,7 @@ def _build_urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[st
 
 
 def _build_genders(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
-    if any(gender not in GENDERS for gender in items):
-        raise invalid_input(path, "not_supported", f"LinkedIn takes these genders: {', '.join(GENDERS)}.")
-    return [GENDERS[gender] for gender in items]
+    return to_native_genders("LinkedIn", GENDERS, items, path)
 
 
 def _select_age_ranges(new_members: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:

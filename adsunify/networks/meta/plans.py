@@ -11,13 +11,13 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk, require_change
 from adsunify.adapter.flows import fetch_or_none
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, build_schedule, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Binding, Change, Expectation, Kind, Output, Outputs, Plan, Step
+from adsunify.plans.records import Binding, Change, Expectation, Kind, Output, Plan, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, require_value
 
@@ -90,10 +90,7 @@ def _build_ad_set(account: Account, brief: CampaignBrief, targeting: Body, europ
     if brief.bid is not None:
         body["bid_amount"] = to_native_amount(unit, brief.bid, "bid")
     body[f"{brief.budget.period}_budget"] = to_native_amount(unit, brief.budget.amount, "budget.amount")
-    body["start_time"] = meta.TIME.format(brief.schedule.start)
-    if brief.schedule.end is not None:
-        body["end_time"] = meta.TIME.format(brief.schedule.end)
-    body["targeting"] = targeting
+    body |= {**build_schedule(meta.TIME, brief), "targeting": targeting}
     if europe is not False:
         known = {name: account.extras.get(extra) for extra, name in meta.DSA_MEMBERS.items()}
         body |= {name: value for name, value in known.items() if value}
@@ -127,14 +124,13 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     europe = is_in_europe(targeting)
     campaign = _build_campaign(brief, targeting)
     ad_set = _build_ad_set(account, brief, targeting, europe)
-    in_campaign = Binding("/body/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
     does = "Create the ad set with budget, schedule and targeting, paused."
     steps = [
         _build_create_step(account, CAMPAIGN, "Create the campaign, paused.", campaign),
-        _build_create_step(account, AD_SET, does, ad_set, in_campaign),
+        _build_create_step(account, AD_SET, does, ad_set, bind_parent(AD_SET)),
     ]
     ad: Body = {"name": brief.name, "creative": {}, "status": meta.PAUSED}
-    bindings = [Binding("/body/adset_id", AD_SET.kind, ID_OUTPUT)]
+    bindings = [bind_parent(AD)]
     if brief.creative.existing_id is not None:
         ad["creative"] = {"creative_id": brief.creative.existing_id}
     else:
@@ -150,14 +146,8 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad set, then campaign: an entity is activated after all below it."""
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
-
-
-def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
-    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
+plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
+plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 # -- native -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from adsunify.adapter.account import Account
-from adsunify.adapter.edit_members import apply_targeting
+from adsunify.adapter.edit_members import apply_targeting, to_native_genders
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Change, Kind
@@ -212,9 +212,7 @@ def _build_locales(items: Json, targeting: Mapping[str, Json], path: str) -> Jso
 
 
 def _build_genders(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
-    if any(gender not in GENDERS for gender in items):
-        raise invalid_input(path, "not_supported", f"Meta takes these genders: {', '.join(GENDERS)}.")
-    return [GENDERS[gender] for gender in items] or None
+    return to_native_genders("Meta", GENDERS, items, path) or None
 
 
 def _build_age(age: Json, targeting: Mapping[str, Json], path: str) -> Json:

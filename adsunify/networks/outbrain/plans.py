@@ -21,7 +21,7 @@ from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnrea
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.marks import IdempotencyMark
-from adsunify.plans.records import Binding, Change, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
+from adsunify.plans.records import Binding, Change, Expectation, ItemBatch, Kind, Output, Plan, Risk, Step
 from adsunify.values.dates import get_midnight
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id
@@ -160,14 +160,9 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Link, then campaign. A budget has no status."""
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
-
-
-def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One campaign or link set active or paused."""
-    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
+# A budget has no status.
+plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
+plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 # -- native -------------------------------------------------------------------------------------------------------

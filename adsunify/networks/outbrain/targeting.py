@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from adsunify.adapter.edit_members import apply_targeting, list_item_ids
+from adsunify.adapter.edit_members import PartBuilder, list_item_ids, replace_members
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.network import Network, split_words
 from adsunify.errors import ProviderUnreadable, invalid_input
@@ -160,18 +160,14 @@ def to_writable_targeting(targeting: Json) -> dict[str, Json]:
     return writable | {name: get_ids(writable[name]) for name in LOCATION_MEMBERS if name in writable}
 
 
-TargetingPartBuilder = Callable[[list[str], str], Json]
-"""Builds the member's value from the wanted IDs; the path is for error messages."""
+def _build_ids(items: Json, path: str) -> Json:
+    return list_item_ids(items)
 
 
-def _build_ids(ids: list[str], path: str) -> Json:
-    return ids
-
-
-def _build_language(ids: list[str], path: str) -> Json:
-    if len(ids) != 1:
+def _build_language(items: Json, path: str) -> Json:
+    if len(items) != 1:
         raise invalid_input(path, "choice", "Outbrain targets exactly one language.")
-    return ids[0]
+    return list_item_ids(items)[0]
 
 
 def build_interests_member(ids: list[str]) -> dict[str, Json]:
@@ -179,21 +175,22 @@ def build_interests_member(ids: list[str]) -> dict[str, Json]:
     return {"op": "Or", "ids": ids}
 
 
-def _build_interests(ids: list[str], path: str) -> Json:
-    if not ids:
+def _build_interests(items: Json, path: str) -> Json:
+    if not items:
         raise invalid_input(
             path, "required", "Outbrain documents no way to take all interests away; name at least one."
         )
-    return build_interests_member(ids)
+    return build_interests_member(list_item_ids(items))
 
 
-def _build_platforms(names: list[str], path: str) -> Json:
+def _build_platforms(items: Json, path: str) -> Json:
+    names = list_item_ids(items)
     if not names or any(name not in PLATFORMS for name in names):
         raise invalid_input(path, "choice", f"Outbrain takes these devices: {', '.join(PLATFORMS)}.")
     return names
 
 
-EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+EDITABLE_TARGETING: Mapping[str, tuple[str, PartBuilder]] = {
     "locations": ("locations", _build_ids),
     "excludedLocations": ("excludedLocations", _build_ids),
     "languages": (LANGUAGE_MEMBER, _build_language),
@@ -205,11 +202,4 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
 
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """Return the changed members, and each change. Raises InvalidInput with all issues."""
-    changed: dict[str, Json] = {}
-
-    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
-        member, part = row
-        changed[member] = part(list_item_ids(value), path)
-        return Change(name, current.get(member), changed[member])
-
-    return changed, apply_targeting(EDITABLE_TARGETING, new_members, lay)
+    return replace_members(EDITABLE_TARGETING, current, new_members)

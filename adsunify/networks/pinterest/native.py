@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from attrs import evolve
 
 from adsunify.adapter.account import Account, require_currency
-from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.native_money import MoneyUnit, get_micros_unit
 from adsunify.adapter.network import ItemResult, ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, invalid_input
@@ -32,7 +32,6 @@ from adsunify.values.json_pointer import (
     parse_id,
     require_objects,
 )
-from adsunify.values.money import MICROS
 from adsunify.values.time_formats import UNIX_SECONDS
 
 CODE = "pinterest"
@@ -124,14 +123,10 @@ _find_fraction = re.compile(r"\.0*[1-9]").search
 
 def get_money_unit(account: Account) -> MoneyUnit:
     """Return the unit: micros of every currency. Raises InvalidInput for a currency that Pinterest does not bill in."""
-    currency = require_currency(account)
-    if currency not in CURRENCIES:
+    if require_currency(account) not in CURRENCIES:
         message = f"Pinterest bills in {', '.join(CURRENCIES)}; the currency of this account is another one."
         raise invalid_input("account.currency", "currency_not_supported", message)
-    return _UNIT
-
-
-_UNIT = MoneyUnit(MICROS)
+    return get_micros_unit(account)
 
 
 def check_account_writable(account: Account) -> Iterator[Issue]:

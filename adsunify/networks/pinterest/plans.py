@@ -14,13 +14,13 @@ from adsunify.adapter.brief_checks import collect_minor_unit_warnings
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_response
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
+from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, build_schedule, check_same_id, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Binding, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
+from adsunify.plans.records import Binding, ItemBatch, Kind, Output, Plan, Risk, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -81,7 +81,7 @@ def _build_pin_step(account: Account, brief: CampaignBrief) -> Step:
 
 
 def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
-    body: Body = {
+    return {
         "ad_account_id": account.native_id,
         "name": brief.name,
         "objective_type": OBJECTIVES[brief.goal].objective,
@@ -91,11 +91,8 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
         pinterest.SPEND_CAP_MEMBERS[brief.budget.period]: to_native_amount(
             NETWORK.get_money_unit(account), brief.budget.amount, "budget.amount"
         ),
-        "start_time": pinterest.TIME.format(brief.schedule.start),
+        **build_schedule(pinterest.TIME, brief),
     }
-    if brief.schedule.end is not None:
-        body["end_time"] = pinterest.TIME.format(brief.schedule.end)
-    return body
 
 
 def _build_ad_group(account: Account, brief: CampaignBrief) -> Body:
@@ -126,7 +123,7 @@ def _build_keywords_step(account: Account, brief: CampaignBrief) -> Step:
         KEYWORD.kind,
         f"Give the ad group its {len(keywords)} keywords; they serve when it does.",
         _build_write_request(account, "POST", KEYWORD.path, {"keywords": keywords}),
-        bindings=(Binding("/body/parent_id", AD_GROUP.kind, ID_OUTPUT),),
+        bindings=(bind_parent(KEYWORD),),
         items=ItemBatch("/body/keywords", ID_OUTPUT),
     )
 
@@ -136,7 +133,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     steps: list[Step] = []
     warnings: list[str] = []
     ad: Body = {"creative_type": pinterest.REGULAR, "name": brief.name, "status": pinterest.PAUSED}
-    bindings = [Binding("/body/0/ad_group_id", AD_GROUP.kind, ID_OUTPUT)]
+    bindings = [bind_parent(AD, "/body/0")]
     if brief.creative.existing_id is not None:
         ad["pin_id"] = brief.creative.existing_id
         ad["creative_type"], warnings = yield from fetch_creative_type(NETWORK, account, brief.creative.existing_id)
@@ -149,7 +146,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     does = f"Create the campaign with its {brief.budget.period} budget and schedule, paused."
     steps.append(_build_create_step(account, CAMPAIGN, does, _build_campaign(account, brief)))
     does = "Create the ad group with bid and targeting, paused."
-    in_campaign = Binding("/body/0/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
+    in_campaign = bind_parent(AD_GROUP, "/body/0")
     steps.append(_build_create_step(account, AD_GROUP, does, _build_ad_group(account, brief), in_campaign))
     if brief.targeting.keywords:
         steps.append(_build_keywords_step(account, brief))
@@ -163,14 +160,9 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad group, then campaign, which starts the spending. Pin and keywords have no status to set."""
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
-
-
-def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
-    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
+# Pin and keywords have no status to set.
+plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
+plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 # -- native -------------------------------------------------------------------------------------------------------

@@ -16,15 +16,14 @@ from urllib.parse import urlsplit
 
 from attrs import evolve
 
-from adsunify.adapter.account import Account, require_currency
-from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.account import Account
+from adsunify.adapter.native_money import get_micros_unit
 from adsunify.adapter.network import ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, require_objects
-from adsunify.values.money import MICROS
 from adsunify.values.time_formats import ISO_TIME
 
 CODE = "reddit"
@@ -99,15 +98,7 @@ def ensure_valid_id(entity_id: str) -> str:
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
-def get_money_unit(account: Account) -> MoneyUnit:
-    """Return the unit: millionths of every currency."""
-    require_currency(account)
-    return _UNIT
-
-
-_UNIT = MoneyUnit(MICROS)
-
-
+get_money_unit = get_micros_unit
 TIME = ISO_TIME
 
 

@@ -14,14 +14,13 @@ from adsunify.adapter.brief_checks import collect_minor_unit_warnings
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import fetch_or_none, fetch_rows
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan, get_parent_member
+from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, build_schedule, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Binding, Expectation, Kind, Output, Outputs, Plan, Risk, Step
-from adsunify.values.dates import format_utc
+from adsunify.plans.records import Binding, Expectation, Kind, Output, Plan, Risk, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
 
@@ -77,9 +76,6 @@ def _build_ad_group(account: Account, brief: CampaignBrief) -> Body:
     if brief.bid is not None:
         amount = to_native_amount(unit, brief.bid, "bid")
         bid = {"bid_strategy": reddit.MANUAL_BIDDING, "bid_type": reddit.CPC, "bid_value": amount}
-    times = {"start_time": format_utc(brief.schedule.start)}
-    if brief.schedule.end is not None:
-        times["end_time"] = format_utc(brief.schedule.end)
     return {
         "name": brief.name,
         STATUS_MEMBER: AD_GROUP.initial_status,
@@ -88,7 +84,7 @@ def _build_ad_group(account: Account, brief: CampaignBrief) -> Body:
         **bid,
         "goal_type": reddit.DAILY_SPEND,
         "goal_value": to_native_amount(unit, brief.budget.amount, "budget.amount"),
-        **times,
+        **build_schedule(reddit.TIME, brief),
         "targeting": dict(brief.targeting.native or {}),
     }
 
@@ -105,30 +101,21 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     """Campaign, ad group with the budget, and ad over the existing post; all paused."""
     does = "Create the ad group with budget, schedule, pixel and targeting, paused."
     ad = {"name": brief.name, STATUS_MEMBER: AD.initial_status, "post_id": brief.creative.existing_id}
+    in_campaign, in_ad_group = bind_parent(AD_GROUP, "/body/data"), bind_parent(AD, "/body/data")
     steps = (
         _build_create_step(account, CAMPAIGN, "Create the campaign, paused.", _build_campaign(brief)),
-        _build_create_step(account, AD_GROUP, does, _build_ad_group(account, brief), _bind_parent(AD_GROUP)),
-        _build_create_step(account, AD, "Create the ad over the existing post, paused.", ad, _bind_parent(AD)),
+        _build_create_step(account, AD_GROUP, does, _build_ad_group(account, brief), in_campaign),
+        _build_create_step(account, AD, "Create the ad over the existing post, paused.", ad, in_ad_group),
     )
     warnings = tuple(_collect_warnings(account, brief, now))
     return (yield from completed_plan(NETWORK, account, "create", *steps, warnings=warnings))
 
 
-def _bind_parent(level: Level) -> Binding:
-    return Binding(f"/body/data/{get_parent_member(level)}", level.parent_kind, ID_OUTPUT)
-
-
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Ad, then ad group, then campaign; the post is not touched."""
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
-
-
-def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """One entity set active or paused."""
-    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
+plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
+plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 # -- native -------------------------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from adsunify.adapter.edit_members import apply_targeting, list_item_ids
+from adsunify.adapter.edit_members import PartBuilder, list_item_ids, replace_members, to_native_genders
 from adsunify.adapter.network import split_words
 from adsunify.errors import ProviderUnreadable, invalid_input
 from adsunify.plans.records import Change, Kind
@@ -104,11 +104,8 @@ def is_worldwide(targeting: Mapping[str, Json]) -> bool:
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-TargetingPartBuilder = Callable[[Json, str], Json]
-"""Builds the native value of a member from the value of an edit. The path is for error messages."""
 
-
-def _ids_builder(member: str) -> TargetingPartBuilder:
+def _ids_builder(member: str) -> PartBuilder:
     def part(items: Sequence[Json], path: str) -> Json:
         ids = list_item_ids(items)
         if wrong := _find_list_error(member, ids):
@@ -123,13 +120,11 @@ GENDERS = {"female": FEMALE, "male": MALE}
 
 def _build_genders(items: Sequence[Json], path: str) -> Json:
     """Return the gender; None for both, since Reddit takes no list."""
-    if any(gender not in GENDERS for gender in items):
-        raise invalid_input(path, "not_supported", f"Reddit takes these genders: {', '.join(GENDERS)}.")
-    natives = {GENDERS[gender] for gender in items}
+    natives = set(to_native_genders("Reddit", GENDERS, items, path))
     return natives.pop() if len(natives) == 1 else None
 
 
-EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+EDITABLE_TARGETING: Mapping[str, tuple[str, PartBuilder]] = {
     "locations": (GEOLOCATIONS, _ids_builder(GEOLOCATIONS)),
     "excludedLocations": (EXCLUDED_GEOLOCATIONS, _ids_builder(EXCLUDED_GEOLOCATIONS)),
     "interests": ("interests", _ids_builder("interests")),
@@ -142,11 +137,5 @@ def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) 
     """Return the whole targeting with the edit's members, and each change. Raises InvalidInput with all issues."""
     if not isinstance(current, Mapping | None):
         raise ProviderUnreadable("The ad group's targeting is no object.")
-    native = dict(current or {})
-
-    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
-        member, part = row
-        before, native[member] = native.get(member), part(value, path)
-        return Change(name, before, native[member])
-
-    return native, apply_targeting(EDITABLE_TARGETING, new_members, lay)
+    replaced, changes = replace_members(EDITABLE_TARGETING, current or {}, new_members)
+    return {**(current or {}), **replaced}, changes

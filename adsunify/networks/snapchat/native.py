@@ -16,8 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from attrs import evolve
 
-from adsunify.adapter.account import Account, require_currency
-from adsunify.adapter.native_money import MoneyUnit
+from adsunify.adapter.native_money import get_micros_unit
 from adsunify.adapter.network import ItemResult, Level, ParsedError, split_words
 from adsunify.adapter.oauth import OAuth2
 from adsunify.errors import ProviderUnreadable
@@ -122,15 +121,7 @@ NEUTRAL_MEMBERS = frozenset(
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
-def get_money_unit(account: Account) -> MoneyUnit:
-    """Return the unit: millionths of every currency."""
-    require_currency(account)
-    return _UNIT
-
-
-_UNIT = MoneyUnit(MICROS)
-
-
+get_money_unit = get_micros_unit
 TIME = TimeFormat(parse_iso_time, partial(format_utc, style="milliseconds"), shows_milliseconds=True)
 
 

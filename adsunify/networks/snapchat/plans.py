@@ -12,7 +12,7 @@ from adsunify.adapter.brief_checks import collect_minor_unit_warnings
 from adsunify.adapter.edit_members import EditPart, check_edit
 from adsunify.adapter.edits import Edit, assess_risk
 from adsunify.adapter.flows import completed_flow
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, build_schedule, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderUnreadable, raise_if_issues
@@ -105,17 +105,12 @@ def _require_parent_id(account: Account, parent_id: str | None, level: Level) ->
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _build_schedule(brief: CampaignBrief) -> Body:
-    times: Body = {"start_time": snap.TIME.format(brief.schedule.start)}
-    return times if brief.schedule.end is None else times | {"end_time": snap.TIME.format(brief.schedule.end)}
-
-
 def _build_campaign(brief: CampaignBrief) -> Body:
     body: Body = {
         "name": brief.name,
         "status": snap.PAUSED,
         "buy_model": snap.AUCTION,
-        **_build_schedule(brief),
+        **build_schedule(snap.TIME, brief),
         # Ads API: this replaces the deprecated member objective. Both together are not allowed.
         "objective_v2_properties": {"objective_v2_type": snap.AWARENESS},
     }
@@ -138,7 +133,7 @@ def _build_ad_squad(account: Account, brief: CampaignBrief) -> Body:
         "optimization_goal": snap.IMPRESSIONS,
         **bid,
         f"{brief.budget.period}_budget_micro": to_native_amount(unit, brief.budget.amount, "budget.amount"),
-        **_build_schedule(brief),
+        **build_schedule(snap.TIME, brief),
         "targeting": build_targeting(brief),
     }
 
@@ -180,7 +175,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
         update = partial(_build_child_update_step, parents[level.kind])
         return lifecycle.build_status_step(update, account, level, entity_id, status)
 
-    return lifecycle.plan_activate(NETWORK, build_step, account, outputs)
+    return lifecycle.plan_activate(NETWORK, build_step, account, source, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from adsunify.adapter.account import Account
-from adsunify.adapter.edit_members import apply_targeting, list_item_ids
+from adsunify.adapter.edit_members import apply_targeting, list_item_ids, to_native_genders
 from adsunify.adapter.flows import fetch_or_none
 from adsunify.adapter.network import Network
 from adsunify.errors import Issue, ProviderThrottled, ProviderUnreadable, invalid_input, raise_if_issues
@@ -229,9 +229,7 @@ def _set_languages(items: Sequence[Json], targeting: dict[str, Json], path: str)
 
 
 def _set_genders(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-    if any(gender not in GENDERS for gender in items):
-        raise invalid_input(path, "not_supported", f"Snapchat takes these genders: {', '.join(GENDERS)}.")
-    natives = {GENDERS[gender] for gender in items}
+    natives = set(to_native_genders("Snapchat", GENDERS, items, path))
     _set_demographic(targeting, "gender", natives.pop() if len(natives) == 1 else None)  # both: no restriction
 
 

@@ -15,7 +15,7 @@ from adsunify.adapter.edit_members import EditPart, check_edit, merge_edit_parts
 from adsunify.adapter.edits import Edit, apply_edit, assess_risk, require_change
 from adsunify.adapter.flows import completed_flow
 from adsunify.adapter.hierarchy import ParsedEntity
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, check_same_id, completed_plan
+from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, check_same_id, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, get_level
 from adsunify.errors import Issue, invalid_input, raise_if_issues
@@ -246,10 +246,10 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     does = f"Create the campaign in the {flow_name}, paused."
     steps.append(_build_create_step(account, CAMPAIGN, does, _build_campaign(flow, brief)))
     does = "Create the ad group with budget, schedule and targeting, paused."
-    in_campaign = Binding("/body/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
+    in_campaign = bind_parent(AD_GROUP)
     ad_group = _build_ad_group(account, flow, brief, lookups)
     steps.append(_build_create_step(account, AD_GROUP, does, ad_group, in_campaign))
-    bindings = [Binding("/body/adgroup_id", AD_GROUP.kind, ID_OUTPUT)]
+    bindings = [bind_parent(AD)]
     if brief.creative.image_url is not None:
         bindings.append(Binding(COVER_POINTERS[flow], COVER_KEY, IMAGE_OUTPUT))
     ad = _build_manual_ad(brief, lookups) if flow == tiktok.MANUAL_FLOW else _build_smart_ad(brief, lookups)
@@ -269,7 +269,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
         does = f"Set the {level.label} {entity_id} to {status}."
         return _build_status_call_step(account, flow, level, entity_id, does, level.writable_statuses[status])
 
-    return lifecycle.plan_activate(NETWORK, build_step, account, outputs)
+    return lifecycle.plan_activate(NETWORK, build_step, account, source, outputs)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:

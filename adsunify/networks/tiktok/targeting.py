@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
 from adsunify.adapter.account import Account
-from adsunify.adapter.edit_members import apply_targeting
+from adsunify.adapter.edit_members import PartBuilder, list_item_ids, replace_members
 from adsunify.adapter.edits import require_change
 from adsunify.adapter.flows import fetch_pages, fetch_response, fetch_rows
 from adsunify.adapter.network import Network, split_words
@@ -228,16 +228,13 @@ def _find_identity_in_centers(
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
-TargetingPartBuilder = Callable[[Json, str], Json]
-"""Converts a wanted value to the native one; the path is for error messages."""
-
 
 def _invalid_targeting(path: str, code: str, message: str) -> InvalidInput:
     return invalid_input(path, code, f"TikTok: {message}")
 
 
 def _build_ids(items: Json, path: str) -> Json:
-    return [item["id"] for item in items]
+    return list_item_ids(items)
 
 
 def _build_genders(items: Json, path: str) -> Json:
@@ -253,7 +250,7 @@ def _build_operating_systems(items: Json, path: str) -> Json:
     return names
 
 
-EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
+EDITABLE_TARGETING: Mapping[str, tuple[str, PartBuilder]] = {
     "locations": ("location_ids", _build_ids),
     "genders": ("gender", _build_genders),
     "languages": ("languages", _build_ids),
@@ -271,16 +268,10 @@ AGE_MEMBERS = ("ageMin", "ageMax")
 def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """Return the changed members, and each change. Raises InvalidInput with all issues."""
     members: dict[str, Json] = {}
-    issues: list[Issue] = []
-
-    def lay(name: str, row: tuple[str, TargetingPartBuilder], value: Json, path: str) -> Change:
-        member, part = row
-        members[member] = part(value, path)
-        return Change(name, current.get(member), members[member])
-
     changes: list[Change] = []
+    issues: list[Issue] = []
     try:
-        changes += apply_targeting(EDITABLE_TARGETING, new_members, lay)
+        members, changes = replace_members(EDITABLE_TARGETING, current, new_members)
     except InvalidInput as problem:
         issues.extend(problem.issues)
     if not new_members.keys().isdisjoint(AGE_MEMBERS):

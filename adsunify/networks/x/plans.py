@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 
 from attrs import evolve
 
@@ -13,14 +13,13 @@ from adsunify.adapter import lifecycle
 from adsunify.adapter.account import Account
 from adsunify.adapter.edit_members import check_edit
 from adsunify.adapter.edits import Edit, assess_risk
-from adsunify.adapter.lifecycle import ID_OUTPUT, build_plan, completed_plan
+from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, build_schedule, completed_plan
 from adsunify.adapter.native_money import to_native_units
 from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import InvalidInput, Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Binding, Expectation, ItemBatch, Kind, Output, Outputs, Plan, Risk, Step
-from adsunify.values.dates import format_utc
+from adsunify.plans.records import Binding, Expectation, ItemBatch, Kind, Output, Plan, Risk, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
@@ -128,10 +127,8 @@ def _build_line_item(account: Account, brief: CampaignBrief) -> QueryParameters:
         "goal": x.LINK_CLICKS,
         "bid_strategy": x.AUTO_BID,
         "entity_status": x.PAUSED,
-        "start_time": format_utc(brief.schedule.start),
+        **build_schedule(x.TIME, brief),
     }
-    if brief.schedule.end is not None:
-        query["end_time"] = format_utc(brief.schedule.end)
     if brief.bid is not None:
         # pay_by is left out: the documentation contradicts itself about its use here.
         query |= {"bid_strategy": x.MAX_BID, x.BID_MEMBER: _format_micros(account, brief.bid, "bid")}
@@ -169,14 +166,14 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     does = f"Create the campaign {brief.name} with its budget, paused."
     campaign = _build_create_step(account, CAMPAIGN, does, _build_campaign(account, brief))
     does = "Create its line item with schedule and bid, paused."
-    in_campaign = Binding("/query/campaign_id", CAMPAIGN.kind, ID_OUTPUT)
+    in_campaign = bind_parent(LINE_ITEM, "/query")
     line_item = _build_create_step(account, LINE_ITEM, does, _build_line_item(account, brief), in_campaign)
     steps = [campaign, line_item]
     if criteria:
         steps.append(_build_targeting_step(account, criteria))
     post = brief.creative.existing_id or ""
     does = f"Promote the post {post}. It cannot be created paused: the paused line item holds it back."
-    in_line_item = Binding("/query/line_item_id", LINE_ITEM.kind, ID_OUTPUT)
+    in_line_item = bind_parent(PROMOTED_POST, "/query")
     steps.append(_build_create_step(account, PROMOTED_POST, does, {"tweet_ids": post}, in_line_item))
     return build_plan(NETWORK, account, "create", *steps, warnings=tuple(_collect_warnings(brief, criteria, now)))
 
@@ -184,9 +181,8 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Line item, then campaign. The post is active since its creation."""
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
+# The post is active since its creation.
+plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
 
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:

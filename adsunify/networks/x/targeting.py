@@ -12,6 +12,7 @@ from attrs import frozen
 
 from adsunify.adapter import flows
 from adsunify.adapter.account import Account
+from adsunify.adapter.edit_members import to_native_genders
 from adsunify.adapter.edits import require_change
 from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.network import Network, split_words
@@ -200,9 +201,7 @@ def _criteria_builder(type_: str, operator: str = EQUAL) -> TargetingPartBuilder
 
 
 def _build_genders(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
-    if any(gender not in GENDERS for gender in items):
-        raise invalid_input(path, "not_supported", f"X takes these genders: {', '.join(GENDERS)}.")
-    return [Criterion(GENDER, GENDERS[gender]) for gender in items]
+    return [Criterion(GENDER, native) for native in to_native_genders("X", GENDERS, items, path)]
 
 
 EDITABLE_TARGETING: Mapping[str, tuple[str, str, TargetingPartBuilder]] = {
