@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_args
-from unicodedata import category
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +20,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     Strict,
     StringConstraints,
     ValidationError,
@@ -31,17 +30,19 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
-from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator, core_schema
 
 from adsunify.errors import MAX_ISSUES, MORE_ISSUES_CODE, InvalidInput
 from adsunify.models.error_messages import (
     NUL_MESSAGE,
+    VISIBLE_REGEX,
     Location,
     Violation,
     list_violations,
     make_repeated_violations,
     to_issue,
 )
+from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS, RepeatedMembers, is_unambiguous, loads
 
 MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
@@ -139,8 +140,6 @@ class ApiModel(BaseModel):
         """
         if settings:
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
-        from adsunify.values.exact_json import is_unambiguous  # imported late: most models are used without JSON
-
         rounded: list[bool] = []
         value: Self = cls.__pydantic_validator__.validate_json(json_data, context=rounded, by_alias=True, by_name=False)
         text = json_data.encode() if isinstance(json_data, str) else json_data
@@ -228,9 +227,11 @@ def find_duplicates(place: Location, values: Any) -> Iterator[Violation]:
     Lists over the limit are not compared; their length is reported elsewhere.
     """
     many = values if isinstance(values, list | tuple) and len(values) <= MAX_COMPARED_ITEMS else ()
-    with suppress(TypeError):  # a refused list may contain unhashable values
+    try:
         if len(set(many)) == len(many):
             return
+    except TypeError:  # a refused list may contain unhashable values
+        pass
     for index, value in enumerate(many):
         if value in many[:index]:
             yield Violation((*place, index), "duplicate", "is in the list already.")
@@ -238,26 +239,30 @@ def find_duplicates(place: Location, values: Any) -> Iterator[Violation]:
 
 # -- texts --------------------------------------------------------------------------------------------------------
 
-_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
-"""Letters and symbols without a visible shape: Hangul fillers, the empty Braille cell, the null note head."""
+_VISIBLE_TEXT = SchemaValidator(core_schema.str_schema(pattern=VISIBLE_REGEX))
 
 
 def is_visible(text: str) -> bool:
     """Whether a text has a visible character: a letter, digit, punctuation mark or symbol."""
-    return any(map(_is_visible_character, text))
+    return _VISIBLE_TEXT.isinstance_python(text)
 
 
-def _is_visible_character(character: str) -> bool:
-    return category(character)[0] in "LNPS" and character not in _FILLERS
+class _Visible:
+    """Refuses a text without a visible character."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        text: Any = handler(source)
+        return {**text, "pattern": VISIBLE_REGEX}
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        shown = handler(schema)
+        del shown["pattern"]  # other languages have no such pattern
+        return shown
 
 
-def _require_visible(text: str) -> str:
-    if not is_visible(text) and "\0" not in text:  # U+0000 has a separate issue
-        raise PydanticCustomError("blank", "must have at least one visible character.")
-    return text
-
-
-VISIBLE = AfterValidator(_require_visible)
+VISIBLE = _Visible()
 """Refuses a text without a visible character."""
 
 
@@ -353,8 +358,6 @@ def _copy_json(value: Any, at: Location, problems: list[Violation]) -> Any:
 
 
 def _is_bearable(number: Decimal) -> bool:
-    from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS  # imported late, as in model_validate_json
-
     return number.is_finite() and abs(number.adjusted()) <= MAX_NUMBER_CHARACTERS
 
 
@@ -379,8 +382,6 @@ NonEmptyFreeForm = Annotated[dict[str, Any], Field(min_length=1), AfterValidator
 
 def _load_exact(value: ApiModel, text: bytes) -> Any:
     """Parse JSON with exact numbers, and refuse U+0000. ``value`` is the model in which an error is reported."""
-    from adsunify.values.exact_json import RepeatedMembers, loads  # imported late, as in model_validate_json
-
     try:
         exact = loads(text)
     except RepeatedMembers as repeated:

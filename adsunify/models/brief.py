@@ -284,6 +284,6 @@ def read_brief(data: bytes | str | Mapping[str, Any]) -> CampaignBrief:
         InvalidInput: the brief is refused; the error holds all issues. Paths are dotted JSON names
             ("targeting.countries.0").
     """
-    if not isinstance(data, bytes | str | Mapping):
+    if not isinstance(data, (bytes, str, Mapping)):
         raise invalid_input("", "type", "A brief is read from JSON text, or from an object that was parsed already.")
     return parse_model(CampaignBrief, data)

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, NoReturn, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import core_schema
 
-from adsunify.errors import MAX_ISSUES, InvalidInput, Issue
+from adsunify.errors import MAX_ISSUES, InvalidInput, Issue, invalid_input
 from adsunify.values import countries, dates, money
 from adsunify.values.client_ids import MAX_CLIENT_ID_LENGTH
 
@@ -42,6 +42,11 @@ URI_REGEX = (
 )
 """An absolute ASCII URI with scheme and host. Braces are allowed because networks use them for macros."""
 
+VISIBLE_REGEX = r"[\p{L}\p{N}\p{P}\p{S}--\u115F\u1160\u2800\u3164\uFFA0\U0001D159]"
+"""A visible character. Some letters and symbols have no visible shape: Hangul fillers, the empty Braille cell, the null
+note head. Pydantic's regular expressions have these classes, and those of Python do not.
+"""
+
 WEB_PREFIXES = ("http://", "https://")
 WEB_URL_MESSAGE = "an address must begin with http:// or https://"
 
@@ -58,10 +63,19 @@ FORM_BY_PATTERN = {
 }
 """Pattern -> what it accepts, in words."""
 
+NUL_MESSAGE = ("malformed", "must not contain the character U+0000.")
+BLANK_MESSAGE = ("blank", "must have at least one visible character.")
+
+
+def _refuse_invisible(text: str, path: str) -> NoReturn:
+    raise invalid_input(path, *(NUL_MESSAGE if "\0" in text else BLANK_MESSAGE))
+
+
 # Patterns whose parser gives a more exact message.
 _PARSER_BY_PATTERN: dict[str | None, Callable[[str, str], object]] = {
     money.AMOUNT_REGEX: lambda amount, path: money.to_units(amount, money.MICROS, path),
     dates.INSTANT_REGEX: dates.parse_instant,
+    VISIBLE_REGEX: _refuse_invisible,
 }
 
 # pydantic's error type -> our code and message
@@ -102,7 +116,6 @@ _MESSAGE_BY_TYPE = {
     "date_from_datetime_inexact": ("malformed", "must be a date, such as 2027-03-01."),
     "json_invalid": ("malformed_json", "must be valid JSON: {error}."),
 }
-NUL_MESSAGE = ("malformed", "must not contain the character U+0000.")
 _PYDANTIC_TYPES = frozenset(get_args(core_schema.ErrorType))
 
 

@@ -20,6 +20,7 @@ from adsunify.models.error_messages import (
     make_repeated_violations,
     to_issue,
 )
+from adsunify.values.exact_json import RepeatedMembers, loads
 
 MAX_VALUES = 50_000
 """The maximum number of JSON values of one input. A full edit body, with 3,500 items, has half as many."""
@@ -56,8 +57,6 @@ def _parse_large(model: type[ModelT], data: bytes | str, values: int, prefix: st
     """Parse as :func:`parse_model` does, in a time that does not grow with the number of errors."""
     if values > MAX_VALUES:
         raise invalid_input(prefix, "too_many", f"must hold at most {MAX_VALUES:,} values in all.")
-    from adsunify.values.exact_json import RepeatedMembers, loads  # imported late, as in model_validate_json
-
     try:
         raw = loads(data)
     except RepeatedMembers as repeated:
@@ -110,8 +109,6 @@ def _make_invalid_input(
 
 def _load_raw(data: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Violation]]:
     """Return the parsed input (None if it cannot be parsed) and a violation for each repeated member."""
-    from adsunify.values.exact_json import RepeatedMembers, loads  # imported late, as in model_validate_json
-
     try:
         return (loads(data) if isinstance(data, (bytes, str)) else dict(data)), []
     except RepeatedMembers as repeated:
