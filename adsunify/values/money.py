@@ -135,7 +135,7 @@ def apply_change(
 
     With ``set``, ``value`` is an amount in major units, which the network must be able to store exactly. With
     ``increase`` and ``decrease``, ``value`` is a percentage; the result is computed exactly and then rounded down to a
-    multiple of ``step``, so that the account never spends more than asked for.
+    multiple of ``step``, so that the account never spends more than asked for. An increase is at least ``native``.
 
     Returns:
         The new native units, and the exact figure in major units before rounding.
@@ -158,6 +158,8 @@ def apply_change(
     percent = _EXACT_CONTEXT.add(100, value) if mode == "increase" else _EXACT_CONTEXT.subtract(100, value)
     figure = _EXACT_CONTEXT.multiply(native, percent)  # in hundredths of a native unit
     new = int(_EXACT_CONTEXT.divide_int(figure, 100 * step)) * step
+    if mode == "increase":
+        new = max(new, native)  # the network may hold an amount that is no multiple of the step
     if new <= 0:
         raise invalid_input(
             path, "out_of_range", f"must leave at least {from_units(step, offset)}; this change leaves nothing."
