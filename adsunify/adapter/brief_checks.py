@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from attrs import frozen
@@ -265,13 +265,12 @@ def _check_native_geography(network: Network, native: Json) -> Iterator[Issue]:
 
 def _find_empty_paths(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
     """Yield the paths of the empty values at and below the pointer ``names``."""
-    if not names and (value is None or value in ("", [], (), {})):
+    if not names and (value is None or value in ("", [], {})):
         yield path
-    members = enumerate(value) if _is_list(value) else value.items() if isinstance(value, Mapping) else ()
-    every = not names or names[0] == "*"
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, member in members:
         is_text = isinstance(member, str) and member != ""  # the most frequent value; nothing is empty in it
-        if not is_text and (every or name == names[0]):
+        if not is_text and (not names or names[0] in (name, "*")):
             yield from _find_empty_paths(member, names[1:], f"{path}.{name}")
 
 
@@ -329,20 +328,29 @@ def check_start_is_midnight(network: str, brief: CampaignBrief, timezone: str) -
 
 
 def _check_countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
-    types = [
-        editable.parse_type
-        for editable in network.edits
-        if editable.path == "targeting.locations" and editable.parse_type is not None
-    ]
     codes = [(f"targeting.countries.{at}", code) for at, code in enumerate(brief.targeting.countries or ())]
-    for at, location in enumerate(brief.targeting.location_ids or ()):
-        if types and all(type_of(location) == "country" for type_of in types):
-            codes.append((f"targeting.locationIds.{at}", parse_country_code(location)))
+    if brief.targeting.location_ids:
+        types = _list_location_types(network)
+        for at, location in enumerate(brief.targeting.location_ids):
+            if types and all(type_of(location) == "country" for type_of in types):
+                codes.append((f"targeting.locationIds.{at}", parse_country_code(location)))
     for path, code in codes:
         try:
             require_country_code(code, path, network.other_countries)
         except InvalidInput as problem:
             yield from problem.issues
+
+
+@cache
+def _list_location_types(network: Network) -> tuple[Callable[[str], str | None], ...]:
+    """Return the functions that read the type of a location from its id."""
+    return tuple(
+        [
+            editable.parse_type
+            for editable in network.edits
+            if editable.path == "targeting.locations" and editable.parse_type is not None
+        ]
+    )
 
 
 def collect_minor_unit_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
@@ -357,10 +365,13 @@ def collect_minor_unit_warnings(network: str, account: Account, brief: CampaignB
 def _check_dates(network: Network, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     schedule = brief.schedule
     if network.time is not None:
-        for path, text in (("schedule.startAt", schedule.start_at), ("schedule.endAt", schedule.end_at)):
+        for path, text, moment in (
+            ("schedule.startAt", schedule.start_at, schedule.start),
+            ("schedule.endAt", schedule.end_at, schedule.end),
+        ):
             try:
-                if text is not None:
-                    network.time.parse_text(text, path, network.title)
+                if text is not None and moment is not None:
+                    network.time.check_moment(moment, text, path, network.title)
             except InvalidInput as problem:
                 yield from problem.issues
     if schedule.end is not None and now is not None and schedule.end <= now:

@@ -305,11 +305,10 @@ def compute_spend(settings: SpendSettings, timezone: str | None, now: datetime |
         return NO_SPEND
     if "unknown" in amounts.values():
         return UNKNOWN_SPEND
-    days = count_days(settings.start, settings.end, timezone, now)
     daily, lifetime = amounts.get("daily"), amounts.get("lifetime")
     if daily is None:
         return Spend(lifetime or 0, lifetime or 0)
-    total = _multiply_amount(daily, days)
+    total = _multiply_amount(daily, count_days(settings.start, settings.end, timezone, now))
     return Spend(daily, total) if lifetime is None else Spend(_lower(daily, lifetime), _lower(total, lifetime))
 
 

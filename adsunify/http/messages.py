@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping
 from typing import Literal, TypeVar
 from urllib.parse import quote
@@ -93,6 +94,7 @@ class Request:
 
 
 _PERCENT_CODES = {code: quote(chr(code), safe="") for code in range(128)}
+_find_reserved = re.compile(r"[^A-Za-z0-9_.~-]").search
 
 
 def build_request_url(request: Request) -> str:
@@ -112,9 +114,9 @@ def build_url(url: str, path: Mapping[str, str], query: Mapping[str, str], query
 
 
 def _percent_encode(text_: str) -> str:
-    if not text_.isascii():
-        return quote(text_, safe="")
-    return text_ if text_.isalnum() else text_.translate(_PERCENT_CODES)
+    if _find_reserved(text_) is None:
+        return text_
+    return text_.translate(_PERCENT_CODES) if text_.isascii() else quote(text_, safe="")
 
 
 @frozen

@@ -38,7 +38,6 @@ _STYLE_PARTS: dict[InstantStyle, tuple[str, str]] = {  # the separator of date a
 
 FractionDigits = Literal[0, 3]
 _FINER_SEARCHES = {0: re.compile(r"\.0*[1-9]").search, 3: re.compile(r"\.[0-9]{3}0*[1-9]").search}
-_PRECISION_NAMES = {0: "whole seconds", 3: "whole milliseconds"}
 
 # Names in the machine's tz database that are not places: the machine's zone, no zone, and zones with leap seconds.
 _NON_GEOGRAPHIC_ZONES = ("localtime", "posixrules", "Factory", "posix/", "right/")
@@ -62,20 +61,6 @@ def parse_instant(text: str, path: str = "startAt") -> datetime:
     if _match_any_date(text):
         raise invalid_input(path, "no_such_date", "must be a date that the calendar has, in the years 1000 to 8999.")
     raise invalid_input(path, "malformed", f"must be {INSTANT_FORM}.")
-
-
-def parse_instant_exact(text: str, path: str, network: str, digits: FractionDigits = 0) -> datetime:
-    """Parse an instant for a network that stores ``digits`` fraction digits of a second.
-
-    ``network`` is the network's title, for the message. Nothing is rounded.
-
-    Raises:
-        InvalidInput: as :func:`parse_instant`, or ``over_precision`` if the instant has more digits.
-    """
-    moment = parse_instant(text, path)
-    if is_finer(text, digits):
-        raise invalid_input(path, "over_precision", f"{network} counts {_PRECISION_NAMES[digits]}; nothing is rounded.")
-    return moment
 
 
 def format_utc(moment: datetime, style: InstantStyle = "zulu") -> str:

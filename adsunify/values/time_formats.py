@@ -8,8 +8,10 @@ from datetime import UTC, datetime, timedelta
 from attrs import frozen
 
 from adsunify.errors import InvalidInput, invalid_input
-from adsunify.values.dates import FractionDigits, format_utc, parse_instant, parse_instant_exact
+from adsunify.values.dates import FractionDigits, format_utc, is_finer, parse_instant
 from adsunify.values.exact_json import Json
+
+_PRECISION_NAMES: dict[FractionDigits, str] = {0: "whole seconds", 3: "whole milliseconds"}
 
 
 @frozen(eq=False)
@@ -34,16 +36,27 @@ class TimeFormat:
         """Parse the ISO 8601 text of a caller.
 
         Raises:
-            InvalidInput: as :func:`~adsunify.values.dates.parse_instant`; ``over_precision`` if the instant has more
-                digits than the network stores; ``out_of_range`` if it is outside of ``years``.
+            InvalidInput: as :func:`~adsunify.values.dates.parse_instant`, or as :meth:`check_moment`.
         """
-        moment = parse_instant_exact(text, path, network, self.digits)
+        moment = parse_instant(text, path)
+        self.check_moment(moment, text, path, network)
+        return moment
+
+    def check_moment(self, moment: datetime, text: str, path: str, network: str) -> None:
+        """Check that the network stores an instant exactly. ``text`` is the ISO 8601 text of the instant.
+
+        Raises:
+            InvalidInput: ``over_precision`` if the text has more digits than the network stores; ``out_of_range`` if
+                the instant is outside of ``years``.
+        """
+        if is_finer(text, self.digits):
+            message = f"{network} counts {_PRECISION_NAMES[self.digits]}; nothing is rounded."
+            raise invalid_input(path, "over_precision", message)
         if self.years is not None:
             first, end = (datetime(year, 1, 1, tzinfo=UTC) for year in self.years)
             if not first <= moment <= end:
                 message = f"{network} takes instants of the years {self.years[0]} to {self.years[1] - 1}."
                 raise invalid_input(path, "out_of_range", message)
-        return moment
 
     def format_for_people(self, value: Json) -> str | None:
         """Return a native value as ISO 8601 text in UTC; None if it is not an instant."""

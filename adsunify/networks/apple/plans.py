@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from attrs import evolve
 
@@ -48,6 +48,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS)
 
 
+@cache
 def _bind_parent(level: Level, entity: str = "/body") -> Binding:
     """Bind the ID of a parent that an earlier step creates, as a number, into an entity of the request."""
     return Binding(f"{entity}{level.parent}", level.parent_kind, ID_OUTPUT, cast="integer")

@@ -115,11 +115,11 @@ def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
 def _find_dimension_error(name: str, value: Json) -> str | None:
     if name not in DIMENSIONS:
         return f"its targeting has no member {name[:60]}; it has {', '.join(DIMENSIONS)}"
-    if not isinstance(value, Mapping) or not value or not set(value) <= {INCLUDE, EXCLUDE}:
+    if not isinstance(value, dict) or not value or not value.keys() <= {INCLUDE, EXCLUDE}:
         return f"{name} is an object of the lists {INCLUDE} and {EXCLUDE}"
     fits, form = DIMENSIONS[name]
     for values in value.values():
-        if not isinstance(values, list) or not all(isinstance(item, str) and fits(item) for item in values):
+        if not isinstance(values, list) or not {str}.issuperset(map(type, values)) or not all(map(fits, values)):
             return f"{name} lists {form}"
     if name == "daypart" and EXCLUDE in value:
         return f"daypart takes {INCLUDE} only"

@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from adsunify.errors import InvalidInput
 from adsunify.values import dates
 from adsunify.values.dates import (
-    FractionDigits,
     format_utc,
     get_midnight,
     get_timezone,
     parse_instant,
-    parse_instant_exact,
     split_date_range,
     to_local_days,
 )
@@ -188,24 +186,3 @@ def test_windows_cover_each_day_once(start, length, days):
     assert covered == [start + timedelta(days=step) for step in range(length + 1)]
     assert all((last - first).days < days for first, last in pieces)
     assert len(pieces) == -(-max(0, length + 1) // days)
-
-
-@pytest.mark.parametrize(
-    ("text", "digits", "fits"),
-    [
-        ("2027-03-01T08:00:00Z", 0, True),
-        ("2027-03-01T08:00:00.000000000+01:00", 0, True),
-        ("2027-03-01T08:00:00.5Z", 0, False),
-        ("2027-03-01T08:00:00.000000001Z", 0, False),
-        ("2027-03-01T08:00:00.123Z", 3, True),
-        ("2027-03-01T08:00:00.12300Z", 3, True),
-        ("2027-03-01T08:00:00.1230001Z", 3, False),
-    ],
-)
-def test_what_a_network_cannot_hold_is_not_cut_off(text: str, digits: FractionDigits, fits: bool) -> None:
-    if fits:
-        assert parse_instant_exact(text, "startAt", "Network", digits) == parse_instant(text)
-        return
-    with pytest.raises(InvalidInput) as problem:
-        parse_instant_exact(text, "startAt", "Network", digits)
-    assert [(issue.path, issue.code) for issue in problem.value.issues] == [("startAt", "over_precision")]

@@ -9,7 +9,8 @@ import pytest
 
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from adsunify.values.time_formats import UNIX_MILLISECONDS, UNIX_SECONDS, parse_iso_time
+from adsunify.values.dates import parse_instant
+from adsunify.values.time_formats import UNIX_MILLISECONDS, UNIX_SECONDS, TimeFormat, parse_iso_time
 
 MOMENT = datetime(2027, 3, 1, 8, tzinfo=UTC)
 TIMED = [code for code in ADAPTER_PACKAGES if get_adapter(code).network.time is not None]
@@ -71,3 +72,24 @@ def test_an_instant_outside_of_a_networks_years_is_refused(year: int, fits: bool
     with pytest.raises(InvalidInput) as refused:
         time.parse_text(f"{year}-06-01T00:00:00Z", "startAt", "Network")
     assert [issue.code for issue in refused.value.issues] == ["out_of_range"]
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "fits"),
+    [
+        ("2027-03-01T08:00:00Z", UNIX_SECONDS, True),
+        ("2027-03-01T08:00:00.000000000+01:00", UNIX_SECONDS, True),
+        ("2027-03-01T08:00:00.5Z", UNIX_SECONDS, False),
+        ("2027-03-01T08:00:00.000000001Z", UNIX_SECONDS, False),
+        ("2027-03-01T08:00:00.123Z", UNIX_MILLISECONDS, True),
+        ("2027-03-01T08:00:00.12300Z", UNIX_MILLISECONDS, True),
+        ("2027-03-01T08:00:00.1230001Z", UNIX_MILLISECONDS, False),
+    ],
+)
+def test_what_a_network_cannot_hold_is_not_cut_off(text: str, time: TimeFormat, fits: bool) -> None:
+    if fits:
+        assert time.parse_text(text, "startAt", "Network") == parse_instant(text)
+        return
+    with pytest.raises(InvalidInput) as problem:
+        time.parse_text(text, "startAt", "Network")
+    assert [(issue.path, issue.code) for issue in problem.value.issues] == [("startAt", "over_precision")]
