@@ -71,3 +71,17 @@ async def test_nothing_is_created_below_a_deleted_entity(server: Served, network
     else:
         assert await server.admin.refused("POST", at(server, network, kind), body) == {("parentId", "deleted")}
     assert server.networks.writes() == writes
+
+
+@child_levels
+async def test_a_tree_shows_no_entity_without_its_parent(server: Served, network: str, kind: str) -> None:
+    """Lists choose by an entity's own status, and a parent that they leave out can be read by its id."""
+    nodes = await create_campaign(server, network)
+    parent = next(one for one in nodes.values() if one["id"] == nodes[kind]["parentId"])
+    shown = await delete_entity(server, network, parent["kind"], parent)
+    tree = (await server.admin.get(f"/accounts/{server.accounts[network]}/tree"))["nodes"]
+    assert {one["parentId"] for one in tree} - {None} <= {one["id"] for one in tree}
+    listed = await server.admin.get(at(server, network, kind))
+    if any(one["id"] == nodes[kind]["id"] for one in listed) and shown is not None:
+        found = await server.admin.get(at(server, network, parent["kind"], parent["id"]))
+        assert found["status"] == shown["status"]
