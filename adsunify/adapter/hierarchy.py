@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from attrs import evolve, field, frozen
 
 from adsunify.adapter.account import Account
-from adsunify.adapter.flows import MAX_PAGES, fetch_response
+from adsunify.adapter.flows import MAX_PAGES, fetch_pages, fetch_response
 from adsunify.adapter.network import Extra, Level, Network, get_level, read_cell, read_native_status, unify_status
 from adsunify.errors import (
     InvalidInput,
@@ -172,6 +172,27 @@ def drop_orphans(nodes: Iterable[ParsedEntity]) -> tuple[ParsedEntity, ...]:
     return tuple(connected)
 
 
+def fetch_tree(
+    network: Network,
+    build_request: Callable[[Level], Request],
+    following: Callable[[Request, Response], Request | None],
+    parse_entities: Callable[[Level, Response], Iterable[ParsedEntity]],
+) -> Flow[EntityTree]:
+    """Fetch all pages of all levels.
+
+    Args:
+        network: the tables of the network.
+        build_request: builds the request of the first page of a level.
+        following: builds the request of the next page from a request and its response; None at the end.
+        parse_entities: parses a page of a level.
+    """
+    nodes: list[ParsedEntity] = []
+    for level in network.levels:
+        for response in (yield from fetch_pages(network, build_request(level), following)):
+            nodes += parse_entities(level, response)
+    return EntityTree(drop_orphans(nodes))
+
+
 # -- ownership of entities ----------------------------------------------------------------------------------------
 
 
@@ -285,6 +306,12 @@ def check_query(network: Network, kind: str, query: ListQuery) -> Level:
     if issues:
         raise InvalidInput(issues)
     return level
+
+
+def is_listed(level: Level, query: ListQuery, entity: ParsedEntity) -> bool:
+    """Return whether a list has the entity. Without a status it leaves out ``Level.hidden_statuses``."""
+    is_hidden = query.status is None and entity.native_status in level.hidden_statuses
+    return query.has_match(entity) and not is_hidden
 
 
 def fetch_entity_page(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
+from typing import Any
 
 from attrs import evolve
 
@@ -183,20 +184,31 @@ def targeting_members(
     ]
 
 
-def json_reader(native: str, *, shows_empty: bool = True) -> Callable[[NativeEntity, Account], Json]:
-    """Make the ``read`` of a setting that shows an object or a list as JSON text, or as no value if it is empty."""
+def json_setting(
+    level: Kind,
+    field: str,
+    native: str,
+    is_valid: Callable[[Json], bool],
+    form: str,
+    *,
+    shows_empty: bool = True,
+    **cells: Any,
+) -> Setting:
+    """Build the setting of an object or a list that is shown and given as JSON text.
+
+    Args:
+        level: the level.
+        field: the name of the field.
+        native: the pointer to the object or the list.
+        is_valid: whether an edit may set this value. It may raise InvalidInput with a reason of its own.
+        form: describes the accepted text.
+        shows_empty: an empty object or list is shown as JSON text, and not as no value.
+        cells: other members of the row.
+    """
 
     def read(entity: NativeEntity, account: Account) -> Json:
         value = get_value(entity, native)
         return dumps(value) if value or (shows_empty and value is not None) else None
-
-    return read
-
-
-def json_writer(
-    field: str, native: str, is_valid: Callable[[Json], bool], form: str
-) -> Callable[[Json, NativeEntity, Account], Mapping[str, Json]]:
-    """Make the ``write`` of a setting that is given as JSON text. ``form`` describes the accepted text."""
 
     def write(text: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
         if text is None:  # it clears the field
@@ -209,7 +221,7 @@ def json_writer(
             raise invalid_input(f"fields.{field}", "invalid", f"{field} is the JSON text of {form}.")
         return {native: value}
 
-    return write
+    return Setting(level, field, native, read=read, write=write, **cells)
 
 
 def _get_minimum(setting: Setting, native: Mapping[str, Json], account: Account) -> str:

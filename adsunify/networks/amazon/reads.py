@@ -12,16 +12,8 @@ from attrs import evolve, frozen
 from adsunify.adapter import catalogs, hierarchy
 from adsunify.adapter.account import Account
 from adsunify.adapter.error_rules import find_read_error
-from adsunify.adapter.flows import fetch_pages, fetch_response
-from adsunify.adapter.hierarchy import (
-    DiscoveredAccount,
-    EntityPage,
-    EntityTree,
-    ListQuery,
-    ParsedEntity,
-    check_query,
-    drop_orphans,
-)
+from adsunify.adapter.flows import fetch_response
+from adsunify.adapter.hierarchy import DiscoveredAccount, EntityPage, EntityTree, ListQuery, ParsedEntity, check_query
 from adsunify.adapter.insights import Coverage, DatedValues, DateRange, Insights, PendingReport
 from adsunify.adapter.metrics import Metric
 from adsunify.adapter.network import Level, get_level
@@ -52,7 +44,7 @@ from .native import (
     get_profile_name,
     parse_next_cursor,
 )
-from .tables import LEVELS, LIVE_STATUSES, METRICS, NETWORK, SEARCHABLE_KINDS, STATUS_FILTERS, VENDOR_METRICS
+from .tables import LIVE_STATUSES, METRICS, NETWORK, SEARCHABLE_KINDS, STATUS_FILTERS, VENDOR_METRICS
 
 MIN_PAGE_SIZE = 10  # unverified: the smallest page; one client documents 10 to 100
 KDP_AUTHOR = "KDP_AUTHOR"
@@ -116,22 +108,18 @@ def _build_next_request(request: Request, response: Response) -> Request | None:
     return None if token is None else evolve(request, body={**request.body, "nextToken": token})
 
 
+def _parse_entities(level: Level, response: Response) -> tuple[ParsedEntity, ...]:
+    natives = get_objects(response.body, f"/{get_collection_member(level)}")
+    return tuple(hierarchy.parse_entity(level, native) for native in natives)
+
+
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Read all entities that are not archived."""
-    nodes: list[ParsedEntity] = []
-    for level in LEVELS:
-        for response in (
-            yield from fetch_pages(
-                NETWORK,
-                build_level_list_request(account, level, _build_status_filter(*LIVE_STATUSES)),
-                _build_next_request,
-            )
-        ):
-            nodes.extend(
-                hierarchy.parse_entity(level, native)
-                for native in get_objects(response.body, f"/{get_collection_member(level)}")
-            )
-    return EntityTree(drop_orphans(nodes))
+
+    def build_request(level: Level) -> Request:
+        return build_level_list_request(account, level, _build_status_filter(*LIVE_STATUSES))
+
+    return hierarchy.fetch_tree(NETWORK, build_request, _build_next_request, _parse_entities)
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
@@ -155,11 +143,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
     problem = find_read_error(NETWORK, response)
     if problem is not None:
         raise problem
-    entities = tuple(
-        hierarchy.parse_entity(level, native)
-        for native in get_objects(response.body, f"/{get_collection_member(level)}")
-    )
-    return EntityPage(entities, parse_next_cursor(response))
+    return EntityPage(_parse_entities(level, response), parse_next_cursor(response))
 
 
 def _fetch_listed_entity(account: Account, level: Level, entity_id: str) -> Flow[ParsedEntity]:
@@ -168,8 +152,7 @@ def _fetch_listed_entity(account: Account, level: Level, entity_id: str) -> Flow
         "includeExtendedDataFields": True,
     }
     response = yield from fetch_response(NETWORK, build_level_list_request(account, level, body))
-    for native in get_objects(response.body, f"/{get_collection_member(level)}"):
-        entity = hierarchy.parse_entity(level, native)
+    for entity in _parse_entities(level, response):
         if entity.id == entity_id:
             return entity
     raise ProviderNotFound(f"Amazon Ads has no {level.native} {entity_id} in this profile.")

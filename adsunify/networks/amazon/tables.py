@@ -20,16 +20,7 @@ from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.brief_checks import check_start_is_midnight, deny_political_ads
 from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Input, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
-from adsunify.adapter.network import (
-    Catalog,
-    ErrorRule,
-    Extra,
-    Level,
-    Network,
-    PayloadRules,
-    Template,
-    project_sunset,
-)
+from adsunify.adapter.network import Catalog, ErrorRule, Extra, Level, Network, PayloadRules, Template, project_sunset
 from adsunify.errors import InvalidInput, Issue
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief

@@ -23,14 +23,7 @@ from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
 from adsunify.values.base64url import encode_base64url
 from adsunify.values.exact_json import Json, dumps_bytes
-from adsunify.values.json_pointer import (
-    get_objects,
-    get_text,
-    get_value,
-    parse_id,
-    require_object,
-    require_objects,
-)
+from adsunify.values.json_pointer import get_objects, get_text, get_value, parse_id, require_object, require_objects
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey

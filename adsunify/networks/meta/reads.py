@@ -20,7 +20,6 @@ from adsunify.adapter.hierarchy import (
     ListQuery,
     ParsedEntity,
     check_query,
-    drop_orphans,
     fetch_lineage,
     parse_account,
 )
@@ -29,7 +28,7 @@ from adsunify.adapter.network import Level
 from adsunify.adapter.oauth import Credentials, OAuthClient, add_bearer_token, can_sign
 from adsunify.adapter.reports import parse_report_rows
 from adsunify.errors import NativeErrorDetails, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.http.messages import Flow, Request, RequestKind
+from adsunify.http.messages import Flow, Request, RequestKind, Response
 from adsunify.values.dates import get_timezone
 from adsunify.values.exact_json import Json, dumps
 from adsunify.values.json_pointer import get_text, get_value, require_id, require_value
@@ -40,9 +39,8 @@ from .tables import METRICS, NETWORK
 TOKEN_URL = f"{meta.API_URL}/oauth/access_token"
 
 
-_fetch_rows = partial(
-    fetch_rows, NETWORK, following=next_page_builder("after", meta.parse_next_cursor), parse=meta.parse_rows
-)
+_build_next_request = next_page_builder("after", meta.parse_next_cursor)
+_fetch_rows = partial(fetch_rows, NETWORK, following=_build_next_request, parse=meta.parse_rows)
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -117,15 +115,19 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
+def _parse_entities(level: Level, response: Response) -> tuple[ParsedEntity, ...]:
+    return tuple(hierarchy.parse_entity(level, row) for row in meta.parse_rows(response))
+
+
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad sets and ads, each to its last page."""
-    nodes: list[ParsedEntity] = []
-    for level in NETWORK.levels:
+
+    def build_request(level: Level) -> Request:
         fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [level.parent.removeprefix("/")])])
         query = meta.build_fields_query(fields, meta.PAGE_SIZE, None)
-        rows = yield from _fetch_rows(meta.build_edge_request(account.native_id, level.path, query))
-        nodes.extend(hierarchy.parse_entity(level, row) for row in rows)
-    return EntityTree(drop_orphans(nodes))
+        return meta.build_edge_request(account.native_id, level.path, query)
+
+    return hierarchy.fetch_tree(NETWORK, build_request, _build_next_request, _parse_entities)
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
@@ -138,8 +140,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         page_query["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
     request = meta.build_edge_request(query.parent_id or account.native_id, level.path, page_query)
     response = yield from fetch_response(NETWORK, request)
-    entities = tuple(hierarchy.parse_entity(level, row) for row in meta.parse_rows(response))
-    return EntityPage(entities, meta.parse_next_cursor(response))
+    return EntityPage(_parse_entities(level, response), meta.parse_next_cursor(response))
 
 
 def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEntity]:

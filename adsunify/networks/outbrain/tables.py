@@ -11,7 +11,7 @@ Sources: see ``native``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
@@ -204,8 +204,6 @@ FORMATS = (
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
-
-RowsParser = Callable[[Response], Sequence[Mapping[str, Json]]]
 
 
 def _build_places_request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:

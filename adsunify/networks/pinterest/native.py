@@ -25,13 +25,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.plans.records import Step
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import (
-    find_values,
-    get_text,
-    get_value,
-    parse_id,
-    require_objects,
-)
+from adsunify.values.json_pointer import find_values, get_text, get_value, parse_id, require_objects
 from adsunify.values.time_formats import UNIX_SECONDS
 
 CODE = "pinterest"
@@ -115,7 +109,6 @@ PASSING_FAULT_CODE = "12"  # unverified: with the status 400, a fault of Pintere
 
 match_digits = re.compile(r"[0-9]+").fullmatch
 _find_wait = re.compile(r"[Rr]etry after ([0-9]{1,6}) second").search
-_find_fraction = re.compile(r"\.0*[1-9]").search
 
 
 # -- money and time -----------------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.adapter.settings import (
     add_common_lock,
     first_lock,
-    json_reader,
-    json_writer,
+    json_setting,
     locked_settings,
     start_lock,
     targeting_members,
@@ -123,24 +122,19 @@ def _is_tracking(tracking: Json) -> bool:
     )
 
 
-_write_tracking = json_writer(
-    *("trackingUrls", "/tracking_urls", _is_tracking),
-    f'an object such as {{"click": ["https://..."]}}, with the members {", ".join(pinterest.TRACKED_EVENTS)}, up to '
-    f"{pinterest.MAX_TRACKING_URLS} addresses each, of up to {pinterest.MAX_TRACKING_URL_LENGTH} characters",
-)
-
-
 # -- the table ----------------------------------------------------------------------------------------------------
 
 PIN_CONTENT_REASON = "content belongs to the Pin"
 _tracking_setting = partial(
-    Setting,
+    json_setting,
     field="trackingUrls",
     native="/tracking_urls",
+    is_valid=_is_tracking,
+    form=f'an object such as {{"click": ["https://..."]}}, with the members {", ".join(pinterest.TRACKED_EVENTS)}, '
+    f"up to {pinterest.MAX_TRACKING_URLS} addresses each, of up to {pinterest.MAX_TRACKING_URL_LENGTH} characters",
+    shows_empty=False,
     can_clear=True,
     cleared={},
-    read=json_reader("/tracking_urls", shows_empty=False),
-    write=_write_tracking,
     note="trackingUrls is the JSON text of an object: event to addresses.",
 )
 SETTINGS = add_common_lock(

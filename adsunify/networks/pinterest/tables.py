@@ -22,16 +22,7 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
 from adsunify.adapter.formats import Format, Goal, Input, Period, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
-from adsunify.adapter.network import (
-    Catalog,
-    ErrorRule,
-    Extra,
-    Level,
-    Network,
-    PayloadRules,
-    Template,
-    project_sunset,
-)
+from adsunify.adapter.network import Catalog, ErrorRule, Extra, Level, Network, PayloadRules, Template, project_sunset
 from adsunify.errors import Issue, ProviderNotFound
 from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief

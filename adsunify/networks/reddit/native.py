@@ -60,7 +60,6 @@ DAILY_SPEND, LIFETIME_SPEND = "DAILY_SPEND", "LIFETIME_SPEND"
 CAMPAIGN_BUDGET_FLAG = "is_campaign_budget_optimization"  # true if the campaign holds budget, bid, schedule and pixel
 UTC_TIMEZONE = "Etc/UTC"  # the time zone of an account without one
 TRACKER_TYPES = ("CLICK", "VIEW")
-QUEUED, PROCESSING = "QUEUED", "PROCESSING"
 
 MIN_NAME_LENGTH, MAX_NAME_LENGTH = 3, 500
 MAX_URL_LENGTH = 5000
@@ -70,7 +69,6 @@ SETTLING_HOURS = 6
 
 _match_id = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 _match_post_id = re.compile(r"t3_[^\s/]+").fullmatch
-_find_fraction = re.compile(r"\.0*[1-9]").search
 
 
 # Members that do not change how much may be spent; budgets, bids, dates and the status are computed (PayloadRules).
@@ -161,17 +159,13 @@ def with_cursor(request: Request, cursor: str | None) -> Request:
         return request
     if not _is_api_url(cursor) or urlsplit(cursor).path != urlsplit(build_request_url(request)).path:
         raise invalid_input("cursor", "malformed", "This is no cursor of this list.")
-    return _with_url(request, cursor)
-
-
-def _with_url(request: Request, address: str) -> Request:
-    return evolve(request, url=address, path={}, query={})
+    return evolve(request, url=cursor, path={}, query={})
 
 
 def build_next_request(request: Request, response: Response) -> Request | None:
     """Build the request of the next page; a POST sends its body again."""
     url = parse_next_cursor(response)
-    return None if url is None else _with_url(request, url)
+    return None if url is None else evolve(request, url=url, path={}, query={})
 
 
 MAX_ERROR_FIELDS, MAX_ERROR_LENGTH = 5, 300  # of an error message, which may list every value of an enum

@@ -19,9 +19,9 @@ from adsunify.adapter.hierarchy import (
     ListQuery,
     ParsedEntity,
     check_query,
-    drop_orphans,
     fetch_entity_page,
     fetch_lineage,
+    is_listed,
     parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights
@@ -34,16 +34,11 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, require_id, require_object, require_objects
 
 from . import native as reddit
-from .tables import AD, LEVELS, METRICS, NETWORK
+from .tables import AD, METRICS, NETWORK
 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 _fetch_rows = partial(fetch_rows, NETWORK, following=reddit.build_next_request, parse=reddit.parse_rows)
-
-
-def _parse_account(row: Mapping[str, Json]) -> DiscoveredAccount:
-    timezone = get_text(row, "/time_zone_id") or reddit.UTC_TIMEZONE
-    return parse_account(NETWORK, row, timezone, get_text(row, "/admin_approval"))
 
 
 def _fetch_business_accounts(business: str) -> Flow[list[Mapping[str, Json]]]:
@@ -62,7 +57,8 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
     accounts: dict[str, DiscoveredAccount] = {}
     for business in (yield from _fetch_rows(reddit.build_get_request("me/businesses"))):
         for row in (yield from _fetch_business_accounts(require_id(business, "/id", "business"))):
-            account = _parse_account(row)
+            timezone = get_text(row, "/time_zone_id") or reddit.UTC_TIMEZONE
+            account = parse_account(NETWORK, row, timezone, get_text(row, "/admin_approval"))
             accounts.setdefault(account.native_id, account)
     return list(accounts.values())
 
@@ -77,40 +73,36 @@ def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
     return entity
 
 
-def fetch_tree(account: Account) -> Flow[EntityTree]:
-    """Read campaigns, ad groups and ads, each to the last page."""
-    nodes: list[ParsedEntity] = []
-    for level in LEVELS:
-        request = reddit.build_account_get_request(account, level.path, **{"page.size": str(reddit.MAX_PAGE_SIZE)})
-        nodes += [_parse_entity(level, row) for row in (yield from _fetch_rows(request))]
-    return EntityTree(drop_orphans(nodes))
+def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
+    return [_parse_entity(level, row) for row in reddit.parse_rows(response)]
 
 
-def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
-    """Read one page of a level. A search reads further pages until one has a match.
-
-    Reddit filters by parent, and ads by status. This function applies other filters.
-    """
-    level = check_query(NETWORK, kind, query)
+def _build_list_request(account: Account, level: Level, query: ListQuery) -> Request:
+    """Build the request of a list. Reddit filters by parent, and ads by status; :func:`list_entities` does the rest."""
     filters = {"page.size": str(query.limit)}
     if query.parent_id is not None:
         filters[level.parent.removeprefix("/")] = query.parent_id
     if query.status is not None and level is AD:
         filters["configured_status"] = query.status
+    return reddit.build_account_get_request(account, level.path, **filters)
+
+
+def fetch_tree(account: Account) -> Flow[EntityTree]:
+    """Read campaigns, ad groups and ads, each to the last page."""
+    build_request = partial(_build_list_request, account, query=ListQuery(reddit.MAX_PAGE_SIZE))
+    return hierarchy.fetch_tree(NETWORK, build_request, reddit.build_next_request, _parse_entities)
+
+
+def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
+    """Read one page of a level. A search reads further pages until one has a match."""
+    level = check_query(NETWORK, kind, query)
 
     def parse_page(response: Response) -> EntityPage:
-        entities = (_parse_entity(level, row) for row in reddit.parse_rows(response))
-        matches = tuple(entity for entity in entities if _is_match(entity, query))
-        return EntityPage(matches, reddit.parse_next_cursor(response))
+        matches = (entity for entity in _parse_entities(level, response) if is_listed(level, query, entity))
+        return EntityPage(tuple(matches), reddit.parse_next_cursor(response))
 
-    request = reddit.with_cursor(reddit.build_account_get_request(account, level.path, **filters), query.cursor)
+    request = reddit.with_cursor(_build_list_request(account, level, query), query.cursor)
     return (yield from fetch_entity_page(NETWORK, request, reddit.build_next_request, parse_page))
-
-
-def _is_match(entity: ParsedEntity, query: ListQuery) -> bool:
-    """Return whether the entity matches the query. Without a status, archived and deleted entities do not."""
-    is_hidden = query.status is None and entity.native_status in reddit.CLOSED_STATUSES
-    return query.has_match(entity) and not is_hidden
 
 
 def _fetch_level_entity(level: Level, entity_id: str) -> Flow[ParsedEntity]:

@@ -10,14 +10,7 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import (
-    add_common_lock,
-    first_lock,
-    json_reader,
-    json_writer,
-    locked_settings,
-    start_lock,
-)
+from adsunify.adapter.settings import add_common_lock, first_lock, json_setting, locked_settings, start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import find_web_url_error, is_web_address
 from adsunify.plans.records import Kind
@@ -95,31 +88,17 @@ def _is_parameter(pair: Json) -> bool:
     return set(pair) == {"name", "value"} and all(isinstance(value, str) for value in pair.values())
 
 
+def _are_parameters(pairs: Json) -> bool:
+    are_pairs = _list_test(_is_parameter)(pairs)
+    if are_pairs and len(pairs) > reddit.MAX_PARAMETERS:
+        message = f"Reddit takes at most {reddit.MAX_PARAMETERS} query parameters."
+        raise invalid_input("fields.clickUrlQueryParameters", "too_long", message)
+    return are_pairs
+
+
 def _is_tracker(tracker: Json) -> bool:
     is_complete = set(tracker) == {"type", "url"} and tracker["type"] in reddit.TRACKER_TYPES
     return is_complete and isinstance(tracker["url"], str) and is_web_address(tracker["url"])
-
-
-_write_windows = json_writer(
-    *("dayparting", "/schedule", _list_test(_is_window)),
-    'weekly windows such as [{"start_day": 1, "start_hour": 8, "end_day": 1, "end_hour": 20}]; day 0 is Sunday',
-)
-_write_trackers = json_writer(
-    *("eventTrackers", "/event_trackers", _list_test(_is_tracker)),
-    'a list such as [{"type": "CLICK", "url": "https://..."}], of the types CLICK and VIEW',
-)
-_write_parameter_pairs = json_writer(
-    *("clickUrlQueryParameters", "/click_url_query_parameters", _list_test(_is_parameter)),
-    f'at most {reddit.MAX_PARAMETERS} pairs such as [{{"name": "utm_source", "value": "reddit"}}]',
-)
-
-
-def _write_parameters(value: Json, entity: NativeEntity, account: Account) -> Mapping[str, Json]:
-    members = _write_parameter_pairs(value, entity, account)
-    if len(members["/click_url_query_parameters"]) > reddit.MAX_PARAMETERS:
-        message = f"Reddit takes at most {reddit.MAX_PARAMETERS} query parameters."
-        raise invalid_input("fields.clickUrlQueryParameters", "too_long", message)
-    return members
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -162,12 +141,11 @@ SETTINGS = add_common_lock(
     Setting("adGroup", "bid", "/bid_value", "money", lock=first_lock(_lock_if_on_campaign, _lock_bid)),
     Setting("adGroup", "startAt", "/start_time", "instant", lock=first_lock(_lock_if_on_campaign, _lock_after_start)),
     Setting("adGroup", "endAt", "/end_time", "instant", can_clear=True, lock=_lock_if_on_campaign),
-    Setting(
-        *("adGroup", "dayparting", "/schedule"),
+    json_setting(
+        *("adGroup", "dayparting", "/schedule", _list_test(_is_window)),
+        'weekly windows such as [{"start_day": 1, "start_hour": 8, "end_day": 1, "end_hour": 20}]; day 0 is Sunday',
         can_clear=True,
         lock=_lock_if_on_campaign,
-        read=json_reader("/schedule"),
-        write=_write_windows,
         note="dayparting is the JSON text of weekly windows; day 0 is Sunday.",
     ),
     Setting("adGroup", "pixelId", "/conversion_pixel_id", lock=_lock_if_on_campaign),
@@ -182,16 +160,14 @@ SETTINGS = add_common_lock(
         find_error=find_web_url_error,
         note="An ad over a post of the type TEXT cannot have a url.",
     ),
-    Setting(
-        *("ad", "clickUrlQueryParameters", "/click_url_query_parameters"),
-        read=json_reader("/click_url_query_parameters"),
-        write=_write_parameters,
+    json_setting(
+        *("ad", "clickUrlQueryParameters", "/click_url_query_parameters", _are_parameters),
+        f'at most {reddit.MAX_PARAMETERS} pairs such as [{{"name": "utm_source", "value": "reddit"}}]',
         note="clickUrlQueryParameters is the JSON text of a list of names and values.",
     ),
-    Setting(
-        *("ad", "eventTrackers", "/event_trackers"),
-        read=json_reader("/event_trackers"),
-        write=_write_trackers,
+    json_setting(
+        *("ad", "eventTrackers", "/event_trackers", _list_test(_is_tracker)),
+        'a list such as [{"type": "CLICK", "url": "https://..."}], of the types CLICK and VIEW',
         note="eventTrackers is the JSON text of a list; Reddit takes approved measurement providers only.",
     ),
     Setting("ad", "previewExpiry", "/preview_expiry", "instant"),

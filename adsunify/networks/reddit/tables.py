@@ -18,7 +18,7 @@ from functools import partial
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.brief_checks import deny_political_ads
-from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Goal, Input, refused_inputs
+from adsunify.adapter.formats import CONTENT_MEMBERS, Format, Input, refused_inputs
 from adsunify.adapter.metrics import History, Metric, ReportLevel
 from adsunify.adapter.network import (
     Catalog,
@@ -124,7 +124,6 @@ LEVELS = (CAMPAIGN, AD_GROUP, AD)
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-GOALS: tuple[Goal, ...] = ("traffic",)
 # unverified: whether a bid per click has to be between 3.50 and 100 USD, so the range is not checked.
 BID_MEANINGS = "the most that a click may cost"
 NO_PLACES_REASON = "Reddit is targeted natively: use targeting.native.geolocations"
@@ -135,8 +134,8 @@ FORMATS = (
     Format(
         "existing_post",
         "Existing post",
-        GOALS,
-        ("daily",),
+        goals=("traffic",),
+        periods=("daily",),
         inputs=(
             Input("creative.existingId", "required", "a completed post, t3_...", find_error=reddit.find_post_id_error),
             *refused_inputs("creative", CONTENT_MEMBERS, "the existing post brings its own"),
@@ -202,15 +201,11 @@ CATALOGS = (
     ),
     _list_catalog("pixels", "ad_accounts/{account}/pixels"),
     _list_catalog("profiles", "ad_accounts/{account}/profiles"),
-    _list_catalog(
-        *("posts", "profiles/{suffix}/posts", {"source": "PROMOTED"}),
-        name="/headline",
-        note="posts:t2_abc, an id of profiles",
-    ),
-    _list_catalog(
-        *("structured_posts", "profiles/{suffix}/structured_posts"),
-        name="/headline",
-        note="structured_posts:t2_abc, an id of profiles",
+    *(
+        _list_catalog(
+            name, f"profiles/{{suffix}}/{name}", query, name="/headline", note=f"{name}:t2_abc, an id of profiles"
+        )
+        for name, query in (("posts", {"source": "PROMOTED"}), ("structured_posts", None))
     ),
     _list_catalog(
         *("post_job", "structured_posts/jobs/{suffix}"),

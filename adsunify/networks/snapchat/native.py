@@ -54,7 +54,6 @@ SMART_BUDGETS = "CAMPAIGN"  # pacing_level of a campaign that holds the budget o
 COLLECTION = "COLLECTION"
 SPECIAL_AD_CATEGORIES = ("HOUSING", "CREDIT", "EMPLOYMENT")
 
-MICROS = 1_000_000  # Ads API, "Monetary values": in every currency
 MIN_BUDGET = "5"  # of a daily budget, in every currency
 # unverified: a lifetime budget has no minimum.
 MIN_CAP = "20"
@@ -121,7 +120,7 @@ NEUTRAL_MEMBERS = frozenset(
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
-get_money_unit = get_micros_unit
+get_money_unit = get_micros_unit  # Ads API, "Monetary values"
 TIME = TimeFormat(parse_iso_time, partial(format_utc, style="milliseconds"), shows_milliseconds=True)
 
 

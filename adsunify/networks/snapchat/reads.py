@@ -21,7 +21,6 @@ from adsunify.adapter.hierarchy import (
     ListQuery,
     ParsedEntity,
     check_query,
-    drop_orphans,
     fetch_lineage,
     parse_account,
 )
@@ -37,7 +36,7 @@ from adsunify.values.json_pointer import find_values, get_objects, get_text, get
 
 from . import native as snap
 from .settings import PACING_LEVEL_MEMBER
-from .tables import LEVELS, METRICS, NETWORK, PLACE_CATALOGS, parse_suffix_country
+from .tables import METRICS, NETWORK, PLACE_CATALOGS, parse_suffix_country
 
 _build_next_request = next_page_builder("cursor", snap.parse_next_cursor)
 
@@ -80,12 +79,11 @@ def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad squads and ads, each to the last page."""
-    nodes: list[ParsedEntity] = []
-    for level in LEVELS:
-        request = snap.build_edge_list_request(level, "adaccounts", account.native_id, snap.MAX_PAGE_SIZE)
-        for response in (yield from fetch_pages(NETWORK, request, _build_next_request)):
-            nodes += _parse_entities(level, response)
-    return EntityTree(drop_orphans(nodes))
+
+    def build_request(level: Level) -> Request:
+        return snap.build_edge_list_request(level, "adaccounts", account.native_id, snap.MAX_PAGE_SIZE)
+
+    return hierarchy.fetch_tree(NETWORK, build_request, _build_next_request, _parse_entities)
 
 
 _match_cursor = re.compile(r"([0-9]{2,3})\.([0-9]{1,6})\.(.*)", re.DOTALL).fullmatch

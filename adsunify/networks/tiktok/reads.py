@@ -20,7 +20,6 @@ from adsunify.adapter.hierarchy import (
     EntityTree,
     ListQuery,
     ParsedEntity,
-    drop_orphans,
     parse_account,
 )
 from adsunify.adapter.insights import Coverage, DatedValues, Insights, PendingReport, find_report_range
@@ -124,16 +123,18 @@ def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
     return evolve(entity, status="deleted") if gone else entity
 
 
+def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
+    return [_parse_entity(level, row) for row in tiktok.parse_rows(response)]
+
+
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Campaigns, ad groups and ads, each to its last page; deleted ones are hidden."""
-    nodes: list[ParsedEntity] = []
-    for level in NETWORK.levels:
-        request = tiktok.build_account_get_request(
-            account, f"/{level.path}/get/", page="1", page_size=str(tiktok.PAGE_SIZE)
-        )
-        rows = yield from _fetch_rows(request)
-        nodes.extend(_parse_entity(level, row) for row in rows)
-    return EntityTree(drop_orphans(nodes))
+
+    def build_request(level: Level) -> Request:
+        page = {"page": "1", "page_size": str(tiktok.PAGE_SIZE)}
+        return tiktok.build_account_get_request(account, f"/{level.path}/get/", **page)
+
+    return hierarchy.fetch_tree(NETWORK, build_request, tiktok.build_next_request, _parse_entities)
 
 
 def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityPage]:
