@@ -182,13 +182,13 @@ def _describe_missing_entity(text: str, nodes: Sequence[Node], is_truncated: boo
     named = [candidate for candidate in candidates if text in candidate.names]
     if named:
         return f"is a name; give the id: {describe_candidates(named)}."
-    message = "names no entity of the account."
+    message = "names no entity that the tree of the account shows."
     similar = find_similar_candidates(text, candidates)
     if similar:
         return f"{message} Did you mean {describe_candidates(similar, ' or ')}?"
     if is_truncated:
         return f"{message} The account has more entities than were read; --kind looks the id up directly."
-    return f"{message} `adsunify tree` lists them."
+    return f"{message} `adsunify tree` lists them; with --kind, the id of one that it leaves out is accepted, too."
 
 
 # -- others -------------------------------------------------------------------------------------------------------

@@ -171,6 +171,15 @@ class ExposureReader:
         compute = partial(self._fetch_native_create, kind, payload, native, parent_id)
         return (yield from self._catch_failed_reads(compute, unknown))
 
+    def find_entity(self, kind: Kind, entity_id: str) -> Flow[ParsedEntity | None]:
+        """Read an entity; None if the read fails."""
+        try:
+            return (yield from self._fetch_entity(kind, entity_id))
+        except (ProviderThrottled, TokenRefused):
+            raise
+        except (ProviderError, LookupNeeded, InvalidInput):
+            return None
+
     # -- actions --------------------------------------------------------------------------------------------------
 
     def _make_unknown(self, status: str | None) -> Exposure:

@@ -109,7 +109,12 @@ async def _plan_mutation(
     try:
         return await entities.plan_mutation(service, session, mutation)
     except InvalidInput as problem:
-        return InvalidInput([Issue(path, issue.code, f"{issue.path}: {issue.message}") for issue in problem.issues])
+        return InvalidInput(
+            [
+                Issue(path, issue.code, issue.message if issue.path == "entityId" else f"{issue.path}: {issue.message}")
+                for issue in problem.issues
+            ]
+        )
     except ProviderNotFound as problem:
         issue = Issue(path, "not_found", f"{mutation.entity_id} was not found. {problem.message}")
         return ProviderNotFound(issue.message, issues=[issue])

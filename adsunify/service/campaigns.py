@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from adsunify.actor import Actor
-from adsunify.adapter import flows
+from adsunify.adapter import flows, hierarchy
 from adsunify.adapter.brief_checks import check_brief, check_partial_brief
 from adsunify.adapter.formats import Format
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
@@ -83,8 +83,14 @@ async def plan_activation(
 def _plan_activation(
     session: NetworkSession, source: preparation.ActivationSource, reader: ExposureReader
 ) -> Flow[Plan]:
-    """Plan an activation. Its exposure is that of the campaign, whose budget all its entities spend."""
+    """Plan an activation. Its exposure is that of the campaign, whose budget all its entities spend.
+
+    Raises InvalidInput ``deleted`` if the network shows that the campaign is deleted, or archived for good.
+    """
     adapter, account = session.adapter, session.native_account
+    campaign = yield from reader.find_entity("campaign", source.campaign_id)
+    if campaign is not None:
+        hierarchy.require_accepted_action(adapter.network, campaign, "activate", "sourceOperationId")
     plan = yield from adapter.plans.plan_activate(account, source.plan, source.outputs)
     return attach_exposure(plan, (yield from reader.fetch_activation("campaign", source.campaign_id)))
 

@@ -9,8 +9,8 @@ import pytest
 from adsunify.adapter.network import get_level
 from adsunify.networks.registry import get_adapter
 
-from .served import Served
-from .test_native import LEVELS, at, create_campaign, execute_operation, levels
+from .served import Served, brief
+from .test_native import LEVELS, at, create_campaign, execute_operation, levels, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 child_levels = pytest.mark.parametrize(("network", "kind"), [one for one in LEVELS if one[1] != "campaign"])
@@ -50,7 +50,9 @@ async def test_a_deleted_entity_is_not_changed(server: Served, network: str, kin
             await server.admin.problem(404, method, address, content)
             continue
         where = "entityId" if address.startswith(path) else "entityIds.0"
-        assert await server.admin.refused(method, address, content) == {(where, "deleted")}, content
+        (issue,) = (await server.admin.problem(422, method, address, content))["issues"]
+        assert (issue["path"], issue["code"]) == (where, "deleted"), content
+        assert issue["message"].startswith("The ")
     if shown is not None:
         if shown["nativeStatus"] not in get_level(get_adapter(network).network, kind).deletion_statuses:
             assert await server.admin.refused("DELETE", path) == {("entityId", "deleted")}
@@ -85,3 +87,18 @@ async def test_a_tree_shows_no_entity_without_its_parent(server: Served, network
     if any(one["id"] == nodes[kind]["id"] for one in listed) and shown is not None:
         found = await server.admin.get(at(server, network, parent["kind"], parent["id"]))
         assert found["status"] == shown["status"]
+
+
+@networks
+async def test_a_deleted_campaign_is_not_activated(server: Served, network: str) -> None:
+    """Refused when it is prepared, if the network shows that the campaign is deleted."""
+    body = {"accountId": server.accounts[network], "campaign": brief(network)}
+    source = await execute_operation(server, await server.admin.post("/create", body, 201))
+    (campaign,) = [one for one in source["created"] if one["kind"] == "campaign"]
+    shown = await delete_entity(server, network, "campaign", {"id": campaign["entityId"]})
+    activation = {"accountId": server.accounts[network], "sourceOperationId": source["id"]}
+    if shown is not None:
+        assert await server.admin.refused("POST", "/activate", activation) == {("sourceOperationId", "deleted")}
+        return
+    prepared = await server.admin.post("/activate", activation, 201)
+    assert prepared["plan"]["exposure"]["daily"] == "unknown"

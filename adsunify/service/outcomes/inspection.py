@@ -381,7 +381,8 @@ class Inspector:
             compared = self._compare(step, planned, entity)
             rows += compared
             count = sum(row.result == "different" for row in compared)
-            found.append(f"{name} differs in {count} members" if count else f"{name} agrees with the plan")
+            differences = f"differs in {count} member{'s' * (count > 1)}" if count else "agrees with the plan"
+            found.append(f"{name} {differences}")
         read = Evidence(f"what the step {step.key} wrote", self._now(), "; ".join(found)) if found else None
         return StepInspection(step, state, first, None, tuple(rows), read)
 
