@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 
 from attrs import evolve, frozen
 
@@ -330,6 +330,7 @@ def build_schedule(
     return {member: time.format(instant) for member, instant in instants if instant is not None}
 
 
+@cache
 def bind_parent(level: Level, entity: str = "/body") -> Binding:
     """Bind the ID of a parent that an earlier step creates. ``entity``: the pointer to the entity in the request."""
     return Binding(f"{entity}{level.parent}", level.parent_kind, ID_OUTPUT)

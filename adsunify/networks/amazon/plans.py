@@ -63,8 +63,12 @@ def _build_items_request(account: Account, level: Level, method: str, items: Seq
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
     """A step that creates one entity; its key is its kind."""
     request = _build_items_request(account, level, "POST", [members])
-    items = ItemBatch(f"/body/{get_collection_member(level)}", ID_OUTPUT, many=False)
-    return Step(level.kind, level.kind, does, request, bindings=bindings, items=items)
+    return Step(level.kind, level.kind, does, request, bindings=bindings, items=_get_created_items(level))
+
+
+@cache
+def _get_created_items(level: Level) -> ItemBatch:
+    return ItemBatch(f"/body/{get_collection_member(level)}", ID_OUTPUT, many=False)
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from adsunify.adapter import lifecycle
 from adsunify.adapter.account import Account
@@ -45,10 +45,16 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
     """A step that creates one entity under the parent that the members name or a binding supplies."""
     parent = members.get(snap.PARENTS[level.kind][1])
     request = _build_write_request(level, "POST", members, parent)
-    items = ItemBatch(f"/body/{level.path}", ID_OUTPUT, many=False)
+    items = _get_created_items(level)
     return Step(level.kind, level.kind, does, request, parent=parent, bindings=bindings, items=items)
 
 
+@cache
+def _get_created_items(level: Level) -> ItemBatch:
+    return ItemBatch(f"/body/{level.path}", ID_OUTPUT, many=False)
+
+
+@cache
 def _bind_parent(level: Level) -> tuple[Binding, ...]:
     """Bind the ID of a parent that an earlier step creates: in the URL and in the body."""
     _, member = snap.PARENTS[level.kind]
