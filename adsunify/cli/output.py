@@ -16,7 +16,7 @@ from rich.text import Text
 
 from adsunify.review.amounts import find_amounts
 from adsunify.review.completion import get_operation_state, read_completion
-from adsunify.review.content import describe_content
+from adsunify.review.content import Fact, describe_content
 from adsunify.review.created_entities import find_created_entities
 from adsunify.review.exposure import describe_exposure
 from adsunify.review.names import CONTROL_CHARACTERS
@@ -359,9 +359,14 @@ def operation_parts(
         yield ""
         yield activation_table(account, source)
     for subject, facts in describe_content((source or operation)["plan"]).items():
-        yield f"{subject.lower():8} {'; '.join(to_plain_text(f'{fact.text} ({fact.member})') for fact in facts)}"
+        yield f"{subject.lower():8} {'; '.join(to_plain_text(_describe_fact(fact)) for fact in facts)}"
     yield from step_lines(operation["plan"].get("steps", ()), account)
     yield from outcome_parts(operation)
+
+
+def _describe_fact(fact: Fact) -> str:
+    """Describe a value with its member, in the words of the network if only it knows what the value means."""
+    return f"{fact.text} ({fact.member})" if fact.is_plain else f"{fact.member}: {fact.text}"
 
 
 ACTIVATION_COLUMNS = (

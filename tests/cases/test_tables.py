@@ -49,6 +49,7 @@ def test_formats_goals_and_periods_are_those_of_the_contract(network: Network) -
     samples = get_samples(network.code)
     assert {one.code for one in network.formats} == samples.formats
     for one in network.formats:
+        assert one.title[0].isupper()
         assert (set(one.goals), set(one.periods)) == (samples.goals, samples.periods)
         assert set(one.bid_meanings) <= samples.goals
 

@@ -178,7 +178,7 @@ _ASIN_FORM = "the ASIN of an eligible listing"
 FORMATS = (
     Format(
         "product_ads",
-        "product ads with manual keywords",
+        "Product ads with manual keywords",
         goals=("conversions",),
         periods=("daily",),
         bid_meanings={"conversions": "maximum cost per click: the ad group's default bid and every keyword's bid"},

@@ -164,7 +164,7 @@ BID_MEANINGS = "the most that a tap may cost: of the ad group and of every keywo
 FORMATS = (
     Format(
         "custom_product_page",
-        "search-results campaign with an existing custom product-page creative",
+        "Search-results campaign with an existing custom product-page creative",
         GOALS,
         PERIODS,
         inputs=(

@@ -171,7 +171,7 @@ GEOGRAPHY_REASON = "without a geography it would serve worldwide: give countries
 FORMATS = (
     Format(
         "responsive_search_ad",
-        "responsive search ad with keywords",
+        "Responsive search ad with keywords",
         goals=("traffic",),
         periods=("daily",),
         bid_meanings={"traffic": "maximum cost per click: the ad group's bid, which its keywords inherit"},

@@ -176,7 +176,7 @@ _PAGE_FORM = "an organization's id in digits, or urn:li:organization:<digits>: t
 FORMATS = (
     Format(
         "sponsored_post",
-        "existing sponsored post",
+        "Existing sponsored post",
         goals=("traffic", "awareness"),
         periods=("daily", "lifetime"),
         bid_meanings={

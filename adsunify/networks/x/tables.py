@@ -167,7 +167,7 @@ def _find_post_id_error(value: Json) -> str | None:
 FORMATS = (
     Format(
         "existing_promoted_post",
-        "existing promoted post",
+        "Existing promoted post",
         goals=("traffic",),
         periods=("daily", "lifetime"),
         bid_meanings={"traffic": "maximum cost per link click (MAX); without a bid X bids by itself (AUTO)"},
