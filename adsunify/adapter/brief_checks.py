@@ -254,24 +254,26 @@ def _check_inputs(
 
 def _check_native_geography(network: Network, native: Json) -> Iterator[Issue]:
     """Yield an issue for each empty value in the geographic members of a native targeting."""
+    paths: list[str] = []
     for pointer in network.geographies:
-        for path in _find_empty_paths(native, split_pointer(pointer), NATIVE_TARGETING_PATH):
-            message = (
-                f"must not be empty: {network.title} would serve everywhere, or refuse a later step after the campaign"
-                " exists. Name at least one place."
-            )
-            yield Issue(path, "too_few", message)
+        _collect_empty_paths(native, split_pointer(pointer), NATIVE_TARGETING_PATH, paths)
+    for path in paths:
+        message = (
+            f"must not be empty: {network.title} would serve everywhere, or refuse a later step after the campaign"
+            " exists. Name at least one place."
+        )
+        yield Issue(path, "too_few", message)
 
 
-def _find_empty_paths(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
-    """Yield the paths of the empty values at and below the pointer ``names``."""
+def _collect_empty_paths(value: Json, names: Sequence[str], path: str, paths: list[str]) -> None:
+    """Append the paths of the empty values at and below the pointer ``names`` to ``paths``."""
     if not names and (value is None or value in ("", [], {})):
-        yield path
+        paths.append(path)
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, member in members:
         is_text = isinstance(member, str) and member != ""  # the most frequent value; nothing is empty in it
         if not is_text and (not names or names[0] in (name, "*")):
-            yield from _find_empty_paths(member, names[1:], f"{path}.{name}")
+            _collect_empty_paths(member, names[1:], f"{path}.{name}", paths)
 
 
 def _describe_accepted_members(rows: Mapping[str, Input], path: str) -> str:

@@ -43,9 +43,10 @@ def find_keywords_error(keywords: Sequence[Keyword]) -> str | None:
 def _find_keyword_error(words: str) -> str | None:
     if words != words.strip():
         return "begins or ends with a blank"
-    if len(words.split()) > MAX_KEYWORD_WORDS:
+    parts = words.split()
+    if len(parts) > MAX_KEYWORD_WORDS:
         return f"has more than {MAX_KEYWORD_WORDS} words"
-    if any(word[0] in "-+" or word[-1] in "-+" for word in words.split()):
+    if any(part[0] in "-+" or part[-1] in "-+" for part in parts):
         return "has a - or + that does not stand inside a word"
     if words.startswith(".") or words.endswith("."):
         return "has a full stop at an end"
