@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from attrs import frozen
 
 from adsunify.adapter.network import Network
 from adsunify.errors import Issue
+from adsunify.values.dates import get_midnight, get_timezone
 from adsunify.values.exact_json import Json, dumps, loads
 
 LIST_MEMBERS = (
@@ -36,6 +38,8 @@ LABELS: Mapping[str, str] = {
     "platform.euPoliticalAdvertising": "EU political advertising",
 }
 """The labels of members whose name is not enough."""
+EXAMPLE_START = timedelta(days=7)
+"""The time from now to the example of a start. Some networks accept no start that is years away."""
 CHOICE_WORDS: Mapping[str, str] = {"daily": "per day", "lifetime": "in total", "true": "yes", "false": "no"}
 
 
@@ -65,8 +69,11 @@ class BriefField:
         return CHOICE_WORDS.get(choice) or (choice if choice == choice.upper() else choice.replace("_", " "))
 
 
-def list_fields(network: Network) -> Iterator[BriefField]:
-    """Yield the members that a brief of this network may have, as its tables declare them."""
+def list_fields(network: Network, now: datetime, timezone: str | None = None) -> Iterator[BriefField]:
+    """Yield the members that a brief of this network may have, as its tables declare them.
+
+    ``timezone``: that of the account, for the example of a start; None if there are several accounts.
+    """
     formats = network.formats
     goals = tuple(dict.fromkeys(goal for one in formats for goal in one.goals))
     periods = tuple(dict.fromkeys(period for one in formats for period in one.periods))
@@ -75,7 +82,7 @@ def list_fields(network: Network) -> Iterator[BriefField]:
     yield BriefField("budget.amount", is_required=True)
     yield BriefField("budget.currency", is_required=True)
     yield BriefField("budget.period", periods, is_required=True)
-    yield BriefField("schedule.startAt", hint="such as 2030-01-15T08:00:00Z", is_required=True)
+    yield BriefField("schedule.startAt", hint=_describe_start(network, now, timezone), is_required=True)
     rows = [row for one in formats for row in one.inputs if row.requirement != "refused"]
     for path in dict.fromkeys(row.path for row in rows):
         choices = tuple(
@@ -94,6 +101,17 @@ def list_fields(network: Network) -> Iterator[BriefField]:
         yield BriefField(
             path, () if path in LONG_MEMBERS else choices, "; ".join(filter(None, (form, *hints))), is_required
         )
+
+
+def _describe_start(network: Network, now: datetime, timezone: str | None) -> str:
+    """Describe an accepted start. Networks that store whole days accept midnights of the account only."""
+    day = now.date() + EXAMPLE_START
+    if not network.has_whole_days:
+        return f"such as {day}T08:00:00Z"
+    if not timezone:
+        return "midnight in the time zone of the account"
+    midnight = get_midnight(day, timezone).astimezone(get_timezone(timezone))
+    return f"midnight in {timezone}, such as {midnight.isoformat()}"
 
 
 # -- forms and briefs ---------------------------------------------------------------------------------------------

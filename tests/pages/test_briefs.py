@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
@@ -46,6 +48,22 @@ async def test_a_campaign_is_written_in_the_form_of_its_network(site: Served, ne
         assert "The brief is valid" in person.text
         await person.send(to_fields(asked), action="/create", button="Prepare")
         assert person.path.startswith("/review/") and asked["name"] in person.text
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_the_example_of_a_start_is_accepted(site: Served, network: str) -> None:
+    """Also by networks that store whole days, in the time zone of the account."""
+    account = site.accounts.get(network) or await connect(site, network)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(f"/accounts/{account}/create")
+        (example,) = re.findall(r"such as (20[0-9T:Z+-]+)", person.text)
+        asked = brief(network)
+        asked["schedule"] = {**asked["schedule"], "startAt": example}
+        if "endAt" in asked["schedule"]:
+            asked["schedule"]["endAt"] = (datetime.fromisoformat(example) + timedelta(days=30)).isoformat()
+        await person.send(to_fields(asked), action="/create", button="Check")
+        assert "The brief is valid" in person.text
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from attrs import evolve, frozen
@@ -30,9 +31,9 @@ class LaunchFields:
     own: Mapping[str, Sequence[BriefField]]
 
 
-def list_launch_fields(networks: Sequence[Network]) -> LaunchFields:
+def list_launch_fields(networks: Sequence[Network], now: datetime) -> LaunchFields:
     """List the fields for networks: shared are those that all take, or that are left out where they are not taken."""
-    by_network = {network.code: {field.path: field for field in list_fields(network)} for network in networks}
+    by_network = {network.code: {field.path: field for field in list_fields(network, now)} for network in networks}
     titles = {network.code: network.title for network in networks}
     shared: list[BriefField] = []
     own: dict[str, list[BriefField]] = {network.code: [] for network in networks}

@@ -196,7 +196,7 @@ async def _render_form(
 ) -> web.Response:
     networks = [get_adapter(code).network for code in dict.fromkeys(account["network"] for account in chosen)]
     titles = {network.code: network.title for network in networks}
-    fields = list_launch_fields(networks)
+    fields = list_launch_fields(networks, visit.service.now())
     currencies = {account["currency"] for account in chosen}
     defaults = {"nameTemplate": NAME_TEMPLATE}
     if len(currencies) == 1:
