@@ -125,7 +125,7 @@ def apply_edit(
         if setting.field not in new_values:
             continue
         path = f"fields.{setting.field}"
-        reason = find_lock_reason(setting, current, now)
+        reason = find_lock_reason(network, setting, current, now)
         if reason is not None:
             issues.append(Issue(path, "locked", f"{network.title}: {setting.field} is locked: {reason}."))
             continue
@@ -260,8 +260,8 @@ def _find_dropped_bids(
     for setting in table:
         if (
             setting.field not in BID_FIELDS
-            or find_lock_reason(setting, before, now)
-            or not find_lock_reason(setting, after, now)
+            or find_lock_reason(network, setting, before, now)
+            or not find_lock_reason(network, setting, after, now)
         ):
             continue
         amount = get_display_value(network, account, setting, before)

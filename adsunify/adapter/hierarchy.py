@@ -266,10 +266,10 @@ def fetch_listed_parent(
 # -- entities that cannot be changed -------------------------------------------------------------------------------
 
 
-def is_action_accepted(level: Level, entity: ParsedEntity, action: Action) -> bool:
-    """Return whether the network accepts this action in the entity's status."""
-    accepted = level.accepted_actions.get(entity.native_status or "")
-    return entity.status != "deleted" and (accepted is None or action in accepted)
+def is_action_accepted(level: Level, status: str | None, native_status: str | None, action: Action) -> bool:
+    """Return whether the network accepts this action on an entity with this unified and native status."""
+    accepted = level.accepted_actions.get(native_status or "")
+    return status != "deleted" and (accepted is None or action in accepted)
 
 
 def require_accepted_action(network: Network, entity: ParsedEntity, action: Action, path: str) -> None:
@@ -278,13 +278,13 @@ def require_accepted_action(network: Network, entity: ParsedEntity, action: Acti
     ``path`` is where the request names the entity. The action ``create`` is that of an entity below it.
     """
     level = get_level(network, entity.kind)
-    if is_action_accepted(level, entity, action):
+    if is_action_accepted(level, entity.status, entity.native_status, action):
         return
     if action == "delete":
         raise invalid_input(path, "deleted", f"The {level.label} is {entity.status} already.")
     refused = "no new entity below it" if action == "create" else "no change of it"
     message = f"The {level.label} is {entity.status}: {network.title} accepts {refused}."
-    if is_action_accepted(level, entity, "delete"):
+    if is_action_accepted(level, entity.status, entity.native_status, "delete"):
         message += " It can still be deleted."
     raise invalid_input(path, "deleted", message)
 

@@ -11,7 +11,17 @@ from attrs import evolve
 from adsunify.adapter.account import Account, require_timezone
 from adsunify.adapter.hierarchy import ParsedEntity, is_action_accepted
 from adsunify.adapter.native_money import parse_native_amount
-from adsunify.adapter.network import EditMember, NativeEntity, Network, Setting, get_level, split_words
+from adsunify.adapter.network import (
+    EditMember,
+    Level,
+    NativeEntity,
+    Network,
+    Setting,
+    get_level,
+    read_native_status,
+    split_words,
+    unify_status,
+)
 from adsunify.errors import invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.dates import get_timezone, parse_instant, parse_start_day, to_local_days
@@ -45,9 +55,19 @@ def get_setting_pointer(setting: Setting, native: Mapping[str, Json]) -> str:
     return setting.native(native) if callable(setting.native) else setting.native
 
 
-def find_lock_reason(setting: Setting, native: Mapping[str, Json], now: datetime | None) -> str | None:
+def find_lock_reason(
+    network: Network, setting: Setting, native: Mapping[str, Json], now: datetime | None
+) -> str | None:
     """Return why the field cannot be changed on this entity; None if it can."""
-    return setting.lock(native, now) if callable(setting.lock) else setting.lock
+    own_reason = setting.lock(native, now) if callable(setting.lock) else setting.lock
+    return own_reason or find_closed_reason(get_level(network, setting.level), native)
+
+
+def find_closed_reason(level: Level, native: Mapping[str, Json]) -> str | None:
+    """Return why an entity cannot be edited because of its status; None if it can."""
+    native_status = read_native_status(level, native)
+    status = unify_status(level, native_status)
+    return None if is_action_accepted(level, status, native_status, "edit") else f"it is {status}"
 
 
 def to_account_time(account: Account, now: datetime | None) -> datetime | None:
@@ -106,7 +126,6 @@ def build_settings(
     All fields are locked if the network accepts no edit in the entity's status.
     """
     level, native = get_level(network, entity.kind), entity.native
-    closed = None if is_action_accepted(level, entity, "edit") else f"it is {entity.status}"
     now = to_account_time(account, now)
     settings = [setting for setting in network.settings if setting.level == level.kind]
     fields: list[dict[str, Json]] = []
@@ -115,7 +134,7 @@ def build_settings(
             "field": setting.field,
             "value": get_display_value(network, account, setting, native),
             "unit": account.currency if setting.unit == "money" else setting.unit,
-            "locked": find_lock_reason(setting, native, now) or closed,
+            "locked": find_lock_reason(network, setting, native, now),
         }
         period = setting.period(native) if callable(setting.period) else setting.period
         limits = {
@@ -152,17 +171,13 @@ def first_lock(*locks: Lock) -> Lock:
     return lambda entity, now: next((reason for lock in locks if (reason := lock(entity, now))), None)
 
 
-def add_common_lock(common: Lock, *settings: Setting, is_last: bool = False) -> tuple[Setting, ...]:
-    """Return the settings with a lock that all of them have, such as that of an archived entity.
-
-    A setting that is always locked keeps its reason. If ``is_last``, the reason of a setting's own lock comes first.
-    """
+def add_common_lock(common: Lock, *settings: Setting) -> tuple[Setting, ...]:
+    """Return the settings with a lock that all of them have. A setting that is always locked keeps its reason."""
 
     def join(setting: Setting) -> Setting:
         if isinstance(setting.lock, str):
             return setting
-        own = () if setting.lock is None else (setting.lock,)
-        return evolve(setting, lock=first_lock(*own, common) if is_last else first_lock(common, *own))
+        return evolve(setting, lock=common if setting.lock is None else first_lock(common, setting.lock))
 
     return tuple(map(join, settings))
 

@@ -84,8 +84,9 @@ def test_an_edit_takes_what_is_editable_and_refuses_what_is_locked(network: str,
         tries = ((*one, value) for one in known for value in ("1", ""))  # some can be cleared only
         answers = (set(refusals(network, kind, account, native, field, value)) for account, native, value in tries)
         assert any(not codes & {"locked", "not_supported"} for codes in answers), f"{field} is locked everywhere"
-    reasons = {setting.field: setting for setting in list_settings(get_adapter(network).network, kind)}
+    tables = get_adapter(network).network
+    settings = {setting.field: setting for setting in list_settings(tables, kind)}
     for field, reason in locked.items():
         for account, native in known:
             assert list(refusals(network, kind, account, native, field)) == ["locked"], field
-            assert find_lock_reason(reasons[field], native, None) == reason
+            assert find_lock_reason(tables, settings[field], native, None) == reason

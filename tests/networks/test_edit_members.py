@@ -207,9 +207,10 @@ def test_only_networks_that_keep_whole_days_have_settings_of_days(network: str) 
 @pytest.mark.parametrize("time", ["23:59:59", "00:00:01", "00:00:00.0000001", "00:00:00"])
 def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str) -> None:
     tried = 0
+    tables = get_adapter(network).network
     for level_, account, native in entities(network):
-        (setting,) = (row for row in get_adapter(network).network.settings if row.field == "startAt")
-        if level_ != kind or account.timezone is None or find_lock_reason(setting, native, None):
+        (setting,) = (row for row in tables.settings if row.field == "startAt")
+        if level_ != kind or account.timezone is None or find_lock_reason(tables, setting, native, None):
             continue
         tables = get_adapter(network).network
         local = ZoneInfo(account.timezone)
@@ -283,7 +284,7 @@ def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
             if setting.field in get_samples(network).fields_of_several_units:  # see the network's own tests
                 continue
             value = as_sent(setting, get_display_value(tables, account, setting, native))
-            if value is None or find_lock_reason(setting, native, None) is not None:
+            if value is None or find_lock_reason(tables, setting, native, None) is not None:
                 continue
             with pytest.raises(InvalidInput) as refusal:
                 apply_edit(tables, account, kind, native, Edit({setting.field: value}), None)
@@ -298,7 +299,7 @@ def test_a_percentage_that_changes_nothing_is_refused(network: str) -> None:
     tables, codes = get_adapter(network).network, set()
     for kind, account, native in entities(network):
         for setting in list_settings(tables, kind):
-            if setting.unit == "money" and find_lock_reason(setting, native, None) is None:
+            if setting.unit == "money" and find_lock_reason(tables, setting, native, None) is None:
                 change = Percentage("increase", Decimal("0.0000000001"))
                 with pytest.raises(InvalidInput) as refusal:
                     apply_edit(tables, account, kind, native, Edit({setting.field: change}), None)
@@ -312,7 +313,7 @@ def test_a_name_that_nobody_can_see_is_refused(network: str, name: str) -> None:
     tables, tried = get_adapter(network).network, 0
     for kind, account, native in entities(network):
         for setting in list_settings(tables, kind):
-            if setting.field == "name" and find_lock_reason(setting, native, None) is None:
+            if setting.field == "name" and find_lock_reason(tables, setting, native, None) is None:
                 with pytest.raises(InvalidInput) as refusal:
                     apply_edit(tables, account, kind, native, Edit({"name": name}), None)
                 assert [(issue.path, issue.code) for issue in refusal.value.issues] == [("fields.name", "blank")]

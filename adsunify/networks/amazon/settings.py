@@ -9,14 +9,13 @@ from decimal import Decimal
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import add_common_lock, locked_settings, to_account_time
+from adsunify.adapter.settings import locked_settings, to_account_time
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value
 
 from .native import (
-    ARCHIVED,
     BID_STRATEGIES,
     MAX_AD_GROUP_NAME_LENGTH,
     MAX_SELLER_NAME_LENGTH,
@@ -28,11 +27,6 @@ from .native import (
 )
 
 # -- locks --------------------------------------------------------------------------------------------------------
-
-
-def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
-    # ARCHIVED_ENTITY_CANNOT_BE_MODIFIED
-    return "it is archived, which is final" if entity.get("state") == ARCHIVED else None
 
 
 def _lock_after_start(entity: NativeEntity, now: datetime | None) -> str | None:
@@ -103,8 +97,7 @@ _DAYS_NOTE = (
     "startAt: a date, or a midnight in the profile's time zone. endAt: a date, or an instant (through its day)."
 )
 _FIXED_REASON = "fixed when it is made; delete it and make another"
-SETTINGS = add_common_lock(
-    _lock_if_archived,
+SETTINGS = (
     Setting("campaign", "name", "/name", max_length=MAX_SELLER_NAME_LENGTH),
     Setting("campaign", "budget", "/budget/budget", "money", period="daily", write=_write_budget),
     Setting("campaign", "startAt", "/startDate", "day", lock=_lock_after_start, note=_DAYS_NOTE),
@@ -124,7 +117,6 @@ SETTINGS = add_common_lock(
     Setting("adGroup", "bid", "/defaultBid", "money", note="Keywords with a bid keep their own."),
     *locked_settings("adGroup", "campaignId", _FIXED_REASON),
     *locked_settings("ad", "sku asin campaignId adGroupId", _FIXED_REASON),
-    is_last=True,
 )
 _NO_TARGETING_REASON = "keywords are a level of their own, and geography is the profile's marketplace"
 EDITS = tuple(

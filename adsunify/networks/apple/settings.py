@@ -115,7 +115,6 @@ SETTINGS = add_common_lock(
     _name_setting("ad"),
     _status_setting("ad"),
     *locked_settings("ad", "adGroupId creativeId", "create a new ad"),
-    is_last=True,
 )
 _FIXED_CREATIVE_REASON = "an ad keeps its creative; create a new ad"
 EDITS = (

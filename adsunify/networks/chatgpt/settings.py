@@ -11,7 +11,6 @@ from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import parse_native_amount
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import add_common_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import is_web_address
 from adsunify.plans.records import Kind
@@ -26,10 +25,6 @@ NativeValues = Mapping[str, Json]
 
 
 # -- locks --------------------------------------------------------------------------------------------------------
-
-
-def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
-    return "it is archived, which is final" if entity.get("status") == openai.ARCHIVED else None
 
 
 def _format_fixed_reason(reason: str) -> str:
@@ -162,8 +157,7 @@ def _creative_setting(field: str, member: str, find_error: Callable[[Json], str 
     )
 
 
-SETTINGS = add_common_lock(
-    _lock_if_archived,
+SETTINGS = (
     _name_setting("campaign"),
     Setting(
         *("campaign", "budget", _get_budget_pointer, "money", _get_budget_period),
@@ -214,7 +208,6 @@ SETTINGS = add_common_lock(
     _creative_setting("url", "target_url", find_url_error),
     Setting("ad", "ad_group_id", "/ad_group_id", lock=_format_fixed_reason("make another ad")),
     Setting("ad", "type", "/creative/type", lock=_format_fixed_reason("make another ad")),
-    is_last=True,
 )
 EDITS = (
     EditMember("campaign", "targeting.locations", parse_type=get_location_type),

@@ -210,7 +210,6 @@ SETTINGS = add_common_lock(
     Setting("ad", "name", "/name", max_length=linkedin.MAX_CREATIVE_NAME_LENGTH),
     *locked_settings("ad", "campaign content.reference", "the content belongs to the post; create another ad"),
     *locked_settings("ad", "leadgenCallToAction", "it is shown only"),
-    is_last=True,
 )
 EDITS = (
     *(

@@ -41,10 +41,6 @@ def _get_budget_pointer(entity: NativeEntity) -> str:
     return f"/{period}_budget"
 
 
-def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
-    return "it is archived or deleted" if entity.get("status") in (meta.ARCHIVED, meta.DELETED) else None
-
-
 def _lock_campaign_budget(entity: NativeEntity, now: datetime | None) -> str | None:
     return None if get_budget_period(entity) else "the budget is set on ad sets"
 
@@ -105,7 +101,7 @@ def _write_roas(value: Json, entity: NativeEntity, account: Account) -> dict[str
 FIXED_REASON = "it is fixed after creation"
 BUDGET_MEMBERS = ("daily_budget", "lifetime_budget")
 SETTINGS = (
-    Setting("campaign", "name", "/name", max_length=meta.MAX_NAME_LENGTH, lock=_lock_if_deleted),
+    Setting("campaign", "name", "/name", max_length=meta.MAX_NAME_LENGTH),
     Setting(
         "campaign",
         "budget",
@@ -128,7 +124,7 @@ SETTINGS = (
         note="A campaign that had none also needs special_ad_category_country: change both with a native update.",
     ),
     *locked_settings("campaign", "objective buying_type", FIXED_REASON),
-    Setting("adGroup", "name", "/name", max_length=meta.MAX_NAME_LENGTH, lock=_lock_if_deleted),
+    Setting("adGroup", "name", "/name", max_length=meta.MAX_NAME_LENGTH),
     Setting(
         "adGroup",
         "budget",
@@ -150,7 +146,7 @@ SETTINGS = (
     *locked_settings(
         "adGroup", "optimization_goal billing_event promoted_object destination_type campaign_id", FIXED_REASON
     ),
-    Setting("ad", "name", "/name", max_length=meta.MAX_NAME_LENGTH, lock=_lock_if_deleted),
+    Setting("ad", "name", "/name", max_length=meta.MAX_NAME_LENGTH),
     *locked_settings("ad", "adset_id", FIXED_REASON),
 )
 EDITS = (

@@ -11,7 +11,6 @@ from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
 from adsunify.adapter.settings import (
-    add_common_lock,
     first_lock,
     json_setting,
     locked_settings,
@@ -28,10 +27,6 @@ from . import native as pinterest
 from .targeting import EDITABLE_TARGETING, get_location_type
 
 # -- locks --------------------------------------------------------------------------------------------------------
-
-
-def _lock_if_archived(entity: NativeEntity, now: datetime | None) -> str | None:
-    return "it is archived" if entity.get("status") == pinterest.ARCHIVED else None
 
 
 def get_budget_period(campaign: NativeEntity) -> Period | None:
@@ -137,8 +132,7 @@ _tracking_setting = partial(
     cleared={},
     note="trackingUrls is the JSON text of an object: event to addresses.",
 )
-SETTINGS = add_common_lock(
-    _lock_if_archived,
+SETTINGS = (
     Setting("campaign", "name", "/name", max_length=pinterest.MAX_NAME_LENGTH),
     Setting(
         *("campaign", "budget", _get_cap_pointer, "money", get_budget_period),

@@ -17,6 +17,7 @@ from adsunify.adapter.flows import fetch_or_none, fetch_rows
 from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, build_schedule, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
+from adsunify.adapter.settings import find_closed_reason
 from adsunify.errors import Issue, ProviderError, invalid_input
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
@@ -26,7 +27,7 @@ from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 from . import native as reddit
 from .reads import fetch_editable_entity
-from .settings import check_conflicts, lock_if_closed
+from .settings import check_conflicts
 from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
 from .targeting import find_native_targeting_error, is_worldwide, merge_targeting
 
@@ -167,7 +168,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
     """Return the whole targeting, since a write replaces all of it (Ads API v3)."""
-    if reason := lock_if_closed(entity, None):
+    if reason := find_closed_reason(get_level(NETWORK, kind), entity):
         raise invalid_input("targeting", "locked", f"Reddit: {reason}.")
     targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
     return {"targeting": targeting}, changes

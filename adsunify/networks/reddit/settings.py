@@ -10,7 +10,7 @@ from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.formats import Period
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import add_common_lock, first_lock, json_setting, locked_settings, start_lock
+from adsunify.adapter.settings import first_lock, json_setting, locked_settings, start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.models.error_messages import find_web_url_error, is_web_address
 from adsunify.plans.records import Kind
@@ -20,12 +20,6 @@ from . import native as reddit
 from .targeting import EDITABLE_TARGETING
 
 # -- locks --------------------------------------------------------------------------------------------------------
-
-
-def lock_if_closed(entity: NativeEntity, now: datetime | None) -> str | None:
-    """The lock of every setting of an archived or deleted entity."""
-    status = entity.get("configured_status")
-    return f"it is {str(status).lower()}" if status in reddit.CLOSED_STATUSES else None
 
 
 def has_campaign_budget(entity: NativeEntity) -> bool:
@@ -106,8 +100,7 @@ def _is_tracker(tracker: Json) -> bool:
 FIXED_REASON = "Reddit does not let it be changed once published"
 READ_ONLY_REASON = "Reddit lets it be read only"
 _name_setting = partial(Setting, field="name", native="/name", write=_write_name)
-SETTINGS = add_common_lock(
-    lock_if_closed,
+SETTINGS = (
     _name_setting("campaign"),
     Setting(
         *("campaign", "budget", "/goal_value", "money", get_budget_period),

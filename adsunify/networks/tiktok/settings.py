@@ -12,11 +12,11 @@ from adsunify.adapter.edits import Edit
 from adsunify.adapter.formats import Period
 from adsunify.adapter.native_money import is_number
 from adsunify.adapter.network import EditMember, NativeEntity, Setting, split_words
-from adsunify.adapter.settings import add_common_lock, locked_settings, start_lock
+from adsunify.adapter.settings import locked_settings, start_lock
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_text, get_value
+from adsunify.values.json_pointer import get_value
 from adsunify.values.money import format_decimal
 
 from . import native as tiktok
@@ -24,21 +24,10 @@ from .targeting import AGE_MEMBERS, EDITABLE_TARGETING, LOCKED_REASONS
 
 FIXED_REASON = "fixed when it is made"
 BID_MEMBERS = ("bid_price", "conversion_bid_price")
-DELETED_REASON = "it is deleted"
 SMART_TEXTS_POINTER = "/ad_text_list"
 
 
 # -- locks --------------------------------------------------------------------------------------------------------
-
-
-def _is_deleted(entity: NativeEntity) -> bool:
-    status = get_text(entity, "/secondary_status") or ""
-    return entity.get("operation_status") == tiktok.DELETE or status.endswith("_STATUS_DELETE")
-
-
-def lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
-    """The lock of every setting of a deleted entity."""
-    return DELETED_REASON if _is_deleted(entity) else None
 
 
 def has_campaign_budget(entity: NativeEntity) -> bool:
@@ -120,8 +109,7 @@ def _write_industries(value: Json, entity: NativeEntity, account: Account) -> Ma
 # -- the table ----------------------------------------------------------------------------------------------------
 
 
-SETTINGS = add_common_lock(
-    lock_if_deleted,
+SETTINGS = (
     _name_setting("campaign", native="/campaign_name"),
     Setting(
         "campaign",
@@ -205,7 +193,6 @@ SETTINGS = add_common_lock(
         choices=(tiktok.USER, tiktok.BUSINESS_CENTER_USER, tiktok.CUSTOM_USER),
         lock=_lock_smart_plus_ad,
     ),
-    is_last=True,
 )
 EDITS = (
     *(EditMember("adGroup", f"targeting.{name}") for name in (*EDITABLE_TARGETING, *AGE_MEMBERS)),

@@ -431,7 +431,7 @@ def _compare_target(
         setting.field: reason
         for setting in list_settings(network, target.kind)
         if setting.field in changed
-        if (reason := find_lock_reason(setting, entity.native, now)) is not None
+        if (reason := find_lock_reason(network, setting, entity.native, now)) is not None
     }
     return EntityDifference(target, network.code, entity.name, compared.changes, compared.drifted, locks, hidden)
 

@@ -192,7 +192,7 @@ def _compare_entity(
         unused = {  # amounts that the bid strategy drops, which a network may show as 0 or as before
             name
             for name, value in reversal.written.items()
-            if value is None and name in BID_FIELDS and find_lock_reason(settings[name], entity.native, None)
+            if value is None and name in BID_FIELDS and find_lock_reason(network, settings[name], entity.native, None)
         }
         money = {name for name in present if settings[name].unit == "money"}
         return [

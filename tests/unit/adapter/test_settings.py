@@ -7,7 +7,7 @@ from attrs import evolve
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, apply_edit
-from adsunify.adapter.network import Setting
+from adsunify.adapter.network import NativeEntity, Setting, get_level, unify_status
 from adsunify.adapter.settings import add_common_lock, find_lock_reason, list_bulk_fields, list_settings
 from adsunify.errors import InvalidInput
 from adsunify.networks.registry import get_adapter
@@ -38,17 +38,25 @@ def test_a_setting_refuses_a_value_that_is_wrong_and_clears_without_a_check() ->
     assert (issue.path, issue.code, issue.message) == ("fields.clickTrackingUrl", "invalid", "Pinterest: it is wrong.")
 
 
-@pytest.mark.parametrize(
-    ("is_last", "reasons"), [(False, ["always", "common", "common"]), (True, ["always", "common", "own"])]
-)
-def test_a_common_lock_locks_every_setting_that_is_not_always_locked(is_last: bool, reasons: list[str]) -> None:
+def test_a_common_lock_locks_every_setting_that_is_not_always_locked() -> None:
     settings = add_common_lock(
         lambda entity, now: "common" if entity.get("closed") else None,
         Setting(KIND, "fixed", "/fixed", lock="always"),
         Setting(KIND, "name", "/name"),
         Setting(KIND, "bid", "/bid", lock=lambda entity, now: "own" if entity.get("automatic") else None),
-        is_last=is_last,
     )
-    assert [find_lock_reason(one, {"closed": True, "automatic": True}, None) for one in settings] == reasons
-    assert [find_lock_reason(one, {"automatic": True}, None) for one in settings] == ["always", None, "own"]
-    assert [find_lock_reason(one, {}, None) for one in settings] == ["always", None, None]
+
+    def list_reasons(entity: NativeEntity) -> list[str | None]:
+        return [find_lock_reason(META, one, entity, None) for one in settings]
+
+    assert list_reasons({"closed": True, "automatic": True}) == ["always", "common", "common"]
+    assert list_reasons({"automatic": True}) == ["always", None, "own"]
+    assert list_reasons({}) == ["always", None, None]
+
+
+@pytest.mark.parametrize("status", ["ARCHIVED", "DELETED"])
+def test_a_status_in_which_the_network_refuses_edits_locks_every_setting(status: str) -> None:
+    for setting in list_settings(META, KIND):
+        own = find_lock_reason(META, setting, {"status": "PAUSED"}, None)
+        expected = own or f"it is {unify_status(get_level(META, KIND), status)}"
+        assert find_lock_reason(META, setting, {"status": status}, None) == expected
