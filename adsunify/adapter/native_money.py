@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from functools import cache
 from typing import Literal
 
 from attrs import frozen
 
 from adsunify.adapter.account import Account, require_currency
 from adsunify.errors import InvalidInput
-from adsunify.values.currencies import EXPONENTS
 from adsunify.values.exact_json import Json
 from adsunify.values.money import MAX_NATIVE_UNITS, MICROS, from_units, to_units
 
@@ -31,18 +29,13 @@ class MoneyUnit:
     assumption: str = ""
 
 
-@cache
-def get_fine_unit(currency: str, offset: int) -> MoneyUnit:
-    """Return the unit of a network that takes ``offset`` units of every currency, finer than its coins.
-
-    A currency without a fraction, such as the yen, takes whole amounts only.
-    """
-    return MoneyUnit(offset, offset if EXPONENTS.get(currency) == 0 else 1)
+_MICROS_UNIT = MoneyUnit(MICROS)
 
 
 def get_micros_unit(account: Account) -> MoneyUnit:
     """Return the unit of a network that counts millionths of every currency. Raises InvalidInput if none is known."""
-    return get_fine_unit(require_currency(account), MICROS)
+    require_currency(account)
+    return _MICROS_UNIT
 
 
 def to_native_amount(unit: MoneyUnit, amount: str, path: str = "amount") -> Json:

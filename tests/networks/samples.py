@@ -104,8 +104,8 @@ class Samples:
     """The amounts of native payloads, and the field of an edit for each."""
     zero_amount: tuple[str, Mapping[str, Any], str] | None
     """A level, a payload whose amount is zero, and the amount's place; None where no adapter can tell."""
-    takes_amounts_below_the_coin: bool = False
-    """Such as a thousandth of a dollar: the network judges these itself."""
+    takes_micros_of_every_currency: bool = False
+    """Also of the yen: the network judges fractions itself."""
     fields_of_several_units: frozenset[str] = frozenset()
     """Fields whose unit depends on the entity."""
     bid_kind: str = "adGroup"

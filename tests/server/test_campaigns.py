@@ -129,7 +129,7 @@ async def test_issues_say_what_is_accepted(server: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "network", [code for code in ADAPTER_PACKAGES if not get_samples(code).takes_amounts_below_the_coin]
+    "network", [code for code in ADAPTER_PACKAGES if not get_samples(code).takes_micros_of_every_currency]
 )
 async def test_money_is_exact_or_refused(server: Served, network: str) -> None:
     body = make_request_body(server, network, budget__amount="20.000001")

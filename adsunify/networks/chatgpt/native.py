@@ -16,7 +16,7 @@ from attrs import evolve
 
 from adsunify.adapter.account import Account, require_currency
 from adsunify.adapter.flows import next_page_builder
-from adsunify.adapter.native_money import MoneyUnit, get_fine_unit, get_micros_unit
+from adsunify.adapter.native_money import MoneyUnit, get_micros_unit
 from adsunify.adapter.network import Level, ParsedError, split_words
 from adsunify.http.messages import Request, Response
 from adsunify.http.retry_after import parse_retry_after
@@ -79,7 +79,11 @@ get_money_unit = get_micros_unit
 
 def get_impression_bid_unit(account: Account) -> MoneyUnit:
     """Return the unit of bids for impressions: per thousand in a brief, micros per impression natively."""
-    return get_fine_unit(require_currency(account), MICROS // IMPRESSIONS_PER_BID)
+    require_currency(account)
+    return _IMPRESSION_BID_UNIT
+
+
+_IMPRESSION_BID_UNIT = MoneyUnit(MICROS // IMPRESSIONS_PER_BID)
 
 
 def is_finer_than_currency(account: Account, amount: str) -> bool:

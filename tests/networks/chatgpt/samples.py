@@ -37,7 +37,7 @@ SAMPLES = Samples(
         {"budget": {"lifetime_spend_limit_micros": 0}},
         "budget.lifetime_spend_limit_micros",
     ),
-    takes_amounts_below_the_coin=True,
+    takes_micros_of_every_currency=True,
     fields_of_several_units=frozenset({"bid"}),
     targeting_change=("campaign", {"locations": ["country:DE", "country:FR"]}),
     targeting_places=("/targeting",),

@@ -29,7 +29,7 @@ SAMPLES = Samples(
         "bid_in_micro_currency": "bid",
     },
     zero_amount=("adGroup", {"bid_in_micro_currency": 0}, "bid_in_micro_currency"),
-    takes_amounts_below_the_coin=True,
+    takes_micros_of_every_currency=True,
     targeting_change=("adGroup", {"locations": ["GB", "US-CA"], "genders": ["female"]}),
     targeting_places=("/0/targeting_spec",),
     location_types=(LocationType(level="adGroup", location="US-CA", type="region", wrong_type="country"),),

@@ -183,8 +183,7 @@ def test_zeros_of_a_second_are_no_fraction() -> None:
 
 
 def test_micros_of_every_currency() -> None:
-    money = {"budget": {**brief()["budget"], "currency": "JPY"}, "bid": "2"}
-    yen = created(account=evolve(ACCOUNT, currency="JPY"), **money)
+    yen = created(account=evolve(ACCOUNT, currency="JPY"), budget={**brief()["budget"], "currency": "JPY"})
     assert yen.get_step("campaign").request.body[0]["daily_spend_cap"] == 25000000
     assert created(budget__amount="20.000001").get_step("campaign").request.body[0]["daily_spend_cap"] == 20000001
 

@@ -23,7 +23,7 @@ SAMPLES = Samples(
     ),
     native_amounts={"goal_value": "budget", "spend_cap": "spendCap", "bid_value": "bid"},
     zero_amount=("adGroup", {"goal_value": 0}, "goal_value"),
-    takes_amounts_below_the_coin=True,
+    takes_micros_of_every_currency=True,
     targeting_change=("adGroup", {"locations": ["US-VA", "US-NY"], "languages": ["EN", "DE"]}),
     targeting_places=("/data/targeting",),
     odd_ids=frozenset({("ad", "act_1001"), ("ad", "me")}),

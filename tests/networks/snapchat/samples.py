@@ -36,7 +36,7 @@ SAMPLES = Samples(
         "bid_micro": "bid",
     },
     zero_amount=("adGroup", {"bid_micro": 0}, "bid_micro"),
-    takes_amounts_below_the_coin=True,
+    takes_micros_of_every_currency=True,
     targeting_change=("adGroup", {"locations": ["us:region:10150", "us:region:10151"], "genders": ["female"]}),
     targeting_places=("/adsquads/0/targeting",),
     location_types=(LocationType(level="adGroup", location="us:region:5", type="region", wrong_type="country"),),

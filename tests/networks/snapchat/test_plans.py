@@ -121,10 +121,10 @@ def test_a_budget_has_a_floor(period: str) -> None:
     assert squad_of(budget__amount="5", budget__period=period)[f"{period}_budget_micro"] == 5_000_000
 
 
-def test_micros_are_held_exactly_and_yen_are_micros_too() -> None:
+def test_micros_are_held_exactly_and_yen_have_them_too() -> None:
     assert squad_of(budget__amount="5.000001")["lifetime_budget_micro"] == 5_000_001
     yen = evolve(ACCOUNT, currency="JPY")
-    assert squad_of(account=yen, budget__currency="JPY", bid="2")["lifetime_budget_micro"] == 900_000_000
+    assert squad_of(account=yen, budget__currency="JPY")["lifetime_budget_micro"] == 900_000_000
 
 
 @pytest.mark.parametrize(
