@@ -26,13 +26,14 @@ async def clean_up(proof: Proof) -> None:
     """Delete what the proof created, children first, and record what remains as leftovers.
 
     It is called after the checks, after a failure, and after an interruption. An entity counts as deleted only if the
-    network confirmed its deletion, or that of its parent, and does not show it any more. An entity that may have been
-    created counts as left until an inspection decides. It raises no AdsunifyError.
+    network confirmed its deletion, or that of its parent, in this proof or in an earlier one, and does not show it any
+    more. An inspection decides whether a deletion without a response was applied. An entity that may have been created
+    counts as left until an inspection decides. It raises no AdsunifyError.
     """
     while proof.service.shielded_tasks:  # an interrupted write is sent to its end
         await asyncio.wait([*proof.service.shielded_tasks])
     proof.report.leftovers.clear()
-    doubtful = await writes.recover_created(proof, proof.report.operations)
+    doubtful = await writes.recover_writes(proof, proof.report.operations)
     cleanup = _Cleanup(proof)
     remaining = sorted(proof.created, key=lambda one: -ENTITY_KINDS.index(one.kind))
     for _ in range(MAX_ROUNDS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -92,23 +92,26 @@ async def execute(proof: Proof, fact: str, operation_id: str) -> Execution:
     record, attempts = await read_operation(proof.service, proof.actor, operation_id)
     execution = Execution(operation_id, record.status, record.read_plan(), attempts, error)
     _note_created(proof, serializers.operation_to_json(proof.service, record, attempts))
-    proof.deleted |= _list_deleted_ids(proof, execution)
+    proof.deleted |= _list_deleted_ids(proof, execution.plan, _list_applied_keys(attempts))
     await _record_writes(proof, fact, execution, [one for one in exchanges if one.request.kind == "write"])
     return execution
 
 
-def _list_deleted_ids(proof: Proof, execution: Execution) -> set[str]:
-    """Return the ids of the entities that an undo or a deletion has deleted, according to the receipts."""
-    if execution.plan.action == "create":
+def _list_deleted_ids(proof: Proof, plan: Plan, applied: Collection[str]) -> set[str]:
+    """Return the ids of the entities that an undo or a deletion has deleted; ``applied``: the keys of applied steps."""
+    if plan.action != "delete":
         return set()
-    applied = {receipt.key for receipt in execution.receipts if receipt.state == "applied"}
     return {
         planned.entity_id.rpartition("/")[2]
-        for step in execution.plan.steps
-        if step.key in applied and execution.plan.action == "delete"
-        for planned in list_planned_entities(proof.network, execution.plan, step, {})
+        for step in plan.steps
+        if step.key in applied
+        for planned in list_planned_entities(proof.network, plan, step, {})
         if planned.entity_id is not None
     }
+
+
+def _list_applied_keys(attempts: Sequence[StepAttempt]) -> set[str]:
+    return {one.receipt.key for one in attempts if one.receipt is not None and one.receipt.state == "applied"}
 
 
 async def _execute_to_the_end(proof: Proof, operation_id: str) -> str:
@@ -129,8 +132,10 @@ async def _execute_to_the_end(proof: Proof, operation_id: str) -> str:
     return "The operation did not end in time."
 
 
-async def recover_created(proof: Proof, operation_ids: Sequence[str]) -> list[DoubtfulCreation]:
-    """Remember what these operations created, also where an execution was interrupted or its outcome is not known.
+async def recover_writes(proof: Proof, operation_ids: Sequence[str]) -> list[DoubtfulCreation]:
+    """Remember what these operations created and deleted, also where an execution was interrupted.
+
+    An inspection decides of writes whose outcome is not known.
 
     Returns:
         The entities of which an inspection cannot say whether they were created.
@@ -141,8 +146,9 @@ async def recover_created(proof: Proof, operation_ids: Sequence[str]) -> list[Do
             record, attempts = await _read_stopped_operation(proof, operation_id)
             _note_created(proof, serializers.operation_to_json(proof.service, record, attempts))
             plan = record.read_plan()
-            if plan.action != "create":
+            if plan.action not in ("create", "delete"):
                 continue
+            proof.deleted |= _list_deleted_ids(proof, plan, _list_applied_keys(attempts))
             for verdict in await read_verdicts(proof.service, proof.actor, operation_id):
                 _note_verdict(proof, operation_id, plan, verdict)
             if all((operation_id, one.key) in proof.decided for one in attempts if _is_in_doubt(one)):
@@ -178,8 +184,10 @@ async def _read_stopped_operation(proof: Proof, operation_id: str) -> tuple[Oper
 def _list_doubtful_creations(
     proof: Proof, inspection: Inspection, attempts: Sequence[StepAttempt]
 ) -> Iterator[DoubtfulCreation]:
-    """Yield the entities of the undecided steps of an inspection."""
+    """Yield the entities of the undecided steps of an inspection of a creation."""
     plan = inspection.record.read_plan()
+    if plan.action != "create":
+        return
     outputs = {one.receipt.key: one.receipt.outputs for one in attempts if one.receipt and one.is_applied}
     outputs |= {one.step.key: one.verdict.outputs for one in inspection.steps if one.verdict is not None}
     for inspected in inspection.steps:
@@ -211,6 +219,7 @@ def note_verdicts(proof: Proof, inspection: Inspection) -> None:
 def _note_verdict(proof: Proof, operation_id: str, plan: Plan, verdict: StepVerdict) -> None:
     if verdict.verdict == "applied":  # later inspections of what was edited or deleted decide nothing
         proof.decided.add((operation_id, verdict.step_key))
+        proof.deleted |= _list_deleted_ids(proof, plan, [verdict.step_key])
     receipt = make_receipt(plan, verdict)
     for created in find_created_ids(proof.network, plan.steps[receipt.step_index], receipt):
         proof.note_created(CreatedEntity(created.kind, created.id.rpartition("/")[2]))

@@ -11,10 +11,13 @@ from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
+from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.proving.proof import OPERATIONS_FILE, Proof
 from adsunify.service.guardrails import list_guardrails
 
-from .lies import CLEANING, EDITING
+from .lies import CLEANING, EDITING, UNDOING, Answer, Lie
 from .proofs import World, open_world
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(600)]
@@ -123,6 +126,43 @@ async def test_a_creation_in_flight_is_not_forgotten(tmp_path: Path) -> None:
         assert process.returncode == 0, err.decode() + out.decode()
         assert json.loads(out)["leftovers"] == [] and await list_all(world) == []
         assert not (world.folder / "operations.json").exists()
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_what_a_killed_proof_has_deleted_is_not_left(
+    network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is killed after the undo, before it removes its list of operations. The next proof creates again."""
+    async with open_world(network, tmp_path) as world:
+        with monkeypatch.context() as killed:
+            killed.setattr(Proof, "forget_operations", lambda proof: None)
+            first = await world.prove()
+        assert first.is_good and (world.folder / OPERATIONS_FILE).exists()
+        second = await world.prove()
+        assert second.leftovers == []
+        assert any(one.fact.startswith("create.") for one in second.select("confirmed"))
+        assert [one for one in second.select("contradicted") if one.fact.startswith("deleted.")] == []
+        assert not (world.folder / OPERATIONS_FILE).exists() and await list_all(world) == []
+
+
+@pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
+async def test_deletions_whose_responses_are_lost_are_inspected_by_the_next_proof(
+    network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network applies each deletion, and answers that its gateway had no response in time."""
+
+    def lose_response(lie: Lie, answer: Answer) -> Answer | None:
+        return evolve(answer, status=504, body=None)
+
+    async with open_world(network, tmp_path) as world:
+        with monkeypatch.context() as killed:
+            killed.setattr(Proof, "forget_operations", lambda proof: None)
+            first = await world.prove(Lie("lost responses", UNDOING, whole=lose_response, writes_only=True))
+        assert any(one.fact.startswith("undo.") for one in first.select("contradicted"))
+        second = await world.prove()
+        assert second.leftovers == []
+        assert any(one.fact.startswith("create.") for one in second.select("confirmed"))
+        assert not (world.folder / OPERATIONS_FILE).exists() and await list_all(world) == []
 
 
 async def list_all(world: World) -> list[tuple[str, str]]:
