@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from adsunify.adapter.network import Network
-from adsunify.errors import Issue
+from adsunify.errors import InvalidInput, Issue
 from adsunify.values.dates import get_midnight, get_timezone
 from adsunify.values.exact_json import Json, dumps, loads
 
@@ -108,10 +108,11 @@ def _describe_start(network: Network, now: datetime, timezone: str | None) -> st
     day = now.date() + EXAMPLE_START
     if not network.has_whole_days:
         return f"such as {day}T08:00:00Z"
-    if not timezone:
+    try:
+        zone = get_timezone(timezone or "")
+    except InvalidInput:  # accounts keep the time zone that the network sends, which may be unknown here
         return "midnight in the time zone of the account"
-    midnight = get_midnight(day, timezone).astimezone(get_timezone(timezone))
-    return f"midnight in {timezone}, such as {midnight.isoformat()}"
+    return f"midnight in {zone.key}, such as {get_midnight(day, zone.key).astimezone(zone).isoformat()}"
 
 
 # -- forms and briefs ---------------------------------------------------------------------------------------------

@@ -8,9 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import Connection, update
 
 from adsunify.models.yaml_text import format_yaml
-from adsunify.networks.registry import ADAPTER_PACKAGES
+from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
+from adsunify.store.schema import accounts
 from adsunify.values.exact_json import dumps
 from tests.server.served import Served, brief, connect
 
@@ -64,6 +66,28 @@ async def test_the_example_of_a_start_is_accepted(site: Served, network: str) ->
             asked["schedule"]["endAt"] = (datetime.fromisoformat(example) + timedelta(days=30)).isoformat()
         await person.send(to_fields(asked), action="/create", button="Check")
         assert "The brief is valid" in person.text
+
+
+WHOLE_DAYS = [network for network in ADAPTER_PACKAGES if get_adapter(network).network.has_whole_days]
+
+
+@pytest.mark.parametrize("network", WHOLE_DAYS)
+async def test_a_form_opens_without_a_usable_time_zone(site: Served, network: str) -> None:
+    """The time zone of an account is stored as the network sends it; an example of a midnight needs a known one."""
+    account = site.accounts.get(network) or await connect(site, network)
+    known = (await site.admin.get(f"/accounts/{account}"))["timezone"]
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        try:
+            await site.service.store.write(set_timezone, account, "Mars/Base")
+            await person.open(f"/accounts/{account}/create")
+        finally:
+            await site.service.store.write(set_timezone, account, known)
+        assert "midnight in the time zone of the account" in person.text and "such as 20" not in person.text
+
+
+def set_timezone(connection: Connection, account_id: str, timezone: str) -> None:
+    connection.execute(update(accounts).where(accounts.c.id == account_id).values(timezone=timezone))
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
