@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 
 from adsunify.adapter.account import Account
 from adsunify.adapter.flows import MAX_PAGES, fetch_pages, fetch_response
-from adsunify.adapter.network import Extra, Level, Network, get_level, read_cell, read_native_status, unify_status
+from adsunify.adapter.network import Extra, Level, Network, get_level, read_cell, read_native_status, read_status
 from adsunify.errors import (
     InvalidInput,
     Issue,
@@ -145,7 +145,7 @@ def parse_entity(level: Level, native: Mapping[str, Json], parent_id: str | None
         entity_id,
         parent,
         get_text(native, level.name),
-        unify_status(level, native_status),
+        read_status(level, native),
         native_status,
         native,
     )
@@ -266,6 +266,16 @@ def fetch_listed_parent(
 # -- entities that cannot be changed -------------------------------------------------------------------------------
 
 
+_ACTION_WORDS: Mapping[Action, str] = {
+    "create": "a new entity below it",
+    "update": "a native update",
+    "edit": "an edit",
+    "status": "a change of its status",
+    "delete": "its deletion",
+    "activate": "an activation",
+}
+
+
 def is_action_accepted(level: Level, status: str | None, native_status: str | None, action: Action) -> bool:
     """Return whether the network accepts this action on an entity with this unified and native status."""
     accepted = level.accepted_actions.get(native_status or "")
@@ -282,10 +292,14 @@ def require_accepted_action(network: Network, entity: ParsedEntity, action: Acti
         return
     if action == "delete":
         raise invalid_input(path, "deleted", f"The {level.label} is {entity.status} already.")
-    refused = "no new entity below it" if action == "create" else "no change of it"
-    message = f"The {level.label} is {entity.status}: {network.title} accepts {refused}."
-    if is_action_accepted(level, entity.status, entity.native_status, "delete"):
-        message += " It can still be deleted."
+    message = f"The {level.label} is {entity.status}: {network.title} does not accept {_ACTION_WORDS[action]}."
+    accepted = [
+        words
+        for other, words in _ACTION_WORDS.items()
+        if is_action_accepted(level, entity.status, entity.native_status, other)
+    ]
+    if accepted:
+        message += f" It accepts {' and '.join(accepted)}."
     raise invalid_input(path, "deleted", message)
 
 

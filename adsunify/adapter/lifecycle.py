@@ -29,6 +29,7 @@ from adsunify.adapter.network import (
     read_native_status,
     unify_status,
 )
+from adsunify.adapter.settings import find_closed_reason
 from adsunify.errors import Issue, invalid_input, raise_if_issues
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
@@ -408,11 +409,16 @@ def merge_edit(
         raise_if_issues(check_conflicts(account, kind, entity, members, edit, now))
         return members, result.changes
 
+    def merge_part(path: str, merge: MergePart) -> EditPart:
+        if reason := find_closed_reason(get_level(network, kind), entity):
+            raise invalid_input(path, "locked", f"{network.title}: {reason}.")
+        return merge(kind, entity, edit)
+
     parts = [merge_fields]
     if merge_targeting is not None and edit.targeting:
-        parts.append(partial(merge_targeting, kind, entity, edit))
+        parts.append(partial(merge_part, "targeting", merge_targeting))
     if merge_creative is not None and edit.creative:
-        parts.append(partial(merge_creative, kind, entity, edit))
+        parts.append(partial(merge_part, "creative", merge_creative))
     return merge_edit_parts(parts)
 
 

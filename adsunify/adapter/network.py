@@ -140,6 +140,7 @@ class Level:
             ``status`` points to.
         deletion_statuses: native status -> the status that a deletion sets; "" stands for every other status. It is
             empty if a deletion is not a change of status.
+        is_deleted: whether an entity is deleted, if its native status does not say so.
         accepted_actions: native status -> the only actions that the network accepts in it; ``create`` is that of an
             entity below it. In a status that is not named it accepts all actions. A deleted entity accepts none.
         payload: the members that a native payload may have.
@@ -177,6 +178,7 @@ class Level:
     initial_status: str = ""
     status_members: Mapping[str, Mapping[str, Json]] = field(factory=dict)
     deletion_statuses: Mapping[str, str] = field(factory=dict)
+    is_deleted: Callable[[NativeEntity], bool] | None = None
     accepted_actions: Mapping[str, tuple[Action, ...]] = field(factory=dict)
     payload: PayloadRules = PayloadRules()
     review_status: str = ""
@@ -482,6 +484,13 @@ def read_native_status(level: Level, entity: NativeEntity) -> str | None:
     """Return the native status of an entity; None if the entity has none."""
     status = get_text(entity, level.status) if isinstance(level.status, str) else level.status(entity)
     return status if isinstance(status, str) else None
+
+
+def read_status(level: Level, entity: NativeEntity) -> str | None:
+    """Return the unified status of an entity; None if the table does not contain its native status."""
+    if level.is_deleted is not None and level.is_deleted(entity):
+        return "deleted"
+    return unify_status(level, read_native_status(level, entity))
 
 
 def read_creation_time(network: Network, level: Level, entity: NativeEntity) -> datetime | None:

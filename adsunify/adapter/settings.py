@@ -19,8 +19,8 @@ from adsunify.adapter.network import (
     Setting,
     get_level,
     read_native_status,
+    read_status,
     split_words,
-    unify_status,
 )
 from adsunify.errors import invalid_input
 from adsunify.plans.records import Kind
@@ -65,9 +65,9 @@ def find_lock_reason(
 
 def find_closed_reason(level: Level, native: Mapping[str, Json]) -> str | None:
     """Return why an entity cannot be edited because of its status; None if it can."""
-    native_status = read_native_status(level, native)
-    status = unify_status(level, native_status)
-    return None if is_action_accepted(level, status, native_status, "edit") else f"it is {status}"
+    status = read_status(level, native)
+    is_accepted = is_action_accepted(level, status, read_native_status(level, native), "edit")
+    return None if is_accepted else f"it is {status}"
 
 
 def to_account_time(account: Account, now: datetime | None) -> datetime | None:

@@ -196,11 +196,10 @@ def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -
     network = session.adapter.network
     level = get_level(network, mutation.kind)
     entity = None
-    if mutation.action == "edit":  # the planner makes the same reads, and gets the same responses
-        entity = yield from _read_editable_entity(session, mutation.kind, mutation.entity_id)
+    if mutation.action == "edit":  # the planner reads the entity, and locks its fields if it is deleted
+        hierarchy.require_valid_id(network, mutation.kind, mutation.entity_id)
     elif mutation.action != "create":
         entity = yield from _read_entity(session, mutation.kind, mutation.entity_id)
-    if entity is not None:
         hierarchy.require_accepted_action(network, entity, mutation.action, "entityId")
     parent_id = mutation.parent_id or _payload_parent_id(level, mutation.payload)
     if level.parent_kind and parent_id is not None and (entity is None or entity.parent_id != parent_id):
@@ -208,6 +207,9 @@ def _plan_mutation(session: NetworkSession, mutation: Mutation, now: datetime) -
         path = "parentId" if mutation.parent_id else f"payload.{level.parent.rpartition('/')[2]}"
         hierarchy.require_accepted_action(network, parent, "create", path)
     plan = yield from PLAN_FUNCTIONS[mutation.action](session.adapter.plans, session.native_account, mutation, now)
+    if mutation.action == "edit" and not mutation.edit.fields:
+        edited = yield from _read_entity(session, mutation.kind, mutation.entity_id)
+        hierarchy.require_accepted_action(network, edited, "edit", "entityId")
     if mutation.action != "status" or entity is None:
         return plan
     return _with_status_before(plan, level, entity, mutation.status)

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from adsunify.adapter.hierarchy import is_action_accepted
 from adsunify.adapter.network import get_level
 from adsunify.networks.registry import get_adapter
+from adsunify.plans.records import Action
 
 from .served import Served, brief
 from .test_native import LEVELS, at, create_campaign, execute_operation, levels, networks
@@ -32,30 +34,36 @@ async def delete_entity(server: Served, network: str, kind: str, node: dict[str,
     return shown
 
 
+def accepts(network: str, shown: dict[str, Any], action: Action) -> bool:
+    """Whether the network's tables say that it accepts the action on the entity that is shown."""
+    level = get_level(get_adapter(network).network, shown["kind"])
+    return is_action_accepted(level, shown["status"], shown["nativeStatus"], action)
+
+
 @levels
 async def test_a_deleted_entity_is_not_changed(server: Served, network: str, kind: str) -> None:
-    """Refused when it is prepared, with the same code on every network, and all settings are locked."""
+    """Refused when it is prepared, unless the tables say that the network accepts it, and all settings are locked."""
     node = (await create_campaign(server, network))[kind]
     path = at(server, network, kind, node["id"])
     shown = await delete_entity(server, network, kind, node)
     rows, writes = await server.rows(), server.networks.writes()
     body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node["id"]]}
-    changes: list[tuple[str, str, Any]] = [
-        ("POST", "/bulk-status", {**body, "status": "active"}),
-        ("POST", "/bulk-status", {**body, "status": "paused"}),
-        ("POST", f"{path}/edit", {"fields": {"name": "Renamed chairs"}}),
+    changes: list[tuple[Action, str, str, Any, tuple[str, str]]] = [
+        ("status", "POST", "/bulk-status", {**body, "status": "active"}, ("entityIds.0", "deleted")),
+        ("status", "POST", "/bulk-status", {**body, "status": "paused"}, ("entityIds.0", "deleted")),
+        ("delete", "DELETE", path, None, ("entityId", "deleted")),
     ]
-    for method, address, content in changes:
+    for action, method, address, content, issue in changes:
         if shown is None:
             await server.admin.problem(404, method, address, content)
-            continue
-        where = "entityId" if address.startswith(path) else "entityIds.0"
-        (issue,) = (await server.admin.problem(422, method, address, content))["issues"]
-        assert (issue["path"], issue["code"]) == (where, "deleted"), content
-        assert issue["message"].startswith("The ")
-    if shown is not None:
-        if shown["nativeStatus"] not in get_level(get_adapter(network).network, kind).deletion_statuses:
-            assert await server.admin.refused("DELETE", path) == {("entityId", "deleted")}
+        elif not accepts(network, shown, action):
+            assert await server.admin.refused(method, address, content) == {issue}
+    edit = {"fields": {"name": "Renamed chairs"}}
+    if shown is None:
+        await server.admin.problem(404, "POST", f"{path}/edit", edit)
+    elif not accepts(network, shown, "edit"):
+        ((place, code),) = await server.admin.refused("POST", f"{path}/edit", edit)
+        assert place in ("fields.name", "entityId") and code in ("locked", "not_supported")
         settings = await server.admin.get(f"{path}/settings")
         assert settings["fields"] and all(one["locked"] for one in settings["fields"])
     assert (await server.rows(), server.networks.writes()) == (rows, writes)
@@ -70,7 +78,7 @@ async def test_nothing_is_created_below_a_deleted_entity(server: Served, network
     body = {"payload": {"name": "Chairs"}, "parentId": parent["id"]}
     if shown is None:
         await server.admin.problem(404, "POST", at(server, network, kind), body)
-    else:
+    elif not accepts(network, shown, "create"):
         assert await server.admin.refused("POST", at(server, network, kind), body) == {("parentId", "deleted")}
     assert server.networks.writes() == writes
 
@@ -97,8 +105,8 @@ async def test_a_deleted_campaign_is_not_activated(server: Served, network: str)
     (campaign,) = [one for one in source["created"] if one["kind"] == "campaign"]
     shown = await delete_entity(server, network, "campaign", {"id": campaign["entityId"]})
     activation = {"accountId": server.accounts[network], "sourceOperationId": source["id"]}
-    if shown is not None:
+    if shown is None:
+        prepared = await server.admin.post("/activate", activation, 201)
+        assert prepared["plan"]["exposure"]["daily"] == "unknown"
+    elif not accepts(network, shown, "status"):
         assert await server.admin.refused("POST", "/activate", activation) == {("sourceOperationId", "deleted")}
-        return
-    prepared = await server.admin.post("/activate", activation, 201)
-    assert prepared["plan"]["exposure"]["daily"] == "unknown"

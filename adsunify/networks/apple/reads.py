@@ -148,11 +148,6 @@ def parse_query_rows(response: Response) -> list[Mapping[str, Json]]:
 fetch_query_rows = partial(fetch_rows, NETWORK, following=_build_next_request, parse=parse_query_rows)
 
 
-def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
-    entity = hierarchy.parse_entity(level, row)
-    return evolve(entity, status="deleted") if row.get("deleted") is True else entity
-
-
 def fetch_tree(account: Account) -> Flow[EntityTree]:
     """Read all entities that are not deleted. Keywords can only be listed by their parent."""
     nodes: list[ParsedEntity] = []
@@ -163,7 +158,7 @@ def fetch_tree(account: Account) -> Flow[EntityTree]:
             filters = [[apple.build_filter("campaignId", "EQUALS", _parse_id_number(entity))] for entity in campaigns]
         for conditions in filters:
             nodes += [
-                _parse_entity(level, native)
+                hierarchy.parse_entity(level, native)
                 for native in (
                     yield from fetch_query_rows(apple.build_account_query_request(account, level.path, conditions))
                 )
@@ -205,7 +200,7 @@ def list_entities(account: Account, kind: str, query: ListQuery) -> Flow[EntityP
         response = yield from fetch_response(
             NETWORK, apple.build_account_query_request(account, level.path, filters, start or 0, query.limit)
         )
-        page = [_parse_entity(level, native) for native in apple.parse_rows(response)]
+        page = [hierarchy.parse_entity(level, native) for native in apple.parse_rows(response)]
         for position, node in enumerate(page):
             if sought in (node.name or "").casefold():
                 entities.append(node)
@@ -221,7 +216,7 @@ def fetch_entity(account: Account, kind: str, entity_id: str) -> Flow[ParsedEnti
     """Read one entity, deleted or not."""
     level = get_level(NETWORK, kind)
     response = yield from fetch_response(NETWORK, apple.build_entity_request(account, level, entity_id))
-    entity = _parse_entity(level, apple.parse_object(response, level.native))
+    entity = hierarchy.parse_entity(level, apple.parse_object(response, level.native))
     return hierarchy.require_same_entity(NETWORK, level, entity, entity_id)
 
 

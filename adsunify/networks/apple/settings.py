@@ -9,7 +9,7 @@ from functools import partial
 from adsunify.adapter.account import Account
 from adsunify.adapter.edits import Edit, check_start_end
 from adsunify.adapter.network import EditMember, NativeEntity, Setting
-from adsunify.adapter.settings import add_common_lock, locked_settings
+from adsunify.adapter.settings import locked_settings
 from adsunify.errors import Issue, invalid_input
 from adsunify.plans.records import ENTITY_KINDS, Kind
 from adsunify.values.exact_json import Json
@@ -19,10 +19,6 @@ from . import native as apple
 from .targeting import COUNTRY_DIMENSION, INCLUDE, find_native_targeting_error, get_location_type
 
 # -- locks --------------------------------------------------------------------------------------------------------
-
-
-def _lock_if_deleted(entity: NativeEntity, now: datetime | None) -> str | None:
-    return "it is deleted" if entity.get("deleted") is True else None
 
 
 def _lock_automatic_bid(entity: NativeEntity, now: datetime | None) -> str | None:
@@ -76,8 +72,7 @@ _start_setting = partial(Setting, field="startAt", native="/startTime", unit="in
 _end_setting = partial(Setting, field="endAt", native="/endTime", unit="instant")
 _status_setting = partial(Setting, field="status", native="/status", unit="choice", choices=apple.STATUSES)
 AT_CREATION_REASON = "it is set at creation"
-SETTINGS = add_common_lock(
-    _lock_if_deleted,
+SETTINGS = (
     _name_setting("campaign"),
     Setting(
         *("campaign", "budget", "/dailyBudget/value/amount", "money"),

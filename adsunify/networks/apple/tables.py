@@ -26,6 +26,7 @@ from adsunify.adapter.network import (
     Extra,
     Level,
     Login,
+    NativeEntity,
     Network,
     PayloadRules,
     Template,
@@ -67,11 +68,16 @@ def _payload_rules(kind: Kind) -> PayloadRules:
     )
 
 
+def _is_deleted(entity: NativeEntity) -> bool:
+    return entity.get("deleted") is True
+
+
 _level = partial(
     Level,
     id="/id",
     name="/name",
     status="/status",
+    is_deleted=_is_deleted,
     unified_statuses={apple.ENABLED: "active", apple.PAUSED: "paused"},
     writable_statuses={"active": apple.ENABLED, "paused": apple.PAUSED},
     status_filters=apple.STATUSES,

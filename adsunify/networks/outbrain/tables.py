@@ -63,7 +63,6 @@ _level = partial(
     id_pattern=r"[0-9A-Fa-f]+",
     created=outbrain.parse_creation_time,
     hidden_statuses=(outbrain.ARCHIVED,),
-    accepted_actions={outbrain.ARCHIVED: ("update",)},
 )
 
 CAMPAIGN = _level(

@@ -17,7 +17,7 @@ from adsunify.adapter.flows import fetch_response
 from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, build_schedule, check_same_id, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
-from adsunify.errors import Issue, ProviderUnreadable, invalid_input, raise_if_issues
+from adsunify.errors import Issue, ProviderUnreadable, raise_if_issues
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Binding, ItemBatch, Kind, Output, Plan, Risk, Step
@@ -213,8 +213,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 
 def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
-    if entity.get("status") == pinterest.ARCHIVED:
-        raise invalid_input("targeting", "locked", "Pinterest: the ad group is archived.")
     current = get_value(entity, "/targeting_spec") or {}
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad group's targeting_spec is no object.")

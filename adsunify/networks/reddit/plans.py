@@ -17,8 +17,7 @@ from adsunify.adapter.flows import fetch_or_none, fetch_rows
 from adsunify.adapter.lifecycle import ID_OUTPUT, bind_parent, build_plan, build_schedule, completed_plan
 from adsunify.adapter.native_money import to_native_amount
 from adsunify.adapter.network import Level, NativeEntity, get_level
-from adsunify.adapter.settings import find_closed_reason
-from adsunify.errors import Issue, ProviderError, invalid_input
+from adsunify.errors import Issue, ProviderError
 from adsunify.http.messages import Flow, Request
 from adsunify.models.brief import CampaignBrief
 from adsunify.plans.records import Binding, Expectation, Kind, Output, Plan, Risk, Step
@@ -168,8 +167,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 def _edit_targeting(kind: Kind, entity: NativeEntity, edit: Edit) -> EditPart:
     """Return the whole targeting, since a write replaces all of it (Ads API v3)."""
-    if reason := find_closed_reason(get_level(NETWORK, kind), entity):
-        raise invalid_input("targeting", "locked", f"Reddit: {reason}.")
     targeting, changes = merge_targeting(kind, entity.get("targeting"), edit.targeting)
     return {"targeting": targeting}, changes
 

@@ -68,13 +68,9 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
-def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
-    entity = hierarchy.parse_entity(level, row)
-    return evolve(entity, status="deleted") if row.get("deleted") is True else entity
-
-
 def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:
-    return [_parse_entity(level, native) for native in snap.parse_wrapped_rows(response, level.path, level.native)]
+    rows = snap.parse_wrapped_rows(response, level.path, level.native)
+    return [hierarchy.parse_entity(level, row) for row in rows]
 
 
 def fetch_tree(account: Account) -> Flow[EntityTree]:

@@ -26,6 +26,7 @@ from adsunify.adapter.network import (
     ErrorRule,
     Extra,
     Level,
+    NativeEntity,
     Network,
     PayloadRules,
     Template,
@@ -52,11 +53,17 @@ from .targeting import (
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
+
+def _is_deleted(entity: NativeEntity) -> bool:
+    return entity.get("deleted") is True
+
+
 _level = partial(
     Level,
     id="/id",
     name="/name",
     status="/status",
+    is_deleted=_is_deleted,
     unified_statuses={snap.ACTIVE: "active", snap.PAUSED: "paused"},
     writable_statuses={"active": snap.ACTIVE, "paused": snap.PAUSED},
     status_filters=snap.STATUSES,

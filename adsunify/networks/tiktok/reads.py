@@ -117,10 +117,7 @@ def discover_accounts() -> Flow[list[DiscoveredAccount]]:
 def _parse_entity(level: Level, row: Mapping[str, Json]) -> ParsedEntity:
     if level.kind == "ad" and get_text(row, level.id) is None:  # an ad from the Smart+ endpoints
         level = evolve(level, id=f"/{tiktok.SMART_AD_ID_MEMBER}")
-    entity = hierarchy.parse_entity(level, row)
-    # API for Business: operation_status of a deleted entity may still be ENABLE.
-    gone = (get_text(row, "/secondary_status") or "").endswith("_STATUS_DELETE")
-    return evolve(entity, status="deleted") if gone else entity
+    return hierarchy.parse_entity(level, row)
 
 
 def _parse_entities(level: Level, response: Response) -> list[ParsedEntity]:

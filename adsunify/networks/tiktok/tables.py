@@ -26,6 +26,7 @@ from adsunify.adapter.network import (
     Extra,
     Level,
     Login,
+    NativeEntity,
     Network,
     PayloadRules,
     Template,
@@ -37,7 +38,7 @@ from adsunify.http.messages import Request, Response
 from adsunify.models.brief import CampaignBrief
 from adsunify.models.error_messages import find_web_url_error
 from adsunify.values.exact_json import Json
-from adsunify.values.json_pointer import get_value, parse_id
+from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 from . import native as tiktok
 from .settings import EDITS, SETTINGS, check_budget, count_days
@@ -46,6 +47,11 @@ from .targeting import EDITABLE_TARGETING, MANUAL_ONLY_MEMBERS, find_native_targ
 # -- levels -------------------------------------------------------------------------------------------------------
 
 UNIFIED_STATUSES = {tiktok.ENABLE: "active", tiktok.DISABLE: "paused", tiktok.DELETE: "deleted"}
+
+
+def _is_deleted(entity: NativeEntity) -> bool:
+    # API for Business: operation_status of a deleted entity may still be ENABLE.
+    return (get_text(entity, "/secondary_status") or "").endswith("_STATUS_DELETE")
 
 
 def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
@@ -57,7 +63,7 @@ def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
         "status_filters": tiktok.STATUS_FILTERS,
         "payload": PayloadRules(neutral=tiktok.NEUTRAL_MEMBERS, bidding={"bid_type": (tiktok.CUSTOM_BID,)}),
     }
-    more |= {"created": "/create_time", "hidden_statuses": tiktok.HIDDEN_STATUSES}
+    more |= {"created": "/create_time", "hidden_statuses": tiktok.HIDDEN_STATUSES, "is_deleted": _is_deleted}
     return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
 
 

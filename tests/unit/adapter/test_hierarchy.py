@@ -188,4 +188,4 @@ def test_a_status_may_exclude_actions(native_status: str | None, status: str | N
             require_accepted_action(network, found, action, "entityId")
         (issue,) = refusal.value.issues
         assert (issue.path, issue.code) == ("entityId", "deleted")
-        assert ("can still be deleted" in issue.message) == ("delete" in accepted)
+        assert ("It accepts its deletion." in issue.message) == ("delete" in accepted)
