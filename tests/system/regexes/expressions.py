@@ -42,6 +42,11 @@ def _as_objects() -> Iterable[str]:
     return ()
 
 
+def _by_pydantic() -> Iterable[str]:
+    """For a pattern with classes that only pydantic's engine has, whose time is linear."""
+    return ()
+
+
 def _level_ids() -> Iterable[str]:
     return {level.id_pattern for code in ADAPTER_PACKAGES for level in get_adapter(code).network.levels}
 
@@ -58,6 +63,7 @@ def _segments() -> Iterable[str]:
 DYNAMIC: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
     ("adsunify.adapter.hierarchy", "get_level(network, kind).id_pattern"): _level_ids,
     ("adsunify.contract.endpoint", "self.pattern"): _as_objects,
+    ("adsunify.models.base", "VISIBLE_REGEX"): _by_pydantic,
     ("adsunify_server.logs", "pattern"): _as_objects,
     ("adsunify.sandbox.instants", "self.pattern"): _instants,
     ("adsunify.sandbox.network", "expression"): _segments,

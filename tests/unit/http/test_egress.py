@@ -122,6 +122,7 @@ async def test_a_failure_of_the_proxy_is_surely_not_sent(
         assert problem.value.outcome == "not_applied" and world.proxy.name in problem.value.message
         assert_hides_secrets(problem.value)
         monkeypatch.undo()  # a busy machine needs longer to connect
+        world.proxy.faults.clear()  # the proxy of a busy machine may not have seen the first connection yet
         assert (await world.send()).status == 200  # the next write is sent
         assert len(world.network.requests) == 1
 
