@@ -19,7 +19,7 @@ from adsunify.adapter.network import Level, NativeEntity, get_level
 from adsunify.errors import Issue, ProviderError
 from adsunify.http.messages import Flow
 from adsunify.models.brief import CampaignBrief
-from adsunify.plans.records import Binding, Expectation, Kind, Output, Outputs, Plan, Risk, Step
+from adsunify.plans.records import Binding, Expectation, Kind, Output, Plan, Risk, Step
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text
 
@@ -124,14 +124,8 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
 # -- activate and status ------------------------------------------------------------------------------------------
 
 
-def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
-    """Activate the ad, then the ad set, then the campaign."""
-    return lifecycle.plan_activate(NETWORK, _build_status_step, account, outputs)
-
-
-def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
-    """Set one entity active or paused."""
-    return lifecycle.plan_status(NETWORK, _build_status_step, account, kind, entity_id, status)
+plan_activate = partial(lifecycle.plan_activate, NETWORK, _build_status_step)
+plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
