@@ -54,7 +54,8 @@ BEYOND_SCHEMAS = "|".join(
         "(username|password|apiKey|clientId|teamId|keyId|privateKey) malformed",  # a network's own form
         "(edit)? required",  # an edit of nothing
         "(entityId|payload|status|edit) required",  # a mutation's members depend on its action
-        "(?s:document[.].*)",  # a document of campaigns in Git, which has its own schema
+        "(?s:document[.].*)",  # a document of campaigns in Git, which docs/campaigns_in_git.md describes
+        "((?s:urlParameters[.].*)|nameTemplate) malformed",  # braces that are no placeholder
     )
 )
 """... but for these, by path and code: rules that span members."""
