@@ -82,6 +82,7 @@ def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tu
         "writable_statuses": WRITABLE_STATUSES,
         "initial_status": meta.PAUSED,
         "hidden_statuses": (meta.ARCHIVED, meta.DELETED),
+        # unverified: an archived entity cannot be activated or paused, and takes nothing new below it.
         "accepted_actions": {meta.ARCHIVED: ("update", "delete")},
     }
     return Level(kind, node, edge, "/id", "/name", "/status", account=meta.get_owner_account, **more)

@@ -55,7 +55,7 @@ _level = partial(
     created="/created_time",
     hidden_statuses=tuple(status for status in pinterest.STATUSES if status not in pinterest.LIVE_STATUSES),
     # Only drafts can be deleted.
-    # unverified: an archived entity cannot be restored.
+    # unverified: an archived entity cannot be restored or changed.
     deletion_statuses={"": pinterest.ARCHIVED, pinterest.DRAFT: pinterest.DELETED_DRAFT},
     accepted_actions={pinterest.ARCHIVED: ()},
     payload=PayloadRules(

@@ -82,6 +82,7 @@ _level = partial(
     created="/created_at",
     hidden_statuses=reddit.CLOSED_STATUSES,
     deletion_statuses={"": reddit.ARCHIVED, reddit.ARCHIVED: reddit.DELETED},
+    # unverified: an archived entity cannot be activated or paused, and takes nothing new below it.
     accepted_actions={reddit.ARCHIVED: ("update", "delete")},
     review_status="/effective_status",
     disapproved_statuses=("REJECTED",),
