@@ -17,12 +17,12 @@ from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 ROOT = Path(__file__).parents[2]
 NETWORKS = Path(adsunify.networks.__file__).parent
 MODEL = "reddit"
-MODELS = {"no_revocation": "meta", "no_consent": "meta"}
-"""The adapter that a copy is made of, where it is not the model: one with a login of its own."""
+MODELS = {"no_revocation": "meta", "no_consent": "meta", "status_in_other_order": "tiktok"}
+"""The adapter that a copy is made of, where it is not the model: one that writes out the function."""
 
 BREAKS: Mapping[str, tuple[str, str, str, str]] = {
     "no_version": ("native", "VERSION = ", "API_VERSION = ", "VERSION"),
-    "no_money_unit": ("native", "def get_money_unit(", "def find_money_unit(", "get_money_unit"),
+    "no_money_unit": ("native", "get_money_unit = ", "find_money_unit = ", "get_money_unit"),
     "error_of_text": ("native", "def parse_error(response: Response)", "def parse_error(response: str)", "parse_error"),
     "targeting_of_text": (
         *("targeting", "def find_native_targeting_error(targeting: Mapping[str, Json])"),
