@@ -14,19 +14,21 @@ import pytest_asyncio
 
 from adsunify import AsyncAds, CampaignBrief, read_brief
 from adsunify.service.factory import SANDBOX_URL_VARIABLE
-from tests.server.conftest import connected
-from tests.server.served import RING, Served, brief, served
+from tests.server.conftest import connected_template
+from tests.server.served import RING, Served, brief, serve_api
 
-__all__ = ["connected"]
+__all__ = ["connected_template"]
 
 DOORS = ("local", "remote")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(connected: tuple[Path, Served], tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def server(
+    connected_template: tuple[Path, Served], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Served]:
     path = tmp_path_factory.mktemp("client") / "ads.db"
-    shutil.copyfile(connected[0], path)
-    async with served(f"sqlite:///{path}", copied=connected[1]) as one:
+    shutil.copyfile(connected_template[0], path)
+    async with serve_api(f"sqlite:///{path}", copied=connected_template[1]) as one:
         yield one
 
 

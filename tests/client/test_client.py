@@ -206,7 +206,7 @@ async def test_a_position_in_a_list_is_named_by_dots(
         ),
     ]
     for address, body, ask, expected in asks:
-        answered = {path for path, _ in await server.admin.refused("POST", address, body)}
+        answered = {path for path, _ in await server.admin.read_issues("POST", address, body)}
         local, remote = await both_raise(clients, ask)
         assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
         assert [{one.path for one in error.issues} for error in (local, remote)] == [expected, expected]

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from attrs import evolve
 
-from tests.server.served import Served, connect, served
+from tests.server.served import Served, connect, serve_api
 from tests.system.conformance.serving import UNLIMITED
 
 from .acting import Stage, set_clock
@@ -21,7 +21,7 @@ MakeStage = Callable[[str, str, str], Awaitable[Stage]]
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """A server in whose workspaces nothing is connected."""
     path: Path = tmp_path_factory.mktemp("guardrails") / "guardrails.db"
-    async with served(f"sqlite:///{path}", UNLIMITED) as one:
+    async with serve_api(f"sqlite:///{path}", UNLIMITED) as one:
         yield one
 
 

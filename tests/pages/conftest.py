@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.server.conftest import database
-from tests.server.served import Served, served
+from tests.server.served import Served, serve_api
 
 from .browsing import with_passwords
 
@@ -22,7 +22,7 @@ async def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
     """A server in whose workspaces nothing is connected; its people sign in with :data:`browsing.PASSWORD`."""
     path: Path = tmp_path_factory.mktemp("pages") / "pages.db"
     shutil.copyfile(sqlite_template, path)
-    async with served(f"sqlite:///{path}") as one:
+    async with serve_api(f"sqlite:///{path}") as one:
         await with_passwords(one)
         yield one
 
@@ -30,6 +30,6 @@ async def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def both(database: str) -> AsyncIterator[Served]:
     """As :func:`site`, on each engine."""
-    async with served(database) as one:
+    async with serve_api(database) as one:
         await with_passwords(one)
         yield one

@@ -98,7 +98,7 @@ async def test_a_whole_life(site: Served) -> None:
         assert (await one.at()).startswith(site.networks.url)
         await one.go("button")
         assert "Connected" in await one.text() and (await one.at()).startswith(f"{site.base_url}/connect/callback/meta")
-        await site.settled()
+        await site.wait_for_background_tasks()
 
         body = {"accountId": await account(site), "campaign": brief("meta")}
         body["campaign"]["name"] = "Garden chairs of spring, for terraces and balconies, second try (Europe)"

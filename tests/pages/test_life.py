@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 
 from adsunify.networks.registry import ADAPTER_PACKAGES
-from tests.server.served import Served, brief, connect, given
+from tests.server.served import Served, brief, connect, make_credentials
 
 from .browsing import browser, email, found
 
@@ -27,7 +27,7 @@ async def test_a_whole_life(site: Served) -> None:
         await person.send(button="Continue to Meta")
         await person.send(button="Allow")
         assert "Connected" in person.text
-        await site.settled()
+        await site.wait_for_background_tasks()
 
         await person.open("/accounts")
         assert "USD" in person.text
@@ -70,7 +70,7 @@ async def test_credentials_of_their_own(site: Served) -> None:
         await person.sign_in(email("admin"))
         await person.open("/connections")
         await person.follow("Connect Outbrain")
-        own = given("outbrain")
+        own = make_credentials("outbrain")
         del own["network"]
         form = next(form for form in person.page.forms if own.keys() <= form.fields.keys())
         wrong = dict.fromkeys(own, "not the secret")
@@ -78,7 +78,7 @@ async def test_credentials_of_their_own(site: Served) -> None:
         assert answer.status_code >= 400 and "not the secret" not in answer.text
         answer = await person.http.post(person.at, data={**form.fields, **own})
         assert answer.status_code == 201 and "connected" in answer.text
-        await site.settled()
+        await site.wait_for_background_tasks()
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
 from adsunify_server.app import make_application
-from tests.server.served import Served, given
+from tests.server.served import Served, make_credentials
 
 from .content import LONG_NAME, Content
 from .driver import Chromium
@@ -29,7 +29,7 @@ VARIANTS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Further views of a page: their names and queries."""
-APPLE = {f"[name='{name}']": value for name, value in given("apple").items() if name != "network"}
+APPLE = {f"[name='{name}']": value for name, value in make_credentials("apple").items() if name != "network"}
 EXECUTE: tuple[Mapping[str, str] | str, ...] = ({"input[name=confirmed]": " "}, "Execute")
 VISITS: Mapping[str, tuple[str, tuple[Mapping[str, str] | str, ...]]] = {
     "link": ("/connections", ("Connect Google",)),

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from tests.databases import ENGINES, copy_migrated_database
 
-from .served import Served, brief, connect, serve_connected, served
+from .served import Served, brief, connect, serve_api, serve_connected
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -20,12 +20,12 @@ async def empty(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory)
     """A server in whose workspaces nothing is connected."""
     path: Path = tmp_path_factory.mktemp("served") / "served.db"
     shutil.copyfile(sqlite_template, path)
-    async with served(f"sqlite:///{path}") as one:
+    async with serve_api(f"sqlite:///{path}") as one:
         yield one
 
 
 @pytest.fixture(scope="session")
-def connected(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Served]:
+def connected_template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Served]:
     """The file of an environment with every network connected, and the environment, which is ended: to be copied."""
     path: Path = tmp_path_factory.mktemp("connected") / "served.db"
     return path, asyncio.run(serve_connected(f"sqlite:///{path}"))
@@ -39,12 +39,12 @@ def settings() -> Mapping[str, str]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(
-    connected: tuple[Path, Served], settings: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
+    connected_template: tuple[Path, Served], settings: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Served]:
     """A server with every network connected, and meta in the other workspace as well."""
     path: Path = tmp_path_factory.mktemp("served") / "served.db"
-    shutil.copyfile(connected[0], path)
-    async with served(f"sqlite:///{path}", settings, connected[1]) as one:
+    shutil.copyfile(connected_template[0], path)
+    async with serve_api(f"sqlite:///{path}", settings, connected_template[1]) as one:
         yield one
 
 
@@ -57,7 +57,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def both(database: str) -> AsyncIterator[Served]:
     """A server on each engine, with meta connected in both workspaces."""
-    async with served(database) as one:
+    async with serve_api(database) as one:
         for person in ("admin", "stranger"):
             await connect(one, "meta", person)
         yield one

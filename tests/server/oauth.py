@@ -27,7 +27,7 @@ class Client:
     verifier: str
     query: dict[str, str]
 
-    async def allowed(self, name: str, write: bool, accounts: Sequence[str] | None = None) -> str:
+    async def grant_consent(self, name: str, write: bool, accounts: Sequence[str] | None = None) -> str:
         """Where a person who consents, perhaps for some accounts only, is sent back to."""
         actor = self.server.people[name].actor
         asked = await oauth_server.read_authorization_request(self.server.service, self.query)
@@ -37,7 +37,7 @@ class Client:
 
     async def code(self, name: str = "admin", *, write: bool = True, accounts: Sequence[str] | None = None) -> str:
         """A person consents; the code that comes back."""
-        told = parse_qs(urlsplit(await self.allowed(name, write, accounts)).query)
+        told = parse_qs(urlsplit(await self.grant_consent(name, write, accounts)).query)
         assert told["iss"] == [self.server.base_url] and told["state"] == ["st"]
         return told["code"][0]
 

@@ -39,7 +39,7 @@ async def run_repeating_proxy(sandbox_url: str) -> AsyncIterator[str]:
         if not writer.is_closing():
             writer.write(answer)
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -51,7 +51,7 @@ async def run_repeating_proxy(sandbox_url: str) -> AsyncIterator[str]:
                 loop.call_later(draw.uniform(0, LATEST), repeat, writer, answer)
         writer.close()
 
-    server = await asyncio.start_server(accepted, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept_connection, "127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:

@@ -74,15 +74,15 @@ class Hands:
 
 @frozen
 class Simulation:
-    """The simulated networks; ``asked``: method, host and path of every request at their door, in order."""
+    """The simulated networks; ``requests``: method, host and path of every request at their door, in order."""
 
     url: str
     state: Sandbox
-    asked: list[tuple[str, str, str]]
+    requests: list[tuple[str, str, str]]
 
     def count(self, method: str, host: str, path: str = "") -> int:
         """How many requests so far had this method, and host and path that contain these words."""
-        return sum(one[0] == method and host in one[1] and path in one[2] for one in self.asked)
+        return sum(one[0] == method and host in one[1] and path in one[2] for one in self.requests)
 
     def writes(self) -> int:
         """How many entities native writes have touched so far."""
@@ -112,11 +112,11 @@ class Simulation:
 
 
 @asynccontextmanager
-async def simulated(hands: Hands) -> AsyncIterator[Simulation]:
+async def simulate_networks(hands: Hands) -> AsyncIterator[Simulation]:
     """The simulated networks, with a list of what they were asked."""
-    asked: list[tuple[str, str, str]] = []
-    async with sandbox(clock=hands.now, on_request=lambda *request: asked.append(request)) as running:
-        yield Simulation(running.url, running.state, asked)
+    requests: list[tuple[str, str, str]] = []
+    async with sandbox(clock=hands.now, on_request=lambda *request: requests.append(request)) as running:
+        yield Simulation(running.url, running.state, requests)
 
 
 @define
@@ -171,7 +171,7 @@ class Caller:
         found: dict[str, Any] = answer.json()
         return found
 
-    async def refused(self, method: str, path: str, body: Any = None, **more: Any) -> set[tuple[str, str]]:
+    async def read_issues(self, method: str, path: str, body: Any = None, **more: Any) -> set[tuple[str, str]]:
         """Path and code of every issue of a 422."""
         problem = await self.problem(422, method, path, body, **more)
         assert problem["issues"] and problem["outcome"] == "not_applied", problem
@@ -265,32 +265,32 @@ class Served:
 
     async def rows(self) -> dict[str, int]:
         """How many rows each table holds."""
-        counted: dict[str, int] = await self.service.store.read(_counted)
+        counted: dict[str, int] = await self.service.store.read(_count_rows)
         return counted
 
-    async def settled(self) -> None:
+    async def wait_for_background_tasks(self) -> None:
         """Wait for what runs beside the requests."""
         while self.service.background_tasks:
             await asyncio.wait(self.service.background_tasks)
 
-    async def delivered(self) -> None:
+    async def wait_for_deliveries(self) -> None:
         """Wait until no notification is due or under way."""
         async with asyncio.timeout(30):
-            while await self.service.store.read(_undelivered):
+            while await self.service.store.read(_has_due_deliveries):
                 await asyncio.sleep(0.01)
 
 
-def _undelivered(connection: Connection) -> bool:
+def _has_due_deliveries(connection: Connection) -> bool:
     waiting = select(func.count()).where(deliveries.c.next_attempt_at.is_not(None))
     return bool(connection.execute(waiting).scalar_one())
 
 
-def _counted(connection: Connection) -> dict[str, int]:
+def _count_rows(connection: Connection) -> dict[str, int]:
     return dict(connection.execute(ROWS).all())
 
 
 @asynccontextmanager
-async def served(
+async def serve_api(
     database: str, settings: Mapping[str, str] | None = None, copied: Served | None = None
 ) -> AsyncIterator[Served]:
     """Serve a database; ``settings``: more of the environment.
@@ -298,7 +298,7 @@ async def served(
     ``copied``: an ended environment, of which ``database`` is a copy. Its people and what it has connected go on.
     """
     hands = Hands()
-    async with simulated(hands) as networks:
+    async with simulate_networks(hands) as networks:
         if copied is not None:
             networks.state.worlds = {
                 code: evolve(
@@ -344,7 +344,7 @@ async def served(
 
 async def serve_connected(database: str) -> Served:
     """Connect every network, and meta in the other workspace as well; the environment, which is ended."""
-    async with served(database) as one:
+    async with serve_api(database) as one:
         for network in ADAPTER_PACKAGES:
             await connect(one, network)
         await connect(one, "meta", "stranger")
@@ -368,7 +368,7 @@ async def press(browser: httpx.AsyncClient, page: httpx.Response, follow: bool =
     return await browser.request(form.method.upper(), address, data=form.fields, follow_redirects=follow)
 
 
-def given(network: str, **changes: str) -> dict[str, str]:
+def make_credentials(network: str, **changes: str) -> dict[str, str]:
     """What a person gives to connect a network without consent page."""
     own = {to_camel(name): value for name, value in get_sandbox_credentials(network).items()}
     return {"network": network, **own, **changes}
@@ -377,11 +377,11 @@ def given(network: str, **changes: str) -> dict[str, str]:
 async def connect(one: Served, network: str, name: str = "admin") -> str:
     """Connect a network; returns the account id of its account in US dollars."""
     if get_adapter(network).network.login.kind == "credentials":
-        await one.person(name).post("/connections/credentials", given(network), 201)
+        await one.person(name).post("/connections/credentials", make_credentials(network), 201)
     else:
         page = await consent(one, network, name)
         assert page.status_code == 200, page.text
-    await one.settled()
+    await one.wait_for_background_tasks()
     accounts = await one.person(name).get("/accounts", network=network)
     in_dollars = [account["accountId"] for account in accounts if account["currency"] == "USD"]
     assert in_dollars, f"the simulated network {network} needs an account in USD"
@@ -415,7 +415,7 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     return changed(made, changes)
 
 
-async def stocked(one: Served, kind: str, count: int) -> list[str]:
+async def stock_entities(one: Served, kind: str, count: int) -> list[str]:
     """So many more of a kind of Meta's in the account in dollars, each as the one that is made first; their ids."""
     body = {"accountId": one.accounts["meta"], "campaign": brief("meta")}
     made = await one.admin.execute((await one.admin.post("/create", body, 201))["id"])

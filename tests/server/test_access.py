@@ -116,7 +116,7 @@ IDS = (
 )
 
 
-def of(endpoints: Iterable[Endpoint]) -> pytest.MarkDecorator:
+def parametrize_endpoints(endpoints: Iterable[Endpoint]) -> pytest.MarkDecorator:
     """A test for each of these endpoints."""
     return pytest.mark.parametrize("endpoint", endpoints, ids=lambda endpoint: endpoint.operation_id)
 
@@ -126,7 +126,7 @@ def takes_id(endpoint: Endpoint) -> bool:
     return not {*endpoint.parameters, *BODIES.get(endpoint.operation_id, ())}.isdisjoint(IDS)
 
 
-each = of(ENDPOINTS)
+each = parametrize_endpoints(ENDPOINTS)
 
 
 def address(endpoint: Endpoint, **ids: str) -> str:
@@ -243,7 +243,7 @@ async def test_a_key_is_worth_its_owners_role_of_now(empty: Served) -> None:
 # -- another workspace --------------------------------------------------------------------------------------------
 
 
-@of([endpoint for endpoint in ENDPOINTS if takes_id(endpoint) and not endpoint.needs_person])
+@parametrize_endpoints([endpoint for endpoint in ENDPOINTS if takes_id(endpoint) and not endpoint.needs_person])
 async def test_ids_of_another_workspace_are_not_found(server: Served, endpoint: Endpoint) -> None:
     """404 wherever an id stands, in the path or in the body; nothing is said about what exists elsewhere."""
     theirs = await foreign(server)
@@ -290,7 +290,9 @@ async def test_a_batch_says_not_found_for_each_foreign_operation(server: Served)
 async def test_a_foreign_source_is_not_activatable(server: Served) -> None:
     theirs = (await foreign(server))["operationId"]
     body = {"accountId": server.accounts["meta"], "sourceOperationId": theirs}
-    assert await server.admin.refused("POST", "/activate", body) == {("sourceOperationId", "source_not_activatable")}
+    assert await server.admin.read_issues("POST", "/activate", body) == {
+        ("sourceOperationId", "source_not_activatable")
+    }
 
 
 async def test_lists_show_the_own_workspace_only(server: Served) -> None:

@@ -126,10 +126,10 @@ async def test_an_event_is_recorded_with_its_transition_or_not_at_all(
 
     row = events.make_event_row
 
-    def broken(*told: Any, **more: Any) -> dict[str, Any]:
+    def make_refused_row(*told: Any, **more: Any) -> dict[str, Any]:
         return row(*told, **more) | {"type": None}  # which the database refuses
 
-    monkeypatch.setattr(events, "make_event_row", broken)
+    monkeypatch.setattr(events, "make_event_row", make_refused_row)
     body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
     await both.admin.problem(500, "POST", "/create", body, headers={"Idempotency-Key": "never bound"})
     await both.admin.problem(500, "POST", f"/operations/{operation}/cancel", {})

@@ -130,10 +130,10 @@ async def test_the_answers_of_a_batch_are_bounded(empty: Served, monkeypatch: py
 
 
 async def test_tools_are_described_once(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    def again(*_: Any, **__: Any) -> dict[str, Any]:
+    def fail_on_schema(*_: Any, **__: Any) -> dict[str, Any]:
         raise AssertionError("a schema was made for a request")
 
-    monkeypatch.setattr(ApiModel, "model_json_schema", again)
+    monkeypatch.setattr(ApiModel, "model_json_schema", fail_on_schema)
     assert len((await post(empty, request("tools/list"))).json()["result"]["tools"]) == 7
 
 
@@ -209,7 +209,7 @@ async def test_a_launch_from_its_brief_to_its_execution(server: Served) -> None:
     launch = made["structuredContent"]["data"]
     change_set, (_, text) = launch["changeSets"][0], (part["text"] for part in made["content"])
     assert launch["status"] == "preparing" and f"{change_set['id']} is being prepared" in text
-    await server.settled()
+    await server.wait_for_background_tasks()
     read = {"operationId": "get_change_set", "path": {"changeSetId": change_set["id"]}}
     prepared = await tool(server, "call_tool", **read)
     digest = prepared["structuredContent"]["data"]["digest"]
@@ -222,7 +222,7 @@ async def test_a_launch_from_its_brief_to_its_execution(server: Served) -> None:
     assert refused["isError"] and change_set["reviewUrl"] in refused["content"][0]["text"]
     begun = await tool(server, "call_tool", **asked, body={"confirmed": True, "digest": digest})
     assert begun["structuredContent"]["data"]["status"] == "running"
-    await server.settled()
+    await server.wait_for_background_tasks()
     done = await tool(server, "call_tool", **read)
     assert done["structuredContent"]["data"]["status"] == "finished" and len(done["content"]) == 1
 
@@ -246,7 +246,7 @@ async def test_prepare_takes_a_launch(server: Served) -> None:
         refused = await tool(server, "prepare", **wrong)
         assert refused["isError"] is True
         assert {issue["path"] for issue in refused["structuredContent"]["error"]["issues"]} == paths
-    await server.settled()
+    await server.wait_for_background_tasks()
     await server.admin.post(f"/change-sets/{change_set['id']}/cancel", {})
 
 

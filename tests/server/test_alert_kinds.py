@@ -272,9 +272,9 @@ async def test_a_network_that_fails_is_said_and_asked_again_later(server: Served
     (gap,) = (await read_alert(server, alert))["notEvaluated"]
     assert gap["reason"].startswith("The entities could not be read")
     await server.networks.clear_faults()
-    asked = len(server.networks.asked)
+    asked = len(server.networks.requests)
     await evaluate(server)
-    assert len(server.networks.asked) == asked
+    assert len(server.networks.requests) == asked
     server.hands.pass_(minutes=16)
     await evaluate(server)
     assert (await read_alert(server, alert))["notEvaluated"] == []
@@ -309,5 +309,5 @@ async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, st
         shown = {one["id"] for one in await caller.get("/alerts")}
         assert own["id"] in shown and alert not in shown
         await caller.problem(404, "PATCH", f"/alerts/{alert}", {"active": False})
-        refused = await caller.refused("POST", "/alerts", {"name": "x", "kind": "disapproved"})
+        refused = await caller.read_issues("POST", "/alerts", {"name": "x", "kind": "disapproved"})
         assert refused == {("scope", "outside_scope")}

@@ -52,7 +52,7 @@ async def evaluate(one: Served) -> list[dict[str, Any]]:
     return [dict(event.data) for event in (await one.events("rule.triggered"))[before:]]
 
 
-def told(events: Sequence[Mapping[str, Any]]) -> set[tuple[str, str, str]]:
+def summarize_events(events: Sequence[Mapping[str, Any]]) -> set[tuple[str, str, str]]:
     return {(event["entityId"], event["day"], event["found"]) for event in events}
 
 
@@ -102,9 +102,9 @@ async def test_an_alert_is_made_changed_and_deleted(shop: Served) -> None:
     changed = (await shop.admin.send("PATCH", path, {"amount": "60", "level": "campaign"})).json()["data"]
     assert changed == {**made, "amount": "60.00", "level": "campaign"}
     assert await shop.admin.get("/alerts") == [changed]
-    assert await shop.admin.refused("PATCH", path, {"hours": 5}) == {("hours", "not_allowed")}
-    assert await shop.admin.refused("PATCH", path, {"kind": "paceAbove"}) == {("kind", "unknown_property")}
-    assert await shop.admin.refused("PATCH", path, {"amount": None}) == {("amount", "wrong_type")}
+    assert await shop.admin.read_issues("PATCH", path, {"hours": 5}) == {("hours", "not_allowed")}
+    assert await shop.admin.read_issues("PATCH", path, {"kind": "paceAbove"}) == {("kind", "unknown_property")}
+    assert await shop.admin.read_issues("PATCH", path, {"amount": None}) == {("amount", "wrong_type")}
     for method, body in (("PATCH", {"active": False}), ("DELETE", None)):
         await shop.person("stranger").problem(404, method, path, body)
         await shop.person("member").problem(403, method, path, body)
@@ -145,7 +145,7 @@ async def test_an_alert_is_made_changed_and_deleted(shop: Served) -> None:
     ],
 )
 async def test_what_is_no_alert_is_refused(shop: Served, body: dict[str, Any], issues: set[tuple[str, str]]) -> None:
-    assert await shop.admin.refused("POST", "/alerts", body) == issues
+    assert await shop.admin.read_issues("POST", "/alerts", body) == issues
     assert await shop.admin.get("/alerts") == []
 
 
@@ -153,14 +153,14 @@ async def test_what_is_no_alert_is_refused(shop: Served, body: dict[str, Any], i
 async def test_what_is_no_id_of_the_network_is_refused(shop: Served, id_: str) -> None:
     scope = {"accountIds": [shop.accounts["meta"]], "entityIds": ["120210000000000777", id_]}
     body = {"name": "x", "kind": "disapproved", "scope": scope}
-    assert await shop.admin.refused("POST", "/alerts", body) == {("scope.entityIds.1", "malformed")}
+    assert await shop.admin.read_issues("POST", "/alerts", body) == {("scope.entityIds.1", "malformed")}
 
 
 async def test_an_account_in_another_currency_is_refused_or_said(shop: Served) -> None:
     in_dollars = shop.accounts["meta"]
     others = [one for one in await shop.admin.get("/accounts") if one["currency"] != "USD"]
     body = {**SPEND, "scope": {"accountIds": [in_dollars, others[0]["accountId"]]}}
-    assert await shop.admin.refused("POST", "/alerts", body) == {("scope.accountIds.1", "currency_mismatch")}
+    assert await shop.admin.read_issues("POST", "/alerts", body) == {("scope.accountIds.1", "currency_mismatch")}
     await shop.admin.post("/alerts", SPEND, 201)
     await keep(shop, [], (today(shop), today(shop)), account=others[0]["accountId"], level="account")
     assert await evaluate(shop) == []
@@ -207,16 +207,18 @@ async def test_a_breach_is_told_once_for_each_day_and_entity(shop: Served) -> No
     assert (shown["notEvaluated"], shown["lastEvaluatedAt"] >= as_of) == ([], True)
     assert await evaluate(shop) == [], "no newer figures"
     await keep(shop, [*rows[:1], row(day, "60"), row(day, "51", "2")], days)
-    assert told(await evaluate(shop)) == {("2", str(day), "51")}
+    assert summarize_events(await evaluate(shop)) == {("2", str(day), "51")}
     await keep(shop, [row(day, "1")], days)
     assert await evaluate(shop) == []
     await keep(shop, [row(day, "70"), row(day, "71", "4")], days)
-    assert told(await evaluate(shop)) == {("4", str(day), "71")}, "told today already"
+    assert summarize_events(await evaluate(shop)) == {("4", str(day), "71")}, "told today already"
     shop.hands.pass_(days=1)
     await keep(shop, [row(day, "1"), row(day, "71", "4")], (days[0], day + timedelta(days=1)))
     assert await evaluate(shop) == []
     await keep(shop, [row(day, "70"), row(day, "71", "4")], (days[0], day + timedelta(days=1)))
-    assert told(await evaluate(shop)) == {("120210000000000777", str(day), "70")}, "taken back, and found again later"
+    assert summarize_events(await evaluate(shop)) == {("120210000000000777", str(day), "70")}, (
+        "taken back, and found again later"
+    )
     await keep(shop, [row(day, "72"), row(day, "71", "4")], (days[0], day + timedelta(days=1)))
     assert await evaluate(shop) == []
 
@@ -231,7 +233,7 @@ async def test_a_window_has_several_days(shop: Served) -> None:
     await keep(shop, [*rows, before], days)
     assert await evaluate(shop) == []
     await keep(shop, [*rows[:2], row(day - timedelta(days=2), "10.251"), before], days)
-    assert told(await evaluate(shop)) == {("120210000000000777", str(day), "50.501")}
+    assert summarize_events(await evaluate(shop)) == {("120210000000000777", str(day), "50.501")}
 
 
 async def test_null_is_not_zero_and_days_without_figures_are_said(shop: Served) -> None:
@@ -240,13 +242,13 @@ async def test_null_is_not_zero_and_days_without_figures_are_said(shop: Served) 
     days = day - timedelta(days=5), day
     rows = [row(day, "50"), row(day - timedelta(days=1), None), row(day, "51", "2"), row(day, None, "2")]
     await keep(shop, [rows[0], rows[1], row(day - timedelta(days=1), None, "2"), row(day, "51", "2")], days)
-    assert told(await evaluate(shop)) == {("2", str(day), "51")}, "what is known suffices"
+    assert summarize_events(await evaluate(shop)) == {("2", str(day), "51")}, "what is known suffices"
     (shown,) = await shop.admin.get("/alerts")
     assert [(one["reason"], one["entityIds"]) for one in shown["notEvaluated"]] == [
         ("The network does not report the spend of 1 entities on some days.", ["120210000000000777"])
     ]
     await keep(shop, [row(day, "52")], days, missing=[(str(day), str(day))])
-    assert told(await evaluate(shop)) == {("120210000000000777", str(day), "52")}
+    assert summarize_events(await evaluate(shop)) == {("120210000000000777", str(day), "52")}
     (shown,) = await shop.admin.get("/alerts")
     (gap,) = shown["notEvaluated"]
     assert (gap["reason"].startswith("Some days were not synced"), str(day) in gap["reason"]) == (True, True)

@@ -24,7 +24,7 @@ from adsunify_server.runner import ServerRunner
 from tests.databases import empty_database
 from tests.system.webhooks.receiving import run_receiver
 
-from .served import RING, Served, brief, connect, served
+from .served import RING, Served, brief, connect, serve_api
 
 LOAD = 4
 """How many callers prepare and execute while the backup is made."""
@@ -99,7 +99,7 @@ async def keep_busy(one: Served, done: list[str]) -> None:
 
 async def test_nothing_is_written_twice_with_a_restored_backup(databases: tuple[str, str, str], tmp_path: Path) -> None:
     live, unmarked, marked = databases
-    async with served(live) as one:
+    async with serve_api(live) as one:
         await connect(one, "meta")
         body, pending = await prepare(one, **{"Idempotency-Key": "pending"})
         done: list[str] = []
@@ -167,7 +167,7 @@ async def _list_events(one: Served, operation_id: str) -> AsyncIterator[Any]:
 
 async def test_what_had_expired_is_not_resumed(databases: tuple[str, str, str]) -> None:
     """It may have been resumed after the backup. It stays expired, since nobody could execute it any more."""
-    async with served(databases[0]) as one:
+    async with serve_api(databases[0]) as one:
         await connect(one, "meta")
         _, expired = await prepare(one)
         one.hands.pass_(minutes=45)
@@ -183,7 +183,7 @@ async def test_what_had_expired_is_not_resumed(databases: tuple[str, str, str]) 
 
 
 async def test_each_workspace_is_told_of_its_own_operations_only(databases: tuple[str, str, str]) -> None:
-    async with served(databases[0]) as one, run_receiver() as receiver:
+    async with serve_api(databases[0]) as one, run_receiver() as receiver:
         expected: dict[str, set[str]] = {}
         urls = {name: f"{receiver.url}/{name}" for name in ("admin", "stranger")}
         one.service.settings = evolve(one.service.settings, webhook_dev_targets=frozenset(urls.values()))
@@ -195,7 +195,7 @@ async def test_each_workspace_is_told_of_its_own_operations_only(databases: tupl
                 expected.setdefault(f"/hook/{name}", set()).add(made["id"])
             await one.person(name).post("/webhooks", {"url": url, "events": ["operation.unknown"]}, 201)
         assert (await mark_restored(one.service.store))["unknownOperations"] == 4
-        await one.delivered()
+        await one.wait_for_deliveries()
         received: dict[str, set[str]] = {}
         for notification in receiver.got:
             received.setdefault(notification.path, set()).add(notification.event["data"]["operationId"])

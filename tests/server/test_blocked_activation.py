@@ -9,8 +9,8 @@ import pytest
 from adsunify.networks.registry import ADAPTER_PACKAGES
 
 from .served import Served
-from .test_guardrails import guarded
-from .test_native import at, get_campaign
+from .test_guardrails import apply_rule
+from .test_native import build_path, get_campaign
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -33,12 +33,12 @@ STATUSES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @networks
 async def test_a_status_and_a_native_update_do_not_activate(server: Served, network: str) -> None:
     campaign = (await get_campaign(server, network))["campaign"]["id"]
-    path = at(server, network, "campaign", campaign)
+    path = build_path(server, network, "campaign", campaign)
     body = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": [campaign]}
     blocked: list[tuple[str, str, Any]] = [("POST", "/bulk-status", body | {"status": "active"})]
     if network in STATUSES:
         blocked.append(("PATCH", path, {"payload": STATUSES[network][0]}))
-    async with guarded(server, blockedActions=["activate"]):
+    async with apply_rule(server, blockedActions=["activate"]):
         for call in blocked:
             problem = await server.admin.problem(403, *call)
             assert [breach["member"] for breach in problem["guardrails"]] == ["blockedActions"]
@@ -57,8 +57,8 @@ async def test_an_edit_of_the_status_does_not_activate(
     server: Served, network: str, field: str, active: str, paused: str
 ) -> None:
     campaign = (await get_campaign(server, network))["campaign"]["id"]
-    path = at(server, network, "campaign", campaign, "edit")
-    async with guarded(server, blockedActions=["activate"]):
+    path = build_path(server, network, "campaign", campaign, "edit")
+    async with apply_rule(server, blockedActions=["activate"]):
         problem = await server.admin.problem(403, "POST", path, {"fields": {field: active}})
         assert [breach["member"] for breach in problem["guardrails"]] == ["blockedActions"]
         answer = await server.admin.send("POST", path, {"fields": {field: paused, "name": "Still paused"}})
@@ -69,7 +69,7 @@ async def test_a_native_create_does_not_activate(server: Served) -> None:
     path = f"/accounts/{server.accounts['meta']}/campaigns"
     payload = {"name": "Native", "objective": "OUTCOME_TRAFFIC", "special_ad_categories": ["NONE"]}
     payload |= {"is_adset_budget_sharing_enabled": False}
-    async with guarded(server, blockedActions=["activate"]):
+    async with apply_rule(server, blockedActions=["activate"]):
         problem = await server.admin.problem(403, "POST", path, {"payload": payload | {"status": "ACTIVE"}})
         assert [breach["member"] for breach in problem["guardrails"]] == ["blockedActions"]
         await server.admin.post(path, {"payload": payload}, 201)
@@ -78,8 +78,8 @@ async def test_a_native_create_does_not_activate(server: Served) -> None:
 async def test_an_activation_is_blocked_where_its_exposure_cannot_be_read(server: Served) -> None:
     made = await get_campaign(server, "meta")
     where = f"/v26.0/{made['campaign']['id']}/adsets"
-    path = at(server, "meta", "campaign", made["campaign"]["id"])
-    async with guarded(server, blockedActions=["activate"]):
+    path = build_path(server, "meta", "campaign", made["campaign"]["id"])
+    async with apply_rule(server, blockedActions=["activate"]):
         await server.networks.fault("meta", "status", value=500, method="GET", path=where, times=20)
         problem = await server.admin.problem(403, "PATCH", path, {"payload": {"status": "ACTIVE"}})
         server.networks.state.faults.pending.clear()

@@ -13,7 +13,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.store.operations import get_operation as get_operation
 from tests.networks.samples import get_samples, list_example_briefs
 
-from .served import NEVER, Served, brief, stocked
+from .served import NEVER, Served, brief, stock_entities
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -87,7 +87,7 @@ async def test_a_preview_of_a_native_change_has_the_digest_of_the_prepared_plan(
 
 @networks
 async def test_all_issues_come_at_once(server: Served, network: str) -> None:
-    before, reads, samples = await server.rows(), len(server.networks.asked), get_samples(network)
+    before, reads, samples = await server.rows(), len(server.networks.requests), get_samples(network)
     body = make_request_body(
         server,
         network,
@@ -103,9 +103,9 @@ async def test_all_issues_come_at_once(server: Served, network: str) -> None:
         ("campaign.schedule.endAt", "past"),
     }
     for path in ("/validate-campaign", "/create"):
-        assert await server.admin.refused("POST", path, body) >= wanted
+        assert await server.admin.read_issues("POST", path, body) >= wanted
     assert await server.rows() == before
-    assert len(server.networks.asked) == reads  # the tables refuse it, before the network is asked
+    assert len(server.networks.requests) == reads  # the tables refuse it, before the network is asked
 
 
 async def test_what_workflows_say_of_political_ads_is_what_is_taken(server: Served) -> None:
@@ -133,7 +133,7 @@ async def test_issues_say_what_is_accepted(server: Served) -> None:
 )
 async def test_money_is_exact_or_refused(server: Served, network: str) -> None:
     body = make_request_body(server, network, budget__amount="20.000001")
-    assert {path for path, _ in await server.admin.refused("POST", "/create", body)} == {"campaign.budget.amount"}
+    assert {path for path, _ in await server.admin.read_issues("POST", "/create", body)} == {"campaign.budget.amount"}
 
 
 async def test_what_the_network_does_not_know(server: Served) -> None:
@@ -141,7 +141,7 @@ async def test_what_the_network_does_not_know(server: Served) -> None:
     body = make_request_body(server, "meta", creative={"existingId": "missing-1"}, platform={})
     before = await server.rows()
     for path in ("/validate-campaign", "/create"):
-        assert {path_ for path_, _ in await server.admin.refused("POST", path, body)} == {
+        assert {path_ for path_, _ in await server.admin.read_issues("POST", path, body)} == {
             "campaign.creative.existingId"
         }
     assert await server.rows() == before
@@ -264,7 +264,7 @@ async def test_sources_that_cannot_be_activated(server: Served) -> None:
     body = {"accountId": account, "sourceOperationId": succeeded["id"]}
     activation = await server.admin.post("/activate", body, 201)
     await server.admin.execute(activation["id"])
-    ids = await stocked(server, "campaign", 1)
+    ids = await stock_entities(server, "campaign", 1)
     status = {"accountId": account, "kind": "campaign", "entityIds": ids, "status": "paused"}
     paused = (await server.admin.post("/bulk-status", status, 201))["operations"][0]
     await server.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
@@ -274,15 +274,15 @@ async def test_sources_that_cannot_be_activated(server: Served) -> None:
     refused = {("sourceOperationId", "source_not_activatable")}
     for source in (prepared["id"], cancelled["id"], activation["id"], paused["id"], unknown["id"], NEVER):
         wrong = {"accountId": account, "sourceOperationId": source}
-        assert await server.admin.refused("POST", "/activate", wrong) == refused
+        assert await server.admin.read_issues("POST", "/activate", wrong) == refused
     euros = next(
         one["accountId"] for one in await server.admin.get("/accounts", network="meta") if one["currency"] == "EUR"
     )
     for other in (euros, server.accounts["amazon"]):
         wrong = {"accountId": other, "sourceOperationId": succeeded["id"]}
-        assert await server.admin.refused("POST", "/activate", wrong) == refused
+        assert await server.admin.read_issues("POST", "/activate", wrong) == refused
     # another member does not have it in scope
-    assert await server.person("member").refused("POST", "/activate", body) == refused
+    assert await server.person("member").read_issues("POST", "/activate", body) == refused
     assert await server.rows() == before
 
 
@@ -314,7 +314,7 @@ async def test_one_status_for_several(server: Served, network: str, status: str)
 
 async def test_all_or_nothing(server: Served) -> None:
     """What is not there is named by its place, and nothing is prepared."""
-    there = await stocked(server, "ad", 2)
+    there = await stock_entities(server, "ad", 2)
     ids = [there[0], "nonsense", there[1], "999999999"]
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     before = await server.rows()
@@ -328,7 +328,7 @@ async def test_all_or_nothing(server: Served) -> None:
 
 
 async def test_fifty_at_once(server: Served) -> None:
-    ids = await stocked(server, "ad", 50)
+    ids = await stock_entities(server, "ad", 50)
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     before = await server.rows()
     operations = (await server.admin.post("/bulk-status", body, 201))["operations"]

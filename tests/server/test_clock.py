@@ -12,7 +12,7 @@ from adsunify import webhooks
 from adsunify.store import clock as clock_module
 from tests.system.webhooks.receiving import run_receiver
 
-from .served import Served, brief, connect, served
+from .served import Served, brief, connect, serve_api
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DAY = 24 * 60 * 60 * 1000
@@ -22,7 +22,7 @@ DAY = 24 * 60 * 60 * 1000
 async def one(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """A server of its own: what a wrong clock writes stays in the database."""
     before = clock_module._last_id
-    async with served(f"sqlite:///{tmp_path_factory.mktemp('clock') / 'served.db'}") as server:
+    async with serve_api(f"sqlite:///{tmp_path_factory.mktemp('clock') / 'served.db'}") as server:
         yield server
     clock_module._last_id = before  # ids made afterwards must not follow those of the far future
 

@@ -19,7 +19,7 @@ from adsunify.store.schema import consents, secrets
 from adsunify.testing.connecting import FormParser
 from tests.networks.samples import get_samples
 
-from .served import Served, brief, connect, consent, given, press
+from .served import Served, brief, connect, consent, make_credentials, press
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 CONSENTED = [code for code in ADAPTER_PACKAGES if get_adapter(code).network.login.kind != "credentials"]
@@ -35,7 +35,7 @@ async def browser() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def begun(one: Served, client: httpx.AsyncClient, network: str = "meta") -> httpx.Response:
+async def begin_consent(one: Served, client: httpx.AsyncClient, network: str = "meta") -> httpx.Response:
     """Open a new link and press its button; the redirect to the network."""
     link = await one.admin.post("/connections/authorize", {"network": network}, 201)
     return await press(client, await client.get(link["url"]), follow=False)
@@ -43,7 +43,7 @@ async def begun(one: Served, client: httpx.AsyncClient, network: str = "meta") -
 
 async def allow_consent(one: Served, client: httpx.AsyncClient, network: str = "meta") -> str:
     """The address to which the network sends the browser back after the consent."""
-    going = await begun(one, client, network)
+    going = await begin_consent(one, client, network)
     page = await client.get(going.headers["Location"])
     form = page.text.split('action="')[1].split('"')[0].replace("&amp;", "&")
     done = await client.post(f"{one.networks.url}{form}")
@@ -81,7 +81,7 @@ async def test_the_link(empty: Served) -> None:
 @consented
 async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> None:
     async with browser() as client:
-        going = await begun(empty, client, network)
+        going = await begin_consent(empty, client, network)
         assert going.status_code == 303
         assert going.headers["Location"].startswith(f"{empty.networks.url}/")
         query = parse_qs(urlsplit(going.headers["Location"]).query)
@@ -112,7 +112,7 @@ async def test_a_link_is_used_once(empty: Served) -> None:
 async def test_looking_at_a_link_changes_nothing(empty: Served, network: str) -> None:
     """What previews links opens them; the page names the workspace and the network."""
     link = await empty.admin.post("/connections/authorize", {"network": network}, 201)
-    before, asked = await empty.rows(), len(empty.networks.asked)
+    before, asked = await empty.rows(), len(empty.networks.requests)
     async with browser() as preview:
         for method in ("GET", "HEAD", "GET"):
             page = await preview.request(method, link["url"])
@@ -120,7 +120,7 @@ async def test_looking_at_a_link_changes_nothing(empty: Served, network: str) ->
         assert "<strong>shop</strong>" in page.text and get_adapter(network).network.title in page.text
         assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
         assert page.headers["Referrer-Policy"] == "no-referrer"
-    assert (await empty.rows(), len(empty.networks.asked)) == (before, asked)
+    assert (await empty.rows(), len(empty.networks.requests)) == (before, asked)
     async with browser() as client:
         assert (await press(client, await client.get(link["url"]), follow=False)).status_code == 303
 
@@ -173,8 +173,8 @@ async def test_a_whole_round(empty: Served, network: str) -> None:
         assert page.status_code == 200 and "connected" in page.text
         said = page.text
     else:
-        said = json.dumps(await empty.admin.post("/connections/credentials", given(network), 201))
-    await empty.settled()
+        said = json.dumps(await empty.admin.post("/connections/credentials", make_credentials(network), 201))
+    await empty.wait_for_background_tasks()
     accounts = await empty.admin.get("/accounts", network=network)
     connection = next(one for one in await empty.admin.get("/connections") if one["network"] == network)
     assert connection["status"] == "active"
@@ -201,7 +201,7 @@ async def test_the_browser_that_began_must_come_back(empty: Served, network: str
     before = await read_connections(empty)
     async with browser() as owner, browser() as stranger, browser() as other:
         address = await allow_consent(empty, owner, network)
-        await begun(empty, other, network)
+        await begin_consent(empty, other, network)
         cookies = dict(owner.cookies)
         tokens = set(empty.networks.state.worlds[network].tokens)
         for client in (stranger, other, stranger):
@@ -211,7 +211,7 @@ async def test_the_browser_that_began_must_come_back(empty: Served, network: str
         assert await read_connections(empty) == before
         assert set(empty.networks.state.worlds[network].tokens) == tokens
         assert (await owner.get(address)).status_code == 200
-        await empty.settled()
+        await empty.wait_for_background_tasks()
         connected = await read_connections(empty)
         for client in (stranger, owner):
             for name, value in cookies.items():
@@ -225,7 +225,7 @@ async def test_of_callbacks_at_once_one_counts(empty: Served) -> None:
         address = await allow_consent(empty, client)
         pages = await asyncio.gather(*(client.get(address) for _ in range(8)))
     assert sorted(page.status_code for page in pages) == [200, *[404] * 7]
-    await empty.settled()
+    await empty.wait_for_background_tasks()
 
 
 async def test_two_consents_at_once(empty: Served) -> None:
@@ -234,7 +234,7 @@ async def test_two_consents_at_once(empty: Served) -> None:
         for address in [await allow_consent(empty, client, network) for network in ("meta", "amazon", "meta", "x")]:
             assert (await client.get(address)).status_code == 200
         assert {cookie.name for cookie in client.cookies.jar} == {"adsunify_visit"}
-    await empty.settled()
+    await empty.wait_for_background_tasks()
 
 
 async def test_the_state_must_be_ours(empty: Served) -> None:
@@ -256,7 +256,7 @@ async def test_an_answer_counts_once(empty: Served) -> None:
         address = await allow_consent(empty, client, "amazon")
         cookies = dict(client.cookies)
         assert (await client.get(address)).status_code == 200
-        await empty.settled()
+        await empty.wait_for_background_tasks()
         before = await read_connections(empty)
         for name, value in cookies.items():
             client.cookies.set(name, value)
@@ -299,7 +299,7 @@ async def test_a_forged_code(empty: Served, network: str) -> None:
 async def test_wrong_credentials(empty: Served, network: str) -> None:
     before = await read_connections(empty)
     assert get_samples(network).wrong_credentials, "an error of the samples: there is nothing wrong to try"
-    wrong = given(network, **get_samples(network).wrong_credentials)
+    wrong = make_credentials(network, **get_samples(network).wrong_credentials)
     problem = await empty.admin.problem(400, "POST", "/connections/credentials", wrong)
     assert problem["code"] == "provider_token_refused"
     assert "mistaken" not in json.dumps(problem)
@@ -338,16 +338,18 @@ async def test_an_account_that_moved_or_went_before_its_first_tree_was_read(
     person, failed = empty.person("stranger"), len(await empty.events("sync.failed", "stranger"))
     asked = empty.networks.count("GET", host, "campaigns")
     await empty.networks.fault(network, "status", path="/*campaigns*", value=403, times=1000)
-    made = await person.post("/connections/credentials", given(network), 201)
+    made = await person.post("/connections/credentials", make_credentials(network), 201)
     async with asyncio.timeout(10):
         while empty.networks.count("GET", host, "campaigns") < asked + len(made["accounts"]):
             await asyncio.sleep(0.01)
     if network == "outbrain":
-        assert (await person.post("/connections/credentials", given(network), 201))["accounts"] == made["accounts"]
+        assert (await person.post("/connections/credentials", make_credentials(network), 201))["accounts"] == made[
+            "accounts"
+        ]
     else:
         await person.send("DELETE", f"/connections/{made['connectionId']}")
     empty.networks.state.faults.pending.clear()
-    await empty.settled()
+    await empty.wait_for_background_tasks()
     assert len(await empty.events("sync.failed", "stranger")) == failed
 
 
@@ -379,10 +381,10 @@ async def test_disconnecting(empty: Served, network: str) -> None:
         if one["network"] == network and one["status"] == "active"
     )
     alive = set(empty.networks.state.worlds[network].tokens)
-    asked = len(empty.networks.asked)
+    asked = len(empty.networks.requests)
     gone = await empty.admin.delete(f"/connections/{connection}")
     assert (gone["connectionId"], gone["status"]) == (connection, "disconnected")
-    told = [(method, path.partition("?")[0]) for method, _, path in empty.networks.asked[asked:]]
+    told = [(method, path.partition("?")[0]) for method, _, path in empty.networks.requests[asked:]]
     revocation = get_samples(network).revocation
     if revocation is None:
         assert told == []
@@ -405,10 +407,10 @@ async def test_disconnecting(empty: Served, network: str) -> None:
         ("/validate-campaign", body),
         ("/bulk-status", {"accountId": account, "kind": "campaign", "entityIds": ["1"], "status": "paused"}),
     ):
-        assert await empty.admin.refused("POST", path, asked_for) == {("accountId", "account_disconnected")}
+        assert await empty.admin.read_issues("POST", path, asked_for) == {("accountId", "account_disconnected")}
     day = empty.hands.now().date() - timedelta(days=2)  # it has passed in the timezone of every account
     for path in ("tree", "campaigns", f"insights?startDate={day}&endDate={day}"):
-        refused = await empty.admin.refused("GET", f"/accounts/{account}/{path}")
+        refused = await empty.admin.read_issues("GET", f"/accounts/{account}/{path}")
         assert refused == {("accountId", "account_disconnected")}
     writes = empty.networks.writes()
     problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})

@@ -248,18 +248,18 @@ async def test_formats_are_named(empty: Served) -> None:
 async def test_descriptions_are_no_docstrings(empty: Served) -> None:
     """Those of the OpenAPI document, of the page made from it, and of what agents read."""
 
-    def described(part: Any) -> Iterator[str]:
+    def list_descriptions(part: Any) -> Iterator[str]:
         if isinstance(part, dict):
             yield from (one for name, one in part.items() if name == "description" and isinstance(one, str))
             part = list(part.values())
         for one in part if isinstance(part, list) else ():
-            yield from described(one)
+            yield from list_descriptions(one)
 
-    told = [*described(empty.schemas.document)]
+    told = [*list_descriptions(empty.schemas.document)]
     assert len(told) > 200 and all(told)
     found = [
-        *described(json.loads(dumps(search.operation_schemas()))),
-        *described([tool.listing for tool in TOOLS.values()]),
+        *list_descriptions(json.loads(dumps(search.operation_schemas()))),
+        *list_descriptions([tool.listing for tool in TOOLS.values()]),
     ]
     assert len(found) > 100
     page = (await empty.http.get("/docs")).text

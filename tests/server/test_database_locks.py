@@ -17,7 +17,7 @@ from adsunify.service.factory import TIMEOUT_VARIABLES, read_database_timeouts
 from adsunify.store import DatabaseTimeouts, open_store
 from tests.databases import copy_migrated_database
 
-from .served import Served, brief, connect, served
+from .served import Served, brief, connect, serve_api
 
 SECOND = {TIMEOUT_VARIABLES["lock"]: "1"}
 
@@ -28,7 +28,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
 
 
 @asynccontextmanager
-async def locked(url: str, statement: str) -> AsyncIterator[None]:
+async def hold_lock(url: str, statement: str) -> AsyncIterator[None]:
     """Another connection has run the statement in a transaction that goes on."""
     holder = await asyncpg.connect(url)
     try:
@@ -39,7 +39,7 @@ async def locked(url: str, statement: str) -> AsyncIterator[None]:
         await holder.close()
 
 
-async def prepared_by(server: Served) -> Any:
+async def prepare_campaign(server: Served) -> Any:
     account = server.accounts.get("meta") or await connect(server, "meta")
     return await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
 
@@ -49,10 +49,10 @@ def lock_row(id_: str) -> str:
 
 
 async def test_an_execution_that_cannot_claim_writes_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
-    async with served(url, SECOND) as server:
-        prepared = await prepared_by(server)
+    async with serve_api(url, SECOND) as server:
+        prepared = await prepare_campaign(server)
         path, writes = f"/operations/{prepared['id']}/execute", server.networks.writes()
-        async with locked(url, lock_row(prepared["id"])):
+        async with hold_lock(url, lock_row(prepared["id"])):
             problem = await server.admin.problem(503, "POST", path, {"confirmed": True})
         assert (problem["code"], problem["outcome"]) == ("store_unavailable", "unknown")
         assert "held a lock for too long" in caplog.text and server.networks.writes() == writes
@@ -64,8 +64,8 @@ async def test_an_execution_that_cannot_claim_writes_nothing(url: str, caplog: p
 async def test_a_receipt_waits_for_a_lock_and_is_kept(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The network has applied the write while another connection holds the operation: the receipt is tried again."""
     refusals = []
-    async with served(url, SECOND) as server:
-        prepared = await prepared_by(server)
+    async with serve_api(url, SECOND) as server:
+        prepared = await prepare_campaign(server)
         store = server.service.store
         write = store._write
 
@@ -84,7 +84,7 @@ async def test_a_receipt_waits_for_a_lock_and_is_kept(url: str, monkeypatch: pyt
         async with asyncio.timeout(60):
             while server.networks.writes() == writes:
                 await asyncio.sleep(0.01)
-            async with locked(url, lock_row(prepared["id"])):
+            async with hold_lock(url, lock_row(prepared["id"])):
                 while len(refusals) < 2:
                     await asyncio.sleep(0.01)
             done = await executing
@@ -97,12 +97,12 @@ async def test_a_receipt_waits_for_a_lock_and_is_kept(url: str, monkeypatch: pyt
 
 
 async def test_a_preparation_that_waits_for_a_lock_stores_nothing(url: str) -> None:
-    async with served(url, SECOND) as server:
-        await prepared_by(server)
+    async with serve_api(url, SECOND) as server:
+        await prepare_campaign(server)
         body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
         before = await server.rows()
         key = {"Idempotency-Key": "one"}
-        async with locked(url, "LOCK TABLE operations IN SHARE MODE"):
+        async with hold_lock(url, "LOCK TABLE operations IN SHARE MODE"):
             problem = await server.admin.problem(503, "POST", "/create", body, headers=key)
         assert (problem["code"], problem["outcome"]) == ("store_unavailable", "not_applied")
         assert await server.rows() == before
@@ -111,9 +111,9 @@ async def test_a_preparation_that_waits_for_a_lock_stores_nothing(url: str) -> N
 
 
 async def test_a_read_that_waits_for_a_lock_ends(url: str) -> None:
-    async with served(url, SECOND) as server:
-        prepared = await prepared_by(server)
-        async with locked(url, "LOCK TABLE operations IN ACCESS EXCLUSIVE MODE"):
+    async with serve_api(url, SECOND) as server:
+        prepared = await prepare_campaign(server)
+        async with hold_lock(url, "LOCK TABLE operations IN ACCESS EXCLUSIVE MODE"):
             paths = ["/operations", f"/operations/{prepared['id']}"] * 3
             answers = await asyncio.gather(*(server.admin.problem(503, "GET", path) for path in paths))
             assert {one["code"] for one in answers} == {"store_unavailable"}

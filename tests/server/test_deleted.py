@@ -12,7 +12,7 @@ from adsunify.networks.registry import get_adapter
 from adsunify.plans.records import Action
 
 from .served import Served, brief
-from .test_native import LEVELS, at, create_campaign, execute_operation, levels, networks
+from .test_native import LEVELS, build_path, create_campaign, execute_operation, levels, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 child_levels = pytest.mark.parametrize(("network", "kind"), [one for one in LEVELS if one[1] != "campaign"])
@@ -20,7 +20,7 @@ child_levels = pytest.mark.parametrize(("network", "kind"), [one for one in LEVE
 
 async def delete_entity(server: Served, network: str, kind: str, node: dict[str, Any]) -> dict[str, Any] | None:
     """Delete an entity, if the network deletes this level; what the network shows of it then. None if nothing."""
-    path = at(server, network, kind, node["id"])
+    path = build_path(server, network, kind, node["id"])
     answer = await server.admin.send("DELETE", path)
     if answer.status_code == 422:
         assert {issue["code"] for issue in answer.json()["issues"]} == {"not_supported"}
@@ -45,7 +45,7 @@ def accepts(network: str, shown: dict[str, Any], action: Action) -> bool:
 async def test_a_deleted_entity_is_not_changed(server: Served, network: str, kind: str) -> None:
     """Refused when it is prepared, unless the tables say that the network accepts it, and all settings are locked."""
     node = (await create_campaign(server, network))[kind]
-    path = at(server, network, kind, node["id"])
+    path = build_path(server, network, kind, node["id"])
     shown = await delete_entity(server, network, kind, node)
     rows, writes = await server.rows(), server.networks.writes()
     body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node["id"]]}
@@ -58,12 +58,12 @@ async def test_a_deleted_entity_is_not_changed(server: Served, network: str, kin
         if shown is None:
             await server.admin.problem(404, method, address, content)
         elif not accepts(network, shown, action):
-            assert await server.admin.refused(method, address, content) == {issue}
+            assert await server.admin.read_issues(method, address, content) == {issue}
     edit = {"fields": {"name": "Renamed chairs"}}
     if shown is None:
         await server.admin.problem(404, "POST", f"{path}/edit", edit)
     elif not accepts(network, shown, "edit"):
-        ((place, code),) = await server.admin.refused("POST", f"{path}/edit", edit)
+        ((place, code),) = await server.admin.read_issues("POST", f"{path}/edit", edit)
         assert place in ("fields.name", "entityId") and code in ("locked", "not_supported")
         settings = await server.admin.get(f"{path}/settings")
         assert settings["fields"] and all(one["locked"] for one in settings["fields"])
@@ -78,9 +78,11 @@ async def test_nothing_is_created_below_a_deleted_entity(server: Served, network
     writes = server.networks.writes()
     body = {"payload": {"name": "Chairs"}, "parentId": parent["id"]}
     if shown is None:
-        await server.admin.problem(404, "POST", at(server, network, kind), body)
+        await server.admin.problem(404, "POST", build_path(server, network, kind), body)
     elif not accepts(network, shown, "create"):
-        assert await server.admin.refused("POST", at(server, network, kind), body) == {("parentId", "deleted")}
+        assert await server.admin.read_issues("POST", build_path(server, network, kind), body) == {
+            ("parentId", "deleted")
+        }
     assert server.networks.writes() == writes
 
 
@@ -92,9 +94,9 @@ async def test_a_tree_shows_no_entity_without_its_parent(server: Served, network
     shown = await delete_entity(server, network, parent["kind"], parent)
     tree = (await server.admin.get(f"/accounts/{server.accounts[network]}/tree"))["nodes"]
     assert {one["parentId"] for one in tree} - {None} <= {one["id"] for one in tree}
-    listed = await server.admin.get(at(server, network, kind))
+    listed = await server.admin.get(build_path(server, network, kind))
     if any(one["id"] == nodes[kind]["id"] for one in listed) and shown is not None:
-        found = await server.admin.get(at(server, network, parent["kind"], parent["id"]))
+        found = await server.admin.get(build_path(server, network, parent["kind"], parent["id"]))
         assert found["status"] == shown["status"]
 
 
@@ -110,4 +112,4 @@ async def test_a_deleted_campaign_is_not_activated(server: Served, network: str)
         prepared = await server.admin.post("/activate", activation, 201)
         assert prepared["plan"]["exposure"]["daily"] == "unknown"
     elif not accepts(network, shown, "status"):
-        assert await server.admin.refused("POST", "/activate", activation) == {("sourceOperationId", "deleted")}
+        assert await server.admin.read_issues("POST", "/activate", activation) == {("sourceOperationId", "deleted")}

@@ -10,7 +10,7 @@ import pytest
 from adsunify.networks.registry import ADAPTER_PACKAGES
 
 from .served import NEVER, Served, brief, connect
-from .test_stale_plans import at, create_campaign, find_budget, read_fields
+from .test_stale_plans import build_path, create_campaign, find_budget, read_fields
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -31,7 +31,7 @@ async def import_entities(server: Served, network: str) -> list[dict[str, Any]]:
 
 
 async def execute_edit(server: Served, network: str, kind: str, entity_id: str, **fields: Any) -> None:
-    path = at(server, network, kind, entity_id, "edit")
+    path = build_path(server, network, kind, entity_id, "edit")
     await server.admin.execute((await server.admin.post(path, {"fields": fields}, 201))["id"])
 
 
@@ -63,7 +63,9 @@ async def test_what_the_file_changes_and_what_somebody_changed_outside(server: S
     assert found["drifted"] == []
     if network not in server.foreign:
         await connect(server, network, "stranger")
-    path = f"/accounts/{server.foreign[network]}/" + at(server, network, kind, made[kind], "edit").split("/", 3)[3]
+    path = (
+        f"/accounts/{server.foreign[network]}/" + build_path(server, network, kind, made[kind], "edit").split("/", 3)[3]
+    )
     outside = server.person("stranger")
     prepared = await outside.post(path, {"fields": {"budget": theirs, "name": f"{name} X"}}, 201)
     await outside.execute(prepared["id"])
@@ -101,7 +103,7 @@ async def test_mistakes_are_answered_with_what_was_meant(server: Served) -> None
         problem = await server.admin.problem(422, "POST", "/diff", {"document": {"entities": [entity]}})
         assert [(issue["path"], words in issue["message"]) for issue in problem["issues"]] == [(path, True)], mistake
     twice = {"document": {"entities": [where, where]}}
-    assert await server.admin.refused("POST", "/diff", twice) == {("document.entities.1", "duplicate")}
+    assert await server.admin.read_issues("POST", "/diff", twice) == {("document.entities.1", "duplicate")}
     misspelt = await server.admin.problem(422, "POST", "/diff", {"document": {"entites": []}})
     assert "Did you mean entities?" in misspelt["issues"][0]["message"]
     for account in (NEVER, server.foreign["meta"]):
@@ -119,7 +121,7 @@ async def apply(server: Served, document: dict[str, Any], **more: Any) -> Any:
 
 async def settle(server: Served, change_set: dict[str, Any]) -> Any:
     while change_set["status"] in ("preparing", "running"):
-        await server.settled()
+        await server.wait_for_background_tasks()
         change_set = await server.admin.get(f"/change-sets/{change_set['id']}")
     return change_set
 
@@ -171,7 +173,7 @@ async def test_a_launch_is_created_renamed_activated_and_paused(server: Served, 
     await execute(server, prepared)
     found = await compare(server, document)
     assert found["isEmpty"], describe(found)
-    assert await server.admin.refused("POST", "/apply", {"document": document}) == {("document", "nothing_to_do")}
+    assert await server.admin.read_issues("POST", "/apply", {"document": document}) == {("document", "nothing_to_do")}
     launch["campaign"]["name"] += " B"
     launch["status"] = "active"
     found = await compare(server, document)
@@ -234,11 +236,11 @@ async def test_a_launch_of_the_api_is_taken_over(server: Served) -> None:
     """Cells of a launch with the same name count as created; one that is only prepared is not created twice."""
     launch = make_launch(server, "meta")
     made = await server.admin.post("/launches", {"name": "Taken over", **launch}, 201)
-    await server.settled()
+    await server.wait_for_background_tasks()
     document = {"launches": {"Taken over": launch}}
     (cell,) = (await compare(server, document))["create"]
     assert made["launchId"] in cell["blocked"]
-    assert await server.admin.refused("POST", "/apply", {"document": document}) == {("document", "nothing_to_do")}
+    assert await server.admin.read_issues("POST", "/apply", {"document": document}) == {("document", "nothing_to_do")}
     prepared = (await server.admin.get(f"/launches/{made['launchId']}"))["changeSets"][0]
     await execute(server, prepared)
     assert (await compare(server, document))["isEmpty"]
@@ -334,7 +336,7 @@ async def test_what_a_created_campaign_keeps(server: Served) -> None:
     launch["campaign"]["budget"] = {"amount": "600", "currency": "USD", "period": "lifetime"}
     path = "document.launches.Kept.accounts.0.campaign.budget.period"
     for endpoint in ("/diff", "/apply"):
-        assert (path, "not_supported") in await server.admin.refused("POST", endpoint, {"document": document})
+        assert (path, "not_supported") in await server.admin.read_issues("POST", endpoint, {"document": document})
 
 
 async def test_of_two_applies_at_once_one_is_prepared(both: Served) -> None:
@@ -359,7 +361,9 @@ async def test_an_entity_of_a_launch_is_not_wanted_twice(server: Served) -> None
     )
     entity = {"accountId": server.accounts["meta"], "kind": "campaign", "id": campaign.id, "status": "active"}
     document["entities"] = [entity]
-    assert await server.admin.refused("POST", "/apply", {"document": document}) == {("document.entities.0", "conflict")}
+    assert await server.admin.read_issues("POST", "/apply", {"document": document}) == {
+        ("document.entities.0", "conflict")
+    }
     document["launches"] = {}
     found = await compare(server, document)
     assert found["pause"] == [] and [one["entityId"] for one in found["change"]] == [campaign.id]

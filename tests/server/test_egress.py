@@ -135,7 +135,7 @@ class Deployment:
 
 
 @asynccontextmanager
-async def deployed(folder: Path, database: str) -> AsyncIterator[Deployment]:
+async def deploy_api(folder: Path, database: str) -> AsyncIterator[Deployment]:
     authority = Authority(folder)
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(httpx.AsyncClient(trust_env=False, timeout=60))
@@ -162,16 +162,18 @@ async def deployed(folder: Path, database: str) -> AsyncIterator[Deployment]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory, own_tls_contexts: None) -> AsyncIterator[Deployment]:
+async def shared_deployment(
+    tmp_path_factory: pytest.TempPathFactory, own_tls_contexts: None
+) -> AsyncIterator[Deployment]:
     folder = tmp_path_factory.mktemp("egress")
-    async with deployed(folder, f"sqlite:///{folder / 'ads.db'}") as one:
+    async with deploy_api(folder, f"sqlite:///{folder / 'ads.db'}") as one:
         yield one
 
 
 @pytest.fixture
-def deployment(shared: Deployment) -> Deployment:
-    shared.proxy.faults.clear()
-    return shared
+def deployment(shared_deployment: Deployment) -> Deployment:
+    shared_deployment.proxy.faults.clear()
+    return shared_deployment
 
 
 # -- networks -----------------------------------------------------------------------------------------------------
@@ -262,7 +264,7 @@ async def test_a_refused_token_request_names_the_proxy(deployment: Deployment) -
 
 
 @asynccontextmanager
-async def delivering(deployment: Deployment, *addresses: str) -> AsyncIterator[None]:
+async def deliver_webhooks(deployment: Deployment, *addresses: str) -> AsyncIterator[None]:
     """Deliver webhooks; the name of the receiver has these addresses."""
 
     async def resolve(host: str) -> Sequence[str]:
@@ -280,7 +282,7 @@ async def delivering(deployment: Deployment, *addresses: str) -> AsyncIterator[N
 
 async def test_a_webhook_is_delivered_to_the_checked_address(deployment: Deployment) -> None:
     seen, got = len(deployment.proxy.heads), len(deployment.receiver.got)
-    async with delivering(deployment):
+    async with deliver_webhooks(deployment):
         webhook = await deployment.client.webhooks.create(url=f"https://{RECEIVER}/hook")
         await deployment.client.webhooks.test(webhook)
         received = await deployment.receiver.count(got + 1)
@@ -292,7 +294,7 @@ async def test_a_webhook_is_delivered_to_the_checked_address(deployment: Deploym
 async def test_a_webhook_that_the_proxy_refuses_waits_and_names_the_proxy(deployment: Deployment) -> None:
     got = len(deployment.receiver.got)
     deployment.proxy.faults = ["forbidden"]
-    async with delivering(deployment):
+    async with deliver_webhooks(deployment):
         webhook = await deployment.client.webhooks.create(url=f"https://{RECEIVER}/hook")
         await deployment.client.webhooks.test(webhook)
         async with asyncio.timeout(30):
@@ -314,12 +316,14 @@ async def list_attempts(deployment: Deployment, webhook: Webhook) -> list[Attemp
 
 
 @asynccontextmanager
-async def fronted(server: Served, folder: Path, scheme: str) -> AsyncIterator[tuple[ConnectProxy, str, Path]]:
+async def serve_behind_proxy(
+    server: Served, folder: Path, scheme: str
+) -> AsyncIterator[tuple[ConnectProxy, str, Path]]:
     """A proxy before a server that is called ``ads.acme.example``, its address, and the file of its authority."""
     authority = Authority(folder)
     upstream = urlsplit(server.base_url).port or 0
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", upstream)
 
         async def copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
@@ -329,7 +333,7 @@ async def fronted(server: Served, folder: Path, scheme: str) -> AsyncIterator[tu
 
         await asyncio.gather(copy(reader, back), copy(there, writer), return_exceptions=True)
 
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("ads.acme.example"))
+    listener = await asyncio.start_server(accept_connection, "127.0.0.1", 0, ssl=authority.server("ads.acme.example"))
     port = listener.sockets[0].getsockname()[1] if scheme == "https" else upstream
     async with listener, connect_proxy(lambda host, _: port if host == "ads.acme.example" else None) as proxy:
         yield proxy, f"{scheme}://ads.acme.example", authority.ca_file
@@ -341,7 +345,7 @@ async def test_a_client_reaches_its_server_through_a_proxy(
     server: Served, tmp_path: Path, scheme: str, way: str
 ) -> None:
     token = server.people["admin"].tokens["write"]
-    async with fronted(server, tmp_path, scheme) as (proxy, url, ca_file):
+    async with serve_behind_proxy(server, tmp_path, scheme) as (proxy, url, ca_file):
         given: dict[str, Any] = {"proxy": proxy.url, "ca_file": ca_file}
         if way == "environment":
             given = {"environment": {EGRESS_PROXY_VARIABLE: proxy.url, CA_FILE_VARIABLE: str(ca_file)}}
@@ -368,7 +372,7 @@ async def test_an_execute_that_the_proxy_fails_surely_did_nothing(server: Served
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     id_, writes = (await server.admin.post("/create", body, 201))["id"], server.networks.writes()
     token = server.people["admin"].tokens["write"]
-    async with fronted(server, tmp_path, "https") as (proxy, url, ca_file):
+    async with serve_behind_proxy(server, tmp_path, "https") as (proxy, url, ca_file):
         proxy.faults = [fault]
         async with AsyncAds(url, token=token, proxy=proxy.url, ca_file=ca_file, max_retries=0) as client:
             with pytest.raises(ServerConnectionError) as problem:
@@ -381,7 +385,7 @@ async def test_an_execute_that_the_proxy_fails_surely_did_nothing(server: Served
 
 async def test_a_server_with_an_unknown_authority_is_refused(server: Served, tmp_path: Path) -> None:
     async with (
-        fronted(server, tmp_path, "https") as (proxy, url, _),
+        serve_behind_proxy(server, tmp_path, "https") as (proxy, url, _),
         AsyncAds(url, token="adu_x", proxy=proxy.url, max_retries=0) as client,
     ):
         with pytest.raises(ServerConnectionError, match=r"TLS with ads\.acme\.example.*ca_file"):

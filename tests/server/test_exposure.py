@@ -63,7 +63,7 @@ async def find_budget_kind(server: Served, network: str, made: Mapping[str, Any]
     raise AssertionError(f"nothing of {network} has a budget")
 
 
-async def stored(server: Served, operation_id: str) -> Exposure:
+async def read_stored_exposure(server: Served, operation_id: str) -> Exposure:
     actor, clock = server.people["admin"].actor, server.service.store.clock
     record = await server.service.store.read(get_operation, actor, operation_id, clock)
     found = record.read_plan().exposure
@@ -71,9 +71,9 @@ async def stored(server: Served, operation_id: str) -> Exposure:
     return found
 
 
-async def guarded_budgets(server: Served, operation_id: str) -> list[Guard]:
+async def find_guarded_budgets(server: Served, operation_id: str) -> list[Guard]:
     """The budgets that must be the same when the operation is executed."""
-    guards = (await stored(server, operation_id)).guards
+    guards = (await read_stored_exposure(server, operation_id)).guards
     return [guard for guard in guards if guard.field in BUDGET_FIELDS and isinstance(guard.value, int)]
 
 
@@ -96,7 +96,7 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
         NOTHING,
         "spend",
     )
-    (guard,) = await guarded_budgets(server, active["id"])
+    (guard,) = await find_guarded_budgets(server, active["id"])
     assert guard.planned is None and format_amount(guard.value, "USD") == spend_of(network)[0]
     for kind, entity_id in ids_of(made).items():
         if (network, kind) == ("x", "ad"):
@@ -105,7 +105,7 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
         operations = await server.admin.post("/bulk-status", body | {"status": "active"}, 201)
         (operation,) = operations["operations"]
         assert (kind, read_exposure(operation), operation["risk"]) == (kind, spend_of(network), "spend")
-        assert await guarded_budgets(server, operation["id"]) == [guard]
+        assert await find_guarded_budgets(server, operation["id"]) == [guard]
         (operation,) = (await server.admin.post("/bulk-status", body | {"status": "paused"}, 201))["operations"]
         assert (read_exposure(operation), operation["risk"]) == (NOTHING, "low")
     if network != "outbrain":
@@ -132,7 +132,7 @@ async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> Non
         NOTHING,
         "spend",
     )
-    (change,) = (await stored(server, raised["id"])).budgets
+    (change,) = (await read_stored_exposure(server, raised["id"])).budgets
     assert (change.kind, change.entity_id, change.field) == (kind, entity_id, "budget")
     assert (change.after or 0) - (change.before or 0) == 50_000_000
     assert [text for text in raised["warnings"] if "more than doubles" in text] == (
@@ -163,7 +163,7 @@ async def test_a_removed_end_adds_without_bound(server: Served, network: str) ->
         assert read_exposure(operation) == NOTHING
     else:
         assert (read_exposure(operation), operation["risk"]) == (("0", "unbounded"), "spend")
-    assert await stored(server, operation["id"])
+    assert await read_stored_exposure(server, operation["id"])
 
 
 async def test_budgets_of_descendants_add_up(server: Served) -> None:
@@ -183,7 +183,7 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
     added = add_ad_groups(2)
     operation = await server.admin.post("/activate", body, 201)
     assert read_exposure(operation) == ("60.00", "1920.00")
-    assert {guard.entity_id for guard in await guarded_budgets(server, operation["id"])} == {
+    assert {guard.entity_id for guard in await find_guarded_budgets(server, operation["id"])} == {
         first.id,
         *(entity.id for entity in added),
     }
@@ -391,15 +391,15 @@ async def test_ad_groups_of_other_campaigns_are_not_read(server: Served, network
     made, other = [await create_campaign(server, network) for _ in range(2)]
     make_older(*find_created(server, network, made, "campaign"))
     make_older(*find_ad_group(server, network, made))
-    before = len(server.networks.asked)
+    before = len(server.networks.requests)
     first = await prepare_status(server, network, ids_of(made)["campaign"])
-    reads = len(server.networks.asked) - before
+    reads = len(server.networks.requests) - before
     for _ in range(2):
         await create_ad_group(server, network, ids_of(other)["campaign"])
-    before = len(server.networks.asked)
+    before = len(server.networks.requests)
     with lagging_lists(server, network):
         second = await prepare_status(server, network, ids_of(made)["campaign"])
-    assert len(server.networks.asked) - before == reads
+    assert len(server.networks.requests) - before == reads
     assert read_exposure(second) == read_exposure(first)
 
 
@@ -613,12 +613,14 @@ async def test_an_activation_does_not_run_on_another_budget(server: Served, netw
     )
     assert f"budget of the {kind}" in problem["detail"] and f"rests on {spend_of(network)[0]} USD" in problem["detail"]
     assert server.networks.writes() == writes
-    asked = len(server.networks.asked)
+    asked = len(server.networks.requests)
     paused = {"accountId": account, "kind": "campaign", "entityIds": [ids_of(made)["campaign"]], "status": "paused"}
     (operation,) = (await server.admin.post("/bulk-status", paused, 201))["operations"]
-    reads = len(server.networks.asked) - asked
+    reads = len(server.networks.requests) - asked
     await server.admin.execute(operation["id"])
-    assert len(server.networks.asked) - asked - reads <= 2  # the write, and a read of a network that replaces objects
+    assert (
+        len(server.networks.requests) - asked - reads <= 2
+    )  # the write, and a read of a network that replaces objects
 
 
 def move_to_lifetime(native: Mapping[str, Any]) -> dict[str, Any]:

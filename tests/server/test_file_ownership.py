@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def prepare_launch(server: Served, name: str, launch: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A launch of the API with this name after its preparation: its id, and its change set."""
     made = await server.admin.post("/launches", {"name": name, **launch}, 201)
-    await server.settled()
+    await server.wait_for_background_tasks()
     whole = await server.admin.get(f"/launches/{made['launchId']}")
     return made["launchId"], whole["changeSets"][0]
 
@@ -105,7 +105,7 @@ async def test_a_cell_that_a_file_creates_is_not_created_by_its_launch(server: S
         await server.networks.fault("meta", "status", method="POST", value=400)
         body = {"confirmed": True, "digest": change_set["digest"]}
         await server.admin.post(f"/change-sets/{change_set['id']}/execute", body, 202)
-        await server.settled()
+        await server.wait_for_background_tasks()
         await server.networks.clear_faults()
     else:
         await server.admin.post(f"/change-sets/{change_set['id']}/cancel", {})
@@ -113,7 +113,7 @@ async def test_a_cell_that_a_file_creates_is_not_created_by_its_launch(server: S
     (cell,) = (await server.admin.get(f"/launches/{launch_id}"))["cells"]
     assert cell["state"] == "succeeded" and cell["created"]
     again = await server.admin.post(f"/launches/{launch_id}/prepare", {}, 201)
-    await server.settled()
+    await server.wait_for_background_tasks()
     again = await server.admin.get(f"/change-sets/{again['id']}")
     assert (again["status"], again["operations"]) == ("invalid", [])
     assert again["excluded"] == [{"key": "meta", "reason": "It is created already."}]
@@ -133,7 +133,7 @@ async def test_a_cell_that_a_launch_is_preparing_is_not_created_by_a_file(server
     answer = await applying
     await server.networks.clear_faults()
     assert (answer.status_code, answer.json()["code"]) == (409, "run_open"), answer.text
-    await server.settled()
+    await server.wait_for_background_tasks()
     await server.networks.fault("meta", "latency", value=700, times=20)
     await server.admin.post(f"/launches/{made['launchId']}/cancel", {})
     again = await server.admin.post(f"/launches/{made['launchId']}/prepare", {}, 201)
@@ -141,7 +141,7 @@ async def test_a_cell_that_a_launch_is_preparing_is_not_created_by_a_file(server
     (cell,) = (await compare(server, document))["create"]
     await server.networks.clear_faults()
     assert made["launchId"] in cell["blocked"]
-    await server.settled()
+    await server.wait_for_background_tasks()
     await execute(server, await server.admin.get(f"/change-sets/{again['id']}"))
     assert (await compare(server, document))["isEmpty"] and await count_campaigns(server, launch) == 1
 

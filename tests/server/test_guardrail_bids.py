@@ -11,8 +11,8 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from tests.networks.samples import get_samples
 
 from .served import Served, brief
-from .test_guardrails import CONFIRMED, approve, guarded, limits, refused
-from .test_native import at
+from .test_guardrails import CONFIRMED, apply_rule, approve, limits, require_refusal
+from .test_native import build_path
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SAMPLES = {network: get_samples(network) for network in ADAPTER_PACKAGES}
@@ -38,18 +38,18 @@ async def require_person_for_bid(server: Served, operation: Any) -> None:
     assert operation["plan"]["exposure"]["daily"] == "0"
     (warning,) = [text for text in operation["warnings"] if "signed-in person" in text]
     assert "what it bids is not known" in warning
-    (reason,) = await refused(server, operation, "approval_required")
+    (reason,) = await require_refusal(server, operation, "approval_required")
     assert (reason["member"], reason["asked"]) == ("maxBid", "unknown")
 
 
 @pytest.mark.parametrize("network", [one for one in WITH_BIDS if SAMPLES[one].bid_strategy_without_limit])
 async def test_a_strategy_that_removes_the_bid_needs_a_person(server: Served, network: str) -> None:
     kind, strategy = SAMPLES[network].bid_strategy_without_limit or ("", "")
-    path = at(server, network, kind, (await find_campaign(server, network))[kind], "edit")
+    path = build_path(server, network, kind, (await find_campaign(server, network))[kind], "edit")
     edit = {"fields": {"bidStrategy": strategy}}
-    async with guarded(server, currency="USD", maxBid="1000"):
+    async with apply_rule(server, currency="USD", maxBid="1000"):
         await require_person_for_bid(server, await server.admin.post(path, edit, 201))
-    async with guarded(server, currency="USD", perOperation=limits("1"), approvalAbove=limits("0")):
+    async with apply_rule(server, currency="USD", perOperation=limits("1"), approvalAbove=limits("0")):
         operation = await server.admin.post(path, edit, 201)
         assert not [text for text in operation["warnings"] if "signed-in person" in text]
 
@@ -66,8 +66,8 @@ async def test_a_strategy_that_removes_the_bid_needs_a_person(server: Served, ne
 async def test_a_native_update_that_removes_the_bid_needs_a_person(
     server: Served, network: str, kind: str, payload: Mapping[str, Any]
 ) -> None:
-    path = at(server, network, kind, (await find_campaign(server, network))[kind])
-    async with guarded(server, currency="USD", maxBid="1000"):
+    path = build_path(server, network, kind, (await find_campaign(server, network))[kind])
+    async with apply_rule(server, currency="USD", maxBid="1000"):
         answer = await server.admin.send("PATCH", path, {"payload": payload})
         assert answer.status_code == 201, answer.text
         await require_person_for_bid(server, answer.json()["data"])
@@ -77,8 +77,8 @@ async def test_a_native_update_that_removes_the_bid_needs_a_person(
 async def test_a_bid_may_fall_and_not_rise(server: Served, network: str) -> None:
     """Both bids are above the limit. The lower one is no breach."""
     kind = SAMPLES[network].bid_kind
-    path = at(server, network, kind, (await find_campaign(server, network))[kind], "edit")
-    async with guarded(server, currency="USD", maxBid="0.50"):
+    path = build_path(server, network, kind, (await find_campaign(server, network))[kind], "edit")
+    async with apply_rule(server, currency="USD", maxBid="0.50"):
         lower = await server.admin.post(path, {"fields": {"bid": "4.50"}}, 201)
         assert lower["plan"]["exposure"]["daily"] == "0" and not any("guardrail" in text for text in lower["warnings"])
         problem = await server.admin.problem(403, "POST", path, {"fields": {"bid": "7.00"}})
@@ -89,7 +89,7 @@ async def test_a_bid_may_fall_and_not_rise(server: Served, network: str) -> None
 async def test_a_bulk_edit_lowers_bids(server: Served) -> None:
     ids = [(await create_campaign(server, "meta"))["adGroup"] for _ in range(2)]
     body = {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": ids, "field": "bid", "value": 10}
-    async with guarded(server, currency="USD", maxBid="0.50"):
+    async with apply_rule(server, currency="USD", maxBid="0.50"):
         operations = (await server.admin.post("/bulk-edit", body | {"mode": "decrease"}, 201))["operations"]
         assert (await server.admin.execute(operations[0]["id"]))["status"] == "succeeded"
         problem = await server.admin.problem(403, "POST", "/bulk-edit", body | {"mode": "increase"})
@@ -104,8 +104,8 @@ async def test_a_lower_bid_never_raises_what_somebody_has_lowered(
     server: Served, method: str, body: dict[str, Any]
 ) -> None:
     group = (await create_campaign(server, "meta"))["adGroup"]
-    path = at(server, "meta", "adGroup", group)
-    async with guarded(server, currency="USD", maxBid="0.50"):
+    path = build_path(server, "meta", "adGroup", group)
+    async with apply_rule(server, currency="USD", maxBid="0.50"):
         if method == "edit":
             stale = await server.admin.post(f"{path}/edit", body, 201)
         else:
@@ -118,18 +118,18 @@ async def test_a_lower_bid_never_raises_what_somebody_has_lowered(
 
 async def test_a_bid_of_an_earlier_strategy_counts_when_it_is_a_limit_again(server: Served) -> None:
     group = (await create_campaign(server, "tiktok"))["adGroup"]
-    path = at(server, "tiktok", "adGroup", group)
+    path = build_path(server, "tiktok", "adGroup", group)
     removal = (await server.admin.send("PATCH", path, {"payload": {"bid_type": "BID_TYPE_NO_BID"}})).json()["data"]
     assert await approve(server, removal) == "succeeded"
-    async with guarded(server, currency="USD", maxBid="0.50"):
+    async with apply_rule(server, currency="USD", maxBid="0.50"):
         answer = await server.admin.send("PATCH", path, {"payload": {"bid_type": "BID_TYPE_CUSTOM", "bid_price": 2}})
         assert (answer.status_code, answer.json()["code"]) == (403, "guardrail_exceeded")
 
 
 async def test_google_limits_bids_by_the_amount_of_a_strategy(server: Served) -> None:
     campaign = (await find_campaign(server, "google"))["campaign"]
-    path = at(server, "google", "campaign", campaign)
-    async with guarded(server, currency="USD", maxBid="1.00"):
+    path = build_path(server, "google", "campaign", campaign)
+    async with apply_rule(server, currency="USD", maxBid="1.00"):
         for body in (
             {"payload": {"targetSpend": {"cpcBidCeilingMicros": "900000"}}},
             {"payload": {"maximizeConversions": {"targetCpaMicros": "900000"}}},

@@ -46,7 +46,7 @@ WHOLE: dict[str, Any] = {
 
 
 @asynccontextmanager
-async def guarded(server: Served, **members: Any) -> AsyncIterator[str]:
+async def apply_rule(server: Served, **members: Any) -> AsyncIterator[str]:
     """A rule for the time of a test."""
     rule = await server.admin.post("/guardrails", {"name": "For a test", **members}, 201)
     try:
@@ -79,7 +79,7 @@ async def test_a_rule_is_read_as_it_was_written(server: Served) -> None:
 
 
 async def test_a_rule_needs_no_more_than_a_limit(server: Served) -> None:
-    async with guarded(server, blockedActions=["delete"]) as id_:
+    async with apply_rule(server, blockedActions=["delete"]) as id_:
         rule = await server.admin.get(f"/guardrails/{id_}")
     assert rule == {
         "id": id_,
@@ -137,13 +137,13 @@ async def test_a_rule_needs_no_more_than_a_limit(server: Served) -> None:
     ],
 )
 async def test_a_wrong_rule_is_refused(server: Served, members: dict[str, Any], issues: set[tuple[str, str]]) -> None:
-    assert await server.admin.refused("POST", "/guardrails", WHOLE | members) == issues
+    assert await server.admin.read_issues("POST", "/guardrails", WHOLE | members) == issues
     assert await server.admin.get("/guardrails") == []
 
 
 async def test_a_rule_without_a_limit_is_refused(server: Served) -> None:
     empty = {"name": "Nothing", "currency": "USD", "perOperation": NOTHING, "perWindow": {"hours": 24, **NOTHING}}
-    assert await server.admin.refused("POST", "/guardrails", empty) == {("", "required")}
+    assert await server.admin.read_issues("POST", "/guardrails", empty) == {("", "required")}
 
 
 @pytest.mark.parametrize(
@@ -176,17 +176,17 @@ async def test_a_change_replaces_what_it_names(server: Served) -> None:
     changed = await change(perWindow=None, maxBid=None, maxIncreasePercent=None, blockedActions=[], scope={})
     assert (changed["perWindow"], changed["maxBid"], changed["maxIncreasePercent"]) == (None, None, None)
     assert (changed["blockedActions"], changed["scope"], changed["version"]) == ([], {}, 3)
-    refused = await server.admin.refused("PATCH", path, {"perOperation": NOTHING, "approvalAbove": NOTHING})
-    assert refused == {("", "required")}
-    assert await server.admin.refused("PATCH", path, {"currency": None}) == {("currency", "required")}
-    assert await server.admin.refused("PATCH", path, {"name": None}) == {("name", "wrong_type")}
+    issues = await server.admin.read_issues("PATCH", path, {"perOperation": NOTHING, "approvalAbove": NOTHING})
+    assert issues == {("", "required")}
+    assert await server.admin.read_issues("PATCH", path, {"currency": None}) == {("currency", "required")}
+    assert await server.admin.read_issues("PATCH", path, {"name": None}) == {("name", "wrong_type")}
     assert await server.admin.get(path) == changed
     await server.admin.delete(path)
 
 
 async def test_only_admins_change_rules_and_no_agent_reads_them(server: Served) -> None:
     rule = {"name": "No deletions", "blockedActions": ["delete"]}
-    async with guarded(server, blockedActions=["delete"]) as id_:
+    async with apply_rule(server, blockedActions=["delete"]) as id_:
         for name, key in (("member", "write"), ("viewer", "write"), ("admin", "read")):
             caller = server.person(name, key)
             assert [one["id"] for one in await caller.get("/guardrails")] == [id_]
@@ -210,7 +210,7 @@ async def test_only_admins_change_rules_and_no_agent_reads_them(server: Served) 
 
 async def test_a_blocked_action_is_neither_prepared_nor_valid(server: Served) -> None:
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
-    async with guarded(server, blockedActions=["create"]) as id_:
+    async with apply_rule(server, blockedActions=["create"]) as id_:
         before, told = await server.rows(), len(await server.events("rule.triggered"))
         for path in ("/create", "/validate-campaign"):
             problem = await server.admin.problem(403, "POST", path, body)
@@ -241,7 +241,7 @@ async def test_a_subscriber_is_told_of_a_refusal(server: Served) -> None:
     url = "http://127.0.0.1:9/rule"
     server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({url}))
     webhook = (await server.admin.post("/webhooks", {"url": url, "events": ["rule.triggered"]}, 201))["webhookId"]
-    async with guarded(server, name="x" * 100, blockedActions=["create"]):
+    async with apply_rule(server, name="x" * 100, blockedActions=["create"]):
         body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
         await server.admin.problem(403, "POST", "/create", body)
     (delivery,) = await server.admin.get(f"/webhooks/{webhook}/deliveries")
@@ -252,7 +252,7 @@ async def test_a_subscriber_is_told_of_a_refusal(server: Served) -> None:
 async def test_a_rule_that_was_made_after_the_plan_stops_the_execution(server: Served) -> None:
     operation = await create(server.admin, server)
     writes = server.networks.writes()
-    async with guarded(server, blockedActions=["create"]):
+    async with apply_rule(server, blockedActions=["create"]):
         path = f"/operations/{operation['id']}/execute"
         problem = await server.admin.problem(403, "POST", path, CONFIRMED)
         assert (problem["code"], problem["outcome"]) == ("guardrail_exceeded", "not_applied")
@@ -271,7 +271,7 @@ async def test_a_breach_freezes_the_credential_until_an_admin_lifts_it(server: S
     kept = await create(caller, server)
     body = {"accountId": server.accounts["google"], "campaign": brief("google")}
     members = {"blockedActions": ["create"], "scope": {"networks": ["google"]}, "onBreach": "freeze"}
-    async with guarded(server, **members) as id_:
+    async with apply_rule(server, **members) as id_:
         await caller.problem(403, "POST", "/validate-campaign", body)
         assert await server.admin.get("/guardrails/freezes") == []  # validating never freezes
         assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
@@ -296,7 +296,7 @@ async def test_a_frozen_admin_key_makes_no_key_and_lifts_no_freeze(server: Serve
     key_id, secret = await server.key("admin")
     caller = server.caller(secret)
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
-    async with guarded(server, blockedActions=["create"], scope={"keyIds": [key_id]}, onBreach="freeze") as id_:
+    async with apply_rule(server, blockedActions=["create"], scope={"keyIds": [key_id]}, onBreach="freeze") as id_:
         await caller.problem(403, "POST", "/create", body)
         for method, path, sent in (
             ("POST", "/keys", {"name": "twin", "canWrite": True}),
@@ -317,7 +317,7 @@ async def test_a_frozen_key_is_shown_what_was_written_of_an_operation(server: Se
     await server.networks.fault("meta", "status", method="POST", path="/v26.0/act_1001/adsets", value=429)
     await server.admin.execute(operation["id"])
     actor, clock = server.people["admin"].actor, server.service.store.clock
-    async with guarded(server, blockedActions=["delete"]) as id_:
+    async with apply_rule(server, blockedActions=["delete"]) as id_:
         await server.service.store.write(freeze_credential, actor.workspace_id, key_id, id_, None, clock)
         path = f"/operations/{operation['id']}/execute"
         problem = await server.caller(secret).problem(403, "POST", path, CONFIRMED)
@@ -328,7 +328,7 @@ async def test_a_frozen_key_is_shown_what_was_written_of_an_operation(server: Se
 async def test_a_breach_at_execution_freezes_the_executor(server: Served) -> None:
     key_id, secret = await server.key("admin")
     operation = await create(server.admin, server)
-    async with guarded(server, blockedActions=["create"], onBreach="freeze") as id_:
+    async with apply_rule(server, blockedActions=["create"], onBreach="freeze") as id_:
         path = f"/operations/{operation['id']}/execute"
         assert (await server.caller(secret).problem(403, "POST", path, CONFIRMED))["code"] == "guardrail_exceeded"
         (freeze,) = await server.admin.get("/guardrails/freezes")
@@ -341,7 +341,7 @@ async def test_a_new_consent_does_not_escape_a_freeze(server: Served) -> None:
     caller = server.caller((await client.tokens("member"))["access_token"])
     user_id = server.people["member"].actor.user_id
     scope = {"clients": [{"clientId": client.client_id, "userId": user_id}]}
-    async with guarded(server, blockedActions=["create"], onBreach="freeze", scope=scope):
+    async with apply_rule(server, blockedActions=["create"], onBreach="freeze", scope=scope):
         await create(server.person("member"), server)  # the rule is about the agent, not about its user's keys
         body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
         assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
@@ -375,7 +375,7 @@ async def test_an_agent_whose_id_is_an_address_is_bound_and_freed(server: Served
     caller = server.caller((await client.tokens("member"))["access_token"])
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     scope = {"clients": [{"clientId": url, "userId": user_id}]}
-    async with guarded(server, blockedActions=["create"], onBreach="freeze", scope=scope):
+    async with apply_rule(server, blockedActions=["create"], onBreach="freeze", scope=scope):
         await create(server.person("member"), server)
         for lift in (lift_over_rest, lift_with_client):
             assert (await caller.problem(403, "POST", "/create", body))["code"] == "guardrail_exceeded"
@@ -401,12 +401,12 @@ async def test_a_new_registration_does_not_escape_a_freeze(server: Served) -> No
     first, second = await agent(server), await agent(server)
     await first.tokens("member")
     credential = f"{first.client_id}:{actor.user_id}"
-    async with guarded(server, blockedActions=["create"]) as id_:
+    async with apply_rule(server, blockedActions=["create"]) as id_:
         await server.service.store.write(freeze_credential, actor.workspace_id, credential, id_, None, clock)
         before = await server.rows()
         for write in (True, False):
             with pytest.raises(Forbidden, match=r'"Helper".* Ask an admin .* admin@shop\.example') as refusal:
-                await second.allowed("member", write)
+                await second.grant_consent("member", write)
             assert refusal.value.code == "admin_required"
         assert await server.rows() == before
         await first.tokens("member")  # it stays frozen
@@ -420,7 +420,7 @@ async def test_a_new_registration_does_not_escape_a_freeze(server: Served) -> No
 
 async def test_a_person_is_refused_and_not_frozen(server: Served) -> None:
     person, operation = server.people["member"].actor, await create(server.person("member"), server)
-    async with guarded(server, blockedActions=["create"], onBreach="freeze"):
+    async with apply_rule(server, blockedActions=["create"], onBreach="freeze"):
         for _ in range(2):
             with pytest.raises(GuardrailRefused, match="blocks this action"):
                 await operations.execute_operation(server.service, person, operation_id=operation["id"], confirmed=True)
@@ -430,19 +430,19 @@ async def test_a_person_is_refused_and_not_frozen(server: Served) -> None:
 # -- amounts ------------------------------------------------------------------------------------------------------
 
 
-async def created(server: Served, **members: Any) -> Any:
+async def execute_creation(server: Served, **members: Any) -> Any:
     """The executed creation of a campaign of Meta, which is paused."""
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta", **members)}
     operation = await server.admin.post("/create", body, 201)
     return await server.admin.execute(operation["id"])
 
 
-async def activation(server: Served, source: Any) -> Any:
+async def prepare_activation(server: Served, source: Any) -> Any:
     body = {"accountId": server.accounts["meta"], "sourceOperationId": source["id"]}
     return await server.admin.post("/activate", body, 201)
 
 
-async def refused(server: Served, operation: Any, code: str = "guardrail_exceeded") -> list[dict[str, Any]]:
+async def require_refusal(server: Served, operation: Any, code: str = "guardrail_exceeded") -> list[dict[str, Any]]:
     """The rules by which an execution is refused; nothing is written."""
     writes = server.networks.writes()
     path = f"/operations/{operation['id']}/execute"
@@ -466,7 +466,7 @@ def limits(daily: str | None = None, lifetime: str | None = None) -> dict[str, A
 
 async def test_one_operation_plans_no_more_than_its_limit(server: Served) -> None:
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta", budget__amount="20.50")}
-    async with guarded(server, currency="USD", perOperation=limits("20.49")) as id_:
+    async with apply_rule(server, currency="USD", perOperation=limits("20.49")) as id_:
         for path in ("/create", "/validate-campaign"):
             problem = await server.admin.problem(403, "POST", path, body)
             assert problem["guardrails"] == [
@@ -488,17 +488,17 @@ async def test_one_operation_plans_no_more_than_its_limit(server: Served) -> Non
 
 
 async def test_a_window_has_room_for_so_much(server: Served) -> None:
-    first, second, third = [await created(server) for _ in range(3)]
-    async with guarded(server, currency="USD", perWindow={"hours": 24, **limits("50")}) as id_:
-        operation = await activation(server, first)
+    first, second, third = [await execute_creation(server) for _ in range(3)]
+    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **limits("50")}) as id_:
+        operation = await prepare_activation(server, first)
         assert not any("window" in warning for warning in operation["warnings"])
-        other = await activation(server, second)
+        other = await prepare_activation(server, second)
         assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"
         assert (await server.admin.execute(other["id"]))["status"] == "succeeded"
-        last = await activation(server, third)
+        last = await prepare_activation(server, third)
         (warning,) = [warning for warning in last["warnings"] if "window" in warning]
         assert "of which 40.00 is used" in warning and "10.00 would fit" in warning
-        (breach,) = await refused(server, last)
+        (breach,) = await require_refusal(server, last)
         assert {name: breach[name] for name in ("member", "limit", "used", "asked", "fits")} == {
             "member": "perWindow.daily",
             "limit": "50.00",
@@ -523,9 +523,9 @@ async def test_a_window_has_room_for_so_much(server: Served) -> None:
 
 
 async def test_competing_executions_do_not_share_room(server: Served) -> None:
-    sources = [await created(server) for _ in range(5)]
-    async with guarded(server, currency="USD", perWindow={"hours": 1, **limits("45")}):
-        prepared = [await activation(server, source) for source in sources]
+    sources = [await execute_creation(server) for _ in range(5)]
+    async with apply_rule(server, currency="USD", perWindow={"hours": 1, **limits("45")}):
+        prepared = [await prepare_activation(server, source) for source in sources]
         answers = await asyncio.gather(
             *(server.admin.send("POST", f"/operations/{one['id']}/execute", CONFIRMED) for one in prepared)
         )
@@ -534,11 +534,11 @@ async def test_competing_executions_do_not_share_room(server: Served) -> None:
 
 
 async def test_a_full_window_freezes_who_executes(server: Served) -> None:
-    source = await created(server)
+    source = await execute_creation(server)
     key_id, secret = await server.key("admin")
     window = {"hours": 24, **limits("5")}
-    async with guarded(server, currency="USD", perWindow=window, onBreach="freeze", scope={"keyIds": [key_id]}):
-        operation = await activation(server, source)
+    async with apply_rule(server, currency="USD", perWindow=window, onBreach="freeze", scope={"keyIds": [key_id]}):
+        operation = await prepare_activation(server, source)
         path = f"/operations/{operation['id']}/execute"
         caller = server.caller(secret)
         assert (await caller.problem(403, "POST", path, CONFIRMED))["code"] == "guardrail_exceeded"
@@ -549,21 +549,21 @@ async def test_a_full_window_freezes_who_executes(server: Served) -> None:
 
 
 async def test_an_amount_without_an_end_does_not_fit_a_lifetime(server: Served) -> None:
-    source = await created(server, schedule={"startAt": "2030-01-15T09:00:00Z"})
-    async with guarded(server, currency="USD", perWindow={"hours": 24, **limits(None, "100000")}):
-        operation = await activation(server, source)
+    source = await execute_creation(server, schedule={"startAt": "2030-01-15T09:00:00Z"})
+    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **limits(None, "100000")}):
+        operation = await prepare_activation(server, source)
         assert any("an amount without an end" in warning for warning in operation["warnings"])
-        (breach,) = await refused(server, operation)
+        (breach,) = await require_refusal(server, operation)
         assert (breach["member"], breach["asked"], breach["fits"]) == ("perWindow.lifetime", "unbounded", None)
 
 
 async def test_a_person_executes_what_is_above_an_amount(server: Served) -> None:
-    source = await created(server)
-    async with guarded(server, currency="USD", approvalAbove=limits("19.99"), onBreach="freeze"):
-        operation = await activation(server, source)
+    source = await execute_creation(server)
+    async with apply_rule(server, currency="USD", approvalAbove=limits("19.99"), onBreach="freeze"):
+        operation = await prepare_activation(server, source)
         (warning,) = [warning for warning in operation["warnings"] if "signed-in person" in warning]
         assert "20.00 USD a day, which is above 19.99" in warning
-        (reason,) = await refused(server, operation, "approval_required")
+        (reason,) = await require_refusal(server, operation, "approval_required")
         assert (reason["member"], reason["limit"], reason["asked"]) == ("approvalAbove.daily", "19.99", "20.00")
         result = await tool(server, "execute", str(server.admin.token), operationId=operation["id"], **CONFIRMED)
         shown = result["structuredContent"]
@@ -577,11 +577,11 @@ async def test_a_person_executes_what_is_above_an_amount(server: Served) -> None
 async def test_a_person_executes_what_is_not_known(server: Served) -> None:
     campaign = (await create_campaign(server, "meta"))["campaign"]["id"]
     path = f"/accounts/{server.accounts['meta']}/campaigns/{campaign}"
-    async with guarded(server, currency="USD", perWindow={"hours": 24, **limits("5")}) as id_:
+    async with apply_rule(server, currency="USD", perWindow={"hours": 24, **limits("5")}) as id_:
         answer = await server.admin.send("PATCH", path, {"payload": {"iterative_split_test_configs": []}})
         operation = answer.json()["data"]
         assert operation["plan"]["exposure"]["daily"] == "unknown"
-        (reason,) = await refused(server, operation, "approval_required")
+        (reason,) = await require_refusal(server, operation, "approval_required")
         assert (reason["member"], reason["asked"]) == ("exposure", "unknown")
         assert await approve(server, operation) == "succeeded"
         usage = await server.admin.get(f"/guardrails/{id_}/usage")
@@ -599,7 +599,7 @@ async def test_two_edits_of_half_are_more_than_half(server: Served) -> None:
         assert answer.status_code == status, answer.text
         return answer.json()
 
-    async with guarded(server, maxIncreasePercent=50):
+    async with apply_rule(server, maxIncreasePercent=50):
         first = (await edit("30.00"))["data"]
         assert (await server.admin.execute(first["id"]))["status"] == "succeeded"
         problem = await edit("45.00", 403)
@@ -630,10 +630,10 @@ async def test_a_lifetime_budget_that_becomes_a_daily_one_cannot_be_compared(ser
         assert answer.status_code == 201, answer.text
         return answer.json()["data"]
 
-    async with guarded(server, maxIncreasePercent=50):
+    async with apply_rule(server, maxIncreasePercent=50):
         daily = await update("daily_spend_limit_micros", 500)
         assert float(daily["plan"]["exposure"]["lifetime"]) > 600
-        (reason,) = await refused(server, daily, "approval_required")
+        (reason,) = await require_refusal(server, daily, "approval_required")
         assert (reason["member"], reason["asked"]) == ("maxIncreasePercent", "unknown")
         lower = await update("lifetime_spend_limit_micros", 500)
         assert (await server.admin.execute(lower["id"]))["status"] == "succeeded"
@@ -642,7 +642,7 @@ async def test_a_lifetime_budget_that_becomes_a_daily_one_cannot_be_compared(ser
 async def test_an_edit_that_was_prepared_before_a_decrease_is_stale(server: Served) -> None:
     group = (await create_campaign(server, "meta"))["adGroup"]["id"]
     path = f"/accounts/{server.accounts['meta']}/ad-groups/{group}/edit"
-    async with guarded(server, maxIncreasePercent=50):
+    async with apply_rule(server, maxIncreasePercent=50):
         higher = await server.admin.post(path, {"fields": {"budget": "30.00"}}, 201)
         lower = await server.admin.post(path, {"fields": {"budget": "2.00"}}, 201)
         version = find_rules_version(server.people["admin"].actor.workspace_id)
@@ -660,7 +660,7 @@ async def test_an_edit_that_was_prepared_before_a_decrease_is_stale(server: Serv
 async def test_a_bulk_call_counts_as_one_operation(server: Served) -> None:
     groups = [(await create_campaign(server, "meta"))["adGroup"]["id"] for _ in range(2)]
     body = {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": groups, "field": "budget"}
-    async with guarded(server, currency="USD", perOperation=limits("15")):
+    async with apply_rule(server, currency="USD", perOperation=limits("15")):
         problem = await server.admin.problem(403, "POST", "/bulk-edit", body | {"mode": "set", "value": 30})
         assert [breach["asked"] for breach in problem["guardrails"]] == ["20.00"]
         await server.admin.post("/bulk-edit", body | {"mode": "set", "value": 27.5}, 201)
@@ -673,7 +673,7 @@ async def test_a_bulk_call_counts_as_one_operation_when_it_is_executed(server: S
     prepared = (await server.admin.post("/bulk-edit", body | {"entityIds": groups}, 201))["operations"]
     (single,) = (await server.admin.post("/bulk-edit", body | {"entityIds": [alone]}, 201))["operations"]
     batch = {"operationIds": [operation["id"] for operation in prepared], **CONFIRMED}
-    async with guarded(server, currency="USD", perOperation=limits("20")) as id_:
+    async with apply_rule(server, currency="USD", perOperation=limits("20")) as id_:
         answer = await server.admin.send("PATCH", f"/guardrails/{id_}", {"perOperation": limits("19.99")})
         assert answer.status_code == 200
         writes = server.networks.writes()
@@ -692,7 +692,7 @@ async def test_an_account_in_another_currency_is_refused_unless_the_rule_allows_
     campaign = (await create_campaign(server, "meta"))["campaign"]["id"]
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     pause = {"accountId": server.accounts["meta"], "kind": "campaign", "entityIds": [campaign], "status": "paused"}
-    async with guarded(server, currency="JPY", perOperation=limits("1")) as id_:
+    async with apply_rule(server, currency="JPY", perOperation=limits("1")) as id_:
         problem = await server.admin.problem(403, "POST", "/create", body)
         assert problem["code"] == "guardrail_currency" and "nothing is converted" in problem["detail"]
         await server.admin.post("/bulk-status", pause, 201)  # what has no amount needs no currency
@@ -704,26 +704,28 @@ async def test_a_key_with_a_scope_makes_rules_inside_it(server: Served) -> None:
     account = server.accounts["meta"]
     body = {"name": "scoped", "canWrite": True, "scope": {"accountIds": [account]}}
     caller = server.caller((await server.admin.post("/keys/scoped", body, 201))["secret"])
-    async with guarded(server, blockedActions=["delete"]) as everywhere:
+    async with apply_rule(server, blockedActions=["delete"]) as everywhere:
         assert await caller.get("/guardrails") == []
         for method, more, change in (("GET", "", None), ("PATCH", "", {"active": False}), ("DELETE", "", None)):
             await caller.problem(404, method, f"/guardrails/{everywhere}{more}", change)
         await caller.problem(404, "GET", f"/guardrails/{everywhere}/usage")
         rule = {"name": "Mine", "blockedActions": ["delete"]}
-        assert await caller.refused("POST", "/guardrails", rule) == {("scope", "outside_scope")}
+        assert await caller.read_issues("POST", "/guardrails", rule) == {("scope", "outside_scope")}
         foreign = {"accountIds": [server.accounts["google"]]}
-        assert await caller.refused("POST", "/guardrails", rule | {"scope": foreign}) == {
+        assert await caller.read_issues("POST", "/guardrails", rule | {"scope": foreign}) == {
             ("scope.accountIds.0", "not_found")
         }
         made = await caller.post("/guardrails", rule | {"scope": {"accountIds": [account]}}, 201)
         assert await caller.get("/guardrails") == [made]
-        assert await caller.refused("PATCH", f"/guardrails/{made['id']}", {"scope": {}}) == {("scope", "outside_scope")}
+        assert await caller.read_issues("PATCH", f"/guardrails/{made['id']}", {"scope": {}}) == {
+            ("scope", "outside_scope")
+        }
         await caller.delete(f"/guardrails/{made['id']}")
 
 
 async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Served) -> None:
     """Refusals and warnings have its id instead, and the amounts. Webhooks of such a key have the id as well."""
-    source, account = await created(server), server.accounts["meta"]
+    source, account = await execute_creation(server), server.accounts["meta"]
     body = {"name": "scoped", "canWrite": True, "scope": {"accountIds": [account]}}
     scoped = server.caller((await server.admin.post("/keys/scoped", body, 201))["secret"])
     url = "http://127.0.0.1:9/scoped"
@@ -735,7 +737,7 @@ async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Ser
     rule: dict[str, Any] = {"name": "Board budget", "currency": "USD"}
     window = {"perWindow": {"hours": 24, **limits("5")}, "approvalAbove": limits("4")}
     for scope, is_visible in (({}, False), ({"accountIds": [account]}, True)):
-        async with guarded(server, **rule, scope=scope, perOperation=limits("19")) as id_:
+        async with apply_rule(server, **rule, scope=scope, perOperation=limits("19")) as id_:
             name = rule["name"] if is_visible else id_
             for path, sent in (
                 ("/create", {"accountId": account, "campaign": brief("meta")}),
@@ -749,9 +751,9 @@ async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Ser
                 assert is_visible or "Board" not in str(problem)
         bodies = [await server.service.store.read(read_bodies, webhook) for webhook in webhooks]
         assert [[loads(text)["data"]["rule"] for text in texts][-1] for texts in bodies] == [id_, "Board budget"]
-        async with guarded(server, **rule, scope=scope, **window) as id_:
+        async with apply_rule(server, **rule, scope=scope, **window) as id_:
             name = rule["name"] if is_visible else id_
-            operation = await activation(server, source)
+            operation = await prepare_activation(server, source)
             for caller in (scoped, server.admin):  # a warning is read by others than its maker
                 shown = await caller.get(f"/operations/{operation['id']}")
                 assert sum(f'guardrail "{id_}"' in warning for warning in shown["warnings"]) == 2

@@ -72,20 +72,20 @@ async def schema_of(served: Served, number: str, oldest: str) -> AsyncIterator[N
 
 
 async def test_a_database_that_is_away(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def away(*_: object, **__: object) -> None:
+    async def raise_store_error(*_: object, **__: object) -> None:
         raise StoreError("away")
 
-    monkeypatch.setattr(type(empty.service.store), "read", away)
+    monkeypatch.setattr(type(empty.service.store), "read", raise_store_error)
     not_ready(await empty.http.get("/readyz"), "store_unavailable")
     assert (await empty.http.get("/healthz")).status_code == 200
 
 
 async def test_a_database_that_does_not_answer(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def silent(*_: object, **__: object) -> None:
+    async def wait_for_timeout(*_: object, **__: object) -> None:
         await asyncio.sleep(60)
 
     monkeypatch.setattr(health, "DATABASE_TIMEOUT_SECONDS", 0.01)
-    monkeypatch.setattr(type(empty.service.store), "read", silent)
+    monkeypatch.setattr(type(empty.service.store), "read", wait_for_timeout)
     not_ready(await empty.http.get("/readyz"))
 
 
@@ -103,10 +103,10 @@ async def test_a_service_is_closed_where_the_database_is_away(tmp_path: Path, mo
     service = (await open_service(f"sqlite:///{tmp_path / 'a.db'}", RING)).service
     service.key_usage.record_use("key", 0)
 
-    async def away(*_: object, **__: object) -> None:
+    async def raise_store_error(*_: object, **__: object) -> None:
         raise StoreError("away")
 
-    monkeypatch.setattr(service.store, "write", away)
+    monkeypatch.setattr(service.store, "write", raise_store_error)
     await service.close()
     with pytest.raises(StoreError, match="closed"):
         await service.store.read(lambda connection: connection.execute(text("SELECT 1")))

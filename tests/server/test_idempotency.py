@@ -11,7 +11,7 @@ import pytest
 
 from adsunify.contract import ENDPOINTS
 
-from .served import NEVER, Caller, Served, brief, stocked
+from .served import NEVER, Caller, Served, brief, stock_entities
 from .test_access import BODIES, address
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -134,7 +134,7 @@ IDEMPOTENT_BY_ITSELF = {
 )
 async def test_elsewhere_the_header_is_refused(both: Served, endpoint: Any) -> None:
     before = await both.rows()
-    found = await both.admin.refused(
+    found = await both.admin.read_issues(
         endpoint.method, address(endpoint), BODIES.get(endpoint.operation_id), headers={"Idempotency-Key": "k"}
     )
     assert ("Idempotency-Key", "not_supported") in found
@@ -161,7 +161,9 @@ async def test_a_key_changes_nothing_where_the_request_is_idempotent_by_itself(b
     answer = await both.admin.send("POST", f"/operations/{third}/cancel", {}, headers=key)
     assert (answer.status_code, answer.json()["data"]["status"]) == (200, "cancelled")
     for bad in ("", "k" * 201):
-        found = await both.admin.refused("POST", f"/operations/{third}/cancel", {}, headers={"Idempotency-Key": bad})
+        found = await both.admin.read_issues(
+            "POST", f"/operations/{third}/cancel", {}, headers={"Idempotency-Key": bad}
+        )
         assert ("Idempotency-Key", "length") in found
 
 
@@ -172,7 +174,7 @@ async def test_how_long_a_key_is(both: Served) -> None:
         assert (await create(both.admin, body, key)).headers[REPLAYED] == "true"
     for key in ("", "k" * 201):
         headers = {"Idempotency-Key": key}
-        assert await both.admin.refused("POST", "/create", body, headers=headers) == {("Idempotency-Key", "length")}
+        assert await both.admin.read_issues("POST", "/create", body, headers=headers) == {("Idempotency-Key", "length")}
 
 
 async def test_keys_that_are_no_text(both: Served) -> None:
@@ -191,14 +193,14 @@ async def test_a_replay_reads_nothing_from_the_network(both: Served) -> None:
     """The key is looked up first: a network that is out of reach, or has changed its mind, does not matter."""
     body = campaign(both)
     first = await create(both.admin, body, "unread")
-    asked = len(both.networks.asked)
+    asked = len(both.networks.requests)
     await both.networks.fault("meta", "reset_before", times=5)
     replay = await create(both.admin, body, "unread")
     changed = await create(both.admin, campaign(both, name="Other chairs"), "unread")
     both.networks.state.faults.pending.clear()
     assert (replay.status_code, replay.json()) == (201, first.json())
     assert changed.status_code == 409
-    assert len(both.networks.asked) == asked
+    assert len(both.networks.requests) == asked
 
 
 async def test_200_at_once_are_one_operation(both: Served) -> None:
@@ -225,7 +227,7 @@ async def test_two_requests_race_for_a_key(both: Served) -> None:
 
 
 async def test_a_bulk_call_binds_the_whole_list(both: Served) -> None:
-    ids = await stocked(both, "campaign", 3)
+    ids = await stock_entities(both, "campaign", 3)
     body = {"accountId": both.accounts["meta"], "kind": "campaign", "entityIds": ids, "status": "paused"}
 
     async def ask(**changes: Any) -> httpx.Response:

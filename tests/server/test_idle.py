@@ -35,7 +35,7 @@ DEAR = (
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
+def imported_modules(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
     """The modules of a server on a migrated SQLite database."""
     database = f"sqlite:///{tmp_path_factory.mktemp('idle') / 'idle.db'}"
 
@@ -49,6 +49,6 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("module", DEAR)
-def test_an_idle_server_has_not_imported(imported: frozenset[str], module: str) -> None:
-    assert "adsunify_server.app" in imported
-    assert module not in imported
+def test_an_idle_server_has_not_imported(imported_modules: frozenset[str], module: str) -> None:
+    assert "adsunify_server.app" in imported_modules
+    assert module not in imported_modules

@@ -217,15 +217,15 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
     assert history is not None
     today_ = await today(server, live[network])
     query = {"startDate": str(subtract_months(today_, 60)), "endDate": str(subtract_months(today_, 48))}
-    asked = len(server.networks.asked)
+    asked = len(server.networks.requests)
     (issue,) = (await server.admin.problem(422, "GET", path, query=query))["issues"]
     assert (issue["path"], issue["code"]) == ("startDate", "too_early")
     earliest = date.fromisoformat(re.findall(r"\d{4}-\d{2}-\d{2}", issue["message"])[0])
     assert abs((subtract_months(today_, history.months) - timedelta(days=history.days) - earliest).days) <= 1
     for end in (earliest, earliest + timedelta(days=30)):
         query = {"startDate": str(earliest - timedelta(days=1)), "endDate": str(end)}
-        assert await server.admin.refused("GET", path, query=query) == {("startDate", "too_early")}
-    assert len(server.networks.asked) == asked
+        assert await server.admin.read_issues("GET", path, query=query) == {("startDate", "too_early")}
+    assert len(server.networks.requests) == asked
     assert (await finish_report(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
 
 
@@ -377,18 +377,18 @@ async def test_the_order_of_the_days(server: Served) -> None:
     path = f"/accounts/{server.accounts['meta']}/insights"
     query = {"startDate": "2026-02-02", "endDate": "2026-02-01"}
     before = await server.rows()
-    assert await server.admin.refused("GET", path, query=query) == {("endDate", "order")}
+    assert await server.admin.read_issues("GET", path, query=query) == {("endDate", "order")}
     assert await server.rows() == before
 
 
 async def test_a_range_is_bounded(server: Served) -> None:
     """The networks report a month or so at a time: without a bound one call would become thousands of theirs."""
     path = f"/accounts/{server.accounts['outbrain']}/insights"
-    asked = len(server.networks.asked)
+    asked = len(server.networks.requests)
     for start, end in (("0001-01-01", "9999-12-31"), ("2023-01-01", str(date(2023, 1, 1) + timedelta(days=MAX_DAYS)))):
         query = {"startDate": start, "endDate": end}
-        assert await server.admin.refused("GET", path, query=query) == {("endDate", "range_too_long")}
-    assert len(server.networks.asked) == asked
+        assert await server.admin.read_issues("GET", path, query=query) == {("endDate", "range_too_long")}
+    assert len(server.networks.requests) == asked
     last = date(2023, 1, 1) + timedelta(days=MAX_DAYS - 1)
     assert (await ask(server, server.accounts["outbrain"], date(2023, 1, 1), last))["coverage"]
 
@@ -399,7 +399,7 @@ async def test_no_day_is_too_early_to_be_refused(server: Served, network: str) -
     for account in await server.admin.get("/accounts", network=network):
         path = f"/accounts/{account['accountId']}/insights"
         for start, end in (("0001-01-01", "0001-01-02"), ("1999-12-31", "2000-01-02")):
-            found = await server.admin.refused("GET", path, query={"startDate": start, "endDate": end})
+            found = await server.admin.read_issues("GET", path, query={"startDate": start, "endDate": end})
             assert found == {("startDate", "too_early")}
         answer = await server.admin.send("GET", path, query={"startDate": "2000-01-01", "endDate": "2000-01-02"})
         assert answer.status_code in (200, 400, 422), answer.text
@@ -413,5 +413,5 @@ async def test_today_is_the_accounts_own(server: Served) -> None:
     accounts = {one["currency"]: one["accountId"] for one in await server.admin.get("/accounts", network="meta")}
     assert (await ask(server, accounts["JPY"], tomorrow, tomorrow))["timezone"] == "Asia/Tokyo"
     query = {"startDate": str(tomorrow), "endDate": str(tomorrow)}
-    found = await server.admin.refused("GET", f"/accounts/{accounts['USD']}/insights", query=query)
+    found = await server.admin.read_issues("GET", f"/accounts/{accounts['USD']}/insights", query=query)
     assert found == {("startDate", "future")}

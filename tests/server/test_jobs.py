@@ -95,7 +95,7 @@ async def test_a_defect_ends_the_delivery_of_webhooks_for_a_moment_only(
         with capture_log(level=logging.ERROR) as stream:
             await empty.admin.post(f"/webhooks/{webhook['webhookId']}/test", {}, 202)
             await receiver.count(1)
-        await empty.delivered()
+        await empty.wait_for_deliveries()
         await empty.admin.delete(f"/webhooks/{webhook['webhookId']}")
     (line,) = lines(stream)
     assert (line["message"], line["error"]) == ("The job webhooks has stopped", "ArithmeticError")

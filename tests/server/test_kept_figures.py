@@ -74,9 +74,9 @@ async def test_what_is_kept_is_what_the_network_reports(server: Served, live: di
     assert all(result.rows == result.versions for result in results)
     for result in results:
         reported = await read(server, account, level=result.level)
-        asked = len(server.networks.asked)
+        asked = len(server.networks.requests)
         kept = await read(server, account, level=result.level, asOf=now(server))
-        assert len(server.networks.asked) == asked, "the network is not asked"
+        assert len(server.networks.requests) == asked, "the network is not asked"
         assert kept == {**reported, "coverage": kept["coverage"]}
         assert kept["coverage"]["missing"] == reported["coverage"]["missing"]
     await sync(server, [account])
@@ -129,8 +129,8 @@ async def test_never_synced_is_not_found(active: Served) -> None:
     shown = await active.admin.get(path, startDate=end, endDate=end, level="campaign", asOf=now(active))
     assert shown["rows"] and shown["nativeRows"] == []
     later = format_timestamp(active.hands.milliseconds() + 3_600_000)
-    assert await active.admin.refused("GET", path, query={**days, "asOf": later}) == {("asOf", "future")}
-    assert await active.admin.refused("GET", path, query={**days, "asOf": "yesterday"}) == {("asOf", "malformed")}
+    assert await active.admin.read_issues("GET", path, query={**days, "asOf": later}) == {("asOf", "future")}
+    assert await active.admin.read_issues("GET", path, query={**days, "asOf": "yesterday"}) == {("asOf", "malformed")}
     stranger = active.person("stranger")
     await stranger.problem(404, "GET", path, query={"startDate": end, "endDate": end, "asOf": now(active)})
 
@@ -188,7 +188,7 @@ async def test_pages_and_entities(active: Served, monkeypatch: pytest.MonkeyPatc
     answer = await active.admin.send("GET", f"/accounts/{account}/insights", query={**query, "asOf": as_of})
     cursor = answer.json()["page"]["nextCursor"]
     for wrong in ({}, {"asOf": format_timestamp(active.hands.milliseconds() - 1)}):
-        refused = await active.admin.refused(
+        refused = await active.admin.read_issues(
             "GET", f"/accounts/{account}/insights", query={**query, **wrong, "cursor": cursor}
         )
         assert refused == {("cursor", "malformed")}
@@ -206,7 +206,7 @@ async def test_the_overview_of_a_time(active: Served) -> None:
     alone = await active.admin.get(f"/accounts/{account}/insights", **days_of(active), asOf=as_of)
     assert (shown["rows"], shown["totals"]) == (alone["rows"], alone["totals"])
     later = format_timestamp(active.hands.milliseconds() + 3_600_000)
-    assert await active.admin.refused("GET", "/insights", query={**days_of(active), "asOf": later}) == {
+    assert await active.admin.read_issues("GET", "/insights", query={**days_of(active), "asOf": later}) == {
         ("asOf", "future")
     }
 
@@ -241,11 +241,11 @@ async def test_rows_of_a_report_that_was_cut_have_not_vanished(active: Served, m
     before = await read(active, account, level="ad", asOf=now(active))
     real = keeping.read_report_page
 
-    async def cut(*arguments: Any) -> Any:
+    async def cut_page(*arguments: Any) -> Any:
         page = await real(*arguments)
         return evolve(page, rows=(), coverage=evolve(page.coverage, is_complete=False))
 
-    monkeypatch.setattr(keeping, "read_report_page", cut)
+    monkeypatch.setattr(keeping, "read_report_page", cut_page)
     (result,) = await sync(active, [account], ["ad"])
     assert (result.state, result.versions) == ("synced", 0)
     after = await read(active, account, level="ad", asOf=now(active))

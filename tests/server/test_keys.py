@@ -66,7 +66,7 @@ async def test_a_key_is_shown_once_and_works(empty: Served) -> None:
 
 @pytest.mark.parametrize("name", [" ", "\u200b", "\u3164\t"])
 async def test_a_name_that_nobody_can_see_is_refused(empty: Served, name: str) -> None:
-    assert await empty.admin.refused("POST", "/keys", {"name": name}) == {("name", "blank")}
+    assert await empty.admin.read_issues("POST", "/keys", {"name": name}) == {("name", "blank")}
 
 
 async def test_only_a_hash_of_the_secret_is_stored(empty: Served) -> None:
@@ -94,7 +94,7 @@ async def test_the_expiry_is_bounded_by_the_authorizing_key(empty: Served) -> No
     before = await empty.rows()
     for later in (ends + timedelta(milliseconds=1), ends + timedelta(days=1)):
         body = {"name": "later", "expiresAt": later.isoformat()}
-        assert await caller.refused("POST", "/keys", body) == {("expiresAt", "too_late")}
+        assert await caller.read_issues("POST", "/keys", body) == {("expiresAt", "too_late")}
     assert await empty.rows() == before
     same = await caller.post("/keys", {"name": "same", "expiresAt": ends.isoformat()}, 201)
     left_out = await caller.post("/keys", {"name": "left out"}, 201)
@@ -178,12 +178,12 @@ async def test_a_secret_takes_the_same_comparison_whoever_it_is(empty: Served, m
     compared: list[tuple[int, int]] = []
     compare = hmac.compare_digest
 
-    def counted(one: str, other: str) -> bool:
+    def record_comparison(one: str, other: str) -> bool:
         compared.append((len(one), len(other)))
         return compare(one, other)
 
     _, secret = await empty.key("admin")
-    monkeypatch.setattr(api_keys.hmac, "compare_digest", counted)
+    monkeypatch.setattr(api_keys.hmac, "compare_digest", record_comparison)
     for token in (secret, secret[:-1] + "~", secret[:13] + "A" * 43, "adu_nobody00_" + "A" * 43):
         compared.clear()
         found = await api_keys.actor_from_key(empty.service, token.replace("~", "A" if secret[-1] != "A" else "B"))

@@ -374,7 +374,7 @@ async def test_another_digest_executes_nothing(server: Served) -> None:
     for at in (f"/launches/{launch['launchId']}", f"/change-sets/{launch['changeSets'][0]['id']}"):
         problem = await server.admin.problem(409, "POST", f"{at}/execute", {"confirmed": True, "digest": "f" * 64})
         assert problem["code"] == "digest_changed"
-        refused = await server.admin.refused("POST", f"{at}/execute", {"confirmed": False, "digest": "f" * 64})
+        refused = await server.admin.read_issues("POST", f"{at}/execute", {"confirmed": False, "digest": "f" * 64})
         assert refused == {("confirmed", "not_a_choice")}
     assert server.networks.writes() == writes
     await server.admin.post(f"/launches/{launch['launchId']}/cancel", {})
@@ -469,7 +469,7 @@ async def test_a_stop_while_cells_are_written(server: Served) -> None:
         await asyncio.sleep(0.001)
     stopped = await server.admin.post(f"/change-sets/{change_set['id']}/cancel", {})
     assert stopped["status"] == "cancelled"
-    await server.settled()
+    await server.wait_for_background_tasks()
     states = count_states((await server.admin.get(f"/launches/{launch['launchId']}"))["cells"])
     assert set(states) <= {"succeeded", "cancelled"} and states["succeeded"], states
     anew = await change(server, launch, "prepare")

@@ -87,9 +87,9 @@ async def test_what_a_query_must_be(server: Served) -> None:
         ({"cursor": cursor, "kind": "prepare"}, ("cursor", "malformed")),
         ({"limit": "101"}, ("limit", "out_of_range")),
     ):
-        assert await server.admin.refused("GET", "/ledger", query=query) == {issue}, query
+        assert await server.admin.read_issues("GET", "/ledger", query=query) == {issue}, query
     operations = (await server.admin.send("GET", "/operations", query={"limit": "1"})).json()["page"]["nextCursor"]
-    assert await server.admin.refused("GET", "/ledger", query={"cursor": operations}) == {("cursor", "malformed")}
+    assert await server.admin.read_issues("GET", "/ledger", query={"cursor": operations}) == {("cursor", "malformed")}
 
 
 async def test_only_admins_read_it_and_no_agent(server: Served) -> None:

@@ -185,7 +185,7 @@ async def test_connections_are_capped_below_the_descriptors(tmp_path: Path) -> N
         for _, writer in held:
             writer.close()
         async with asyncio.timeout(20):
-            while not (await answered(at)).startswith(b"HTTP/1.1 200 "):
+            while not (await read_health_answer(at)).startswith(b"HTTP/1.1 200 "):
                 await asyncio.sleep(0.1)
     finally:
         server.terminate()
@@ -193,7 +193,7 @@ async def test_connections_are_capped_below_the_descriptors(tmp_path: Path) -> N
     assert (tmp_path / "log").read_text().count("accept") == 0
 
 
-async def answered(at: SplitResult) -> bytes:
+async def read_health_answer(at: SplitResult) -> bytes:
     """The answer of /healthz on a connection of its own."""
     reader, writer = await asyncio.open_connection(at.hostname, at.port)
     try:

@@ -119,10 +119,10 @@ async def test_nothing_that_was_sent_is_logged(empty: Served) -> None:
 
 
 async def test_a_defect_is_told_with_its_request(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def fail_with_secret(*_: object) -> None:
         raise ZeroDivisionError(f"while it looked for Bearer {KEY}")
 
-    monkeypatch.setattr("adsunify.store.keys.list_keys", broken)
+    monkeypatch.setattr("adsunify.store.keys.list_keys", fail_with_secret)
     with capture_log() as stream:
         answer = await empty.admin.send("GET", "/keys")
     trouble, line = lines(stream)

@@ -81,16 +81,16 @@ async def test_requests_are_counted_by_endpoint(empty: Served) -> None:
     await empty.http.get("/sign-in")
     after = await scrape_metrics(empty)
 
-    def more(name: str, **labels: str) -> float:
+    def compute_increase(name: str, **labels: str) -> float:
         return value(after, name, **labels) - value(before, name, **labels)
 
-    assert more("adsunify_requests_total", endpoint="get_keys", status="200") == 1
-    assert more("adsunify_requests_total", endpoint="post_keys", status="422") == 1
-    assert more("adsunify_requests_total", endpoint="none", status="404") == 1
-    assert more("adsunify_requests_total", endpoint="GET /sign-in", status="200") == 1
-    assert more("adsunify_request_seconds_count", endpoint="get_keys") == 1
-    assert more("adsunify_request_seconds_bucket", endpoint="get_keys", le="+Inf") == 1
-    assert more("adsunify_request_seconds_sum", endpoint="get_keys") > 0
+    assert compute_increase("adsunify_requests_total", endpoint="get_keys", status="200") == 1
+    assert compute_increase("adsunify_requests_total", endpoint="post_keys", status="422") == 1
+    assert compute_increase("adsunify_requests_total", endpoint="none", status="404") == 1
+    assert compute_increase("adsunify_requests_total", endpoint="GET /sign-in", status="200") == 1
+    assert compute_increase("adsunify_request_seconds_count", endpoint="get_keys") == 1
+    assert compute_increase("adsunify_request_seconds_bucket", endpoint="get_keys", le="+Inf") == 1
+    assert compute_increase("adsunify_request_seconds_sum", endpoint="get_keys") > 0
 
 
 async def test_buckets_add_up() -> None:
@@ -111,13 +111,13 @@ async def test_what_goes_to_the_networks_is_counted(both: Served) -> None:
     await both.admin.send("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
     after = await scrape_metrics(both)
 
-    def more(name: str, **labels: str) -> float:
+    def compute_increase(name: str, **labels: str) -> float:
         return value(after, name, network="meta", **labels) - value(before, name, network="meta", **labels)
 
-    assert more("adsunify_network_requests_total", outcome="2xx") > 0
-    assert more("adsunify_network_requests_total", outcome="lost") == 1
-    assert more("adsunify_executions_total", outcome="succeeded") == 1
-    assert more("adsunify_executions_total", outcome="unknown") == 1
+    assert compute_increase("adsunify_network_requests_total", outcome="2xx") > 0
+    assert compute_increase("adsunify_network_requests_total", outcome="lost") == 1
+    assert compute_increase("adsunify_executions_total", outcome="succeeded") == 1
+    assert compute_increase("adsunify_executions_total", outcome="unknown") == 1
     assert value(after, "adsunify_executions_in_flight") == 0
     assert value(after, "adsunify_writes_waiting") == 0
 
@@ -126,7 +126,7 @@ async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
     body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
     made = await both.admin.post("/create", body, 201)
 
-    def stalled(connection: Connection, lease: int) -> None:
+    def stall_operation(connection: Connection, lease: int) -> None:
         connection.execute(
             update(operations)
             .where(operations.c.id == made["id"])
@@ -135,9 +135,9 @@ async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
 
     before = await scrape_metrics(both)
     now = both.service.store.clock.now()
-    await both.service.store.write(stalled, now + 60_000)
+    await both.service.store.write(stall_operation, now + 60_000)
     working = await scrape_metrics(both)
-    await both.service.store.write(stalled, now - 1)
+    await both.service.store.write(stall_operation, now - 1)
     after = await scrape_metrics(both)
     names = ("adsunify_operations_running", "adsunify_operations_stalled")
     assert [value(working, name) - value(before, name) for name in names] == [1, 0]
@@ -169,11 +169,11 @@ async def test_labels_are_words_of_ours(both: Served) -> None:
 
 
 async def test_a_database_that_is_away_is_told(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def away(*_: object, **__: object) -> None:
+    async def raise_store_error(*_: object, **__: object) -> None:
         raise StoreError("away")
 
     assert value(await scrape_metrics(empty), "adsunify_database_up") == 1
-    monkeypatch.setattr(type(empty.service.store), "read", away)
+    monkeypatch.setattr(type(empty.service.store), "read", raise_store_error)
     samples = await scrape_metrics(empty)
     assert samples["adsunify_database_up", frozenset()] == 0
     assert ("adsunify_webhook_backlog", frozenset()) not in samples

@@ -49,7 +49,7 @@ async def get_campaign(server: Served, network: str, goal: str = "") -> dict[str
     return server.campaigns[network, goal]
 
 
-def at(server: Served, network: str, kind: str, *more: str) -> str:
+def build_path(server: Served, network: str, kind: str, *more: str) -> str:
     return "/".join((f"/accounts/{server.accounts[network]}/{PATHS[kind]}", *more))
 
 
@@ -65,7 +65,7 @@ async def execute_operation(server: Served, operation: dict[str, Any]) -> dict[s
 @levels
 async def test_lists_and_entities_agree_with_the_tree(server: Served, network: str, kind: str) -> None:
     node = (await get_campaign(server, network))[kind]
-    path, found, cursor = at(server, network, kind), [], None
+    path, found, cursor = build_path(server, network, kind), [], None
     for _ in range(50):
         answer = await server.admin.send("GET", path, query={"limit": "1"} | ({"cursor": cursor} if cursor else {}))
         assert answer.status_code == 200, answer.text
@@ -83,7 +83,7 @@ async def test_lists_and_entities_agree_with_the_tree(server: Served, network: s
 @levels
 async def test_what_is_not_there(server: Served, network: str, kind: str) -> None:
     problem = await server.admin.problem(
-        404, "GET", at(server, network, kind, get_samples(network).missing_ids.get(kind, "999999999999999"))
+        404, "GET", build_path(server, network, kind, get_samples(network).missing_ids.get(kind, "999999999999999"))
     )
     assert problem["code"] in ("provider_not_found", "not_found")
 
@@ -91,15 +91,15 @@ async def test_what_is_not_there(server: Served, network: str, kind: str) -> Non
 async def test_cursors_are_of_their_list(server: Served) -> None:
     for _ in range(2):
         await create_campaign(server, "meta")
-    path = at(server, "meta", "campaign")
+    path = build_path(server, "meta", "campaign")
     answer = await server.admin.send("GET", path, query={"limit": "1"})
     cursor = answer.json()["page"]["nextCursor"]
     assert cursor
     refused = {("cursor", "malformed")}
-    assert await server.admin.refused("GET", path, query={"limit": "2", "cursor": cursor}) == refused
-    ads = at(server, "meta", "ad")
-    assert await server.admin.refused("GET", ads, query={"limit": "1", "cursor": cursor}) == refused
-    assert await server.admin.refused("GET", path, query={"limit": "1", "cursor": cursor[:-2] + "AA"}) == refused
+    assert await server.admin.read_issues("GET", path, query={"limit": "2", "cursor": cursor}) == refused
+    ads = build_path(server, "meta", "ad")
+    assert await server.admin.read_issues("GET", ads, query={"limit": "1", "cursor": cursor}) == refused
+    assert await server.admin.read_issues("GET", path, query={"limit": "1", "cursor": cursor[:-2] + "AA"}) == refused
 
 
 @pytest.mark.parametrize(
@@ -114,24 +114,24 @@ async def test_cursors_are_of_their_list(server: Served) -> None:
     ],
 )
 async def test_queries_that_are_refused(server: Served, query: dict[str, str], issue: tuple[str, str]) -> None:
-    assert await server.admin.refused("GET", at(server, "meta", "campaign"), query=query) == {issue}
+    assert await server.admin.read_issues("GET", build_path(server, "meta", "campaign"), query=query) == {issue}
 
 
 @networks
 async def test_a_level_that_the_network_does_not_have(server: Served, network: str) -> None:
     for kind in PATHS:
         if (network, kind) not in LEVELS:
-            path = at(server, network, kind)
-            assert await server.admin.refused("GET", path) == {("kind", "level_not_supported")}
-            assert await server.admin.refused("GET", f"{path}/1") == {("kind", "level_not_supported")}
+            path = build_path(server, network, kind)
+            assert await server.admin.read_issues("GET", path) == {("kind", "level_not_supported")}
+            assert await server.admin.read_issues("GET", f"{path}/1") == {("kind", "level_not_supported")}
             native = {"payload": {"name": "Chairs"}}
-            assert await server.admin.refused("POST", path, native) == {("kind", "level_not_supported")}
+            assert await server.admin.read_issues("POST", path, native) == {("kind", "level_not_supported")}
 
 
 @levels
 async def test_settings(server: Served, network: str, kind: str) -> None:
     node = (await get_campaign(server, network))[kind]
-    found = await server.admin.get(at(server, network, kind, node["id"], "settings"))
+    found = await server.admin.get(build_path(server, network, kind, node["id"], "settings"))
     declared = [one.field for one in get_adapter(network).network.settings if one.level == kind]
     assert [one["field"] for one in found["fields"]] == declared
     assert (found["entityId"], found["kind"]) == (node["id"], kind)
@@ -143,7 +143,7 @@ async def test_settings(server: Served, network: str, kind: str) -> None:
 @levels
 async def test_a_rename(server: Served, network: str, kind: str) -> None:
     node = (await create_campaign(server, network))[kind]
-    path = at(server, network, kind, node["id"])
+    path = build_path(server, network, kind, node["id"])
     fields = (await server.admin.get(f"{path}/settings"))["fields"]
     if not any(one["field"] == "name" and one["locked"] is None for one in fields):
         assert (await server.admin.problem(422, "POST", f"{path}/edit", {"fields": {"name": "Renamed chairs"}}))[
@@ -166,7 +166,7 @@ async def test_a_raised_budget(server: Served, network: str) -> None:
     for kind in ("campaign", "adGroup"):
         if kind not in nodes:
             continue
-        path = at(server, network, kind, nodes[kind]["id"])
+        path = build_path(server, network, kind, nodes[kind]["id"])
         fields = {one["field"]: one for one in (await server.admin.get(f"{path}/settings"))["fields"]}
         budget = fields.get("budget")
         if budget is None or budget["locked"] is not None or budget["value"] is None:
@@ -191,7 +191,7 @@ async def test_a_raised_budget(server: Served, network: str) -> None:
 @levels
 async def test_a_deletion(server: Served, network: str, kind: str) -> None:
     node = (await create_campaign(server, network))[kind]
-    path = at(server, network, kind, node["id"])
+    path = build_path(server, network, kind, node["id"])
     answer = await server.admin.send("DELETE", path)
     if answer.status_code == 422:  # the network has no such thing, and says so
         assert answer.json()["issues"]
@@ -207,7 +207,7 @@ async def test_a_deletion(server: Served, network: str, kind: str) -> None:
 async def test_a_native_creation_and_its_update(server: Served, network: str) -> None:
     templates = {one.kind: one for one in get_adapter(network).network.templates}
     assert "campaign" in templates
-    path = at(server, network, "campaign")
+    path = build_path(server, network, "campaign")
     payload = json.loads(dumps(dict(templates["campaign"].payload)))
     if (parent := get_samples(network).parent_catalog) is not None:
         member, resource = parent
@@ -216,7 +216,7 @@ async def test_a_native_creation_and_its_update(server: Served, network: str) ->
     operation = await server.admin.post(path, {"payload": payload}, 201)
     assert (operation["action"], operation["risk"]) == ("create", "low")
     done = await execute_operation(server, operation)
-    again = await server.admin.refused(
+    again = await server.admin.read_issues(
         "POST", "/activate", {"accountId": server.accounts[network], "sourceOperationId": done["id"]}
     )
     assert again == {("sourceOperationId", "source_not_activatable")}
@@ -257,7 +257,7 @@ async def test_mutations_that_are_refused(server: Served, body: Any, issues: set
     if body.get("edit", {}).get("fields"):
         body = {**body, "entityId": (await get_campaign(server, "meta"))["campaign"]["id"]}
     path = f"/accounts/{server.accounts['meta']}/validate"
-    assert await server.admin.refused("POST", path, body) == issues
+    assert await server.admin.read_issues("POST", path, body) == issues
     assert (
         await server.admin.problem(
             404,
@@ -296,9 +296,9 @@ EDITS: list[tuple[Any, set[tuple[str, str]]]] = [
 
 @pytest.mark.parametrize(("body", "issues"), EDITS)
 async def test_edits_that_are_refused(server: Served, body: Any, issues: set[tuple[str, str]]) -> None:
-    path = at(server, "meta", "campaign", "1", "edit")
+    path = build_path(server, "meta", "campaign", "1", "edit")
     before = await server.rows()
-    assert await server.admin.refused("POST", path, body) == issues
+    assert await server.admin.read_issues("POST", path, body) == issues
     assert await server.rows() == before
 
 
@@ -323,20 +323,20 @@ BULK = {"kind": "campaign", "entityIds": ["1"], "field": "budget", "mode": "set"
 )
 async def test_bulk_edits_that_are_refused(server: Served, change: dict[str, Any], issue: tuple[str, str]) -> None:
     body = {"accountId": server.accounts["meta"], **BULK, **change}
-    assert await server.admin.refused("POST", "/bulk-edit", body) == {issue}
+    assert await server.admin.read_issues("POST", "/bulk-edit", body) == {issue}
 
 
 async def test_a_bulk_edit_is_all_or_nothing(server: Served) -> None:
     good = (await get_campaign(server, "meta"))["campaign"]["id"]
     before = await server.rows()
     body = {"accountId": server.accounts["meta"], **BULK, "entityIds": [good]}
-    assert await server.admin.refused("POST", "/bulk-edit", body) == {("entityIds.0", "locked")}
+    assert await server.admin.read_issues("POST", "/bulk-edit", body) == {("entityIds.0", "locked")}
     assert await server.rows() == before
 
 
 async def test_a_key_reuses_a_prepared_edit(server: Served) -> None:
     node = (await get_campaign(server, "meta"))["campaign"]
-    path = at(server, "meta", "campaign", node["id"], "edit")
+    path = build_path(server, "meta", "campaign", node["id"], "edit")
     first = await server.admin.post(path, {"fields": {"name": "Once only"}}, 201, **{"Idempotency-Key": "edit-once"})
     again = await server.admin.post(path, {"fields": {"name": "Once only"}}, 201, **{"Idempotency-Key": "edit-once"})
     assert again["id"] == first["id"]

@@ -74,8 +74,8 @@ async def test_what_a_query_must_be(server: Served) -> None:
         ({"limit": "101"}, ("limit", "out_of_range")),
         ({"colour": "red"}, ("colour", "unknown_property")),
     ):
-        found = await server.admin.refused("GET", "/operations", query=query)
+        found = await server.admin.read_issues("GET", "/operations", query=query)
         assert found == {issue}, query
-    assert (await server.person("stranger").refused("GET", "/operations", query={"cursor": cursor})) == {
+    assert (await server.person("stranger").read_issues("GET", "/operations", query={"cursor": cursor})) == {
         ("cursor", "malformed")
     }

@@ -20,7 +20,7 @@ from adsunify.store.state_commits import commit_state
 from tests.markers import exhaustive
 from tests.networks.samples import get_samples
 
-from .served import NEVER, Caller, Served, brief, stocked
+from .served import NEVER, Caller, Served, brief, stock_entities
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -242,14 +242,14 @@ async def test_a_throttled_step_waits(server: Served, network: str) -> None:
     assert back["retryAfterMs"] > 0
     assert back["error"]["code"] == "provider_throttled"
     assert [state for _, _, state in states(back)] == ["throttled"]
-    asked = len(server.networks.asked)
+    asked = len(server.networks.requests)
     early = await server.admin.execute(operation)  # nothing is sent before the time
     assert (early["status"], early["nextAction"]) == ("prepared", "execute")
     assert 0 < early["retryAfterMs"] <= back["retryAfterMs"]
-    assert len(server.networks.asked) == asked
+    assert len(server.networks.requests) == asked
     batch = await server.admin.post("/operations/execute", {"operationIds": [operation], **CONFIRMED})
     assert batch["results"][0]["operation"]["retryAfterMs"] > 0
-    assert len(server.networks.asked) == asked and server.networks.writes() == writes
+    assert len(server.networks.requests) == asked and server.networks.writes() == writes
     server.hands.pass_(milliseconds=back["retryAfterMs"])
     assert (await server.admin.execute(operation))["status"] == "succeeded"
     assert await list_event_types(server, operation) == ["prepared", "running", "running", "succeeded"]
@@ -351,7 +351,9 @@ async def test_a_partly_executed_operation_is_cancelled(server: Served) -> None:
     cancelled = await server.admin.post(f"/operations/{operation}/cancel", {})
     assert states(cancelled) == [("campaign", 1, "applied"), ("adGroup", 1, "rejected")]
     body = {"accountId": server.accounts["meta"], "sourceOperationId": operation}
-    assert await server.admin.refused("POST", "/activate", body) == {("sourceOperationId", "source_not_activatable")}
+    assert await server.admin.read_issues("POST", "/activate", body) == {
+        ("sourceOperationId", "source_not_activatable")
+    }
 
 
 async def test_the_review_time(server: Served) -> None:
@@ -381,10 +383,10 @@ async def test_a_store_that_fails_in_an_execution(server: Served, monkeypatch: p
     """Nobody can say here what was written: the answer does not pretend to know, and shows nothing of the inside."""
     operation = await prepare_campaign(server)
 
-    async def broken(*_: object, **__: object) -> None:
+    async def fail_write(*_: object, **__: object) -> None:
         raise StoreError("disk full at /var/lib/secret.db")
 
-    monkeypatch.setattr(type(server.service.store), "write", broken)
+    monkeypatch.setattr(type(server.service.store), "write", fail_write)
     problem = await server.admin.problem(503, "POST", f"/operations/{operation}/execute", CONFIRMED)
     monkeypatch.undo()
     assert (problem["code"], problem["outcome"]) == ("store_unavailable", "unknown")
@@ -401,7 +403,7 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
     operation, writes, failures = await prepare_campaign(server), server.networks.writes(), 0
     write = type(server.service.store).write
 
-    async def failing(store: Any, function: Any, *given: Any) -> Any:
+    async def write_with_failures(store: Any, function: Any, *given: Any) -> Any:
         nonlocal failures
         receipt = function is commit_state and given[0].receipt is not None
         found = await write(store, function, *given) if done or not receipt or failures % 3 == 2 else None
@@ -410,7 +412,7 @@ async def test_a_receipt_lands_though_the_store_fails_for_a_while(
             raise StoreError("gone")
         return found
 
-    monkeypatch.setattr(type(server.service.store), "write", failing)
+    monkeypatch.setattr(type(server.service.store), "write", write_with_failures)
     shown = await server.admin.execute(operation)
     assert (shown["status"], failures) == ("succeeded", 3 * 4)
     assert states(shown) == [(step["key"], 1, "applied") for step in shown["plan"]["steps"]]
@@ -446,7 +448,7 @@ async def test_a_batch_reports_each_operation(server: Served) -> None:
 
 
 async def test_fifty_in_a_batch(server: Served) -> None:
-    ids = await stocked(server, "ad", 50)
+    ids = await stock_entities(server, "ad", 50)
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     operations_ = [one["id"] for one in (await server.admin.post("/bulk-status", body, 201))["operations"]]
     world = server.networks.state.worlds["meta"]

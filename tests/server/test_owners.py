@@ -31,7 +31,7 @@ def settings() -> Mapping[str, str]:
     return {"ADSUNIFY_WRITES_PER_MINUTE": "0"}
 
 
-def asks(account: str, kind: str, entity_id: str) -> list[Ask]:
+def list_requests(account: str, kind: str, entity_id: str) -> list[Ask]:
     """Method, path and body of every request that names the entity."""
     path = f"/accounts/{account}/{PATHS[kind]}/{quote(entity_id, safe='')}"
     edit, payload = {"fields": {"name": "Somebody else's"}}, {"name": "Somebody else's"}
@@ -54,7 +54,7 @@ def asks(account: str, kind: str, entity_id: str) -> list[Ask]:
     ]
 
 
-def asks_below(account: str, kind: str, parent_id: str) -> list[Ask]:
+def list_requests_below(account: str, kind: str, parent_id: str) -> list[Ask]:
     """Every request that names the entity as the parent of one of this kind."""
     path, payload = f"/accounts/{account}/{PATHS[kind]}", {"name": "Below somebody else's"}
     create = {"action": "create", "kind": kind, "payload": payload, "parentId": parent_id}
@@ -65,11 +65,11 @@ def asks_below(account: str, kind: str, parent_id: str) -> list[Ask]:
     ]
 
 
-def below(network: str, kind: str) -> list[str]:
+def list_kinds_below(network: str, kind: str) -> list[str]:
     return [one.kind for one in get_adapter(network).network.levels if one.parent_kind == kind and one.kind in PATHS]
 
 
-async def not_there(server: Served, asked: list[Ask]) -> None:
+async def require_not_found(server: Served, asked: list[Ask]) -> None:
     """Each is answered 404, and nothing is kept or written."""
     rows, writes, wrong = (await server.rows())["operations"], server.networks.writes(), []
     for method, path, body in asked:
@@ -80,7 +80,7 @@ async def not_there(server: Served, asked: list[Ask]) -> None:
     assert ((await server.rows())["operations"], server.networks.writes()) == (rows, writes)
 
 
-async def others(server: Served, network: str) -> list[str]:
+async def list_other_accounts(server: Served, network: str) -> list[str]:
     """The other accounts of the connection."""
     accounts = await server.admin.get("/accounts", network=network)
     own = next(one for one in accounts if one["accountId"] == server.accounts[network])
@@ -96,10 +96,10 @@ async def others(server: Served, network: str) -> list[str]:
 @highest_levels
 async def test_another_accounts_entity_is_not_there(server: Served, network: str, kind: str) -> None:
     node = (await get_campaign(server, network))[kind]
-    for account in (await others(server, network))[:2]:
-        await not_there(server, asks(account, kind, node["id"]))
-        for child in below(network, kind):
-            await not_there(server, asks_below(account, child, node["id"]))
+    for account in (await list_other_accounts(server, network))[:2]:
+        await require_not_found(server, list_requests(account, kind, node["id"]))
+        for child in list_kinds_below(network, kind):
+            await require_not_found(server, list_requests_below(account, child, node["id"]))
 
 
 @highest_levels
@@ -107,9 +107,9 @@ async def test_an_entity_of_another_kind_is_not_there(server: Served, network: s
     account = server.accounts[network]
     for other, node in (await get_campaign(server, network)).items():
         if other != kind:
-            await not_there(server, asks(account, kind, node["id"]))
-            for child in below(network, kind):
-                await not_there(server, asks_below(account, child, node["id"]))
+            await require_not_found(server, list_requests(account, kind, node["id"]))
+            for child in list_kinds_below(network, kind):
+                await require_not_found(server, list_requests_below(account, child, node["id"]))
 
 
 MALFORMED: list[Callable[[str], str]] = [
@@ -130,19 +130,19 @@ MALFORMED: list[Callable[[str], str]] = [
 async def test_what_is_no_id_is_asked_of_no_network(server: Served, network: str, kind: str) -> None:
     """Each id goes through a third of the requests; over the networks, through all of them."""
     account, found = server.accounts[network], (await get_campaign(server, network))[kind]["id"]
-    asked = len(server.networks.asked)
+    asked = len(server.networks.requests)
     for number, change in enumerate(MALFORMED, list(ADAPTER_PACKAGES).index(network)):
         entity_id = change(found)
         if (kind, entity_id) in get_samples(network).odd_ids:
             continue
-        requests = [*asks(account, kind, entity_id)]
-        for child in below(network, kind):
-            requests += asks_below(account, child, entity_id)
-        await not_there(server, requests[number % 3 :: 3])
-    assert len(server.networks.asked) == asked
-    for method, path, body in asks(account, kind, f"{found}\n"):
+        requests = [*list_requests(account, kind, entity_id)]
+        for child in list_kinds_below(network, kind):
+            requests += list_requests_below(account, child, entity_id)
+        await require_not_found(server, requests[number % 3 :: 3])
+    assert len(server.networks.requests) == asked
+    for method, path, body in list_requests(account, kind, f"{found}\n"):
         assert (await server.admin.send(method, path, body)).status_code in (404, 422)
-    assert len(server.networks.asked) == asked
+    assert len(server.networks.requests) == asked
 
 
 @levels
@@ -174,8 +174,8 @@ async def test_below_which_parent_a_payload_names(server: Served, network: str) 
         payload = {"name": "Below somebody else's", member: nodes[kind]["native"].get(member)}
         if payload[member] is None:  # where it stands deeper, or is told by lists only
             payload[member] = nodes[one.parent_kind]["id"]
-        for account in (await others(server, network))[:1]:
-            await not_there(server, [("POST", f"/accounts/{account}/{PATHS[kind]}", {"payload": payload})])
+        for account in (await list_other_accounts(server, network))[:1]:
+            await require_not_found(server, [("POST", f"/accounts/{account}/{PATHS[kind]}", {"payload": payload})])
 
 
 async def test_another_marketers_budget_is_not_there(server: Served) -> None:
@@ -183,8 +183,8 @@ async def test_another_marketers_budget_is_not_there(server: Served) -> None:
     budget = (await server.admin.get(f"/accounts/{server.accounts['outbrain']}/catalogs/budgets"))[0]["id"]
     template = next(one for one in get_adapter("outbrain").network.templates if one.kind == "campaign")
     body = {"payload": {**json.loads(dumps(dict(template.payload))), "budgetId": budget}}
-    for account in await others(server, "outbrain"):
-        await not_there(server, [("POST", f"/accounts/{account}/campaigns", body)])
+    for account in await list_other_accounts(server, "outbrain"):
+        await require_not_found(server, [("POST", f"/accounts/{account}/campaigns", body)])
 
 
 @pytest.mark.parametrize("kind", ["adGroup", "ad"])

@@ -13,7 +13,7 @@ from adsunify.store import postgresql
 from tests.databases import empty_database
 from tests.postgres import Partition
 
-from .served import brief, connect, served
+from .served import brief, connect, serve_api
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ async def test_a_receipt_lands_though_the_connections_to_the_database_are_cut(
     socket_folder = parse_qs(urlsplit(url).query)["host"][0]
     partition = Partition(socket_folder)
     proxy = await asyncio.start_unix_server(partition, tmp_path / ".s.PGSQL.5432")
-    async with served(url.replace(socket_folder, str(tmp_path))) as server:
+    async with serve_api(url.replace(socket_folder, str(tmp_path))) as server:
         account = await connect(server, "meta")
         prepared = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
         monkeypatch.setattr(execution, "EVIDENCE_PAUSE_SECONDS", 0.0)

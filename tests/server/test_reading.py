@@ -189,11 +189,11 @@ async def test_every_declared_catalog_answers(server: Served, network: str) -> N
         else:
             assert answer.status_code in (200, 404), answer.text
         if one.suffix == "required":
-            assert await server.admin.refused("GET", path) == {("resource", "catalog_suffix")}
+            assert await server.admin.read_issues("GET", path) == {("resource", "catalog_suffix")}
         if one.suffix == "none":
-            assert await server.admin.refused("GET", f"{path}:tea") == {("resource", "catalog_suffix")}
+            assert await server.admin.read_issues("GET", f"{path}:tea") == {("resource", "catalog_suffix")}
     path = f"/accounts/{account}/catalogs/nothing"
-    assert await server.admin.refused("GET", path) == {("resource", "catalog_not_supported")}
+    assert await server.admin.read_issues("GET", path) == {("resource", "catalog_not_supported")}
 
 
 @pytest.mark.parametrize(
@@ -226,11 +226,11 @@ async def test_a_cursor_is_good_for_its_list_only(server: Served) -> None:
         (path.replace(server.accounts["google"], other), {"limit": 2}),
     ]
     for address, query in wrong:
-        found = await server.admin.refused("GET", address, query=query | {"cursor": cursor})
+        found = await server.admin.read_issues("GET", address, query=query | {"cursor": cursor})
         assert found == {("cursor", "malformed")}, query
     other_first = "B" if cursor[0] == "A" else "A"
     for forged in ("x", "é", cursor[:-2], other_first + cursor[1:], cursor + "A", "null", "="):
-        found = await server.admin.refused("GET", path, query={"limit": 2, "cursor": forged})
+        found = await server.admin.read_issues("GET", path, query={"limit": 2, "cursor": forged})
         assert found == {("cursor", "malformed")}, forged
 
 

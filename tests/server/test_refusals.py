@@ -255,7 +255,7 @@ async def test_queries(empty: Served, path: str, query: Any, issues: set[tuple[s
     "id_", ["x", NEVER[:-1], NEVER.replace("-", ""), NEVER + "0", "%7B" + NEVER[1:-1] + "%7D", NEVER[:-1] + "%00"]
 )
 async def test_malformed_ids_in_the_path(empty: Served, method: str, path: str, name: str, id_: str) -> None:
-    assert await empty.admin.refused(method, path.format(id_)) == {(name, "malformed")}
+    assert await empty.admin.read_issues(method, path.format(id_)) == {(name, "malformed")}
 
 
 async def test_ids_are_the_same_in_either_case(empty: Served) -> None:
@@ -275,11 +275,11 @@ async def test_ids_are_the_same_in_either_case(empty: Served) -> None:
     ],
 )
 async def test_other_path_parameters(empty: Served, path: str, issues: set[tuple[str, str]]) -> None:
-    assert await empty.admin.refused("GET", path) == issues
+    assert await empty.admin.read_issues("GET", path) == issues
 
 
 async def test_all_that_is_wrong_is_said_at_once(empty: Served) -> None:
-    found = await empty.admin.refused(
+    found = await empty.admin.read_issues(
         "POST",
         "/operations/x/execute",
         {"confirmed": 0, "a": 1},
@@ -310,7 +310,7 @@ async def test_all_that_is_wrong_is_said_at_once(empty: Served) -> None:
     ],
 )
 async def test_malformed_json(empty: Served, content: bytes) -> None:
-    assert await empty.admin.refused("POST", "/keys", content=content) == {("", "malformed_json")}
+    assert await empty.admin.read_issues("POST", "/keys", content=content) == {("", "malformed_json")}
 
 
 @pytest.mark.parametrize("account_id", ["\ud800", "\x00", "x", "ä"])
@@ -318,7 +318,7 @@ async def test_malformed_json(empty: Served, content: bytes) -> None:
 async def test_an_account_id_that_is_none_in_a_refused_brief(both: Served, path: str, account_id: str) -> None:
     """What else the network would say is looked for in the body as it came."""
     content = json.dumps({"accountId": account_id, "campaign": {"name": 1}})
-    found = await both.admin.refused("POST", path, content=content.encode())
+    found = await both.admin.read_issues("POST", path, content=content.encode())
     assert found & {("", "malformed_json"), ("accountId", "malformed")}
 
 
@@ -340,7 +340,7 @@ async def test_an_account_id_that_is_none_in_a_refused_brief(both: Served, path:
 async def test_a_member_is_named_once(empty: Served, path: str, content: str, expected: set[str]) -> None:
     """Readers disagree about which one counts: the first, the last, or both."""
     before = await empty.rows()
-    found = await empty.admin.refused("POST", path, content=content.encode())
+    found = await empty.admin.read_issues("POST", path, content=content.encode())
     assert {(name.replace("/", "."), code) for name, code in found} >= {(name, "repeated") for name in expected}
     assert await empty.rows() == before
 
@@ -354,9 +354,9 @@ async def test_a_brief_that_names_a_member_twice(both: Served) -> None:
             ("goal", "campaign.goal"),
         ):
             content = whole.replace(f'"{member}": ', f'"{member}": "1", "{member}": ', 1)
-            assert await both.admin.refused("POST", path, content=content.encode()) == {(twice, "repeated")}
+            assert await both.admin.read_issues("POST", path, content=content.encode()) == {(twice, "repeated")}
     both_wrong = whole.replace('"goal": "', '"goal": "x", "goal": "x').encode()
-    assert await both.admin.refused("POST", "/create", content=both_wrong) == {
+    assert await both.admin.read_issues("POST", "/create", content=both_wrong) == {
         ("campaign.goal", "repeated"),
         ("campaign.goal", "not_a_choice"),
     }
@@ -364,7 +364,7 @@ async def test_a_brief_that_names_a_member_twice(both: Served) -> None:
 
 @pytest.mark.parametrize("content", [b"null", b"[]", b'"x"', b"1", b"true"])
 async def test_json_that_is_no_object(empty: Served, content: bytes) -> None:
-    assert await empty.admin.refused("POST", "/keys", content=content) == {("", "wrong_type")}
+    assert await empty.admin.read_issues("POST", "/keys", content=content) == {("", "wrong_type")}
 
 
 # -- how much is said -----------------------------------------------------------------------------------------------
@@ -502,10 +502,10 @@ async def test_a_header_that_stands_once(empty: Served) -> None:
 async def test_a_defect_is_a_problem_without_its_reason(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """What nobody foresaw is told as such: unknown, and the reason stays here."""
 
-    async def broken(*_: object, **__: object) -> None:
+    async def fail_with_secret(*_: object, **__: object) -> None:
         raise ZeroDivisionError(SECRET)
 
-    monkeypatch.setattr(type(empty.service.store), "read", broken)
+    monkeypatch.setattr(type(empty.service.store), "read", fail_with_secret)
     problem = await empty.admin.problem(500, "GET", "/keys")
     assert (problem["code"], problem["outcome"]) == ("internal_error", "unknown")
     assert SECRET not in json.dumps(problem)
@@ -564,9 +564,9 @@ async def test_an_empty_native_geography_is_refused(
     """Natively it means the whole world, or a refusal after the campaign has been made."""
     changes = {"targeting__countries": None, "targeting__native": native}
     body = {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
-    asked = len(server.networks.asked)
+    asked = len(server.networks.requests)
     for door in ("/validate-campaign", "/create"):
         (issue,) = (await server.admin.problem(422, "POST", door, body))["issues"]
         assert issue["path"] == f"campaign.targeting.native.{path}".rstrip(".")
         assert issue["code"] == "too_few"
-    assert len(server.networks.asked) == asked
+    assert len(server.networks.requests) == asked

@@ -25,7 +25,7 @@ from adsunify.store.schema import operations
 from adsunify.store.verdicts import save_verdicts
 
 from .served import Served
-from .test_guardrails import guarded
+from .test_guardrails import apply_rule
 from .test_operations import CREATES, networks, prepare_campaign
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -212,7 +212,7 @@ async def test_a_settlement_gives_a_window_back_what_was_not_written(server: Ser
     body = {"accountId": created["accountId"], "sourceOperationId": source}
     activation = (await server.admin.post("/activate", body, 201))["id"]
     window = {"hours": 24, "daily": "100", "lifetime": None}
-    async with guarded(server, currency="USD", perWindow=window) as rule:
+    async with apply_rule(server, currency="USD", perWindow=window) as rule:
 
         async def read_used() -> str:
             return str((await server.admin.get(f"/guardrails/{rule}/usage"))["daily"]["used"])

@@ -16,7 +16,7 @@ from adsunify.store.retention import RULES, RetentionKind
 
 from .served import Served, brief
 from .test_agents import tool
-from .test_stale_plans import at, create_campaign, find_budget, read_fields
+from .test_stale_plans import build_path, create_campaign, find_budget, read_fields
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DAYS: dict[RetentionKind, int] = {rule.kind: 1 if rule.is_body else 0 for rule in RULES}
@@ -131,7 +131,7 @@ async def test_what_was_written_last_is_not_known_any_more(server: Served, netwo
     account = server.accounts[network]
     session = await NetworkSession.load(server.service, server.people["admin"].actor, account)
     older = {"budget": f"{float(budget) + 10:.0f}"}
-    path = at(server, network, kind, made[kind], "edit")
+    path = build_path(server, network, kind, made[kind], "edit")
     await server.admin.execute((await server.admin.post(path, {"fields": older}, 201))["id"])
     place: Any = (kind, made[kind])
     before = await read_written_fields(session)

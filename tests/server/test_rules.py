@@ -12,14 +12,14 @@ from adsunify.values.exact_json import dumps
 from tests.networks.samples import get_samples
 
 from .served import Served, brief
-from .test_native import PATHS, at, create_campaign, execute_operation, get_campaign, networks
+from .test_native import PATHS, build_path, create_campaign, execute_operation, get_campaign, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def fields(server: Served, network: str, kind: str, entity_id: str) -> list[dict[str, Any]]:
     """The editable fields of an entity."""
-    found = await server.admin.get(at(server, network, kind, entity_id, "settings"))
+    found = await server.admin.get(build_path(server, network, kind, entity_id, "settings"))
     return [one for one in found["fields"] if one["locked"] is None]
 
 
@@ -27,7 +27,7 @@ async def ways(server: Served, network: str, goal: str = "") -> list[tuple[str, 
     """Path, kind and each editable field of all levels of a campaign."""
     nodes = await get_campaign(server, network, goal)
     return [
-        (at(server, network, kind, nodes[kind]["id"]), kind, one)
+        (build_path(server, network, kind, nodes[kind]["id"]), kind, one)
         for kind in PATHS
         if kind in nodes
         for one in await fields(server, network, kind, nodes[kind]["id"])
@@ -47,7 +47,7 @@ async def test_no_amount_is_set_to_nothing(server: Served, network: str) -> None
     assert money
     for path, _, one in money:
         edit = {"fields": {one["field"]: "0"}}
-        assert [issue for issue, _ in await server.admin.refused("POST", f"{path}/edit", edit)] == [
+        assert [issue for issue, _ in await server.admin.read_issues("POST", f"{path}/edit", edit)] == [
             f"fields.{one['field']}"
         ]
 
@@ -55,16 +55,16 @@ async def test_no_amount_is_set_to_nothing(server: Served, network: str) -> None
 async def test_a_budget_below_what_a_brief_may_have(server: Served) -> None:
     campaign = brief("meta", budget__amount="0.5")
     body = {"accountId": server.accounts["meta"], "campaign": campaign}
-    assert await server.admin.refused("POST", "/create", body) == {("campaign.budget.amount", "too_small")}
+    assert await server.admin.read_issues("POST", "/create", body) == {("campaign.budget.amount", "too_small")}
     group = (await get_campaign(server, "meta"))["adGroup"]["id"]
-    path = at(server, "meta", "adGroup", group)
+    path = build_path(server, "meta", "adGroup", group)
     below = {("fields.budget", "too_small")}
-    assert await server.admin.refused("POST", f"{path}/edit", {"fields": {"budget": "0.5"}}) == below
+    assert await server.admin.read_issues("POST", f"{path}/edit", {"fields": {"budget": "0.5"}}) == below
     many = {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": [group], "field": "budget"}
     for change in ({"mode": "set", "value": 0.01}, {"mode": "decrease", "value": 99}):
-        assert await server.admin.refused("POST", "/bulk-edit", many | change) == {("entityIds.0", "too_small")}
+        assert await server.admin.read_issues("POST", "/bulk-edit", many | change) == {("entityIds.0", "too_small")}
     patch = {"payload": {"daily_budget": 50}}
-    assert await server.admin.refused("PATCH", path, patch) == {("payload.daily_budget", "too_small")}
+    assert await server.admin.read_issues("PATCH", path, patch) == {("payload.daily_budget", "too_small")}
 
 
 @pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_samples(code).zero_amount])
@@ -72,9 +72,9 @@ async def test_no_native_amount_is_nothing(server: Served, network: str) -> None
     sample = get_samples(network).zero_amount
     assert sample is not None
     kind, payload, member = sample
-    path = at(server, network, kind)
+    path = build_path(server, network, kind)
     for method, where in (("POST", path), ("PATCH", f"{path}/1")):
-        refused = await server.admin.refused(method, where, {"payload": payload})
+        refused = await server.admin.read_issues(method, where, {"payload": payload})
         assert refused == {(f"payload.{member}", "out_of_range")}
 
 
@@ -84,7 +84,7 @@ async def test_no_native_amount_is_nothing(server: Served, network: str) -> None
 async def group(server: Served) -> dict[str, Any]:
     """What a bulk edit of an ad group of Meta needs besides the change; its budget is 25, its bid 0.75."""
     nodes = await create_campaign(server, "meta")
-    path = at(server, "meta", "adGroup", nodes["adGroup"]["id"], "edit")
+    path = build_path(server, "meta", "adGroup", nodes["adGroup"]["id"], "edit")
     fields = {"budget": "25", "bidStrategy": "LOWEST_COST_WITH_BID_CAP", "bid": "0.75"}
     await server.admin.execute((await server.admin.post(path, {"fields": fields}, 201))["id"])
     return {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": [nodes["adGroup"]["id"]]}
@@ -94,7 +94,7 @@ async def test_numbers_are_read_as_they_were_written(server: Served) -> None:
     many = await group(server) | {"field": "budget", "mode": "set"}
     for text in ("30.00000000000000000001", "0.1000000000000000055511151231257827", "1000000000.0000000000001"):
         body = f'{dumps(many)[:-1]},"value":{text}}}'.encode()
-        found = await server.admin.refused("POST", "/bulk-edit", content=body)
+        found = await server.admin.read_issues("POST", "/bulk-edit", content=body)
         assert {path for path, _ in found} <= {"value", "entityIds.0"}, found
 
 
@@ -142,7 +142,7 @@ async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, ne
     node = (await get_campaign(server, network))[kind]["id"]
     many = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node], "field": name}
     bulk = await server.admin.problem(422, "POST", "/bulk-edit", many | {"mode": "set", "value": 5})
-    path = at(server, network, kind, node, "edit")
+    path = build_path(server, network, kind, node, "edit")
     single = await server.admin.problem(422, "POST", path, {"fields": {name: 5}})
     (issue,) = bulk["issues"]
     assert (issue["path"], issue["code"]) == ("field", "unknown_field")
@@ -155,7 +155,7 @@ async def test_a_bulk_edit_that_changes_nothing(server: Served) -> None:
     many |= {"entityIds": [other, *many["entityIds"]], "field": "bid", "mode": "set", "value": 0.75}
     fields = {"bidStrategy": "LOWEST_COST_WITH_BID_CAP", "bid": "0.80"}
     await execute_operation(
-        server, await server.admin.post(at(server, "meta", "adGroup", other, "edit"), {"fields": fields}, 201)
+        server, await server.admin.post(build_path(server, "meta", "adGroup", other, "edit"), {"fields": fields}, 201)
     )
     problem = await server.admin.problem(422, "POST", "/bulk-edit", many)
     assert [(one["path"], one["code"]) for one in problem["issues"]] == [("entityIds.1", "no_change")]
@@ -199,16 +199,16 @@ async def test_a_targeting_is_written_once(server: Served, network: str) -> None
     change = get_samples(network).targeting_change
     assert change is not None, "the samples lack targeting_change: the adapter says that targeting can be edited"
     kind, parts = change
-    path = at(server, network, kind, (await create_campaign(server, network))[kind]["id"], "edit")
+    path = build_path(server, network, kind, (await create_campaign(server, network))[kind]["id"], "edit")
     items = {name: ids for name, ids in parts.items() if name != "genders"}
     twice = {name: [*ids, ids[0]] for name, ids in items.items()}
-    assert await server.admin.refused("POST", path, {"targeting": targeting_of(twice)}) == {
+    assert await server.admin.read_issues("POST", path, {"targeting": targeting_of(twice)}) == {
         (f"targeting.{name}.{len(ids)}", "duplicate") for name, ids in items.items()
     }
     first = await server.admin.post(path, {"targeting": targeting_of(parts)}, 201)
     await execute_operation(server, first)
     for again in (parts, {name: ids[::-1] for name, ids in parts.items()}):
-        assert await server.admin.refused("POST", path, {"targeting": targeting_of(again)}) == {
+        assert await server.admin.read_issues("POST", path, {"targeting": targeting_of(again)}) == {
             (f"targeting.{name}", "no_change") for name in parts
         }
 
@@ -216,8 +216,8 @@ async def test_a_targeting_is_written_once(server: Served, network: str) -> None
 async def test_an_id_in_two_spellings_stands_twice(server: Served) -> None:
     targeting = targeting_of({"locations": ["2578", "geoTargetConstants/2578"]})
     campaign = (await get_campaign(server, "google"))["campaign"]["id"]
-    path = at(server, "google", "campaign", campaign, "edit")
-    assert await server.admin.refused("POST", path, {"targeting": targeting}) == {
+    path = build_path(server, "google", "campaign", campaign, "edit")
+    assert await server.admin.read_issues("POST", path, {"targeting": targeting}) == {
         ("targeting.locations.1", "duplicate")
     }
 
@@ -225,12 +225,12 @@ async def test_an_id_in_two_spellings_stands_twice(server: Served) -> None:
 async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
     campaign = brief("meta", targeting={"countries": ["US", "US"]})
     body = {"accountId": server.accounts["meta"], "campaign": campaign}
-    assert await server.admin.refused("POST", "/create", body) == {("campaign.targeting.countries.1", "duplicate")}
+    assert await server.admin.read_issues("POST", "/create", body) == {("campaign.targeting.countries.1", "duplicate")}
     node = (await get_campaign(server, "meta"))["adGroup"]
-    path = at(server, "meta", "adGroup", node["id"], "edit")
+    path = build_path(server, "meta", "adGroup", node["id"], "edit")
     place = {"id": "country:US", "name": "United States"}
     targeting = {"genders": ["female", "female"], "locations": [place], "excludedLocations": [place]}
-    assert await server.admin.refused("POST", path, {"targeting": targeting}) == {
+    assert await server.admin.read_issues("POST", path, {"targeting": targeting}) == {
         ("targeting.genders.1", "duplicate"),
         ("targeting.excludedLocations.0", "conflict"),
     }
@@ -240,7 +240,7 @@ async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
 async def test_a_list_takes_the_native_statuses_that_it_shows(server: Served, network: str) -> None:
     nodes = await get_campaign(server, network)
     for kind in [one for one in PATHS if one in nodes]:
-        path = at(server, network, kind)
+        path = build_path(server, network, kind)
         filters = next(one for one in get_adapter(network).network.levels if one.kind == kind).status_filters
         problem = await server.admin.problem(422, "GET", path, query={"status": "NO_STATUS"})
         assert all(status in problem["issues"][0]["message"] for status in filters)
@@ -285,7 +285,7 @@ async def test_a_list_that_is_written_back_is_no_change(server: Served, network:
 
 async def test_a_limit_that_is_taken_away_is_warned_of(server: Served) -> None:
     campaign = (await get_campaign(server, "google"))["campaign"]["id"]
-    path = at(server, "google", "campaign", campaign, "edit")
+    path = build_path(server, "google", "campaign", campaign, "edit")
     for end, words in (("", "taken away"), ("2030-12-31", "later")):
         plan = await server.admin.post(path, {"fields": {"endAt": end}}, 201)
         assert sum(words in warning for warning in plan["warnings"]) == 1
@@ -293,7 +293,7 @@ async def test_a_limit_that_is_taken_away_is_warned_of(server: Served) -> None:
     assert not any("spends" in warning for warning in earlier["warnings"])
     (group_id,) = (await group(server))["entityIds"]
     strategy = {"fields": {"bidStrategy": "LOWEST_COST_WITHOUT_CAP"}}
-    plan = await server.admin.post(at(server, "meta", "adGroup", group_id, "edit"), strategy, 201)
+    plan = await server.admin.post(build_path(server, "meta", "adGroup", group_id, "edit"), strategy, 201)
     assert plan["risk"] == "spend"
     assert plan["warnings"] == ["bid 0.75 is taken away: it limits nothing any more."]
 
@@ -320,7 +320,7 @@ ROUNDS: list[tuple[str, dict[str, Any], set[str]]] = [
 async def test_all_issues_come_at_once(server: Served, network: str, changes: dict[str, Any], paths: set[str]) -> None:
     body = {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
     for path in ("/validate-campaign", "/create"):
-        refused = await server.admin.refused("POST", path, body)
+        refused = await server.admin.read_issues("POST", path, body)
         assert {f"campaign.{one}" for one in paths} <= {place for place, _ in refused}
 
 

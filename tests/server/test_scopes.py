@@ -16,7 +16,7 @@ from adsunify.answers import ScopeView
 from tests.databases import LONG_RUN, copy_migrated_database
 
 from .oauth import Client, agent
-from .served import NEVER, Caller, Served, brief, connect, given
+from .served import NEVER, Caller, Served, brief, connect, make_credentials
 from .test_agents import tool
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -93,7 +93,7 @@ async def test_a_new_key_lies_within_the_scope_of_its_maker(shop: Served) -> Non
         "accountIds": [meta],
     }
     body = {"name": "wider", "scope": {"networks": ["meta", "snapchat"]}}
-    assert await of_network.refused("POST", "/keys/scoped", body) == {("scope.networks.1", "outside_scope")}
+    assert await of_network.read_issues("POST", "/keys/scoped", body) == {("scope.networks.1", "outside_scope")}
     for caller, account in ((of_network, snapchat), (narrower, snapchat), (shop.admin, NEVER)):
         problem = await caller.problem(404, "POST", "/keys/scoped", body | {"scope": {"accountIds": [meta, account]}})
         assert problem["detail"].startswith("scope.accountIds.1: ") and account not in problem["detail"]
@@ -115,13 +115,13 @@ async def test_a_new_key_lies_within_the_scope_of_its_maker(shop: Served) -> Non
 )
 async def test_a_scope_says_something(shop: Served, scope: Any, issue: tuple[str, str]) -> None:
     body = {"name": "x"} | ({} if scope is None else {"scope": scope})
-    assert await shop.admin.refused("POST", "/keys/scoped", body) == {issue}
+    assert await shop.admin.read_issues("POST", "/keys/scoped", body) == {issue}
 
 
 async def test_an_account_must_be_in_both(shop: Served) -> None:
     scope = {"networks": ["google"], "accountIds": [shop.accounts["meta"]]}
     body = {"name": "nothing", "scope": scope}
-    assert await shop.admin.refused("POST", "/keys/scoped", body) == {("scope.accountIds.0", "conflict")}
+    assert await shop.admin.read_issues("POST", "/keys/scoped", body) == {("scope.accountIds.0", "conflict")}
 
 
 async def test_a_scoped_key_ends_no_wider_key(shop: Served) -> None:
@@ -140,7 +140,7 @@ async def test_a_scoped_key_ends_no_wider_key(shop: Served) -> None:
 
 async def test_connecting_beyond_the_scope_is_refused(shop: Served) -> None:
     before = await shop.rows()
-    asked = len(shop.networks.asked)
+    asked = len(shop.networks.requests)
     of_network = await make_key(shop, {"networks": ["meta", "chatgpt"]})
     of_account = await make_key(shop, {"accountIds": [shop.accounts["meta"]]})
     for caller, body in (
@@ -150,18 +150,18 @@ async def test_connecting_beyond_the_scope_is_refused(shop: Served) -> None:
     ):
         problem = await caller.problem(403, "POST", "/connections/authorize", body)
         assert problem["code"] == "outside_scope"
-    problem = await of_account.problem(403, "POST", "/connections/credentials", given("chatgpt"))
+    problem = await of_account.problem(403, "POST", "/connections/credentials", make_credentials("chatgpt"))
     assert (problem["code"], problem["outcome"]) == ("outside_scope", "not_applied")
     assert await shop.rows() == before | {name: before[name] + 2 for name in ("api_keys", "ledger")}
-    assert len(shop.networks.asked) == asked
+    assert len(shop.networks.requests) == asked
     await of_network.post("/connections/authorize", {"network": "meta"}, 201)
-    made = await of_network.post("/connections/credentials", given("chatgpt"), 201)
+    made = await of_network.post("/connections/credentials", make_credentials("chatgpt"), 201)
     assert {one["network"] for one in await of_network.get("/connections")} == {"meta", "chatgpt"}
     (account,) = made["accounts"]
     part = await make_key(shop, {"accountIds": [shop.accounts["meta"]]})
     (shown,) = [one for one in await part.get("/connections") if one["status"] == "active"]
     problem = await part.problem(403, "DELETE", f"/connections/{shown['connectionId']}")
-    assert problem["code"] == "outside_scope" and len(shop.networks.asked) > asked
+    assert problem["code"] == "outside_scope" and len(shop.networks.requests) > asked
     whole = await make_key(shop, {"accountIds": [account]})
     assert (await whole.delete(f"/connections/{made['connectionId']}"))["status"] == "disconnected"
     assert (await shop.admin.get(f"/accounts/{shop.accounts['meta']}"))["status"] == "active"
@@ -218,7 +218,9 @@ async def test_a_webhook_gets_what_its_key_reaches(shop: Served) -> None:
 # -- agents -------------------------------------------------------------------------------------------------------
 
 
-async def allowed(server: Served, accounts: list[str] | None, client: Client | None = None) -> tuple[Client, Any]:
+async def allow_accounts(
+    server: Served, accounts: list[str] | None, client: Client | None = None
+) -> tuple[Client, Any]:
     """A client that the admin allowed for these accounts, and its tokens."""
     one = client or await agent(server)
     return one, await one.tokens(accounts=accounts)
@@ -226,7 +228,7 @@ async def allowed(server: Served, accounts: list[str] | None, client: Client | N
 
 async def test_a_grant_keeps_its_scope(shop: Served) -> None:
     meta = shop.accounts["meta"]
-    client, tokens = await allowed(shop, [meta])
+    client, tokens = await allow_accounts(shop, [meta])
     for _ in range(2):
         caller = shop.caller(tokens["access_token"])
         assert await read_scope(caller) == {"accountIds": [meta]}
@@ -236,7 +238,7 @@ async def test_a_grant_keeps_its_scope(shop: Served) -> None:
     caller = shop.caller(tokens["access_token"])
     (shown,) = await caller.get("/connected-agents")
     assert (shown["clientId"], shown["scope"]) == (client.client_id, {"accountIds": [meta]})
-    _, wide = await allowed(shop, None)
+    _, wide = await allow_accounts(shop, None)
     assert {str(one["scope"]) for one in await shop.admin.get("/connected-agents")} >= {"None", str(shown["scope"])}
     grant = next(one for one in await shop.admin.get("/connected-agents") if one["scope"] is None)
     await caller.problem(404, "DELETE", f"/connected-agents/{grant['grantId']}")
@@ -248,22 +250,22 @@ async def test_a_consent_for_an_account_of_others_is_refused(shop: Served) -> No
     one, before = await agent(shop), await shop.rows()
     for account in (theirs, NEVER):
         with pytest.raises(NotFound):
-            await one.allowed("admin", True, [account])
+            await one.grant_consent("admin", True, [account])
     assert await shop.rows() == before
 
 
 async def test_a_consent_for_no_account_reaches_nothing(shop: Served) -> None:
-    _, tokens = await allowed(shop, [])
+    _, tokens = await allow_accounts(shop, [])
     assert await shop.caller(tokens["access_token"]).get("/accounts") == []
 
 
 async def test_a_narrower_consent_does_not_repeat_what_is_now_outside(shop: Served) -> None:
     """An agent's credential is the same over consents, and so are its idempotency keys and its operations."""
-    client, tokens = await allowed(shop, None)
+    client, tokens = await allow_accounts(shop, None)
     caller = shop.caller(tokens["access_token"])
     body = {"accountId": shop.accounts["snapchat"], "campaign": brief("snapchat")}
     made = (await caller.post("/create", body, 201, **{"Idempotency-Key": "again"}))["id"]
-    _, tokens = await allowed(shop, [shop.accounts["meta"]], client)
+    _, tokens = await allow_accounts(shop, [shop.accounts["meta"]], client)
     caller = shop.caller(tokens["access_token"])
     await caller.problem(404, "POST", "/create", body, headers={"Idempotency-Key": "again"})
     await caller.problem(404, "GET", f"/operations/{made}")
@@ -274,7 +276,7 @@ async def test_a_narrower_consent_does_not_repeat_what_is_now_outside(shop: Serv
 async def test_tools_reach_what_rest_reaches(shop: Served) -> None:
     meta, snapchat = shop.accounts["meta"], shop.accounts["snapchat"]
     operation = await prepare(shop, "snapchat")
-    _, tokens = await allowed(shop, [meta])
+    _, tokens = await allow_accounts(shop, [meta])
     key = await make_key(shop, {"accountIds": [meta]})
     writes = shop.networks.writes()
     for token in (tokens["access_token"], key.token):

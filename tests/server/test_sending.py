@@ -51,9 +51,9 @@ async def test_a_write_does_not_leave_where_the_host_slept_while_connecting(
 async def test_a_read_that_x_fails_is_repeated_with_another_nonce(server: Served) -> None:
     """X answers a nonce that it has seen with 401, also where the call before failed."""
     await server.networks.fault("x", "status", value=503)
-    before = len(server.networks.asked)
+    before = len(server.networks.requests)
     rows = await server.admin.get(f"/accounts/{server.accounts['x']}/campaigns")
-    asked = [one for one in server.networks.asked[before:] if one[1] == "ads-api.x.com"]
+    asked = [one for one in server.networks.requests[before:] if one[1] == "ads-api.x.com"]
     assert rows is not None and len(asked) == 2 and asked[0] == asked[1]
     account = next(one for one in await server.admin.get("/accounts") if one["accountId"] == server.accounts["x"])
     assert account["status"] == "active"

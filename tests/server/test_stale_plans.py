@@ -48,12 +48,12 @@ async def create_campaign(server: Served, network: str) -> dict[str, str]:
     return {entity["kind"]: entity["entityId"] for entity in done["created"]}
 
 
-def at(server: Served, network: str, kind: str, entity_id: str, *more: str) -> str:
+def build_path(server: Served, network: str, kind: str, entity_id: str, *more: str) -> str:
     return "/".join(("", "accounts", server.accounts[network], PATHS[kind], entity_id, *more))
 
 
 async def read_fields(server: Served, network: str, kind: str, entity_id: str) -> dict[str, Any]:
-    settings = await server.admin.get(at(server, network, kind, entity_id, "settings"))
+    settings = await server.admin.get(build_path(server, network, kind, entity_id, "settings"))
     return {row["field"]: row["value"] for row in settings["fields"] if row["locked"] is None}
 
 
@@ -105,8 +105,8 @@ async def test_an_edit_of_what_has_changed_is_refused(server: Served, network: s
     campaign = made["campaign"]
     name = (await read_fields(server, network, "campaign", campaign))["name"]
     kind, budget = await find_budget(server, network, made)
-    edits = at(server, network, "campaign", campaign, "edit")
-    budgets = at(server, network, kind, made[kind], "edit")
+    edits = build_path(server, network, "campaign", campaign, "edit")
+    budgets = build_path(server, network, kind, made[kind], "edit")
     higher = [f"{float(budget) + amount:.0f}" for amount in (10, 20)]
     renamed, other, same = [await server.admin.post(edits, {"fields": {"name": f"{name} {n}"}}, 201) for n in "ABC"]
     raised = await server.admin.post(budgets, {"fields": {"budget": higher[0]}}, 201)
@@ -147,7 +147,7 @@ async def test_an_activation_of_what_has_changed_is_refused(server: Served, netw
     kind, budget = await find_budget(server, network, made)
     first, second = [await set_status(server, network, made, "active") for _ in range(2)]
     edit = {"fields": {"budget": f"{float(budget) + 10:.0f}"}}
-    raised = await server.admin.post(at(server, network, kind, made[kind], "edit"), edit, 201)
+    raised = await server.admin.post(build_path(server, network, kind, made[kind], "edit"), edit, 201)
     await server.admin.execute(raised["id"])
     ((place, (planned, found)),) = (await require_stale(server, first)).items()
     assert place == (kind, "budget") and float(planned) + 10 == float(found)
@@ -164,7 +164,7 @@ async def test_what_is_deleted_is_not_changed(server: Served, network: str) -> N
         return
     made = await create_campaign(server, network)
     kind = STATUS_KINDS.get(network, "campaign")
-    path = at(server, network, kind, made[kind])
+    path = build_path(server, network, kind, made[kind])
     active = await set_status(server, network, made, "active")
     renamed = await server.admin.post(f"{path}/edit", {"fields": {"name": "Another"}}, 201)
     deletion = (await server.admin.send("DELETE", path)).json()["data"]
@@ -182,7 +182,7 @@ async def test_reads_that_fail_stop_no_emergency(server: Served, network: str) -
     """A pause and a lower budget are written; a raise says that nothing can be compared."""
     made = await create_campaign(server, network)
     kind, budget = await find_budget(server, network, made)
-    path = at(server, network, kind, made[kind], "edit")
+    path = build_path(server, network, kind, made[kind], "edit")
 
     async def prepare(more: int) -> str:
         edit = {"fields": {"budget": f"{float(budget) + more:.0f}"}}
@@ -204,7 +204,7 @@ async def test_reads_that_fail_stop_no_emergency(server: Served, network: str) -
 async def test_a_write_does_not_undo_what_somebody_has_changed_beside(server: Served) -> None:
     """Meta replaces the whole targeting. A change of another part of it is no value of the edit, but would be lost."""
     group = (await create_campaign(server, "meta"))["adGroup"]
-    edit = at(server, "meta", "adGroup", group, "edit")
+    edit = build_path(server, "meta", "adGroup", group, "edit")
     genders, ages = [
         await server.admin.post(edit, {"targeting": targeting}, 201)
         for targeting in ({"genders": ["female"]}, {"ageMin": 30})
@@ -236,7 +236,7 @@ async def test_a_stale_plan_under_guardrails_needs_a_person(server: Served) -> N
 async def test_what_is_a_decrease(server: Served) -> None:
     """A lower budget is written while the network asks to wait for reads; with another name it is compared."""
     group = (await create_campaign(server, "meta"))["adGroup"]
-    path = at(server, "meta", "adGroup", group, "edit")
+    path = build_path(server, "meta", "adGroup", group, "edit")
     lower, both = [
         (await server.admin.post(path, {"fields": fields}, 201))["id"]
         for fields in ({"budget": "15"}, {"budget": "15", "name": "Lower"})
@@ -250,7 +250,7 @@ async def test_what_is_a_decrease(server: Served) -> None:
 async def test_what_an_earlier_operation_has_applied_is_not_compared(server: Served) -> None:
     """It has changed the values itself, so a resumed plan has no edit that is planned again."""
     campaign = (await create_campaign(server, "meta"))["campaign"]
-    path = at(server, "meta", "campaign", campaign, "edit")
+    path = build_path(server, "meta", "campaign", campaign, "edit")
     first, second = [await server.admin.post(path, {"fields": {"name": name}}, 201) for name in ("One", "Two")]
     await server.admin.execute(first["id"])
     actor, store = server.people["admin"].actor, server.service.store

@@ -86,12 +86,12 @@ async def test_a_database_that_is_gone_for_a_moment_loses_no_refreshed_token(
     empty.hands.pass_(minutes=56)
     finish, left = connections.finish_refresh, [StoreError("gone"), StoreError("still gone")]
 
-    def failing(connection: Connection, *given: Any) -> bool:
+    def fail_first_save(connection: Connection, *given: Any) -> bool:
         if left:
             raise left.pop()
         return finish(connection, *given)
 
-    monkeypatch.setattr(connections, "finish_refresh", failing)
+    monkeypatch.setattr(connections, "finish_refresh", fail_first_save)
     monkeypatch.setattr(network_session, "SAVE_PAUSE_SECONDS", 0.0, raising=False)
     for _ in range(2):
         await tree(empty, "amazon")
@@ -181,7 +181,7 @@ async def test_a_revoked_grant_needs_a_person(empty: Served, network: str) -> No
     assert sorted(str(event.account_id) for event in events) == sorted(of_network)  # each of them once
     assert {(event.data["status"], event.data["network"]) for event in events} == {("needs_reauth", network)}
     body = {"accountId": account, "campaign": brief(network)}
-    assert await empty.admin.refused("POST", "/create", body) == {("accountId", "account_needs_reauth")}
+    assert await empty.admin.read_issues("POST", "/create", body) == {("accountId", "account_needs_reauth")}
     writes = empty.networks.writes()
     answer = await empty.admin.send("POST", f"/operations/{created['id']}/execute", {"confirmed": True})
     assert (answer.status_code, answer.json()["code"]) == (403, "access_lost")

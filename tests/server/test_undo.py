@@ -11,8 +11,8 @@ import pytest
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 from .served import Served, brief
-from .test_guardrails import guarded
-from .test_stale_plans import PATHS, at, create_campaign, find_budget, read_fields, set_status
+from .test_guardrails import apply_rule
+from .test_stale_plans import PATHS, build_path, create_campaign, find_budget, read_fields, set_status
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -36,7 +36,7 @@ async def read_statuses(server: Served, network: str, made: Mapping[str, str]) -
     """The status of each created entity; None if it is gone."""
     statuses = {}
     for kind, entity_id in made.items():
-        code, body = await fetch(server, at(server, network, kind, entity_id))
+        code, body = await fetch(server, build_path(server, network, kind, entity_id))
         statuses[kind] = body["data"]["status"] if code == 200 else None
     return statuses
 
@@ -53,7 +53,7 @@ async def test_an_edit_is_taken_back(server: Served, network: str) -> None:
     kind, budget = await find_budget(server, network, made)
     fields = await read_fields(server, network, kind, made[kind])
     changed = {"name": f"{fields['name']} B", "budget": f"{float(budget) + 10:.0f}"}
-    path = at(server, network, kind, made[kind], "edit")
+    path = build_path(server, network, kind, made[kind], "edit")
     done = await server.admin.execute((await server.admin.post(path, {"fields": changed}, 201))["id"])
     undone = await undo(server, done["id"])
     assert undone["plan"]["exposure"] is not None
@@ -71,7 +71,7 @@ async def test_what_has_moved_is_not_taken_back(server: Served, network: str) ->
     made = await create_campaign(server, network)
     campaign = made["campaign"]
     name = (await read_fields(server, network, "campaign", campaign))["name"]
-    path = at(server, network, "campaign", campaign, "edit")
+    path = build_path(server, network, "campaign", campaign, "edit")
     first = await server.admin.execute((await server.admin.post(path, {"fields": {"name": f"{name} A"}}, 201))["id"])
     await server.admin.execute((await server.admin.post(path, {"fields": {"name": f"{name} B"}}, 201))["id"])
     problem = await refuse(server, first["id"], 409)
@@ -147,7 +147,7 @@ async def test_a_create_that_runs_is_not_deleted(server: Served, network: str) -
 async def test_an_undo_is_prepared_once(server: Served, network: str) -> None:
     """A cancelled undo does not count; what was never executed has nothing to undo."""
     made = await create_campaign(server, network)
-    path = at(server, network, "campaign", made["campaign"], "edit")
+    path = build_path(server, network, "campaign", made["campaign"], "edit")
     name = (await read_fields(server, network, "campaign", made["campaign"]))["name"]
     prepared = await server.admin.post(path, {"fields": {"name": f"{name} A"}}, 201)
     assert (await refuse(server, prepared["id"], 422))["code"] == "not_reversible"
@@ -167,21 +167,21 @@ async def test_guardrails_hold_for_an_undo(server: Served) -> None:
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     created = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
     made = {entity["kind"]: entity["entityId"] for entity in created["created"]}
-    async with guarded(server, blockedActions=["delete"]):
+    async with apply_rule(server, blockedActions=["delete"]):
         assert (await refuse(server, created["id"], 403))["code"] == "guardrail_exceeded"
     await server.admin.execute(await set_status(server, "meta", made, "active"))
     lower = {"fields": {"budget": "10"}}
-    lowered = await server.admin.post(at(server, "meta", "adGroup", made["adGroup"], "edit"), lower, 201)
+    lowered = await server.admin.post(build_path(server, "meta", "adGroup", made["adGroup"], "edit"), lower, 201)
     await server.admin.execute(lowered["id"])
-    async with guarded(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
+    async with apply_rule(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
         assert (await refuse(server, lowered["id"], 403))["code"] == "guardrail_exceeded"
     await server.admin.execute(await set_status(server, "meta", made, "paused"))
     active = await server.admin.execute(await set_status(server, "meta", made, "active"))
     paused = await server.admin.execute(await set_status(server, "meta", made, "paused"))
-    async with guarded(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
+    async with apply_rule(server, currency="USD", perOperation={"daily": "5.00", "lifetime": None}):
         assert (await refuse(server, paused["id"], 403))["code"] == "guardrail_exceeded"
         assert (await refuse(server, active["id"], 409))["code"] == "moved"
-    async with guarded(server, currency="USD", approvalAbove={"daily": "5.00", "lifetime": None}):
+    async with apply_rule(server, currency="USD", approvalAbove={"daily": "5.00", "lifetime": None}):
         undone, writes = await undo(server, paused["id"]), server.networks.writes()
         path = f"/operations/{undone['id']}/execute"
         problem = await server.admin.problem(403, "POST", path, {"confirmed": True})

@@ -121,7 +121,7 @@ async def test_what_is_no_subscription(
     both: Served, receiver: Receiver, body: Any, issues: set[tuple[str, str]]
 ) -> None:
     before = await both.rows()
-    assert await both.admin.refused("POST", "/webhooks", body) == issues
+    assert await both.admin.read_issues("POST", "/webhooks", body) == issues
     assert await both.rows() == before
 
 
@@ -248,10 +248,10 @@ async def test_it_ends_with_its_key(both: Served, receiver: Receiver, end: str) 
         await both.admin.delete(f"/keys/{key_id}")
     else:
         both.hands.pass_(hours=2)
-    await nothing_is_queued(both, made["webhookId"])
+    await require_nothing_queued(both, made["webhookId"])
     assert len(receiver.got) == 1
     assert (made["status"], made["endedReason"]) == ("active", None)
-    await shown_as_ended(both, made["webhookId"], f"key_{end}")
+    await require_shown_as_ended(both, made["webhookId"], f"key_{end}")
 
 
 async def test_what_was_queued_before_the_end_fails(both: Served, receiver: Receiver) -> None:
@@ -267,7 +267,7 @@ async def test_what_was_queued_before_the_end_fails(both: Served, receiver: Rece
     assert receiver.got == []
 
 
-async def nothing_is_queued(both: Served, webhook_id: str) -> None:
+async def require_nothing_queued(both: Served, webhook_id: str) -> None:
     """For a subscription that has ended: neither events, nor a test, nor a delivery again."""
     path = f"/webhooks/{webhook_id}"
     before = [one["deliveryId"] for one in await both.admin.get(f"{path}/deliveries")]
@@ -278,7 +278,7 @@ async def nothing_is_queued(both: Served, webhook_id: str) -> None:
     assert [one["deliveryId"] for one in await both.admin.get(f"{path}/deliveries")] == before
 
 
-async def shown_as_ended(both: Served, webhook_id: str, reason: str) -> None:
+async def require_shown_as_ended(both: Served, webhook_id: str, reason: str) -> None:
     """In the list, after a change, which does not revive it, and when it is removed."""
     path = f"/webhooks/{webhook_id}"
     (listed,) = [one for one in await both.admin.get("/webhooks") if one["webhookId"] == webhook_id]
@@ -294,7 +294,7 @@ async def test_it_ends_with_its_owners_membership(both: Served) -> None:
     assert (paused.json()["data"]["status"], paused.json()["data"]["endedReason"]) == ("paused", None)
     await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": True})
     await remove_member(both.service.store, "shop", "leaver@shop.example")
-    await shown_as_ended(both, made["webhookId"], "membership_ended")
+    await require_shown_as_ended(both, made["webhookId"], "membership_ended")
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired"])
@@ -315,9 +315,9 @@ async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, e
                 await both.admin.delete(f"/connected-agents/{grant['grantId']}")
     else:
         both.hands.pass_(days=91)
-    await nothing_is_queued(both, made["webhookId"])
+    await require_nothing_queued(both, made["webhookId"])
     assert len(receiver.got) == 2
-    await shown_as_ended(both, made["webhookId"], f"grant_{end}")
+    await require_shown_as_ended(both, made["webhookId"], f"grant_{end}")
 
 
 # -- trouble ------------------------------------------------------------------------------------------------------
@@ -329,14 +329,14 @@ async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver
     await both.admin.send("PATCH", path, {"active": False})
     queued = await both.admin.post(f"{path}/test", {}, 202)
 
-    def died(connection: Any) -> int:
+    def claim_and_die(connection: Any) -> int:
         """Another worker claims it, and is never heard of again."""
         stored.update_webhook(
             connection, both.people["admin"].actor, made["webhookId"], {"active": True}, both.service.store.clock
         )
         return len(deliveries.claim_deliveries(connection, both.service.store.clock, 10))
 
-    assert await both.service.store.write(died) == 1
+    assert await both.service.store.write(claim_and_die) == 1
     await asyncio.sleep(0.1)
     assert receiver.got == []
     (delivery,) = await both.admin.get(f"{path}/deliveries")

@@ -42,7 +42,7 @@ class Told:
                         return data
                 await asyncio.sleep(0.005)
 
-    def checked(self, one: Received) -> Any:
+    def check_event(self, one: Received) -> Any:
         now = self.server.service.store.clock.now() / 1000
         event_id = webhooks.verify(one.body, one.headers, self.secret, now)
         event = one.event
@@ -108,7 +108,7 @@ async def is_cancelled(server: Served, told: Told) -> dict[str, Any]:
     return {"operationId": operation, "accountId": account, "status": "cancelled"}
 
 
-async def _connected_anew(server: Served, told: Told) -> None:
+async def _reconnect(server: Served, told: Told) -> None:
     for one in await server.admin.get("/connections"):
         await server.admin.delete(f"/connections/{one['connectionId']}")
     told.forget()
@@ -116,7 +116,7 @@ async def _connected_anew(server: Served, told: Told) -> None:
 
 
 async def is_connected(server: Served, told: Told) -> dict[str, Any]:
-    await _connected_anew(server, told)
+    await _reconnect(server, told)
     return {"operationId": None, "status": "active"}
 
 
@@ -218,11 +218,11 @@ async def test_every_event_has_one() -> None:
 async def test_a_trigger(empty: Served, told: Told, kind: str) -> None:
     told.forget()
     wanted = {"network": NETWORK, **await TRIGGERS[kind](empty, told)}
-    await empty.settled()
+    await empty.wait_for_background_tasks()
     while True:
         data = await told.next(kind)
         if all(data.get(name) == value for name, value in wanted.items() if name in ("operationId", "accountId")):
             break
     assert {name: data.get(name) for name in wanted} == wanted
     if kind == "account.needs_reauth":
-        await _connected_anew(empty, told)
+        await _reconnect(empty, told)

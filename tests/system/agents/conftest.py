@@ -10,7 +10,7 @@ import pytest_asyncio
 from adsunify.service.rate_limits import RateLimiter, RateLimits
 from tests.pages.browsing import with_passwords
 from tests.server.conftest import database
-from tests.server.served import Served, connect, served
+from tests.server.served import Served, connect, serve_api
 
 __all__ = ["both", "database", "quiet"]
 
@@ -18,7 +18,7 @@ __all__ = ["both", "database", "quiet"]
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def both(database: str) -> AsyncIterator[Served]:
     """A server on each engine, with meta in both workspaces and snapchat in ``shop``."""
-    async with served(database) as one:
+    async with serve_api(database) as one:
         await with_passwords(one)
         for person in ("admin", "stranger"):
             await connect(one, "meta", person)

@@ -213,7 +213,7 @@ async def test_a_change_set_is_approved_on_its_page(ruled: Served) -> None:
     accounts = [{"accountId": ruled.accounts["meta"], "campaign": brief("meta")}]
     body = {"name": "By an agent", "campaign": {}, "accounts": accounts}
     made = await agent.data("call_tool", operationId="post_launches", body=body, idempotencyKey="required-input")
-    await ruled.settled()
+    await ruled.wait_for_background_tasks()
     path = {"changeSetId": made["changeSets"][0]["id"]}
     change_set = await agent.data("call_tool", operationId="get_change_set", path=path)
     arguments = {

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.server.conftest import database
-from tests.server.served import Served, served
+from tests.server.served import Served, serve_api
 
 from .asking import Things, things
 from .serving import UNLIMITED
@@ -21,7 +21,7 @@ __all__ = ["database"]
 async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Things]:
     """What the admin of ``shop`` has, on SQLite."""
     path: Path = tmp_path_factory.mktemp("served") / "served.db"
-    async with served(f"sqlite:///{path}", UNLIMITED) as one:
+    async with serve_api(f"sqlite:///{path}", UNLIMITED) as one:
         yield await things(one)
 
 
@@ -36,5 +36,5 @@ async def unsubscribed(own: Things) -> AsyncIterator[None]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def both(database: str) -> AsyncIterator[Served]:
     """A server on each engine."""
-    async with served(database, UNLIMITED) as one:
+    async with serve_api(database, UNLIMITED) as one:
         yield one

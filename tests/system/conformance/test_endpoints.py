@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from adsunify_server.app import make_application
-from tests.server.served import NEVER, PREFIX, brief, connect, given
+from tests.server.served import NEVER, PREFIX, brief, connect, make_credentials
 from tests.server.test_contract import FROZEN
 
 from .asking import EVERY_ID, Things, address, example, queried
@@ -57,7 +57,7 @@ async def test_every_id_can_be_had() -> None:
 # -- what a good call is answered ---------------------------------------------------------------------------------
 
 GOOD: dict[str, dict[str, Any]] = {
-    "POST /connections/credentials": given("chatgpt"),
+    "POST /connections/credentials": make_credentials("chatgpt"),
     "POST /keys": {"name": "reporting", "canWrite": True, "expiresAt": "2030-01-15T09:00:00+05:30"},
     "GET /accounts/{accountId}/insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"},
     "GET /insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"},
@@ -179,7 +179,7 @@ async def test_the_last_good_values_of_a_body(own: Things, row: Row, body: Field
 
 @bodies
 async def test_the_first_bad_values_of_a_body(own: Things, row: Row, body: Fields) -> None:
-    await own.server.settled()  # change sets of earlier tests are prepared in the background
+    await own.server.wait_for_background_tasks()  # change sets of earlier tests are prepared in the background
     before = await own.server.rows()
     for value, path in body.form().bad:
         status, paths = await told(own, row, value)

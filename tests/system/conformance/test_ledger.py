@@ -56,7 +56,7 @@ async def read_settled(own: Things) -> dict[str, list[Any]]:
     """All tables when no notification is on its way and nothing runs in the background."""
     async with asyncio.timeout(60):
         while True:
-            await own.server.settled()
+            await own.server.wait_for_background_tasks()
             before = await own.server.service.store.read(read_tables)
             await asyncio.sleep(0.05)
             if before == await own.server.service.store.read(read_tables):

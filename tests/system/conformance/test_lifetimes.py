@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.server.served import brief, given
+from tests.server.served import brief, make_credentials
 from tests.server.test_oauth import agent
 
 from .asking import Things
@@ -72,7 +72,7 @@ async def test_agent_grant_lifetime(own: Things) -> None:
 
 
 async def test_outbrain_login_token(own: Things) -> None:
-    login = given("outbrain")
+    login = make_credentials("outbrain")
     assert set(login) == {"network", "username", "password"}
     made = await own.caller.post("/connections/credentials", login, 201)
     kept = apart(made["createdAt"], made["expiresAt"])

@@ -154,7 +154,7 @@ async def test_at_its_edge_and_beyond(own: Things, limit: Limit) -> None:
             answer = await own.caller.send(row.method, path, changed(body, limit.member, value))
             assert answer.status_code in (row.status, 404), (name, answer.text)
         for value in limit.bad:
-            issues = await own.caller.refused(row.method, path, changed(body, limit.member, value))
+            issues = await own.caller.read_issues(row.method, path, changed(body, limit.member, value))
             assert {path_.replace("/", ".").startswith(limit.member) for path_, _ in issues} == {True}, issues
 
 
@@ -165,7 +165,7 @@ async def test_limit_on_a_list(own: Things, words: str) -> None:
     for good in ("1", "100"):
         await own.caller.problem(404, "GET", path, query={"limit": good})
     for bad in ("0", "101"):
-        assert await own.caller.refused("GET", path, query={"limit": bad}) == {("limit", "out_of_range")}
+        assert await own.caller.read_issues("GET", path, query={"limit": bad}) == {("limit", "out_of_range")}
 
 
 async def test_idempotency_key_length(own: Things) -> None:
@@ -175,7 +175,7 @@ async def test_idempotency_key_length(own: Things) -> None:
         made = [await own.caller.post("/create", body, 201, **{"Idempotency-Key": key}) for _ in range(2)]
         assert made[0]["id"] == made[1]["id"], number
     for key in ("", "k" * 201):
-        issues = await own.caller.refused("POST", "/create", body, headers={"Idempotency-Key": key})
+        issues = await own.caller.read_issues("POST", "/create", body, headers={"Idempotency-Key": key})
         assert issues == {("Idempotency-Key", "length")}
 
 

@@ -116,8 +116,8 @@ async def test_an_id_behind_a_border_is_not_there(mine: Things, theirs: Things, 
     Those on this side of the border are there.
     """
     own, foreign = await mine.ids(row), await theirs.ids(row)
-    await mine.server.settled()  # the call before this one may have begun to execute a launch
-    await mine.server.delivered()
+    await mine.server.wait_for_background_tasks()  # the call before this one may have begun to execute a launch
+    await mine.server.wait_for_deliveries()
     before = await mine.server.rows()
     writes, asked = mine.server.networks.writes(), len(mine.server.networks.asked)
     for beside in (own, foreign):

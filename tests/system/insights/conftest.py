@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.server.conftest import both, connected, database, live, server, settings
+from tests.server.conftest import both, connected_template, database, live, server, settings
 
-__all__ = ["both", "connected", "database", "live", "server", "settings"]
+__all__ = ["both", "connected_template", "database", "live", "server", "settings"]

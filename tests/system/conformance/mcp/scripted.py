@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.pages.browsing import PASSWORD, browser, email, with_passwords
-from tests.server.served import Served, connect, served
+from tests.server.served import Served, connect, serve_api
 
 
 @asynccontextmanager
 async def site(folder: Path) -> AsyncIterator[Served]:
     """The whole server over a database of its own, with people who can sign in, and meta connected."""
-    async with served(f"sqlite:///{folder / 'agents.db'}") as one:
+    async with serve_api(f"sqlite:///{folder / 'agents.db'}") as one:
         await with_passwords(one)
         await connect(one, "meta")
         yield one
