@@ -89,10 +89,10 @@ class AlertJob:
     async def evaluate_due(self) -> None:
         """Evaluate the alerts that are due."""
         store = self.service.store
-        found = await store.read(list_due_evaluations, store.clock.now())
+        due_evaluations = await store.read(list_due_evaluations, store.clock.now())
         slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
         async with asyncio.TaskGroup() as group:  # a slow network delays no other
-            for due in found:
+            for due in due_evaluations:
                 group.create_task(self._evaluate(due, slots[due.account.network]))
 
     async def _evaluate(self, due: DueEvaluation, slot: asyncio.Semaphore) -> None:
@@ -112,8 +112,12 @@ def list_due_evaluations(connection: Connection, now: int) -> list[DueEvaluation
     active = alerts.list_active_alerts(connection)
     if not active:
         return []
-    evaluations = {(one.alert_id, one.account_id): one for one in alerts.list_evaluations(connection)}
-    accounts = [one for one in connections.list_all_accounts(connection) if one.status != "disconnected"]
+    evaluations = {
+        (evaluation.alert_id, evaluation.account_id): evaluation for evaluation in alerts.list_evaluations(connection)
+    }
+    accounts = [
+        connected for connected in connections.list_all_accounts(connection) if connected.status != "disconnected"
+    ]
     read_times: dict[FigureSubject, int | None] = {}
     due = []
     for alert in active:
@@ -202,7 +206,7 @@ class _Evaluator:
             )
         if alert.kind == "spendAbove":
             return await self._evaluate_spend()
-        (kind,) = (one for one in ENTITY_KINDS if one == alert.level)
+        (kind,) = (entity_kind for entity_kind in ENTITY_KINDS if entity_kind == alert.level)
         if alert.kind == "noDeliveryFor":
             return await self._evaluate_delivery(kind)
         network = self.session.adapter.network
@@ -211,7 +215,7 @@ class _Evaluator:
             evaluation = rules.evaluate_reviews(network, alert, parsed, self.state.today)
         else:
             evaluation = await self._evaluate_pace(kind, parsed)
-        missing = make_entity_gap(MISSING_REASON, {*alert.scope.entity_ids}.difference(one.id for one in parsed))
+        missing = make_entity_gap(MISSING_REASON, {*alert.scope.entity_ids}.difference(entity.id for entity in parsed))
         if self.has_more_entities:
             missing.append(Gap(MORE_ENTITIES_REASON))
         gaps = (*missing, *evaluation.gaps)
@@ -257,9 +261,9 @@ class _Evaluator:
         lineages = {id_: await self._read_lineage(kind, id_, known) for id_ in suspects[:MAX_SUSPECTS]}
         await self._record_statuses(known.values())
         times: dict[tuple[str, str], datetime] = {
-            (one, id_): datetime.fromtimestamp(at / 1000, UTC)
-            for one in ENTITY_KINDS
-            for id_, at in (await self.store.read(entities.list_activations, self.account.id, one)).items()
+            (activated_kind, id_): datetime.fromtimestamp(at / 1000, UTC)
+            for activated_kind in ENTITY_KINDS
+            for id_, at in (await self.store.read(entities.list_activations, self.account.id, activated_kind)).items()
             if at is not None
         }
         confirmed = rules.confirm_breaches(self.alert, evaluation, lineages, times, self.state)
@@ -292,7 +296,9 @@ class _Evaluator:
         """Add up the figures of some entities, each over its windows."""
         sums = WindowSums(lambda entity_id: windows.get(entity_id, ()), read_value)
         if windows:
-            await self._add_rows(sums, min(one.first for many in windows.values() for one in many), [*windows])
+            await self._add_rows(
+                sums, min(window.first for entity_windows in windows.values() for window in entity_windows), [*windows]
+            )
         return sums
 
     async def _add_rows(self, sums: WindowSums, first: date, entity_ids: Sequence[str]) -> None:
@@ -302,7 +308,7 @@ class _Evaluator:
         known = await self.store.read(kept_figures.find_read_days, subject, days, self.store.clock.now())
         incomplete = [days] if known is None else [*known.unread, *known.missing]
         ranges = (Window(date.fromisoformat(start), date.fromisoformat(end)) for start, end in incomplete)
-        self.state = evolve(self.state, incomplete_days=frozenset().union(*(one.days for one in ranges)))
+        self.state = evolve(self.state, incomplete_days=frozenset().union(*(window.days for window in ranges)))
         after = ("", "")
         while known is not None:
             rows = await self.store.read(

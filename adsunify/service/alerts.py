@@ -39,8 +39,10 @@ async def list_alerts(service: Service, actor: Actor) -> list[Json]:
 
 
 def _list_alerts(connection: Connection, actor: Actor) -> list[Json]:
-    found = [alert for alert in alerts.list_alerts(connection, actor.workspace_id) if _is_visible(actor, alert)]
-    return _alerts_to_json(connection, actor, found)
+    visible_alerts = [
+        alert for alert in alerts.list_alerts(connection, actor.workspace_id) if _is_visible(actor, alert)
+    ]
+    return _alerts_to_json(connection, actor, visible_alerts)
 
 
 async def create_alert(service: Service, actor: Actor, *, alert: NewAlert) -> Json:
@@ -86,9 +88,9 @@ async def delete_alert(service: Service, actor: Actor, *, alert_id: str) -> Json
 
 def _delete_alert(connection: Connection, actor: Actor, alert_id: str, clock: Clock) -> Json:
     alert = _lock_alert(connection, actor, alert_id)
-    shown = _alerts_to_json(connection, actor, [alert])[0]
+    (deleted_alert,) = _alerts_to_json(connection, actor, [alert])
     alerts.delete_alert(connection, actor, alert, clock)
-    return shown
+    return deleted_alert
 
 
 def _lock_alert(connection: Connection, actor: Actor, alert_id: str) -> Alert:
@@ -142,15 +144,15 @@ def _condition_to_json(alert: Alert) -> dict[str, Json]:
     }
 
 
-def _alerts_to_json(connection: Connection, actor: Actor, shown: Sequence[Alert]) -> list[Json]:
+def _alerts_to_json(connection: Connection, actor: Actor, visible_alerts: Sequence[Alert]) -> list[Json]:
     """Return alerts as responses show them."""
-    if not shown:
+    if not visible_alerts:
         return []
     evaluations: dict[str, dict[str, EvaluationRecord]] = {}
-    for one in alerts.list_evaluations(connection, actor.workspace_id):
-        evaluations.setdefault(one.alert_id, {})[one.account_id] = one
-    accounts = [one for one in connections.list_accounts(connection, actor) if one.status != "disconnected"]
-    return [_alert_to_json(alert, accounts, evaluations.get(alert.id, {})) for alert in shown]
+    for record in alerts.list_evaluations(connection, actor.workspace_id):
+        evaluations.setdefault(record.alert_id, {})[record.account_id] = record
+    accounts = [account for account in connections.list_accounts(connection, actor) if account.status != "disconnected"]
+    return [_alert_to_json(alert, accounts, evaluations.get(alert.id, {})) for alert in visible_alerts]
 
 
 def _alert_to_json(
@@ -165,7 +167,7 @@ def _alert_to_json(
             gaps.append({"accountId": account.id, "reason": NOT_EVALUATED_YET, "entityIds": []})
         else:
             gaps += ({"accountId": account.id, **gap} for gap in last.gaps)
-    last_at = max((one.evaluated_at for one in evaluations.values()), default=None)
+    last_at = max((record.evaluated_at for record in evaluations.values()), default=None)
     return {
         "id": alert.id,
         **_condition_to_json(alert),

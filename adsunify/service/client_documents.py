@@ -115,9 +115,9 @@ def _parse_document(content: bytes) -> Mapping[str, Json]:
 
 def _read_lifetime(headers: Mapping[str, str]) -> int:
     """The milliseconds for which a document is kept, from its ``Cache-Control`` and within our bounds."""
-    found = _MAX_AGE.search(headers.get("cache-control", "").lower())
-    wanted = 0 if found is None else int(found[1]) * 1000
-    return min(max(wanted, MIN_KEPT_MILLISECONDS), MAX_KEPT_MILLISECONDS)
+    max_age = _MAX_AGE.search(headers.get("cache-control", "").lower())
+    milliseconds = 0 if max_age is None else int(max_age[1]) * 1000
+    return min(max(milliseconds, MIN_KEPT_MILLISECONDS), MAX_KEPT_MILLISECONDS)
 
 
 def _refuse(reason: str) -> NotFound:

@@ -220,8 +220,8 @@ def _with_status_before(plan: Plan, level: Level, entity: ParsedEntity, status: 
 
     A status that cannot be set, such as that of a draft, is the network's own.
     """
-    written = level.writable_statuses.get(entity.status or "", entity.native_status)
-    before = entity.status if written == entity.native_status else entity.native_status
+    native_status = level.writable_statuses.get(entity.status or "", entity.native_status)
+    before = entity.status if native_status == entity.native_status else entity.native_status
     change = Change("status", before, status)
     steps = [
         evolve(step, changes=(change,)) if step.kind == entity.kind and not step.changes else step

@@ -59,7 +59,9 @@ def _read_consent_notices(
     connection: Connection, client_id: str, user_id: str, workspace_ids: Iterable[str]
 ) -> Mapping[str, ConsentNotice]:
     members = (people.find_membership(connection, workspace_id, user_id) for workspace_id in workspace_ids)
-    notices = {one.workspace_id: _find_notice(connection, client_id, one) for one in members if one is not None}
+    notices = {
+        member.workspace_id: _find_notice(connection, client_id, member) for member in members if member is not None
+    }
     return {workspace_id: notice for workspace_id, notice in notices.items() if notice is not None}
 
 
@@ -79,16 +81,18 @@ def _find_notice(connection: Connection, client_id: str, member: MembershipRecor
     if not clients or any(client.id == client_id for client in clients):
         return None
     admins = [
-        people.get_user(connection, one.user_id).email
-        for one in people.list_members(connection, member.workspace_id)
-        if one.role == "admin"
+        people.get_user(connection, colleague.user_id).email
+        for colleague in people.list_members(connection, member.workspace_id)
+        if colleague.role == "admin"
     ]
     return ConsentNotice(tuple(client.name for client in clients), tuple(sorted(admins)), member.role != "admin")
 
 
 def _list_frozen_clients(connection: Connection, member: MembershipRecord) -> list[ClientRecord]:
     """Return the frozen clients of a member. Retention keeps the grant of a frozen client, and with it the client."""
-    credentials = (one.credential for one in guardrails.list_frozen(connection, member.workspace_id))
+    credentials = (freeze.credential for freeze in guardrails.list_frozen(connection, member.workspace_id))
     parts = (credential.rpartition(":") for credential in credentials)
-    found = (agents.find_client(connection, client_id) for client_id, _, user_id in parts if user_id == member.user_id)
-    return [client for client in found if client is not None]
+    clients = (
+        agents.find_client(connection, client_id) for client_id, _, user_id in parts if user_id == member.user_id
+    )
+    return [client for client in clients if client is not None]

@@ -134,7 +134,7 @@ async def lift_freeze(service: Service, actor: Actor, *, credential: str) -> Jso
 
 def _lift_freeze(connection: Connection, actor: Actor, credential: str, clock: Clock) -> FrozenCredential:
     """Lift a freeze. No credential lifts its own, whatever the door checks."""
-    freeze = next((one for one in _list_freezes(connection, actor) if one.credential == credential), None)
+    freeze = next((frozen for frozen in _list_freezes(connection, actor) if frozen.credential == credential), None)
     if freeze is None:
         raise NotFound("This credential is not frozen.")
     if credential == actor.credential:
@@ -173,7 +173,7 @@ def _make_scope(scope: RuleScope) -> Scope:
         networks=tuple(scope.networks or ()),
         account_ids=tuple(scope.account_ids or ()),
         key_ids=tuple(scope.key_ids or ()),
-        clients=tuple(ClientIdentity(one.client_id, one.user_id) for one in scope.clients or ()),
+        clients=tuple(ClientIdentity(client.client_id, client.user_id) for client in scope.clients or ()),
         user_ids=tuple(scope.user_ids or ()),
     )
 

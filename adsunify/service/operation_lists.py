@@ -57,23 +57,23 @@ async def list_operations(
         "since": since,
         "until": until,
     }
-    given = {name: value for name, value in filters.items() if value is not None}
-    if cursor is None and limit is None and not given:
+    set_filters = {name: value for name, value in filters.items() if value is not None}
+    if cursor is None and limit is None and not set_filters:
         latest = await service.store.read(_list_latest, actor, service.store.clock)
         return UseCaseResult(_to_json(service, latest), is_page=False)
-    position = cursors.decode_cursor(service.ring, actor.workspace_id, given, cursor)
+    position = cursors.decode_cursor(service.ring, actor.workspace_id, set_filters, cursor)
     after = None if position.native_cursor is None else tuple(loads(position.native_cursor))
     first = 0 if since is None else to_milliseconds(since, "since")
     end = MAX_TIME if until is None else to_milliseconds(until, "until")
     if first >= end:
         raise invalid_input("until", "order", "must be after since.")
     filter_ = OperationFilter(status, account_id, network, action, created_by, first, end)
-    listed, following = await service.store.read(
+    rows, following = await service.store.read(
         _list_page, actor, filter_, after, limit or PAGE_SIZE, service.store.clock
     )
     next_position = None if following is None else Position(dumps(list(following)))
-    next_cursor = cursors.encode_cursor(service.ring, actor.workspace_id, given, next_position)
-    return UseCaseResult(_to_json(service, listed), next_cursor)
+    next_cursor = cursors.encode_cursor(service.ring, actor.workspace_id, set_filters, next_position)
+    return UseCaseResult(_to_json(service, rows), next_cursor)
 
 
 def to_milliseconds(instant: str, path: str) -> int:
@@ -81,8 +81,8 @@ def to_milliseconds(instant: str, path: str) -> int:
     return -((datetime(1970, 1, 1, tzinfo=UTC) - parse_instant(instant, path)) // timedelta(milliseconds=1))
 
 
-def _to_json(service: Service, listed: Sequence[ListedOperation]) -> list[Json]:
-    return [serializers.operation_to_json(service, record, step_attempts) for record, step_attempts in listed]
+def _to_json(service: Service, rows: Sequence[ListedOperation]) -> list[Json]:
+    return [serializers.operation_to_json(service, record, step_attempts) for record, step_attempts in rows]
 
 
 def _list_latest(connection: Connection, actor: Actor, clock: Clock) -> list[ListedOperation]:

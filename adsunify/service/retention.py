@@ -117,7 +117,7 @@ def _read_remains(connection: Connection, ids: Sequence[str], clock: Clock) -> d
 
 
 def _remove_plans(connection: Connection, remains: Mapping[str, PlanRemains], before: int, now: int) -> int:
-    return sum(remove_plan(connection, id_, one, before, now) for id_, one in remains.items())
+    return sum(remove_plan(connection, id_, plan_remains, before, now) for id_, plan_remains in remains.items())
 
 
 @define(eq=False)

@@ -211,11 +211,11 @@ async def _find_full_windows(
         for name in LIMIT_NAMES if rule.id in needed and rule.id in usages else ():
             limit: int | None = getattr(needed[rule.id][0].limits, name)
             used: int = getattr(usages[rule.id], name)
-            asked = sum(getattr(use, name) for use in needed[rule.id])
+            needed_amount = sum(getattr(use, name) for use in needed[rule.id])
             exposed = [getattr(part.exposed, name) for part in others if is_limited(rule, part)]
-            asked += sum(amount for amount in exposed if isinstance(amount, int))
-            if limit is not None and asked and used + asked > limit:
-                full.append(_make_window_breach(rule, WindowBreach(rule.id, name, limit, used, asked)))
+            needed_amount += sum(amount for amount in exposed if isinstance(amount, int))
+            if limit is not None and needed_amount and used + needed_amount > limit:
+                full.append(_make_window_breach(rule, WindowBreach(rule.id, name, limit, used, needed_amount)))
     return [*unbounded, *full]
 
 
@@ -295,9 +295,14 @@ async def _read_call(
         if len(service.change_set_calls) >= MAX_CACHED_CHANGE_SETS:
             service.change_set_calls.clear()
         service.change_set_calls[call] = [
-            CallPart(one.account_id, one.network, one.exposure["exposure"]["currency"], *_read_spend(one.exposure))
-            for one in members
-            if one.exposure is not None and one.exposure["exposure"] is not None
+            CallPart(
+                member.account_id,
+                member.network,
+                member.exposure["exposure"]["currency"],
+                *_read_spend(member.exposure),
+            )
+            for member in members
+            if member.exposure is not None and member.exposure["exposure"] is not None
         ]
     parts: Sequence[CallPart] = service.change_set_calls[call]
     return parts

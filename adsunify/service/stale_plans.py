@@ -95,9 +95,16 @@ async def require_planned_values(service: Service, actor: Actor, record: Operati
 
 def _fetch_differences(session: NetworkSession, plan: Plan, child_reader: ChildReader) -> Flow[list[StaleValue]]:
     guarded = yield from _fetch_changed_guards(child_reader, plan.exposure)
-    members = {(one.kind, one.entity_id, one.member) for one in guarded}
+    members = {(difference.kind, difference.entity_id, difference.member) for difference in guarded}
     edited = yield from _fetch_changed_edit(session, plan)
-    return [*guarded, *(one for one in edited if (one.kind, one.entity_id, one.member) not in members)]
+    return [
+        *guarded,
+        *(
+            difference
+            for difference in edited
+            if (difference.kind, difference.entity_id, difference.member) not in members
+        ),
+    ]
 
 
 def _fetch_changed_guards(child_reader: ChildReader, exposure: Exposure | None) -> Flow[list[StaleValue]]:
@@ -117,10 +124,10 @@ def _fetch_changed_guards(child_reader: ChildReader, exposure: Exposure | None) 
     ]
 
 
-def _make_guard_difference(guard: Guard, found: str | int | None, exposure: Exposure) -> StaleValue:
-    is_amount = isinstance(guard.value, int) or isinstance(found, int)
+def _make_guard_difference(guard: Guard, current: str | int | None, exposure: Exposure) -> StaleValue:
+    is_amount = isinstance(guard.value, int) or isinstance(current, int)
     planned, present = (
-        format_amount(value, exposure.currency) if isinstance(value, int) else value for value in (guard.value, found)
+        format_amount(value, exposure.currency) if isinstance(value, int) else value for value in (guard.value, current)
     )
     currency = exposure.currency if is_amount else None
     return StaleValue(guard.kind, guard.entity_id, guard.field, planned, present, currency)
@@ -141,13 +148,17 @@ def _fetch_changed_edit(session: NetworkSession, plan: Plan) -> Flow[list[StaleV
     except InvalidInput as refusal:
         differences = [*describe_refusal(plan, refusal.issues)]
     money = {setting.field for setting in list_settings(session.adapter.network, kind) if setting.unit == "money"}
-    return [one._replace(currency=account.currency) if one.member in money else one for one in differences]
+    return [
+        difference._replace(currency=account.currency) if difference.member in money else difference
+        for difference in differences
+    ]
 
 
 def _describe(differences: list[StaleValue]) -> Iterator[str]:
-    for one in differences[:MAX_SENTENCES]:
-        planned, found = (_format(value, one.currency) for value in (one.planned, one.found))
-        yield f"{one.member} of the {one.kind} {one.entity_id} is {found}; the plan rests on {planned}."
+    for difference in differences[:MAX_SENTENCES]:
+        planned, current = (_format(value, difference.currency) for value in (difference.planned, difference.found))
+        subject = f"{difference.member} of the {difference.kind} {difference.entity_id}"
+        yield f"{subject} is {current}; the plan rests on {planned}."
     if len(differences) > MAX_SENTENCES:
         yield f"{len(differences) - MAX_SENTENCES} more values differ."
 

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.networks.registry import ADAPTER_PACKAGES
-from adsunify.service.desired.written import read_written_fields
+from adsunify.service.desired.written_fields import read_written_fields
 from adsunify.service.network_session import NetworkSession
 from adsunify.service.retention import DAY_MILLISECONDS, delete_due
 from adsunify.store.retention import RULES, RetentionKind

@@ -79,7 +79,7 @@ async def apply_document(
 def _require_same_state(connection: Connection, workspace_id: str, differences: Differences, clock: Clock) -> None:
     """Raise Conflict ``run_open`` if a launch prepared a cell that is to be created after the receipts were read."""
     known = read_known_state(connection, workspace_id, differences.document, clock)
-    for place in [one.place for one in differences.creations]:
+    for place in [creation.place for creation in differences.creations]:
         if known.identify(place) != differences.known.identify(place):
             raise Conflict(
                 f"The cell {place[1]} of the launch {place[0]} was prepared while the networks were read. Apply the "
@@ -112,21 +112,28 @@ def _explain_nothing(differences: Differences, members: Sequence[NewMember]) -> 
 
 def _list_members(differences: Differences) -> Iterator[NewMember]:
     """Yield the members: pauses first, so that what is not wanted stops with the first writes."""
-    for one in differences.entities:
-        if one.removal is not None:
-            mutation: Json = {"action": "delete"} if one.removal == "delete" else _make_status("paused")
-            yield _make_change(differences, one, one.removal, mutation)
-    edited = {one.target.known.place for one in differences.entities if one.target.known and _is_edited(one)}
-    activated = {
-        one.target.known.place
-        for one in differences.entities
-        if one.target.known and not one.target.keeps_status and _get_new_status(one) == "active"
+    for difference in differences.entities:
+        if difference.removal is not None:
+            mutation: Json = {"action": "delete"} if difference.removal == "delete" else _make_status("paused")
+            yield _make_change(differences, difference, difference.removal, mutation)
+    edited = {
+        difference.target.known.place
+        for difference in differences.entities
+        if difference.target.known and _is_edited(difference)
     }
-    for one in differences.entities:
-        known = one.target.known
-        if one.target.keeps_status and known is not None and known.place in activated:  # the activation sets its status
-            one = evolve(one, changes=tuple(change for change in one.changes if change.field != STATUS_FIELD))
-        yield from _list_changes(differences, one, edited)
+    activated = {
+        difference.target.known.place
+        for difference in differences.entities
+        if difference.target.known and not difference.target.keeps_status and _get_new_status(difference) == "active"
+    }
+    for difference in differences.entities:
+        known = difference.target.known
+        if difference.target.keeps_status and known is not None and known.place in activated:
+            # the activation sets its status
+            difference = evolve(
+                difference, changes=tuple(change for change in difference.changes if change.field != STATUS_FIELD)
+            )
+        yield from _list_changes(differences, difference, edited)
     for creation in differences.creations:
         yield _make_creation(differences, creation)
 
@@ -135,34 +142,36 @@ def _make_status(status: Json) -> dict[str, Json]:
     return {"action": "status", "status": status}
 
 
-def _get_new_status(one: EntityDifference) -> Json:
+def _get_new_status(difference: EntityDifference) -> Json:
     """Return the status that the document wants, if it differs."""
-    return next((change.after for change in one.changes if change.field == STATUS_FIELD), None)
+    return next((change.after for change in difference.changes if change.field == STATUS_FIELD), None)
 
 
-def _is_edited(one: EntityDifference) -> bool:
-    return any(change.field != STATUS_FIELD for change in one.changes)
+def _is_edited(difference: EntityDifference) -> bool:
+    return any(change.field != STATUS_FIELD for change in difference.changes)
 
 
 def _list_changes(
-    differences: Differences, one: EntityDifference, edited: Collection[CellPlace]
+    differences: Differences, difference: EntityDifference, edited: Collection[CellPlace]
 ) -> Iterator[NewMember]:
     """Yield the changes of an entity. ``edited``: the cells that are activated only after their edits.
 
     The operations of a change set are executed at the same time, and an edit of some networks sends the whole entity
     with the status that it read. So an entity is never edited and paused, or activated, by one change set.
     """
-    fields = {change.field: to_edit_value(change.after) for change in one.changes if change.field != STATUS_FIELD}
-    status, known = _get_new_status(one), one.target.known
+    fields = {
+        change.field: to_edit_value(change.after) for change in difference.changes if change.field != STATUS_FIELD
+    }
+    status, known = _get_new_status(difference), difference.target.known
     if status == "paused":
-        yield _make_change(differences, one, STATUS_FIELD, _make_status(status))
+        yield _make_change(differences, difference, STATUS_FIELD, _make_status(status))
     if fields:
-        edit = _make_change(differences, one, "edit", {"action": "edit", "edit": {"fields": fields}})
+        edit = _make_change(differences, difference, "edit", {"action": "edit", "edit": {"fields": fields}})
         yield evolve(edit, reason=AFTER_PAUSE) if status == "paused" else edit
     if status != "active":
         return
-    if known is None or one.target.keeps_status:
-        activation = _make_change(differences, one, STATUS_FIELD, _make_status(status))
+    if known is None or difference.target.keeps_status:
+        activation = _make_change(differences, difference, STATUS_FIELD, _make_status(status))
         is_deferred = bool(fields)
     else:  # everything that was created below the campaign, too
         task = {
@@ -171,13 +180,15 @@ def _list_changes(
             **make_origin(differences.document, known.place),
         }
         key = f"{make_cell_key(differences.document, known.place)}:activate"
-        activation = NewMember(key, one.target.account_id, one.network, task)
+        activation = NewMember(key, difference.target.account_id, difference.network, task)
         is_deferred = known.place in edited
     yield evolve(activation, reason=AFTER_EDITS) if is_deferred else activation
 
 
-def _make_change(differences: Differences, one: EntityDifference, word: str, mutation: Mapping[str, Json]) -> NewMember:
-    target = one.target
+def _make_change(
+    differences: Differences, difference: EntityDifference, word: str, mutation: Mapping[str, Json]
+) -> NewMember:
+    target = difference.target
     if target.known is not None:
         key = f"{make_cell_key(differences.document, target.known.place)}:{target.kind}:{word}"
     else:
@@ -189,7 +200,7 @@ def _make_change(differences: Differences, one: EntityDifference, word: str, mut
         "mutation": {**mutation, "kind": target.kind, "entityId": target.id},
         **make_origin(differences.document, place),
     }
-    return NewMember(key, target.account_id, one.network, task)
+    return NewMember(key, target.account_id, difference.network, task)
 
 
 def _make_creation(differences: Differences, creation: WantedCreation) -> NewMember:

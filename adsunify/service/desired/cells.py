@@ -123,18 +123,22 @@ def read_known_state(connection: Connection, workspace_id: str, document: Docume
     A cell that a file of another name has created counts as well, so nothing is created twice if a file is renamed.
     """
     members = list_applied_members(connection, workspace_id)
-    changed = [one for one in members if one.is_begun and one.task["file"] == document.name]
-    own = {one.place for one in changed if one.place is not None}
+    changed = [member for member in members if member.is_begun and member.task["file"] == document.name]
+    own = {member.place for member in changed if member.place is not None}
     launches = {*document.launches, *(launch for launch, _ in own)}
     prepared = [
         *list_launched_cells(connection, workspace_id, sorted(launches)),
-        *(_make_cell(one, one.place) for one in members if one.place is not None and one.task["do"] in CREATING_TASKS),
+        *(
+            _make_cell(member, member.place)
+            for member in members
+            if member.place is not None and member.task["do"] in CREATING_TASKS
+        ),
     ]
     cells, preparing = _choose_operations(connection, prepared, own, clock)
     entities = dict.fromkeys(
-        (one.network, one.account_id, one.task["mutation"]["kind"], one.task["mutation"]["entityId"])
-        for one in changed
-        if one.place is None
+        (member.network, member.account_id, member.task["mutation"]["kind"], member.task["mutation"]["entityId"])
+        for member in changed
+        if member.place is None
     )
     return KnownState(cells, preparing, list(entities))
 
@@ -153,23 +157,23 @@ def _choose_operations(
     A resumed operation has the brief of the first one of its chain.
     """
     records = [
-        CellRecord(n, one.operation_id, one.account_id, one.network, None, (), (), one.operation_id)
-        for n, one in enumerate(prepared)
-        if one.operation_id is not None
+        CellRecord(n, cell.operation_id, cell.account_id, cell.network, None, (), (), cell.operation_id)
+        for n, cell in enumerate(prepared)
+        if cell.operation_id is not None
     ]
     operations = find_cell_operations(connection, records, clock)
     cells: dict[CellPlace, KnownCell] = {}
     preparing: dict[CellPlace, str] = {}
     briefs: dict[str, Json] = {}
-    for one in prepared:
-        place = one.launch, one.key
-        if one.is_preparing:
-            preparing[place] = str(one.launch_id)
-        if one.operation_id is None:
+    for cell in prepared:
+        place = cell.launch, cell.key
+        if cell.is_preparing:
+            preparing[place] = str(cell.launch_id)
+        if cell.operation_id is None:
             continue
-        operation = operations[one.operation_id]
-        brief = briefs.setdefault(operation.record.chain_id, one.brief)
-        known = KnownCell(place, one.account_id, one.network, brief, operation, one.launch_id, place in own)
+        operation = operations[cell.operation_id]
+        brief = briefs.setdefault(operation.record.chain_id, cell.brief)
+        known = KnownCell(place, cell.account_id, cell.network, brief, operation, cell.launch_id, place in own)
         if place not in cells or known.rank >= cells[place].rank:
             cells[place] = known
     return cells, preparing
@@ -179,7 +183,9 @@ def make_wanted_cells(name: str, launch: WantedLaunch, sessions: Mapping[str, Ne
     """Make the cells of a launch. Raises InvalidInput with paths as in the launch."""
     if not launch.accounts:
         return []
-    accounts = {one.account_id: sessions[one.account_id].native_account for one in launch.accounts}
+    accounts = {
+        wanted_cell.account_id: sessions[wanted_cell.account_id].native_account for wanted_cell in launch.accounts
+    }
     cells = make_cells(launch.to_launch(name), accounts)
     issues = [issue for cell in cells for issue in cell.issues]
     if issues:
@@ -191,7 +197,7 @@ def list_created_entities(session: NetworkSession, known: KnownCell) -> list[tup
     """Return the kind and the id of each entity that a cell has created, parents first."""
     operation = known.operation
     view = operation_to_json(session.service, operation.record, operation.attempts)
-    created = {one["kind"]: one["entityId"] for one in view["created"]}
+    created = {entity["kind"]: entity["entityId"] for entity in view["created"]}
     return [(kind, created[kind]) for kind in ENTITY_KINDS if kind in created]
 
 

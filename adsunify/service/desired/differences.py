@@ -36,7 +36,7 @@ from .cells import (
     read_wanted_fields,
 )
 from .reading import SETTABLE_STATUSES, Place, is_shown, list_document_settings, read_editable_entities, read_fields
-from .written import read_written_fields
+from .written_fields import read_written_fields
 
 DOCUMENT = "document"
 """The member of the request that holds the document."""
@@ -141,8 +141,8 @@ class Differences:
     @property
     def is_empty(self) -> bool:
         """Whether nothing differs."""
-        entities = any(one.changes or one.drifted or one.removal for one in self.entities)
-        return not (self.creations or entities or any(one.changed for one in self.uncompared))
+        entities = any(entity.changes or entity.drifted or entity.removal for entity in self.entities)
+        return not (self.creations or entities or any(cell.changed for cell in self.uncompared))
 
 
 async def diff_document(service: Service, actor: Actor, *, document: Mapping[str, Json], delete: bool) -> Json:
@@ -169,23 +169,23 @@ async def compute_differences(
     sessions = await _load_sessions(service, actor, parsed, known)
     raise_if_issues(_find_issues(parsed, sessions))
     creations, created = _match_cells(parsed, known, sessions)
-    of_cells = await _run_bounded(_read_cell_targets(sessions, parsed, *one) for one in created)
+    of_cells = await _run_bounded(_read_cell_targets(sessions, parsed, *cell) for cell in created)
     in_cells = [target for part in of_cells for target in part]
     raise_if_issues(_find_double_entities(parsed, in_cells))
     targets = [*in_cells, *_list_entity_targets(parsed), *_list_left_targets(parsed, known, sessions)]
     compared = await _run_bounded(
-        _compare_account(session, [one for one in targets if one.account_id == account_id], delete)
+        _compare_account(session, [target for target in targets if target.account_id == account_id], delete)
         for account_id, session in sessions.items()
     )
-    by_target = {id(one.target): one for part in compared for one in part}
+    by_target = {id(difference.target): difference for part in compared for difference in part}
     return Differences(
         parsed,
         known,
         tuple(creations),
         tuple(by_target[id(target)] for target in targets),
         tuple(
-            _find_uncompared(sessions[one[2].account_id].adapter.network, one, [by_target[id(each)] for each in part])
-            for one, part in zip(created, of_cells, strict=True)
+            _find_uncompared(sessions[cell[2].account_id].adapter.network, cell, [by_target[id(each)] for each in part])
+            for cell, part in zip(created, of_cells, strict=True)
         ),
     )
 
@@ -208,7 +208,7 @@ async def _load_sessions(
 
     Raises NotFound, with the path of an account that the actor does not reach.
     """
-    records = {one.id: one for one in await service.store.read(connections.list_accounts, actor)}
+    records = {account.id: account for account in await service.store.read(connections.list_accounts, actor)}
     paths = document.account_paths
     for account_id, path in paths.items():
         if account_id not in records:
@@ -216,27 +216,29 @@ async def _load_sessions(
                 f"{DOCUMENT}.{path}: this workspace has no such account, or this credential does not reach it."
             )
     left = [cell.account_id for cell in known.cells.values()] + [account_id for _, account_id, _, _ in known.entities]
-    ids = dict.fromkeys([*paths, *(one for one in left if one in records and records[one].status == "active")])
+    ids = dict.fromkeys(
+        [*paths, *(left_id for left_id in left if left_id in records and records[left_id].status == "active")]
+    )
     return {id_: NetworkSession(service, records[id_]) for id_ in ids}
 
 
 def _find_issues(document: Document, sessions: Mapping[str, NetworkSession]) -> Iterator[Issue]:
     """Yield an issue for each level and field that the network of an entity does not have."""
-    for index, wanted in enumerate(document.entities):
-        path, network = f"{DOCUMENT}.entities.{index}", sessions[wanted.account_id].adapter.network
+    for index, entity in enumerate(document.entities):
+        path, network = f"{DOCUMENT}.entities.{index}", sessions[entity.account_id].adapter.network
         try:
-            get_level(network, wanted.kind)
+            get_level(network, entity.kind)
         except InvalidInput as problem:
             yield from (issue._replace(path=f"{path}.kind") for issue in problem.issues)
             continue
-        yield from _find_field_issues(network, wanted, path)
+        yield from _find_field_issues(network, entity, path)
 
 
 def _find_double_entities(document: Document, in_cells: Iterable[Target]) -> Iterator[Issue]:
     """Yield an issue for each entity that a launch of the document has created. Its brief says what is wanted of it."""
-    launches = {(one.account_id, one.kind, one.id): one.path for one in in_cells}
-    for index, one in enumerate(document.entities):
-        path = launches.get((one.account_id, one.kind, one.id))
+    launches = {(target.account_id, target.kind, target.id): target.path for target in in_cells}
+    for index, entity in enumerate(document.entities):
+        path = launches.get((entity.account_id, entity.kind, entity.id))
         if path is not None:
             message = (
                 f"The cell {path.removeprefix(f'{DOCUMENT}.')} has created it. Change the brief of that cell instead."
@@ -244,11 +246,11 @@ def _find_double_entities(document: Document, in_cells: Iterable[Target]) -> Ite
             yield Issue(f"{DOCUMENT}.entities.{index}", "conflict", message)
 
 
-def _find_field_issues(network: Network, wanted: WantedEntity, path: str) -> Iterator[Issue]:
-    accepted = [setting.field for setting in list_document_settings(network, wanted.kind)]
-    for name in wanted.model_extra or {}:
+def _find_field_issues(network: Network, entity: WantedEntity, path: str) -> Iterator[Issue]:
+    accepted = [setting.field for setting in list_document_settings(network, entity.kind)]
+    for name in entity.model_extra or {}:
         if name not in accepted:
-            issue = unknown_field_issue(network, wanted.kind, name, f"{path}.{name}")
+            issue = unknown_field_issue(network, entity.kind, name, f"{path}.{name}")
             similar = find_similar(name, ("accountId", "kind", "id", STATUS_FIELD, *accepted))
             hint = f" Did you mean {similar}?" if similar else ""
             yield issue._replace(message=f"{issue.message}{hint}")
@@ -275,16 +277,16 @@ def _match_cells(
             issues += [issue._replace(path=f"{path}.{issue.path}") for issue in problem.issues]
             continue
         for position, cell in enumerate(cells):
-            one = known.cells.get((name, cell.key))
-            if one is not None and one.account_id != cell.account_id:
+            known_cell = known.cells.get((name, cell.key))
+            if known_cell is not None and known_cell.account_id != cell.account_id:
                 message = "The key belongs to a cell of another account. Give this cell another key."
                 issues.append(Issue(f"{path}.accounts.{position}.key", "conflict", message))
-            elif one is not None and one.is_created:
-                issues += _find_fixed_issues(one, cell, f"{path}.accounts.{position}.campaign")
-                created.append((name, position, cell, one))
+            elif known_cell is not None and known_cell.is_created:
+                issues += _find_fixed_issues(known_cell, cell, f"{path}.accounts.{position}.campaign")
+                created.append((name, position, cell, known_cell))
             else:
                 block = known.find_block((name, cell.key))
-                creations.append(WantedCreation(name, cell, f"{path}.accounts.{position}", one, block))
+                creations.append(WantedCreation(name, cell, f"{path}.accounts.{position}", known_cell, block))
     raise_if_issues(issues)
     return creations, created
 
@@ -327,10 +329,16 @@ def _find_uncompared(network: Network, created: CreatedCell, differences: Sequen
     """Return the members of the brief of a created cell that were not compared."""
     name, _, cell, known = created
     brief = cell.brief or {}
-    compared = {field for one in differences for field in one.target.wanted if field not in one.hidden}
+    compared = {
+        field for difference in differences for field in difference.target.wanted if field not in difference.hidden
+    }
     members = find_uncompared_members(network, brief, compared)
     present = list_members(brief)
-    changed = [one for one in find_changed_members(known.brief or {}, brief) if one in members or one not in present]
+    changed = [
+        member
+        for member in find_changed_members(known.brief or {}, brief)
+        if member in members or member not in present
+    ]
     return UncomparedCell(name, cell.key, tuple(members), tuple(changed))
 
 
@@ -344,15 +352,15 @@ def _find_root_kind(network: Network, kinds: Iterable[Kind]) -> Kind | None:
 
 
 def _list_entity_targets(document: Document) -> Iterator[Target]:
-    for index, one in enumerate(document.entities):
-        yield Target(one.account_id, one.kind, one.id, f"{DOCUMENT}.entities.{index}", one.wanted)
+    for index, entity in enumerate(document.entities):
+        yield Target(entity.account_id, entity.kind, entity.id, f"{DOCUMENT}.entities.{index}", entity.wanted)
 
 
 def _list_left_targets(
     document: Document, known: KnownState, sessions: Mapping[str, NetworkSession]
 ) -> Iterator[Target]:
     """Yield the entities that a file of this name has created or changed, and that the document does not name."""
-    named = {(one.account_id, one.kind, one.id) for one in document.entities}
+    named = {(entity.account_id, entity.kind, entity.id) for entity in document.entities}
     wanted_cells = {(name, cell.cell_key) for name, launch in document.launches.items() for cell in launch.accounts}
     for place, cell in known.cells.items():
         session = sessions.get(cell.account_id)
@@ -379,31 +387,35 @@ def _list_left_targets(
 async def _compare_account(session: NetworkSession, targets: Sequence[Target], delete: bool) -> list[EntityDifference]:
     if not targets:
         return []
-    entities, written = await asyncio.gather(
+    entities, written_fields = await asyncio.gather(
         read_editable_entities(session, [*dict.fromkeys(_list_places(targets))]),
         read_written_fields(session),
     )
     return [
         _compare_target(
             session,
-            one,
-            entities[one.kind, one.id],
-            written.get((one.kind, one.id), {}),
-            delete if one.deleted_after is None else delete and entities[one.deleted_after] is None,
+            target,
+            entities[target.kind, target.id],
+            written_fields.get((target.kind, target.id), {}),
+            delete if target.deleted_after is None else delete and entities[target.deleted_after] is None,
         )
-        for one in targets
+        for target in targets
     ]
 
 
 def _list_places(targets: Iterable[Target]) -> Iterator[Place]:
-    for one in targets:
-        yield one.kind, one.id
-        if one.deleted_after is not None:
-            yield one.deleted_after
+    for target in targets:
+        yield target.kind, target.id
+        if target.deleted_after is not None:
+            yield target.deleted_after
 
 
 def _compare_target(
-    session: NetworkSession, target: Target, entity: ParsedEntity | None, written: Mapping[str, Json], delete: bool
+    session: NetworkSession,
+    target: Target,
+    entity: ParsedEntity | None,
+    written_fields: Mapping[str, Json],
+    delete: bool,
 ) -> EntityDifference:
     network, account = session.adapter.network, session.native_account
     if entity is None:
@@ -413,18 +425,18 @@ def _compare_target(
         if not delete and entity.status == "active" and target.deleted_after is None:
             removal = "pause"
         return EntityDifference(target, network.code, entity.name, removal=removal)
-    found = read_fields(network, account, target.kind, entity)
+    current_fields = read_fields(network, account, target.kind, entity)
     hidden = frozenset(
-        one.field
-        for one in list_document_settings(network, target.kind)
-        if one.field in target.wanted and not is_shown(one, entity)
+        setting.field
+        for setting in list_document_settings(network, target.kind)
+        if setting.field in target.wanted and not is_shown(setting, entity)
         if target.known is not None
     )
-    wanted = {name: value for name, value in target.wanted.items() if name not in hidden}
-    statuses = (written.get(STATUS_FIELD), entity.status)
+    wanted_fields = {name: value for name, value in target.wanted.items() if name not in hidden}
+    statuses = (written_fields.get(STATUS_FIELD), entity.status)
     if target.keeps_status and all(status in SETTABLE_STATUSES for status in statuses):
-        wanted[STATUS_FIELD] = written[STATUS_FIELD]
-    compared = compare_entity(network, account, target.kind, wanted, written, found)
+        wanted_fields[STATUS_FIELD] = written_fields[STATUS_FIELD]
+    compared = compare_entity(network, account, target.kind, wanted_fields, written_fields, current_fields)
     changed = {change.field for change in compared.changes}
     now = to_account_time(account, session.service.now())
     locks = {
@@ -443,51 +455,62 @@ def differences_to_json(differences: Differences) -> dict[str, Json]:
     """Return the differences as responses show them."""
     return {
         "isEmpty": differences.is_empty,
-        "create": [_creation_to_json(one) for one in differences.creations],
+        "create": [_creation_to_json(creation) for creation in differences.creations],
         "change": [
-            {**_entity_to_json(one), "fields": _changes_to_json(one)} for one in differences.entities if one.changes
+            {**_entity_to_json(entity), "fields": _changes_to_json(entity)}
+            for entity in differences.entities
+            if entity.changes
         ],
-        "pause": [{**_entity_to_json(one), "action": one.removal} for one in differences.entities if one.removal],
+        "pause": [
+            {**_entity_to_json(entity), "action": entity.removal} for entity in differences.entities if entity.removal
+        ],
         "drifted": [
-            {**_entity_to_json(one), "fields": _drift_to_json(one)} for one in differences.entities if one.drifted
+            {**_entity_to_json(entity), "fields": _drift_to_json(entity)}
+            for entity in differences.entities
+            if entity.drifted
         ],
         "notCompared": [
-            {"launch": one.launch, "key": one.key, "members": list(one.members), "changed": list(one.changed)}
-            for one in differences.uncompared
+            {"launch": cell.launch, "key": cell.key, "members": list(cell.members), "changed": list(cell.changed)}
+            for cell in differences.uncompared
         ],
     }
 
 
-def _creation_to_json(one: WantedCreation) -> dict[str, Json]:
+def _creation_to_json(creation: WantedCreation) -> dict[str, Json]:
     return {
-        "launch": one.launch,
-        "key": one.cell.key,
-        "accountId": one.cell.account_id,
-        "network": one.cell.network,
-        "blocked": one.block,
+        "launch": creation.launch,
+        "key": creation.cell.key,
+        "accountId": creation.cell.account_id,
+        "network": creation.cell.network,
+        "blocked": creation.block,
     }
 
 
-def _entity_to_json(one: EntityDifference) -> dict[str, Json]:
-    target = one.target
+def _entity_to_json(entity: EntityDifference) -> dict[str, Json]:
+    target = entity.target
     place: Place = (target.kind, target.id)
     launch = {} if target.known is None else dict(zip(("launch", "key"), target.known.place, strict=True))
     return {
         "accountId": target.account_id,
-        "network": one.network,
+        "network": entity.network,
         "kind": place[0],
         "entityId": place[1],
-        "name": one.name,
+        "name": entity.name,
         **launch,
     }
 
 
-def _changes_to_json(one: EntityDifference) -> list[Json]:
+def _changes_to_json(entity: EntityDifference) -> list[Json]:
     return [
-        {"field": change.field, "before": change.before, "after": change.after, "locked": one.locks.get(change.field)}
-        for change in one.changes
+        {
+            "field": change.field,
+            "before": change.before,
+            "after": change.after,
+            "locked": entity.locks.get(change.field),
+        }
+        for change in entity.changes
     ]
 
 
-def _drift_to_json(one: EntityDifference) -> list[Json]:
-    return [{"field": drift.field, "planned": drift.planned, "found": drift.found} for drift in one.drifted]
+def _drift_to_json(entity: EntityDifference) -> list[Json]:
+    return [{"field": drift.field, "planned": drift.planned, "found": drift.found} for drift in entity.drifted]

@@ -65,8 +65,8 @@ async def read_editable_entities(session: NetworkSession, places: Sequence[Place
     read = await asyncio.gather(
         *(session.run_flow(flows.memoize_reads(_fetch_entities(session, part))) for part in parts)
     )
-    found = {place: entity for part in read for place, entity in part.items()}
-    return {place: found[place] for place in places}
+    entities = {place: entity for part in read for place, entity in part.items()}
+    return {place: entities[place] for place in places}
 
 
 def _fetch_entities(session: NetworkSession, places: Sequence[Place]) -> Flow[dict[Place, ParsedEntity | None]]:
@@ -86,7 +86,7 @@ def _fetch_entities(session: NetworkSession, places: Sequence[Place]) -> Flow[di
 def list_document_settings(network: Network, kind: Kind) -> list[Setting]:
     """Return the SETTINGS rows that a file can name. A file names the status in unified terms."""
     statuses = list_status_fields(get_level(network, kind), network.settings)
-    return [one for one in list_settings(network, kind) if one.field not in statuses]
+    return [setting for setting in list_settings(network, kind) if setting.field not in statuses]
 
 
 def is_shown(setting: Setting, entity: ParsedEntity) -> bool:
@@ -109,7 +109,7 @@ def read_fields(network: Network, account: Account, kind: Kind, entity: ParsedEn
 
 def _list_wanted_fields(network: Network, account: Account, kind: Kind, entity: ParsedEntity) -> Mapping[str, Json]:
     """Return the fields of an entity that a file can name: those that are set and can be edited."""
-    editable = {one.field for one in list_document_settings(network, kind) if not isinstance(one.lock, str)}
+    editable = {setting.field for setting in list_document_settings(network, kind) if not isinstance(setting.lock, str)}
     values = read_fields(network, account, kind, entity)
     fields = {
         name: value

@@ -57,18 +57,22 @@ async def execute_members(service: Service, claim: Claim, record: ChangeSetRecor
     store = service.store
     members = await store.read(change_sets.list_members, record.id)
     run = _Run(service, claim, record)
-    due = {one.operation_id: one for one in members if one.operation_id is not None and one.error is None}
-    rest = [*due]
+    due = {
+        member.operation_id: member for member in members if member.operation_id is not None and member.error is None
+    }
+    remaining_ids = [*due]
     while True:
-        await run_together([run.execute(due[id_]) for id_ in rest])
+        await run_together([run.execute(due[id_]) for id_ in remaining_ids])
         if service.is_stopping:
             return  # the lease runs out, and another process carries on
         records = (await store.read(operations.list_operations_by_id, [*due], store.clock, has_plans=False)).values()
-        rest = [one.id for one in records if _has_rest(one) and one.id not in run.refused_ids]
-        if run.error is not None or not (rest or any(_may_go_on(service, one) for one in records)):
+        remaining_ids = [
+            operation.id for operation in records if _has_rest(operation) and operation.id not in run.refused_ids
+        ]
+        if run.error is not None or not (remaining_ids or any(_may_go_on(service, operation) for operation in records)):
             break
         await asyncio.sleep(PAUSE_SECONDS)
-    status: ChangeSetStatus = "prepared" if rest and run.error is not None else "finished"
+    status: ChangeSetStatus = "prepared" if remaining_ids and run.error is not None else "finished"
     error = run.error if status == "prepared" else None
     await store.write(change_set_runs.end_execution, claim, status, store.clock, error)
 

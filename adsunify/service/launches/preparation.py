@@ -102,7 +102,7 @@ async def prepare_members(service: Service, claim: Claim, record: ChangeSetRecor
     store = service.store
     records = await store.read(change_sets.list_members, record.id, is_whole=True)
     is_current = store.clock.now() - record.created_at < REVIEW_MILLISECONDS
-    members = [_load_member(one, is_current=is_current) for one in records]
+    members = [_load_member(member_record, is_current=is_current) for member_record in records]
     for _ in range(MAX_ROUNDS):
         actor = await _load_actor(service, record)
         if actor is not None:
@@ -112,8 +112,8 @@ async def prepare_members(service: Service, claim: Claim, record: ChangeSetRecor
             await store.write(change_set_runs.end_preparation, claim, "cancelled", {}, store.clock, NO_ACTOR_ERROR)
             return
         await _check_guardrails(service, actor, members)
-        issues = {one.record.key: one.issues for one in members if one.is_strict and one.issues}
-        planned = [_make_planned_member(record, one) for one in members if one.planned is not None]
+        issues = {member.record.key: member.issues for member in members if member.is_strict and member.issues}
+        planned = [_make_planned_member(record, member) for member in members if member.planned is not None]
         if (issues and not record.skip_invalid) or not planned:
             await _end_refused(service, claim, members, issues)
             return
@@ -122,9 +122,9 @@ async def prepare_members(service: Service, claim: Claim, record: ChangeSetRecor
             await store.write(change_set_runs.insert_operations, actor, claim, planned, store.clock, issues)
             return
         except (ChainMoved, Conflict):
-            for one in members:
-                if one.planned is not None and (not one.is_strict or one.planned.replaced is not None):
-                    one.planned = None
+            for member in members:
+                if member.planned is not None and (not member.is_strict or member.planned.replaced is not None):
+                    member.planned = None
     await store.write(change_set_runs.end_preparation, claim, "invalid", {}, store.clock, CHANGING_ERROR)
 
 
@@ -156,10 +156,10 @@ async def _end_refused(
 
 async def _save_refusals(service: Service, claim: Claim, members: Sequence[_Member]) -> None:
     """Store the refusals by guardrails, which :func:`_plan_member` has not stored."""
-    for one in members:
-        if one.planned is None and not one.is_saved:
+    for member in members:
+        if member.planned is None and not member.is_saved:
             await service.store.write(
-                change_set_runs.save_planned, claim, one.record.n, issues=one.issues or None, reason=one.reason
+                change_set_runs.save_planned, claim, member.record.n, issues=member.issues or None, reason=member.reason
             )
 
 
@@ -168,8 +168,10 @@ async def _save_refusals(service: Service, claim: Claim, members: Sequence[_Memb
 
 async def _plan_members(service: Service, actor: Actor, claim: Claim, members: Sequence[_Member]) -> None:
     slots = Slots(PLANS_PER_ACCOUNT, PLANS_PER_NETWORK)
-    open_members = [one for one in members if one.planned is None and not one.issues and one.reason is None]
-    await run_together([_plan_member(service, actor, claim, one, slots) for one in open_members])
+    open_members = [
+        member for member in members if member.planned is None and not member.issues and member.reason is None
+    ]
+    await run_together([_plan_member(service, actor, claim, member, slots) for member in open_members])
 
 
 async def _plan_member(service: Service, actor: Actor, claim: Claim, member: _Member, slots: Slots) -> None:
@@ -211,23 +213,27 @@ async def _plan_with_patience(
 
 async def _check_guardrails(service: Service, actor: Actor, members: Sequence[_Member]) -> None:
     """Check the plans of each account. All members are one call for ``perOperation``. Refused ones keep the reason."""
-    call = [make_call_part(one.record.account_id, one.planned.plan) for one in members if one.planned is not None]
+    call = [
+        make_call_part(member.record.account_id, member.planned.plan)
+        for member in members
+        if member.planned is not None
+    ]
     groups: dict[tuple[str, str | None], list[_Member]] = {}
     for member in members:
         if member.planned is not None:
             end = member.planned.resumes
             groups.setdefault((member.record.account_id, None if end is None else end.chain_id), []).append(member)
     for (account_id, chain_id), group in groups.items():
-        plans = [one.planned.plan for one in group if one.planned is not None]
+        plans = [member.planned.plan for member in group if member.planned is not None]
         try:
             checked = await check_plans(service, actor, account_id, plans, call=call, chain_id=chain_id)
         except Forbidden as problem:
-            for one in group:
-                one.refuse(make_refusal(one.task, problem))
+            for member in group:
+                member.refuse(make_refusal(member.task, problem))
             continue
-        for one, plan in zip(group, checked, strict=True):
-            assert one.planned is not None
-            one.planned = evolve(one.planned, plan=plan)
+        for member, plan in zip(group, checked, strict=True):
+            assert member.planned is not None
+            member.planned = evolve(member.planned, plan=plan)
 
 
 def _make_planned_member(record: ChangeSetRecord, member: _Member) -> PlannedMember:

@@ -80,8 +80,13 @@ class PlannedTask:
             "undoes": self.undoes,
             "resumes": None if end is None else list(astuple(end)),
             "found": [
-                [one.operation_id, one.n, one.step_key, [[created.kind, created.id] for created in one.created]]
-                for one in self.found
+                [
+                    entities_of_step.operation_id,
+                    entities_of_step.n,
+                    entities_of_step.step_key,
+                    [[created.kind, created.id] for created in entities_of_step.created],
+                ]
+                for entities_of_step in self.found
             ],
             "callSpend": self.call_spend,
             "replaced": None if replaced is None else [replaced.operation_id, replaced.fence, replaced.cell],
@@ -175,7 +180,7 @@ async def _plan_pause(service: Service, actor: Actor, account_id: str, task: Tas
     plans: list[Plan] = []
     warnings: list[str] = []
     for kind in ENTITY_KINDS:
-        for entity_id in [one["entityId"] for one in created if one["kind"] == kind]:
+        for entity_id in [entity["entityId"] for entity in created if entity["kind"] == kind]:
             try:
                 mutation = Mutation("status", kind, entity_id, status="paused")
                 plans.append(await entities.plan_mutation(service, session, mutation))

@@ -61,13 +61,13 @@ async def make_launch_cells(service: Service, actor: Actor, *, launch: NewLaunch
 
     Raises NotFound for accounts that the actor does not reach, and InvalidInput if the launch as a whole is refused.
     """
-    accounts = await _load_accounts(service, actor, [one.account_id for one in launch.accounts])
+    accounts = await _load_accounts(service, actor, [account.account_id for account in launch.accounts])
     return await asyncio.to_thread(make_cells, launch, accounts)
 
 
 async def _load_accounts(service: Service, actor: Actor, account_ids: Sequence[str]) -> dict[str, Account]:
     """Return native accounts by id. Raises NotFound with the paths of those that the actor does not reach."""
-    records = {one.id: one for one in await service.store.read(connections.list_accounts, actor)}
+    records = {account.id: account for account in await service.store.read(connections.list_accounts, actor)}
     missing = [f"accounts.{index}.accountId" for index, id_ in enumerate(account_ids) if id_ not in records]
     if missing:
         raise NotFound(
@@ -130,10 +130,12 @@ async def list_launches(
     position = decode_cursor(service.ring, actor.workspace_id, "launches", cursor)
     after = launches.FIRST_PLACE if position.native_cursor is None else tuple(loads(position.native_cursor))
     store = service.store
-    found, following = await store.read(views.read_launch_page, actor, after, limit, store.clock)
+    launch_rows, following = await store.read(views.read_launch_page, actor, after, limit, store.clock)
     next_position = None if following is None else Position(dumps(list(following)))
     next_cursor = encode_cursor(service.ring, actor.workspace_id, "launches", next_position)
-    return UseCaseResult([views.launch_summary_to_json(service, *one) for one in found], next_cursor)
+    return UseCaseResult(
+        [views.launch_summary_to_json(service, *launch_row) for launch_row in launch_rows], next_cursor
+    )
 
 
 async def get_launch(service: Service, actor: Actor, *, launch_id: str) -> Json:
@@ -186,35 +188,35 @@ TaskOrReason = Task | str
 """What a change set does with a cell, or why it leaves the cell out."""
 
 
-def _choose_again(cell: CellRecord, found: CellOperation | None) -> TaskOrReason:
+def _choose_again(cell: CellRecord, operation: CellOperation | None) -> TaskOrReason:
     create = _make_create_member(cell).task
-    if found is None:
+    if operation is None:
         return create
-    if found.state in ("succeeded", "running"):
-        return _describe_exclusion(found.state)
-    if found.state == "unknown" or found.is_begun:
-        return {"do": "resume", "operationId": found.record.id}
-    return {**create, "replaces": found.record.id}
+    if operation.state in ("succeeded", "running"):
+        return _describe_exclusion(operation.state)
+    if operation.state == "unknown" or operation.is_begun:
+        return {"do": "resume", "operationId": operation.record.id}
+    return {**create, "replaces": operation.record.id}
 
 
-def _choose_activation(cell: CellRecord, found: CellOperation | None) -> TaskOrReason:
-    if found is None or found.state != "succeeded":
-        return _describe_exclusion("invalid" if found is None else found.state)
-    return {"do": "activate", "operationId": found.record.id}
+def _choose_activation(cell: CellRecord, operation: CellOperation | None) -> TaskOrReason:
+    if operation is None or operation.state != "succeeded":
+        return _describe_exclusion("invalid" if operation is None else operation.state)
+    return {"do": "activate", "operationId": operation.record.id}
 
 
-def _choose_pause(cell: CellRecord, found: CellOperation | None) -> TaskOrReason:
-    return _choose_if_begun("pause", found)
+def _choose_pause(cell: CellRecord, operation: CellOperation | None) -> TaskOrReason:
+    return _choose_if_begun("pause", operation)
 
 
-def _choose_undo(cell: CellRecord, found: CellOperation | None) -> TaskOrReason:
-    return _choose_if_begun("undo", found)
+def _choose_undo(cell: CellRecord, operation: CellOperation | None) -> TaskOrReason:
+    return _choose_if_begun("undo", operation)
 
 
-def _choose_if_begun(do: str, found: CellOperation | None) -> TaskOrReason:
-    if found is None or not found.is_begun or found.state == "running":
-        return _describe_exclusion("invalid" if found is None else found.state)
-    return {"do": do, "operationId": found.record.id}
+def _choose_if_begun(do: str, operation: CellOperation | None) -> TaskOrReason:
+    if operation is None or not operation.is_begun or operation.state == "running":
+        return _describe_exclusion("invalid" if operation is None else operation.state)
+    return {"do": do, "operationId": operation.record.id}
 
 
 def _describe_exclusion(state: CellState) -> str:
@@ -248,8 +250,8 @@ async def _prepare_change_set(
         launches.get_launch(connection, actor, launch_id)
         launches.lock_launch(connection, launch_id)
         cells = launches.list_cells(connection, launch_id)
-        found = views.find_cell_operations(connection, cells, store.clock)
-        members = [_make_member(cell, choose(cell, found.get(cell.key))) for cell in cells]
+        cell_operations = views.find_cell_operations(connection, cells, store.clock)
+        members = [_make_member(cell, choose(cell, cell_operations.get(cell.key))) for cell in cells]
         return save_change_set(
             connection,
             actor,
@@ -302,8 +304,8 @@ def save_change_set(
 async def get_change_set(service: Service, actor: Actor, *, change_set_id: str) -> Json:
     """Return a change set with the state of each of its operations."""
     store = service.store
-    found = await store.read(views.read_change_set, actor, change_set_id, store.clock)
-    return views.change_set_to_json(service, found)
+    change_set = await store.read(views.read_change_set, actor, change_set_id, store.clock)
+    return views.change_set_to_json(service, change_set)
 
 
 async def execute_launch(service: Service, actor: Actor, *, launch_id: str, confirmed: bool, digest: str) -> Json:
@@ -368,7 +370,7 @@ async def _require_approval(service: Service, actor: Actor, record: ChangeSetRec
     if actor.can_approve or not (await store.read(people.get_workspace, actor.workspace_id)).require_approval:
         return
     members = await store.read(change_sets.list_members, record.id)
-    first = next(one.operation_id for one in members if one.operation_id is not None)
+    first = next(member.operation_id for member in members if member.operation_id is not None)
     await store.write(operations.record_rule_event, first, store.clock, operations.APPROVAL_FACTS)
     raise Forbidden(
         "In this workspace a person must approve changes: sign in, review the change set and execute it at "

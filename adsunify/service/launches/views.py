@@ -64,7 +64,10 @@ def read_launch(connection: Connection, actor: Actor, launch_id: str, clock: Clo
     are at least as new as it.
     """
     record = launches.get_launch(connection, actor, launch_id)
-    sets = [_add_members(connection, one, clock) for one in change_sets.list_change_sets(connection, launch_id, clock)]
+    sets = [
+        _add_members(connection, set_record, clock)
+        for set_record in change_sets.list_change_sets(connection, launch_id, clock)
+    ]
     cells = launches.list_cells(connection, launch_id)
     return ReadLaunch(record, cells, sets, find_cell_operations(connection, cells, clock, sets))
 
@@ -76,12 +79,12 @@ def read_change_set(connection: Connection, actor: Actor, change_set_id: str, cl
 
 def _add_members(connection: Connection, record: ChangeSetRecord, clock: Clock) -> ReadChangeSet:
     members = change_sets.list_members(connection, record.id)
-    ids = [one.operation_id for one in members if one.operation_id is not None]
-    refused = {one.operation_id for one in members if one.error is not None}
-    found = operations.list_operations_by_id(connection, ids, clock, has_plans=False)
+    ids = [member.operation_id for member in members if member.operation_id is not None]
+    refused = {member.operation_id for member in members if member.error is not None}
+    records = operations.list_operations_by_id(connection, ids, clock, has_plans=False)
     is_running = record.status == "running"
     return ReadChangeSet(
-        record, members, {id_: _get_state(one, id_ in refused, is_running) for id_, one in found.items()}
+        record, members, {id_: _get_state(operation, id_ in refused, is_running) for id_, operation in records.items()}
     )
 
 
@@ -96,9 +99,9 @@ def find_cell_operations(
     connection: Connection, cells: Sequence[CellRecord], clock: Clock, sets: Sequence[ReadChangeSet] = ()
 ) -> dict[str, CellOperation]:
     """Return the last operation that creates each cell, by key. Cells without an operation are left out."""
-    found: dict[str, CellOperation] = {}
-    refused = {one.operation_id for each in sets for one in each.members if one.error is not None}
-    running = {id_ for each in sets if each.record.status == "running" for id_ in each.states}
+    cell_operations: dict[str, CellOperation] = {}
+    refused = {member.operation_id for change_set in sets for member in change_set.members if member.error is not None}
+    running = {id_ for change_set in sets if change_set.record.status == "running" for id_ in change_set.states}
     keys = {cell.operation_id: cell.key for cell in cells if cell.operation_id is not None}
     records = operations.list_operations_by_id(connection, list(keys), clock, has_plans=True)
     latest = {
@@ -108,11 +111,11 @@ def find_cell_operations(
     claimed = [record.id for record in latest.values() if record.is_claimed]
     step_attempts = attempts.list_attempts_by_operation(connection, claimed)
     for key, record in latest.items():
-        each = step_attempts.get(record.id, [])
-        is_begun = record.resumes is not None or any(one.may_be_applied for one in each)
+        own_attempts = step_attempts.get(record.id, [])
+        is_begun = record.resumes is not None or any(attempt.may_be_applied for attempt in own_attempts)
         state = _get_state(record, record.id in refused, record.id in running)
-        found[key] = CellOperation(record, each, state, is_begun)
-    return found
+        cell_operations[key] = CellOperation(record, own_attempts, state, is_begun)
+    return cell_operations
 
 
 def _read_last(connection: Connection, record: OperationRecord, clock: Clock) -> OperationRecord:
@@ -125,8 +128,10 @@ def read_launch_page(
     connection: Connection, actor: Actor, after: Place, limit: int, clock: Clock
 ) -> tuple[list[tuple[LaunchRecord, ChangeSetRecord]], Place | None]:
     """Return launches, each with its latest change set, and the place of the next page."""
-    found, following = launches.list_launches(connection, actor, after, limit)
-    return [(one, change_sets.read_change_set(connection, str(one.change_set_id), clock)) for one in found], following
+    records, following = launches.list_launches(connection, actor, after, limit)
+    return [
+        (record, change_sets.read_change_set(connection, str(record.change_set_id), clock)) for record in records
+    ], following
 
 
 # -- serializing --------------------------------------------------------------------------------------------------
@@ -148,23 +153,25 @@ def launch_summary_to_json(service: Service, launch: LaunchRecord, latest: Chang
 async def launch_to_json(service: Service, launch: ReadLaunch) -> dict[str, Json]:
     """Return a launch with its cells, its change sets and its totals."""
     exposures = {
-        one.operation_id: one.exposure
-        for each in launch.change_sets
-        for one in each.members
-        if one.operation_id is not None
+        member.operation_id: member.exposure
+        for change_set in launch.change_sets
+        for member in change_set.members
+        if member.operation_id is not None
     }
     cells = []
     for n, cell in enumerate(launch.cells):
-        found = launch.operations.get(cell.key)
-        exposure = None if found is None else exposures.get(found.record.id) or exposures.get(cell.operation_id or "")
-        cells.append(_cell_to_json(service, launch, cell, found, exposure or {}))
+        operation = launch.operations.get(cell.key)
+        exposure = (
+            None if operation is None else exposures.get(operation.record.id) or exposures.get(cell.operation_id or "")
+        )
+        cells.append(_cell_to_json(service, launch, cell, operation, exposure or {}))
         if n % VIEWS_PER_TURN == VIEWS_PER_TURN - 1:
             await asyncio.sleep(0)
     latest = launch.change_sets[-1].record
     return {
         **launch_summary_to_json(service, launch.record, latest),
         "cells": cells,
-        "changeSets": [change_set_to_json(service, one) for one in launch.change_sets],
+        "changeSets": [change_set_to_json(service, change_set) for change_set in launch.change_sets],
         "totals": _sum_totals((cell["network"], cell) for cell in cells),
     }
 
@@ -173,35 +180,35 @@ def _cell_to_json(
     service: Service,
     launch: ReadLaunch,
     cell: CellRecord,
-    found: CellOperation | None,
+    operation: CellOperation | None,
     exposure: Mapping[str, Json],
 ) -> dict[str, Json]:
     value: dict[str, Json] = {
         "key": cell.key,
         "accountId": cell.account_id,
         "network": cell.network,
-        "state": _get_shown_state(launch, cell, found),
+        "state": _get_shown_state(launch, cell, operation),
         "issues": list(cell.issues),
         "leftOut": list(cell.left_out),
-        "warnings": [] if found is None else list(found.record.warnings),
+        "warnings": [] if operation is None else list(operation.record.warnings),
     }
-    if found is not None:
+    if operation is not None:
         value |= {name: spend for name, spend in exposure.items() if spend is not None}
-        value |= {"risk": found.record.risk, "operationId": found.record.id}
-        if found.record.is_claimed:
-            value["created"] = serializers.operation_to_json(service, found.record, found.attempts)["created"]
+        value |= {"risk": operation.record.risk, "operationId": operation.record.id}
+        if operation.record.is_claimed:
+            value["created"] = serializers.operation_to_json(service, operation.record, operation.attempts)["created"]
     return value
 
 
-def _get_shown_state(launch: ReadLaunch, cell: CellRecord, found: CellOperation | None) -> CellState:
+def _get_shown_state(launch: ReadLaunch, cell: CellRecord, operation: CellOperation | None) -> CellState:
     """Return the state of a cell: of its planning while a change set plans it, else of its operation."""
-    sets = [one for one in launch.change_sets if one.record.action == "create"]
+    sets = [change_set for change_set in launch.change_sets if change_set.record.action == "create"]
     latest = sets[-1]
-    member = next((one for one in latest.members if one.key == cell.key), None)
+    member = next((candidate for candidate in latest.members if candidate.key == cell.key), None)
     if latest.record.status == "preparing" and member is not None and member.reason is None:
         return "invalid" if member.issues else "preparing"
-    if found is not None:
-        return found.state
+    if operation is not None:
+        return operation.state
     if cell.issues:
         return "invalid" if latest.record.status in ("invalid", "preparing") else "skipped"
     return "cancelled"
@@ -216,18 +223,24 @@ def change_set_to_json(service: Service, change_set: ReadChangeSet) -> dict[str,
         "action": record.action,
         "digest": record.digest,
         "operations": [
-            _member_to_json(one, states[one.operation_id]) for one in change_set.members if one.operation_id is not None
+            _member_to_json(member, states[member.operation_id])
+            for member in change_set.members
+            if member.operation_id is not None
         ],
         "status": record.status,
         "createdBy": {"userId": record.user_id, "credential": record.credential},
         "createdAt": format_timestamp(record.created_at),
         "expiresAt": format_optional_timestamp(record.expires_at),
         "reviewUrl": make_review_url(service, record),
-        "excluded": [{"key": one.key, "reason": one.reason} for one in change_set.members if one.reason is not None],
-        "issues": [issue for one in change_set.members for issue in one.issues or () if one.reason is None],
+        "excluded": [
+            {"key": member.key, "reason": member.reason} for member in change_set.members if member.reason is not None
+        ],
+        "issues": [issue for member in change_set.members for issue in member.issues or () if member.reason is None],
         "members": len(change_set.members),
-        "decided": sum(_is_decided(one) for one in change_set.members),
-        "totals": _sum_totals((one.network, one.exposure or {}) for one in change_set.members if one.operation_id),
+        "decided": sum(_is_decided(member) for member in change_set.members),
+        "totals": _sum_totals(
+            (member.network, member.exposure or {}) for member in change_set.members if member.operation_id
+        ),
     }
     if record.executed_by is not None:
         value["executedBy"] = dict(record.executed_by)

@@ -51,15 +51,15 @@ async def list_entries(
         "since": since,
         "until": until,
     }
-    given = {name: value for name, value in filters.items() if value is not None}
-    position = cursors.decode_cursor(service.ring, caller.workspace_id, ["ledger", given], cursor)
+    set_filters = {name: value for name, value in filters.items() if value is not None}
+    position = cursors.decode_cursor(service.ring, caller.workspace_id, ["ledger", set_filters], cursor)
     after = None if position.native_cursor is None else tuple(loads(position.native_cursor))
     filter_ = make_filter(account_id, network, actor, kind, since, until)
     if account_id is not None:
         await service.store.read(get_account, caller, account_id)
     rows, following = await service.store.read(list_newest_rows, caller, filter_, after, limit)
     next_position = None if following is None else Position(dumps(list(following)))
-    next_cursor = cursors.encode_cursor(service.ring, caller.workspace_id, ["ledger", given], next_position)
+    next_cursor = cursors.encode_cursor(service.ring, caller.workspace_id, ["ledger", set_filters], next_position)
     return UseCaseResult([entry_to_json(row) for row in rows], next_cursor)
 
 

@@ -45,25 +45,41 @@ def read_chain(connection: Connection, actor: Actor, operation_id: str, clock: C
     record = operations.get_operation(connection, actor, operation_id, clock)
     attempts = list_chain(connection, record.chain_id)
     plan = record.read_plan()
-    receipts = [one.receipt for each in attempts.values() for one in each if one.receipt is not None]
+    receipts = [
+        attempt.receipt
+        for step_attempts in attempts.values()
+        for attempt in step_attempts
+        if attempt.receipt is not None
+    ]
     doubts = {
-        id_: {(one.key, one.attempt) for one in each if one.receipt is None or one.receipt.state == "ambiguous"}
-        for id_, each in attempts.items()
+        id_: {
+            (attempt.key, attempt.attempt)
+            for attempt in step_attempts
+            if attempt.receipt is None or attempt.receipt.state == "ambiguous"
+        }
+        for id_, step_attempts in attempts.items()
     }
-    given = {id_: verdicts.list_verdicts(connection, id_) for id_ in attempts}
-    valid = {id_: {(one.step_key, one.attempt): one for one in each} for id_, each in given.items()}
+    verdicts_by_operation = {id_: verdicts.list_verdicts(connection, id_) for id_ in attempts}
+    valid = {
+        id_: {(verdict.step_key, verdict.attempt): verdict for verdict in step_verdicts}
+        for id_, step_verdicts in verdicts_by_operation.items()
+    }
     older_doubts: dict[str, StepVerdict | None] = {}
     for id_ in (id_ for id_ in attempts if id_ != operation_id):
         for doubt in sorted(doubts[id_]):
             older_doubts[doubt[0]] = valid[id_].get(doubt) or older_doubts.get(doubt[0])
-    progress = read_chain_progress(plan, receipts, older_doubts, doubts[operation_id], given[operation_id])
-    written = read_progress(receipts).outputs
+    progress = read_chain_progress(
+        plan, receipts, older_doubts, doubts[operation_id], verdicts_by_operation[operation_id]
+    )
+    applied_outputs = read_progress(receipts).outputs
     unsettled = tuple(
         id_
-        for id_, each in doubts.items()
-        if any(doubt[0] not in written and not _is_settled(valid[id_].get(doubt)) for doubt in each)
+        for id_, own_doubts in doubts.items()
+        if any(doubt[0] not in applied_outputs and not _is_settled(valid[id_].get(doubt)) for doubt in own_doubts)
     )
-    end = ChainEnd(operation_id, record.chain_id, record.fence, len(receipts), verdicts.hash_verdicts(given))
+    end = ChainEnd(
+        operation_id, record.chain_id, record.fence, len(receipts), verdicts.hash_verdicts(verdicts_by_operation)
+    )
     return Chain(record, attempts[operation_id], end, plan, progress, unsettled)
 
 

@@ -61,20 +61,20 @@ def read_claims(
     assert planned.level is not None
     kind, own = planned.level.kind, {get_last_part(id_) for id_ in own_ids}
     attempts = verdicts.list_open_attempts(connection, network.code, native_account, maker[0])
-    made = created.list_created(connection, network.code, native_account, kind)
-    ids = {get_last_part(id_) for id_, by in made if by != maker or get_last_part(id_) not in own}
+    created_ids = created.list_created(connection, network.code, native_account, kind)
+    ids = {get_last_part(id_) for id_, by in created_ids if by != maker or get_last_part(id_) not in own}
     for attempt in attempts:
         if attempt.verdict is not None:
             ids |= {get_last_part(id_) for id_ in _list_ids(network, attempt.step, attempt.verdict, kind)}
     rivals = [
-        one
-        for one in attempts
-        if one.step["kind"] == planned.kind and (one.verdict is None or one.verdict.verdict == "undecided")
+        rival
+        for rival in attempts
+        if rival.step["kind"] == planned.kind and (rival.verdict is None or rival.verdict.verdict == "undecided")
     ]
-    names = frozenset(value for one in rivals for value in _list_values(one.request) if isinstance(value, str))
+    names = frozenset(value for rival in rivals for value in _list_values(rival.request) if isinstance(value, str))
     name = get_planned_name(planned)
     has_rival = not planned.is_parent_new and (bool(rivals) if name is None else name in names)
-    recorded = frozenset(get_last_part(id_) for id_, by in made if by == maker)
+    recorded = frozenset(get_last_part(id_) for id_, by in created_ids if by == maker)
     return Claims(frozenset(ids), recorded, has_rival, names)
 
 

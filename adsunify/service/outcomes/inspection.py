@@ -112,7 +112,9 @@ async def run_inspection(service: Service, actor: Actor, operation_id: str) -> I
     known = await service.store.read(verdicts.list_verdicts, operation_id) if step_attempts else []
     inspector = Inspector(service, await NetworkSession.load(service, actor, record.account_id), plan, step_attempts)
     steps = [await inspector.inspect_step(step, known) for step in plan.steps]
-    fresh = [one.verdict for one in steps if one.verdict is not None and one.verdict not in known]
+    fresh = [
+        inspected.verdict for inspected in steps if inspected.verdict is not None and inspected.verdict not in known
+    ]
     if fresh:
         await service.store.write(_save_verdicts, actor, record, fresh, clock)
     return Inspection(record, clock.now(), tuple(steps))
@@ -125,11 +127,11 @@ async def read_verdicts(service: Service, actor: Actor, operation_id: str) -> li
 
 
 def _save_verdicts(
-    connection: Connection, actor: Actor, record: OperationRecord, given: Sequence[StepVerdict], clock: Clock
+    connection: Connection, actor: Actor, record: OperationRecord, new_verdicts: Sequence[StepVerdict], clock: Clock
 ) -> None:
     lock_chain(connection, record.chain_id)
-    verdicts.save_verdicts(connection, record.id, given, clock)
-    for verdict in given:
+    verdicts.save_verdicts(connection, record.id, new_verdicts, clock)
+    for verdict in new_verdicts:
         after = {"step": verdict.step_key, "attempt": verdict.attempt, "verdict": verdict.verdict}
         entry = LedgerEntry(
             record.workspace_id, actor, "verdict", record.id, record.account_id, record.network, None, after
@@ -161,7 +163,14 @@ class Inspector:
             return StepInspection(step, "planned")
         if step.key not in self.progress.doubtful_steps:
             return StepInspection(step, "not_applied", step.entity)
-        before = next((one for one in known if (one.step_key, one.attempt) == (step.key, attempt.attempt)), None)
+        before = next(
+            (
+                known_verdict
+                for known_verdict in known
+                if (known_verdict.step_key, known_verdict.attempt) == (step.key, attempt.attempt)
+            ),
+            None,
+        )
         if before is not None and before.settled_by is not None:
             verdict = before
         else:
@@ -177,14 +186,14 @@ class Inspector:
 
     async def _decide_step(self, step: Step, attempt: StepAttempt, before: StepVerdict | None) -> StepVerdict:
         planned = [
-            one
-            for one in self._list_planned(step)
-            if attempt.items is None or one.index is None or one.index in attempt.items
+            entity
+            for entity in self._list_planned(step)
+            if attempt.items is None or entity.index is None or entity.index in attempt.items
         ]
         if step.action == "create":
             decisions = await self._decide_creations(step, planned, attempt, before)
         else:
-            decisions = [await self._decide_change(step, one) for one in planned]
+            decisions = [await self._decide_change(step, entity) for entity in planned]
         if not decisions:
             decisions = [ItemDecision(None, "undecided", "The plan names nothing that can be read.")]
         applied = self.progress.applied_items.get(step.key, {})
@@ -196,50 +205,68 @@ class Inspector:
         """Decide the entities that one request creates, parents first, and then the objects that are no level."""
         earlier = () if before is None else before.evidence
         decisions: dict[int | None, ItemDecision] = {}
-        found: dict[str, ParsedEntity] = {}
+        applied_entities: dict[str, ParsedEntity] = {}
         unproven: list[ParsedEntity] = []
         missing: set[str | None] = set()
         unknown: set[str | None] = set()
-        for one in planned:
-            if one.level is None and step.items is not None:
+        for planned_entity in planned:
+            if planned_entity.level is None and step.items is not None:
                 continue
-            parent, temporary = found.get(one.parent_id or ""), _get_temporary_id(one)
-            if one.parent_id in missing:
+            parent, temporary = applied_entities.get(planned_entity.parent_id or ""), _get_temporary_id(planned_entity)
+            if planned_entity.parent_id in missing:
                 missing |= {temporary} - {None}
-                decisions[one.index] = decide_absence(
-                    Evidence(f"the parent of the {one.kind}", self._now(), "no such parent", True, one.index),
-                    *(earlier, attempt.intent_at, one.level, f"The parent of the {one.kind} does not exist."),
+                decisions[planned_entity.index] = decide_absence(
+                    Evidence(
+                        f"the parent of the {planned_entity.kind}",
+                        self._now(),
+                        "no such parent",
+                        True,
+                        planned_entity.index,
+                    ),
+                    *(
+                        earlier,
+                        attempt.intent_at,
+                        planned_entity.level,
+                        f"The parent of the {planned_entity.kind} does not exist.",
+                    ),
                 )
                 continue
-            if one.parent_id in unknown:
+            if planned_entity.parent_id in unknown:
                 unknown |= {temporary} - {None}
-                reason = f"The parent of the {one.kind} is undecided."
-                decisions[one.index] = ItemDecision(one.index, "undecided", reason)
+                reason = f"The parent of the {planned_entity.kind} is undecided."
+                decisions[planned_entity.index] = ItemDecision(planned_entity.index, "undecided", reason)
                 continue
-            placed = one if parent is None else evolve(one, parent_id=parent.id, is_parent_new=True)
+            placed = (
+                planned_entity if parent is None else evolve(planned_entity, parent_id=parent.id, is_parent_new=True)
+            )
             decision, entity, is_recorded = await self._decide_creation(step, placed, attempt, before)
-            decisions[one.index] = decision
+            decisions[planned_entity.index] = decision
             if entity is not None:
-                found[temporary or entity.id] = entity
-                unproven += [] if one.is_parent_new or is_recorded else [entity]
+                applied_entities[temporary or entity.id] = entity
+                unproven += [] if planned_entity.is_parent_new or is_recorded else [entity]
             elif temporary is not None:
                 (missing if any(read.is_absence for read in decision.evidence) else unknown).add(temporary)
-        for one in planned:
-            if one.index not in decisions:
-                decisions[one.index] = await self._decide_part(one, found, decisions, attempt, earlier)
-        whole = refuse_shared_entities([decisions[one.index] for one in planned])
-        is_partial = any(one.parent_id in found and decisions[one.index].verdict != "applied" for one in planned)
-        doubt = PARTIAL_DOUBT if is_partial else await self._find_doubt(found, unproven)
-        return whole if doubt is None else refuse_found_entities(whole, doubt)
+        for planned_entity in planned:
+            if planned_entity.index not in decisions:
+                decisions[planned_entity.index] = await self._decide_part(
+                    planned_entity, applied_entities, decisions, attempt, earlier
+                )
+        all_decisions = refuse_shared_entities([decisions[planned_entity.index] for planned_entity in planned])
+        is_partial = any(
+            planned_entity.parent_id in applied_entities and decisions[planned_entity.index].verdict != "applied"
+            for planned_entity in planned
+        )
+        doubt = PARTIAL_DOUBT if is_partial else await self._find_doubt(applied_entities, unproven)
+        return all_decisions if doubt is None else refuse_found_entities(all_decisions, doubt)
 
     async def _find_doubt(
-        self, found: Mapping[str, ParsedEntity], unproven: Sequence[ParsedEntity]
+        self, applied_entities: Mapping[str, ParsedEntity], unproven: Sequence[ParsedEntity]
     ) -> ItemDecision | None:
         """Return why the entities found for a request may be another write's; None if there is no such sign.
 
         The operation wrote nothing after the request, so an entity that it created has no other children.
         """
-        own = {(entity.kind, entity.id) for entity in found.values()}
+        own = {(entity.kind, entity.id) for entity in applied_entities.values()}
         for entity in unproven:
             read = f"what is below the {entity.kind} {entity.id}"
             try:
@@ -272,7 +299,7 @@ class Inspector:
             read = f"the list of every {planned.level.label}"
             return self._make_failed_decision(planned.index, read, failure), None, False
         claims = await self._read_claims(step, planned, attempt, before)
-        own = [one for one in candidates if not claims.has_claim(planned, one.entity)]
+        own = [candidate for candidate in candidates if not claims.has_claim(planned, candidate.entity)]
         judged = search.judge_candidates(planned, own)
         if claims.has_rival and judged.verdict == "applied":
             judged = evolve(judged, verdict="undecided", entity=None, reason=search.RIVAL_REASON)
@@ -293,7 +320,11 @@ class Inspector:
         receipt_id = self.progress.applied_items.get(step.key, {}).get(planned.index or 0)
         ids = [] if receipt_id is None else [receipt_id]
         if before is not None:
-            ids += [one.id for one in before.items if one.index == planned.index and one.id is not None]
+            ids += [
+                known_item.id
+                for known_item in before.items
+                if known_item.index == planned.index and known_item.id is not None
+            ]
             ids += [id_ for id_ in before.outputs.values() if isinstance(id_, str)] if planned.index is None else []
         maker, native_id = (attempt.operation_id, attempt.n), self.session.account.native_id
         return await self.service.store.read(read_claims, self.network, native_id, planned, maker, ids)
@@ -301,13 +332,13 @@ class Inspector:
     async def _decide_part(
         self,
         planned: PlannedEntity,
-        found: Mapping[str, ParsedEntity],
+        applied_entities: Mapping[str, ParsedEntity],
         decisions: Mapping[int | None, ItemDecision],
         attempt: StepAttempt,
         earlier: Sequence[Evidence],
     ) -> ItemDecision:
         """Decide an object that is no level by the entities of the same request, which is applied as a whole."""
-        if not found:
+        if not applied_entities:
             reads = [read for decision in decisions.values() for read in decision.evidence if read.is_absence]
             if not reads:
                 return ItemDecision(planned.index, "undecided", f"A new {planned.kind} cannot be recognised by itself.")
@@ -315,7 +346,7 @@ class Inspector:
             reason = f"The {planned.kind} is created together with entities that do not exist."
             return decide_absence(absence, earlier, attempt.intent_at, planned.level, reason)
         used = {decision.id for decision in decisions.values() if decision.id is not None}
-        for entity in found.values():
+        for entity in applied_entities.values():
             try:
                 whole = await self._run(self._fetch_whole(entity.kind, entity.id))
             except READ_FAILURES as failure:
@@ -353,8 +384,8 @@ class Inspector:
 
     def _make_failed_decision(self, index: int | None, read: str, failure: Exception) -> ItemDecision:
         known = isinstance(failure, ProviderError | InvalidInput)
-        found = f"the read failed: {failure}" if known else "the response could not be understood"
-        evidence = Evidence(read, self._now(), found, item=index)
+        observation = f"the read failed: {failure}" if known else "the response could not be understood"
+        evidence = Evidence(read, self._now(), observation, item=index)
         return ItemDecision(index, "undecided", f"A read failed, so nothing is decided: {read}.", None, (evidence,))
 
     # -- applied steps --------------------------------------------------------------------------------------------
@@ -362,7 +393,7 @@ class Inspector:
     async def _read_back(self, step: Step, state: str, ids: Mapping[int | None, str]) -> StepInspection:
         """Read the entities of an applied step and compare them with the plan."""
         rows: list[MemberComparison] = []
-        found: list[str] = []
+        observations: list[str] = []
         first = step.entity
         for planned in self._list_planned(step):
             entity_id = planned.entity_id or _to_listed_id(ids.get(planned.index))
@@ -373,17 +404,19 @@ class Inspector:
             try:
                 entity = await self._run(self._fetch_whole(planned.kind, entity_id))
             except ProviderNotFound:
-                found.append(f"{name} does not exist")
+                observations.append(f"{name} does not exist")
                 continue
             except READ_FAILURES:
-                found.append(f"{name} could not be read")
+                observations.append(f"{name} could not be read")
                 continue
             compared = self._compare(step, planned, entity)
             rows += compared
             count = sum(row.result == "different" for row in compared)
             differences = f"differs in {count} member{'s' * (count > 1)}" if count else "agrees with the plan"
-            found.append(f"{name} {differences}")
-        read = Evidence(f"what the step {step.key} wrote", self._now(), "; ".join(found)) if found else None
+            observations.append(f"{name} {differences}")
+        read = (
+            Evidence(f"what the step {step.key} wrote", self._now(), "; ".join(observations)) if observations else None
+        )
         return StepInspection(step, state, first, None, tuple(rows), read)
 
     def _compare(self, step: Step, planned: PlannedEntity, entity: ParsedEntity) -> list[MemberComparison]:

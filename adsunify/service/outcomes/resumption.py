@@ -60,12 +60,12 @@ async def plan_resumption(service: Service, actor: Actor, operation_id: str) -> 
     session = await NetworkSession.load(service, actor, chain.record.account_id)
     session.require_active()
     network = get_adapter(chain.record.network).network
-    found = []
+    found_entities = []
     for verdict in chain.progress.found:
         receipt = make_receipt(chain.plan, verdict)
         created = find_created_ids(network, chain.plan.steps[receipt.step_index], receipt)
-        found.append(FoundEntities(chain.record.id, receipt.step_index, verdict.step_key, created))
-    return Resumption(chain.record, _make_plan(chain), chain.end, tuple(found))
+        found_entities.append(FoundEntities(chain.record.id, receipt.step_index, verdict.step_key, created))
+    return Resumption(chain.record, _make_plan(chain), chain.end, tuple(found_entities))
 
 
 async def _read_resumable_chain(service: Service, actor: Actor, operation_id: str) -> Chain:

@@ -59,10 +59,12 @@ async def settle_step(
         raise OperationError(
             "The operation is being executed. Settle it when it has stopped.", code="operation_running"
         )
-    attempts = [one for one in chain.attempts if one.key == step]
+    attempts = [attempt for attempt in chain.attempts if attempt.key == step]
     last = attempts[-1] if attempts else None
     if last is None or (last.receipt is not None and last.receipt.state != "ambiguous"):
-        doubtful = [one.key for one in chain.attempts if one.receipt is None or one.receipt.state == "ambiguous"]
+        doubtful = [
+            attempt.key for attempt in chain.attempts if attempt.receipt is None or attempt.receipt.state == "ambiguous"
+        ]
         hint = f"Steps in doubt: {', '.join(doubtful)}." if doubtful else "No step of the operation is in doubt."
         raise invalid_input("step", "not_in_doubt", f"must be a step whose outcome is not known. {hint}")
     outputs: Outputs = {}
@@ -79,10 +81,12 @@ async def settle_step(
     )
     by = build_actor_record(actor.user_id, actor.credential, at)
     items = () if planned.items is None else tuple(ItemVerdict(0, "applied", str(id_)) for id_ in outputs.values())
-    given = StepVerdict(step, last.attempt, verdict, reason, outputs, items, settled_by=by)
-    receipt = make_receipt(chain.plan, given)
-    made = find_created_ids(get_adapter(record.network).network, planned, receipt)
-    await service.store.write(_store_settlement, actor, record, given, (receipt.step_index, made), service.store.clock)
+    settled = StepVerdict(step, last.attempt, verdict, reason, outputs, items, settled_by=by)
+    receipt = make_receipt(chain.plan, settled)
+    created_ids = find_created_ids(get_adapter(record.network).network, planned, receipt)
+    await service.store.write(
+        _store_settlement, actor, record, settled, (receipt.step_index, created_ids), service.store.clock
+    )
     return {
         "operationId": record.id,
         "step": step,
@@ -162,8 +166,8 @@ def _store_settlement(
     connection: Connection,
     actor: Actor,
     record: OperationRecord,
-    given: StepVerdict,
-    made: tuple[int, Sequence[CreatedId]],
+    settled: StepVerdict,
+    step_creations: tuple[int, Sequence[CreatedId]],
     clock: Clock,
 ) -> None:
     """Store a settlement. A chain that surely wrote nothing gives back what it took from windows.
@@ -179,10 +183,15 @@ def _store_settlement(
             "The operation was executed or resumed at the same time. Read it again.", code="operation_running"
         )
     native_account = connections.get_account(connection, actor, record.account_id).native_id
-    if find_created_by_other(connection, record.network, native_account, record.id, *made):
+    if find_created_by_other(connection, record.network, native_account, record.id, *step_creations):
         raise invalid_input("entityId", "not_found", "must be an entity that no other write has created.")
-    verdicts.save_verdicts(connection, record.id, [given], clock)
-    after = {"step": given.step_key, "attempt": given.attempt, "verdict": given.verdict, "outputs": given.outputs}
+    verdicts.save_verdicts(connection, record.id, [settled], clock)
+    after = {
+        "step": settled.step_key,
+        "attempt": settled.attempt,
+        "verdict": settled.verdict,
+        "outputs": settled.outputs,
+    }
     entry = LedgerEntry(
         record.workspace_id, actor, "settlement", record.id, record.account_id, record.network, after=after
     )

@@ -79,16 +79,16 @@ async def plan_undo(service: Service, actor: Actor, operation_id: str) -> tuple[
     decided = await _read_decided_attempts(service, record, attempts)
     session = await NetworkSession.load(service, actor, record.account_id)
     session.require_active()
-    written = _read_written(service, record, decided)
-    reversals = list_reversals(session.adapter.network, written.plan, written.applied, written.created)
-    own: set[tuple[str, str]] = {(one.kind, one.id) for one in written.created}
+    writes = _read_written(service, record, decided)
+    reversals = list_reversals(session.adapter.network, writes.plan, writes.applied, writes.created)
+    own: set[tuple[str, str]] = {(entity.kind, entity.id) for entity in writes.created}
     due, moved = await session.run_flow(flows.memoize_reads(_compare_entities(session, reversals, own)))
     if moved:
         raise ValuesMoved(join_sentences(*map(_describe_move, moved), MOVED_ADVICE), differences=moved)
     if not due:
         message = "Nothing of it is in effect any more, so there is nothing to undo."
         raise InvalidInput([Issue("", NOT_REVERSIBLE, message)], code=NOT_REVERSIBLE)
-    return record, await _plan_reversals(service, session, written.plan, due)
+    return record, await _plan_reversals(service, session, writes.plan, due)
 
 
 # -- what was written ---------------------------------------------------------------------------------------------
@@ -112,8 +112,8 @@ async def _read_decided_attempts(
     """
     if record.status == "running" and not record.is_stalled:
         raise OperationError("The operation is being executed. Call again when it has ended.", code="operation_running")
-    given = await service.store.read(verdicts.list_verdicts, record.id)
-    verdict_of = {(one.step_key, one.attempt): one for one in given}
+    step_verdicts = await service.store.read(verdicts.list_verdicts, record.id)
+    verdict_of = {(step_verdict.step_key, step_verdict.attempt): step_verdict for step_verdict in step_verdicts}
     decided: list[StepAttempt] = []
     for attempt in attempts:
         if attempt.receipt is not None and attempt.receipt.state != "ambiguous":
@@ -196,14 +196,16 @@ def _compare_entity(
         }
         money = {name for name in present if settings[name].unit == "money"}
         return [
-            _make_difference(reversal, name, written, present[name], account.currency if name in money else None)
-            for name, written in reversal.written.items()
-            if name not in unused and to_comparable(present[name]) != to_comparable(written)
+            _make_difference(reversal, name, written_value, present[name], account.currency if name in money else None)
+            for name, written_value in reversal.written.items()
+            if name not in unused and to_comparable(present[name]) != to_comparable(written_value)
         ]
     entity = yield from reads.fetch_entity(account, reversal.kind, reversal.entity_id)
     if reversal.action == "status":
-        written = reversal.written[STATUS_MEMBER]
-        return [] if entity.status == written else [_make_difference(reversal, STATUS_MEMBER, written, entity.status)]
+        written_status = reversal.written[STATUS_MEMBER]
+        if entity.status == written_status:
+            return []
+        return [_make_difference(reversal, STATUS_MEMBER, written_status, entity.status)]
     if entity.status in REMOVED_STATUSES:
         return None
     level = get_level(network, reversal.kind)
@@ -216,7 +218,7 @@ def _compare_entity(
 def _list_foreign_children(session: NetworkSession, reversal: Reversal, own: set[tuple[str, str]]) -> Flow[list[str]]:
     """Return the ids of the children that the operation did not create and that are not deleted."""
     levels = session.adapter.network.levels
-    child_kinds = [one.kind for one in levels if one.parent_kind == reversal.kind and one.kind in ENTITY_KINDS]
+    child_kinds = [level.kind for level in levels if level.parent_kind == reversal.kind and level.kind in ENTITY_KINDS]
     foreign: list[str] = []
     for kind in child_kinds:
         query = ListQuery(parent_id=reversal.entity_id)
@@ -234,9 +236,9 @@ def _list_foreign_children(session: NetworkSession, reversal: Reversal, own: set
 
 
 def _make_difference(
-    reversal: Reversal, member: str, planned: Json, found: Json, currency: str | None = None
+    reversal: Reversal, member: str, planned: Json, current: Json, currency: str | None = None
 ) -> StaleValue:
-    return StaleValue(reversal.kind, reversal.entity_id, member, planned, found, currency)
+    return StaleValue(reversal.kind, reversal.entity_id, member, planned, current, currency)
 
 
 def _describe_move(moved: StaleValue) -> str:
@@ -244,8 +246,10 @@ def _describe_move(moved: StaleValue) -> str:
         return f"The {moved.kind} {moved.entity_id} has children that the operation did not create."
     if moved.member == "entity":
         return f"The account does not have the {moved.kind} {moved.entity_id} any more."
-    written, found = (_format(value, moved.currency) for value in (moved.planned, moved.found))
-    return f"{moved.member} of the {moved.kind} {moved.entity_id} is {found} now; the operation wrote {written}."
+    written_value, current = (_format(value, moved.currency) for value in (moved.planned, moved.found))
+    return (
+        f"{moved.member} of the {moved.kind} {moved.entity_id} is {current} now; the operation wrote {written_value}."
+    )
 
 
 def _format(value: Json, currency: str | None) -> str:

@@ -172,7 +172,7 @@ async def _sync_level(
             facts = DaysRead(
                 some_days,
                 None if coverage.provisional_from is None else coverage.provisional_from.isoformat(),
-                [(one.start.isoformat(), one.end.isoformat()) for one in missing],
+                [(window.start.isoformat(), window.end.isoformat()) for window in missing],
                 coverage.notes,
             )
             versions += await store.write(kept_figures.keep_days, read, facts, store.clock)

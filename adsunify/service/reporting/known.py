@@ -84,7 +84,7 @@ def _make_metrics(row: FigureRow) -> EntityMetrics:
 def _make_day(row: FigureRow) -> DailyMetrics:
     """Return the figures of a day without the entity, which is the account."""
     members = _make_metrics(row)
-    return DailyMetrics(**{one.name: getattr(members, one.name) for one in fields(DailyMetrics)})
+    return DailyMetrics(**{metric.name: getattr(members, metric.name) for metric in fields(DailyMetrics)})
 
 
 def _make_coverage(session: NetworkSession, start: date, end: date, known: KnownDays) -> Coverage:

@@ -140,13 +140,13 @@ async def read_overview(
         except AdsunifyError as error:
             return AccountFigures(account, error=error)
 
-    found = await asyncio.gather(*map(read, accounts))
+    figures = await asyncio.gather(*map(read, accounts))
     return {
         "startDate": start_date.isoformat(),
         "endDate": end_date.isoformat(),
         "level": level or "account",
-        "accounts": [one.to_json() for one in found],
-        "totals": list(sum_currencies([one.to_totals() for one in found])),
+        "accounts": [account_figures.to_json() for account_figures in figures],
+        "totals": list(sum_currencies([account_figures.to_totals() for account_figures in figures])),
     }
 
 
@@ -159,7 +159,7 @@ async def _list_accounts(
         by_id = {account.id: account for account in accounts}
         if not by_id.keys() >= {*account_ids}:
             raise NotFound("An account of accountIds is not in this workspace, or not on this network.")
-        accounts = [by_id[one] for one in account_ids]
+        accounts = [by_id[account_id] for account_id in account_ids]
     else:
         accounts = [account for account in accounts if account.status != "disconnected"]
     if len(accounts) > MAX_OVERVIEW_ACCOUNTS:
@@ -191,13 +191,13 @@ def sum_currencies(accounts: Sequence[AccountTotals]) -> Iterator[dict[str, Json
     Networks count conversions in different ways. If the accounts are of several networks, conversions and their value
     are None.
     """
-    for currency in sorted({one.currency for one in accounts if one.currency is not None}):
-        of_currency = [one for one in accounts if one.currency == currency]
-        totals = [one.totals for one in of_currency if one.totals is not None]
+    for currency in sorted({account.currency for account in accounts if account.currency is not None}):
+        of_currency = [account for account in accounts if account.currency == currency]
+        totals = [account.totals for account in of_currency if account.totals is not None]
         if not totals:
             continue
         sums = sum_metrics(totals)
-        if len({one.network for one in of_currency if one.totals is not None}) > 1:
+        if len({account.network for account in of_currency if account.totals is not None}) > 1:
             sums = evolve(sums, conversions=None, conversion_value=None)
-        complete = all(one.is_complete for one in of_currency)
+        complete = all(account.is_complete for account in of_currency)
         yield {"currency": currency, "accounts": len(totals), "complete": complete, **sums.to_json()}

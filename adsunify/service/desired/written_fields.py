@@ -31,39 +31,41 @@ async def read_written_fields(session: NetworkSession) -> dict[Place, dict[str, 
     """
     store, account = session.service.store, session.account
     writes = await store.read(list_applied_writes, account.workspace_id, account.id)
-    written: dict[Place, dict[str, Json]] = {}
+    fields_by_place: dict[Place, dict[str, Json]] = {}
     for _, group in groupby(writes, key=lambda write: write.operation_id):
-        _add_writes(session, list(group), written)
-    return written
+        _add_writes(session, list(group), fields_by_place)
+    return fields_by_place
 
 
-def _add_writes(session: NetworkSession, writes: Sequence[AppliedWrite], written: dict[Place, dict[str, Json]]) -> None:
+def _add_writes(
+    session: NetworkSession, writes: Sequence[AppliedWrite], fields_by_place: dict[Place, dict[str, Json]]
+) -> None:
     """Add what the applied steps of one operation wrote."""
     plan = writes[0].plan
     if writes[0].is_outline:
         changed = {id_ for write in writes for id_ in _list_changed_ids(write)}
-        written.update({place: {} for place in written if place[1] in changed})
+        fields_by_place.update({place: {} for place in fields_by_place if place[1] in changed})
         return
     if plan.action == "create":
-        operation = {"plan": plan_view(plan), "receipt": {"steps": [_receipt_to_json(one) for one in writes]}}
+        operation = {"plan": plan_view(plan), "receipt": {"steps": [_receipt_to_json(write) for write in writes]}}
         for kind, entity_id, fields in read_sent_fields(account_to_json(session.account), operation):
             if entity_id is not None:
-                written.setdefault((kind, entity_id), {}).update(fields)
+                fields_by_place.setdefault((kind, entity_id), {}).update(fields)
     for write in writes:
         step = plan.steps[write.receipt.step_index]
         statuses = read_receipt_statuses(session.adapter.network, step, write.receipt)
         if plan.action == "edit" and step.changes:
             place = find_edited_entity(plan, [AppliedStep(step, statuses)])
             if place is not None:
-                written.setdefault(place, {}).update({change.field: change.after for change in step.changes})
+                fields_by_place.setdefault(place, {}).update({change.field: change.after for change in step.changes})
         if plan.action == "update":
             for kind in ENTITY_KINDS:
                 if kind == step.kind and step.entity is not None:
-                    written[kind, step.entity.rpartition("/")[2]] = {}
+                    fields_by_place[kind, step.entity.rpartition("/")[2]] = {}
         if plan.action in STATUS_ACTIONS:
             observed = {(status.kind, status.id): status.status for status in statuses}
             for place, status in (observed or _find_named_statuses(plan, step)).items():
-                written.setdefault(place, {})[STATUS_FIELD] = status
+                fields_by_place.setdefault(place, {})[STATUS_FIELD] = status
 
 
 def _list_changed_ids(write: AppliedWrite) -> Iterator[str]:
