@@ -33,47 +33,51 @@ def main() -> None:
     parser.add_argument("--stored", type=int, default=1_000_000, help="section 8: how many operations are many")
     parser.add_argument("--engine", help="section 8: only this one, sqlite or postgresql")
     parser.add_argument("--json", action="store_true", help="one JSON line for each goal")
-    asked = parser.parse_args()
-    sections = [int(one) for one in asked.section.split(",")]
+    options = parser.parse_args()
+    sections = [int(number) for number in options.section.split(",")]
     if unknown := set(sections) - set(SECTIONS):
         parser.error(f"there is no section {min(unknown)}; there are {', '.join(map(str, SECTIONS))}")
-    more = {8: {"stored": asked.stored, "engine": asked.engine}}
+    section_options = {8: {"stored": options.stored, "engine": options.engine}}
     missed = [
-        result for section in sections for result in _shown(section, asked.rounds, asked.json, more.get(section, {}))
+        result
+        for section in sections
+        for result in _print_results(section, options.rounds, options.json, section_options.get(section, {}))
     ]
     for result in missed:
         if result.profile is not None:
-            print(f"\nmissed: {result.name} ({result.limit}); where the time goes:", file=_prose(asked.json))
-            print(result.profile, file=_prose(asked.json), flush=True)
+            print(
+                f"\nmissed: {result.name} ({result.limit}); where the time goes:", file=_get_text_stream(options.json)
+            )
+            print(result.profile, file=_get_text_stream(options.json), flush=True)
 
 
-def _prose(as_json: bool) -> TextIO:
+def _get_text_stream(as_json: bool) -> TextIO:
     """Where people read: with ``--json`` beside the lines for programs."""
     return sys.stderr if as_json else sys.stdout
 
 
-def _shown(section: int, rounds: int, as_json: bool, more: Mapping[str, Any]) -> Iterator[Result]:
+def _print_results(section: int, rounds: int, as_json: bool, section_options: Mapping[str, Any]) -> Iterator[Result]:
     """Print the section's results; those that missed their goal."""
     module, title = SECTIONS[section]
-    print(f"\n{section}. {title}", file=_prose(as_json), flush=True)
+    print(f"\n{section}. {title}", file=_get_text_stream(as_json), flush=True)
     if not as_json:
         _print_row(HEADINGS)
-    for result in importlib.import_module(f"tests.performance.{module}").results(rounds, **more):
+    for result in importlib.import_module(f"tests.performance.{module}").results(rounds, **section_options):
         if as_json:
             print(json.dumps(result.to_json()), flush=True)
         else:
-            _print_row(_cells(result))
-        if result.met is False:
+            _print_row(_make_cells(result))
+        if result.is_met is False:
             yield result
 
 
-def _cells(result: Result) -> Sequence[str]:
+def _make_cells(result: Result) -> Sequence[str]:
     goal = "-" if result.limit is None else str(result.limit)
     if result.missing is not None:
         return (result.name, "-", "-", result.missing, goal, "not measured")
     assert result.spread is not None
     low, high = result.spread
-    met = {True: "met", False: "MISSED", None: "-"}[result.met]
+    met = {True: "met", False: "MISSED", None: "-"}[result.is_met]
     return (result.name, f"{result.best_ratio:.2f}", f"{result.paired_median:.2f}", f"{low:.2f}-{high:.2f}", goal, met)
 
 

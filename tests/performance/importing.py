@@ -17,7 +17,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from .measuring import Limit, Result, at_most, in_turns, judged, not_installed, peer, unmeasured
+from .measuring import Limit, Result, at_most, describe_missing, import_peer, judge_costs, make_unmeasured, take_turns
 
 SECTION = 7
 MEGABYTE = 1024 * 1024
@@ -62,30 +62,30 @@ AIMS = (
 ADAPTER = "from adsunify.networks.registry import get_adapter; get_adapter({network!r})"
 
 
-def environment() -> dict[str, str]:
+def make_environment() -> dict[str, str]:
     """Every module is compiled in the round that does not count and read from its bytecode in the others."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"PYTHONPYCACHEPREFIX": _BYTECODE.name}
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return variables | {"PYTHONPYCACHEPREFIX": _BYTECODE.name}
 
 
 _BYTECODE = tempfile.TemporaryDirectory(prefix="adsunify-")
 
 
-def imported(statement: str) -> tuple[float, float]:
+def measure_import(statement: str) -> tuple[float, float]:
     """Seconds and resident bytes of a statement in a fresh process."""
     command = [sys.executable, "-c", TIMED.format(statement=statement)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=make_environment())
     seconds, pages = done.stdout.split()
     return float(seconds), float(int(pages) * os.sysconf("SC_PAGE_SIZE"))
 
 
-def explained(statement: str) -> Callable[[], str]:
+def make_explanation(statement: str) -> Callable[[], str]:
     """Which modules take the time, by their own time."""
 
     def explain() -> str:
         command = [sys.executable, "-X", "importtime", "-c", statement]
         lines = subprocess.run(
-            command, capture_output=True, text=True, check=True, env=environment()
+            command, capture_output=True, text=True, check=True, env=make_environment()
         ).stderr.splitlines()
         rows = [line.removeprefix("import time:") for line in lines if line.startswith("import time:")][1:]
         rows.sort(key=lambda row: -int(row.split("|")[0]))
@@ -95,93 +95,99 @@ def explained(statement: str) -> Callable[[], str]:
 
 
 def results(rounds: int) -> Iterator[Result]:
-    yield from _imports(rounds)
-    yield from _adapters(rounds)
-    yield from _server(rounds)
+    yield from _measure_imports(rounds)
+    yield from _measure_adapters(rounds)
+    yield from _measure_server(rounds)
 
 
-def _imports(rounds: int) -> Iterator[Result]:
-    statements = dict.fromkeys(one for aim in AIMS for one in (aim.subject, aim.peer))
-    missing = {one: peer(one.split()[1]) is None for one in statements if one in (STRIPE, STANDARD)}
+def _measure_imports(rounds: int) -> Iterator[Result]:
+    statements = dict.fromkeys(statement for aim in AIMS for statement in (aim.subject, aim.peer))
+    missing = {
+        statement: import_peer(statement.split()[1]) is None
+        for statement in statements
+        if statement in (STRIPE, STANDARD)
+    }
     resident: dict[str, list[float]] = {}
 
-    def measured(statement: str) -> Callable[[], float]:
+    def make_measurement(statement: str) -> Callable[[], float]:
         def measure() -> float:
-            seconds, size = imported(statement)
+            seconds, size = measure_import(statement)
             resident.setdefault(statement, []).append(size)
             return seconds
 
         return measure
 
-    samples = in_turns(rounds, {one: measured(one) for one in statements if not missing.get(one)})
+    samples = take_turns(
+        rounds, {statement: make_measurement(statement) for statement in statements if not missing.get(statement)}
+    )
     for aim in AIMS:
         if missing.get(aim.peer):
-            yield unmeasured(aim.name, aim.subject, aim.peer, aim.limit, not_installed(aim.peer.split()[1]))
+            yield make_unmeasured(aim.name, aim.subject, aim.peer, aim.limit, describe_missing(aim.peer.split()[1]))
             continue
-        explain = explained(aim.subject)
-        yield judged(aim.name, aim.subject, aim.peer, samples[aim.subject], samples[aim.peer], aim.limit, explain)
+        explain = make_explanation(aim.subject)
+        yield judge_costs(aim.name, aim.subject, aim.peer, samples[aim.subject], samples[aim.peer], aim.limit, explain)
     if not missing.get(STRIPE):
-        yield judged(
+        yield judge_costs(
             "memory after import adsunify", OURS, STRIPE, resident[OURS][-rounds:], resident[STRIPE][-rounds:], None
         )
 
 
-def _adapters(rounds: int) -> Iterator[Result]:
+def _measure_adapters(rounds: int) -> Iterator[Result]:
     from adsunify.networks.registry import ADAPTER_PACKAGES as codes
 
     others = dict(zip(codes, [*codes][1:] + [*codes][:1], strict=True))
-    samples = in_turns(rounds, {code: partial(_adapter, code, others[code]) for code in codes})
+    samples = take_turns(rounds, {code: partial(_measure_adapter, code, others[code]) for code in codes})
     for code in codes:
-        yield judged(
+        yield judge_costs(
             f"one adapter on top, {code}",
             "adapter()",
             f"{ADAPTER_SECONDS * 1000:.0f} ms",
             samples[code],
             [ADAPTER_SECONDS] * rounds,
             at_most(1.0),
-            explained(ADAPTER.format(network=code)),
+            make_explanation(ADAPTER.format(network=code)),
         )
 
 
-def _adapter(code: str, other: str) -> float:
+def _measure_adapter(code: str, other: str) -> float:
     """Seconds for an adapter, when what all of them need is there: another adapter has loaded it."""
-    return imported(f"{ADAPTER.format(network=other)}\nbefore = time.perf_counter()\nget_adapter({code!r})")[0]
+    return measure_import(f"{ADAPTER.format(network=other)}\nbefore = time.perf_counter()\nget_adapter({code!r})")[0]
 
 
 # -- the server ---------------------------------------------------------------------------------------------------
 
 
-def _server(rounds: int) -> Iterator[Result]:
+def _measure_server(rounds: int) -> Iterator[Result]:
     resident: list[float] = []
 
-    def started() -> float:
+    def measure_start() -> float:
         with tempfile.TemporaryDirectory(prefix="adsunify-") as folder:
             database = f"sqlite:///{Path(folder) / 'start.db'}"
-            seconds, _ = first_answer(database)
-            _, size = first_answer(database)  # what made the database is not there any more
+            seconds, _ = measure_first_answer(database)
+            _, size = measure_first_answer(database)  # what made the database is not there any more
         resident.append(size)
         return seconds
 
-    starts = in_turns(rounds, {"start": started})["start"]
+    starts = take_turns(rounds, {"start": measure_start})["start"]
     name, limit = "server: start on a new database to first answer", f"{START_SECONDS:g} s"
-    yield judged(name, "adsunify serve", limit, starts, [START_SECONDS] * rounds, at_most(1.0))
+    yield judge_costs(name, "adsunify serve", limit, starts, [START_SECONDS] * rounds, at_most(1.0))
     name, limit = "server: resident while idle", f"{IDLE_BYTES // MEGABYTE} MiB"
-    explain = explained("import adsunify.cli.serve, adsunify_server.app")
-    yield judged(name, "adsunify serve", limit, resident[-rounds:], [IDLE_BYTES] * rounds, at_most(1.0), explain)
+    explain = make_explanation("import adsunify.cli.serve, adsunify_server.app")
+    yield judge_costs(name, "adsunify serve", limit, resident[-rounds:], [IDLE_BYTES] * rounds, at_most(1.0), explain)
 
 
-def first_answer(database: str) -> tuple[float, float]:
+def measure_first_answer(database: str) -> tuple[float, float]:
     """Seconds from the start of the process until a request is answered; resident bytes then."""
     command = [sys.executable, "-m", "adsunify", "serve", "--port", "0", "--json", "--database", database]
     began = time.perf_counter()
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment()
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=make_environment()
     ) as child:
         try:
             assert child.stdout is not None
             ready = json.loads(child.stdout.readline())
-            _asked(ready["baseUrl"])
-            return time.perf_counter() - began, _resident(child.pid)
+            _check_health(ready["baseUrl"])
+            return time.perf_counter() - began, _read_resident(child.pid)
         finally:
             child.terminate()
             try:
@@ -190,13 +196,13 @@ def first_answer(database: str) -> tuple[float, float]:
                 child.kill()
 
 
-def _asked(base_url: str) -> None:
+def _check_health(base_url: str) -> None:
     from urllib.request import ProxyHandler, build_opener
 
     with build_opener(ProxyHandler({})).open(f"{base_url}/healthz", timeout=5) as answer:
         answer.read()
 
 
-def _resident(pid: int) -> float:
+def _read_resident(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return float(pages * os.sysconf("SC_PAGE_SIZE"))

@@ -88,8 +88,8 @@ class PostgresqlRows:
 @asynccontextmanager
 async def application(url: str, account_id: str, brief: dict[str, Any]) -> AsyncIterator[web.Application]:
     """``GET /operations/{id}``, ``POST /validate-campaign`` and ``POST /create`` for one token and one account."""
-    opened = _open_postgresql(url) if url.startswith("postgresql") else _open_sqlite()
-    async with opened as rows:
+    opening = _open_postgresql(url) if url.startswith("postgresql") else _open_sqlite()
+    async with opening as rows:
         await rows.write(
             (
                 (ADD_KEY, (_hash(TOKEN),)),

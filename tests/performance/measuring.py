@@ -68,7 +68,7 @@ class Result:
     profile: str | None = None
 
     @property
-    def met(self) -> bool | None:
+    def is_met(self) -> bool | None:
         """Whether both ratios meet the goal; None where there is no goal, or nothing was measured."""
         if self.limit is None or self.best_ratio is None or self.paired_median is None:
             return None
@@ -79,22 +79,22 @@ class Result:
             "name": self.name,
             "subject": self.subject,
             "peer": self.peer,
-            "best_ratio": _rounded(self.best_ratio),
-            "paired_median": _rounded(self.paired_median),
-            "spread": None if self.spread is None else [_rounded(one) for one in self.spread],
+            "best_ratio": _round_ratio(self.best_ratio),
+            "paired_median": _round_ratio(self.paired_median),
+            "spread": None if self.spread is None else [_round_ratio(ratio) for ratio in self.spread],
             "goal": None if self.limit is None else str(self.limit),
-            "met": self.met,
+            "met": self.is_met,
         }
         if self.missing is not None:
             value["missing"] = self.missing
         return value
 
 
-def _rounded(ratio: float | None) -> float | None:
+def _round_ratio(ratio: float | None) -> float | None:
     return None if ratio is None else round(ratio, 3)
 
 
-def judged(
+def judge_costs(
     name: str,
     subject: str,
     peer: str,
@@ -108,13 +108,16 @@ def judged(
     ``explain`` is asked for a profile at once where the goal is missed.
     """
     sense = limit or at_most(1.0)
-    paired = [sense.ratio_of(one, other) for one, other in zip(subject_costs, peer_costs, strict=True)]
+    paired = [
+        sense.ratio_of(subject_cost, peer_cost)
+        for subject_cost, peer_cost in zip(subject_costs, peer_costs, strict=True)
+    ]
     best = sense.ratio_of(min(subject_costs), min(peer_costs))
     result = Result(name, subject, peer, limit, best, statistics.median(paired), (min(paired), max(paired)))
-    return evolve(result, profile=explain()) if explain is not None and result.met is False else result
+    return evolve(result, profile=explain()) if explain is not None and result.is_met is False else result
 
 
-def unmeasured(name: str, subject: str, peer: str, limit: Limit | None, why: str) -> Result:
+def make_unmeasured(name: str, subject: str, peer: str, limit: Limit | None, why: str) -> Result:
     """A goal whose peer is not here."""
     return Result(name, subject, peer, limit, missing=why)
 
@@ -122,7 +125,7 @@ def unmeasured(name: str, subject: str, peer: str, limit: Limit | None, why: str
 # -- taking turns -------------------------------------------------------------------------------------------------
 
 
-def in_turns(rounds: int, measured: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
+def take_turns(rounds: int, measured: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
     """Samples of each, taken in turns; the order turns round every time, and the first round is dropped."""
     samples: dict[str, list[float]] = {name: [] for name in measured}
     for number in range(WARM_UP + rounds):
@@ -134,20 +137,20 @@ def in_turns(rounds: int, measured: Mapping[str, Callable[[], float]]) -> dict[s
     return samples
 
 
-def looped(work: Callable[[], object], seconds: float = 0.05) -> Callable[[], float]:
+def make_loop(work: Callable[[], object], seconds: float = 0.05) -> Callable[[], float]:
     """A measurement of seconds of this process per call: as many calls as fill ``seconds``, without the collector.
 
     The time of the process, not of the clock: what else runs on the machine is not counted.
     """
     calls = 1
-    while (spent := _timed(work, calls)) < seconds / 4:
+    while (spent := _time_calls(work, calls)) < seconds / 4:
         calls *= 2
     calls = max(1, int(calls * seconds / spent))
-    return lambda: _timed(work, calls) / calls
+    return lambda: _time_calls(work, calls) / calls
 
 
-def _timed(work: Callable[[], object], calls: int) -> float:
-    with _uncollected():
+def _time_calls(work: Callable[[], object], calls: int) -> float:
+    with _pause_collector():
         before = time.process_time()
         for _ in range(calls):
             work()
@@ -155,7 +158,7 @@ def _timed(work: Callable[[], object], calls: int) -> float:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     gc.collect()
     gc.disable()
     try:
@@ -167,7 +170,7 @@ def _uncollected() -> Iterator[None]:
 # -- profiles and peers -------------------------------------------------------------------------------------------
 
 
-def profiled(work: Callable[[], object], calls: int = 1) -> str:
+def profile_work(work: Callable[[], object], calls: int = 1) -> str:
     """The first lines of a profile of so many calls, by own time: this thread, and those that are started meanwhile."""
     here, there = cProfile.Profile(), cProfile.Profile()
     threading.setprofile(lambda *_: there.enable())  # called once in a thread that starts; then ``there`` has its place
@@ -180,15 +183,15 @@ def profiled(work: Callable[[], object], calls: int = 1) -> str:
     there.create_stats()
     if there.stats:
         stats.add(there)
-    return _lines(stats)
+    return _format_stats(stats)
 
 
-def profile_text(profile: cProfile.Profile) -> str:
+def format_profile(profile: cProfile.Profile) -> str:
     """The first lines of a profile, by own time."""
-    return _lines(pstats.Stats(profile))
+    return _format_stats(pstats.Stats(profile))
 
 
-def _lines(stats: pstats.Stats) -> str:
+def _format_stats(stats: pstats.Stats) -> str:
     out = io.StringIO()
     stats.stream = out  # type: ignore[attr-defined] # where it prints to
     stats.strip_dirs().sort_stats("tottime").print_stats(PROFILE_LINES)
@@ -196,7 +199,7 @@ def _lines(stats: pstats.Stats) -> str:
     return "\n".join(line for line in lines if not line.startswith(("   Ordered", "   List")))
 
 
-def peer(name: str) -> ModuleType | None:
+def import_peer(name: str) -> ModuleType | None:
     """A peer's module, None where it is not installed."""
     try:
         return importlib.import_module(name)
@@ -204,5 +207,5 @@ def peer(name: str) -> ModuleType | None:
         return None
 
 
-def not_installed(name: str) -> str:
+def describe_missing(name: str) -> str:
     return f"{name} is not installed (it belongs to the dependency group bench)"

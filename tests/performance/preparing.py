@@ -25,7 +25,7 @@ from adsunify.values.money import MICROS, to_units
 from tests.networks.samples import find_case_folder, list_example_briefs
 
 from . import floor
-from .measuring import Result, at_most, in_turns, judged, looped, profiled
+from .measuring import Result, at_most, judge_costs, make_loop, profile_work, take_turns
 
 SECTION = 1
 PLAN_LIMIT = 3.0
@@ -56,24 +56,24 @@ LARGEST: Mapping[str, Any] = {
 """Every list as long as it may be."""
 
 
-def briefs() -> dict[str, dict[str, Any]]:
+def load_briefs() -> dict[str, dict[str, Any]]:
     """One brief for each network: of its examples, the one whose plan is the longest."""
-    found: dict[str, dict[str, Any]] = {}
+    chosen: dict[str, dict[str, Any]] = {}
     longest: dict[str, int] = {}
     for network in sorted(ADAPTER_PACKAGES):
         for path in list_example_briefs(network):
-            written = json.loads(path.read_text())
+            brief = json.loads(path.read_text())
             try:
-                length = len(plan(read_brief(written), account(network), now=NOW).canonical_bytes)
+                length = len(plan(read_brief(brief), make_account(network), now=NOW).canonical_bytes)
             except (LookupNeeded, InvalidInput):  # it needs answers, or more of the account: the cases have them
                 continue
             if length > longest.get(network, 0):
-                found[network], longest[network] = written, length
-    return found
+                chosen[network], longest[network] = brief, length
+    return chosen
 
 
 @frozen
-class Planned:
+class PlannedBrief:
     """A brief with the account it is for and the answers that its plan reads."""
 
     brief: Mapping[str, Any]
@@ -82,132 +82,146 @@ class Planned:
     now: datetime
 
 
-def planned() -> dict[str, Planned]:
+def load_planned_briefs() -> dict[str, PlannedBrief]:
     """Of the exemplary cases of each network the one whose plan is the longest."""
-    found: dict[str, Planned] = {}
+    chosen: dict[str, PlannedBrief] = {}
     longest: dict[str, int] = {}
     for network in sorted(ADAPTER_PACKAGES):
         for path in sorted((find_case_folder(network) / "exemplary").glob("*.json")):
             case = json.loads(path.read_text())
             if case["kind"] != "create":
                 continue
-            said = case["account"]
+            case_account = case["account"]
             owner = Account(
-                network, said["nativeId"], said.get("currency"), said.get("timezone"), said.get("extras", {})
+                network,
+                case_account["nativeId"],
+                case_account.get("currency"),
+                case_account.get("timezone"),
+                case_account.get("extras", {}),
             )
             now = datetime.fromisoformat(case["input"].get("now", "2026-01-01T00:00:00Z"))
-            one = Planned(case["input"]["brief"], owner, _sent(network, case.get("exchange", ())), now)
+            planned_brief = PlannedBrief(
+                case["input"]["brief"], owner, _encode_addresses(network, case.get("exchange", ())), now
+            )
             try:
-                length = len(plan(read_brief(one.brief), owner, lookups=one.lookups, now=now).canonical_bytes)
+                length = len(
+                    plan(read_brief(planned_brief.brief), owner, lookups=planned_brief.lookups, now=now).canonical_bytes
+                )
             except (LookupNeeded, InvalidInput):  # a case of what is refused
                 continue
             if length > longest.get(network, 0):
-                found[network], longest[network] = one, length
-    return found
+                chosen[network], longest[network] = planned_brief, length
+    return chosen
 
 
-def _sent(network: str, exchange: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def _encode_addresses(network: str, exchange: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """The exchange with its addresses as they are sent: the cases of TikTok show the JSON in them."""
     if network != "tiktok":
         return exchange
-    found = []
-    for one in exchange:
-        url = urlsplit(one["request"]["url"])
+    sent = []
+    for call in exchange:
+        url = urlsplit(call["request"]["url"])
         query = urlencode(parse_qsl(url.query, keep_blank_values=True), quote_via=quote)
-        found.append({**one, "request": {**one["request"], "url": url._replace(query=query).geturl()}})
-    return found
+        sent.append({**call, "request": {**call["request"], "url": url._replace(query=query).geturl()}})
+    return sent
 
 
-def account(network: str) -> Account:
+def make_account(network: str) -> Account:
     """An account that every adapter can plan for."""
     return Account(network, get_adapter(network).network.example_account_id, "USD", "America/New_York")
 
 
-def prepare(one: Planned) -> Callable[[], tuple[str, str]]:
+def prepare_call(planned_brief: PlannedBrief) -> Callable[[], tuple[str, str]]:
     """What the create call does before it stores: body to arguments and digest, checks, plan, its bytes and digest."""
-    body = json.dumps({"accountId": ACCOUNT_ID, "campaign": one.brief}).encode()
-    asked = ApiRequest({}, {}, body, "key")
+    body = json.dumps({"accountId": ACCOUNT_ID, "campaign": planned_brief.brief}).encode()
+    request = ApiRequest({}, {}, body, "key")
 
     def work() -> tuple[str, str]:
-        arguments, _ = parse_request(CREATE, asked)
+        arguments, _ = parse_request(CREATE, request)
         campaign: CampaignBrief = arguments["campaign"]
-        made = replay_flow(plan_create(one.account, campaign, one.now), one.lookups)
-        draft = OperationDraft(ACCOUNT_ID, made)
+        created_plan = replay_flow(
+            plan_create(planned_brief.account, campaign, planned_brief.now), planned_brief.lookups
+        )
+        draft = OperationDraft(ACCOUNT_ID, created_plan)
         return draft.plan_text, draft.plan.digest
 
     return work
 
 
 def results(rounds: int) -> Iterator[Result]:
-    yield from _read(rounds)
-    yield from _prepared(rounds)
-    yield _money(rounds)
+    yield from _measure_reading(rounds)
+    yield from _measure_preparation(rounds)
+    yield _measure_money(rounds)
 
 
-def _read(rounds: int) -> Iterator[Result]:
-    small = next(iter(briefs().values()))
+def _measure_reading(rounds: int) -> Iterator[Result]:
+    small = next(iter(load_briefs().values()))
     for size, brief in (("small", small), ("largest", LARGEST)):
         data = json.dumps(brief).encode()
         reading = partial(read_brief, data)
-        samples = in_turns(rounds, {"ours": looped(reading), "core": looped(partial(floor.validate_json, data))})
-        yield judged(
+        samples = take_turns(
+            rounds, {"ours": make_loop(reading), "core": make_loop(partial(floor.validate_json, data))}
+        )
+        yield judge_costs(
             f"brief from bytes, {size} ({len(data)} B)",
             "read_brief",
             "pydantic-core validate_json without our rules",
             samples["ours"],
             samples["core"],
             at_most(1.3),
-            partial(profiled, reading, 3000),
+            partial(profile_work, reading, 3000),
         )
 
 
-def _prepared(rounds: int) -> Iterator[Result]:
-    chosen = planned()
-    works = {network: prepare(one) for network, one in chosen.items()}
+def _measure_preparation(rounds: int) -> Iterator[Result]:
+    chosen = load_planned_briefs()
+    works = {network: prepare_call(planned_brief) for network, planned_brief in chosen.items()}
     measured: dict[str, Callable[[], float]] = {}
-    for network, one in chosen.items():
-        brief = dict(one.brief)
+    for network, planned_brief in chosen.items():
+        brief = dict(planned_brief.brief)
         data = json.dumps(brief).encode()
-        measured[network] = looped(works[network])
-        measured[f"floor {network}"] = looped(partial(floor.prepared, data, brief))
-    samples = in_turns(rounds, measured)
+        measured[network] = make_loop(works[network])
+        measured[f"floor {network}"] = make_loop(partial(floor.prepare, data, brief))
+    samples = take_turns(rounds, measured)
     for network in chosen:
-        yield judged(
+        yield judge_costs(
             f"validate + check + plan + digest, {network}",
             "all that create does before it stores",
             "the floor: core validation, canonical JSON + SHA-256, five steps as dicts + canonical JSON + SHA-256",
             samples[network],
             samples[f"floor {network}"],
             at_most(PLAN_LIMITS.get(network, PLAN_LIMIT)),
-            partial(profiled, works[network], 2000),
+            partial(profile_work, works[network], 2000),
         )
     fastest, *_, slowest = sorted(chosen, key=lambda network: min(samples[network]))
-    beside = in_turns(rounds, {one: looped(works[one]) for one in (slowest, fastest)})  # again, in the same moments
-    yield judged(
+    beside = take_turns(
+        rounds, {code: make_loop(works[code]) for code in (slowest, fastest)}
+    )  # again, in the same moments
+    yield judge_costs(
         f"slowest network ({slowest}) against the fastest ({fastest})",
         "all that create does before it stores",
         "the same for the fastest network",
         beside[slowest],
         beside[fastest],
         at_most(2.0),
-        partial(profiled, works[slowest], 2000),
+        partial(profile_work, works[slowest], 2000),
     )
 
 
-def _money(rounds: int) -> Result:
-    samples = in_turns(
+def _measure_money(rounds: int) -> Result:
+    samples = take_turns(
         rounds,
         {
-            "ours": looped(lambda: to_units("1234.56", MICROS, "budget.amount")),
-            "floor": looped(lambda: floor.micros("1234.56")),
+            "ours": make_loop(lambda: to_units("1234.56", MICROS, "budget.amount")),
+            "floor": make_loop(lambda: floor.micros("1234.56")),
         },
     )
-    return judged(
+    return judge_costs(
         "money: decimal string to integer micros",
         "money.units",
         "str.partition and int, unchecked",
         samples["ours"],
         samples["floor"],
         at_most(1.5),
-        lambda: profiled(lambda: to_units("1234.56", MICROS, "budget.amount"), 50_000),
+        lambda: profile_work(lambda: to_units("1234.56", MICROS, "budget.amount"), 50_000),
     )

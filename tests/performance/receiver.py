@@ -29,7 +29,7 @@ class Received:
         self.count += 1
         return web.Response(status=204)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         print(json.dumps({"count": self.count, "at": self.at}), flush=True)
         self.count = 0
 
@@ -49,12 +49,12 @@ async def _serve() -> None:
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
     await web.SockSite(runner, listening).start()
 
-    def told() -> None:
+    def read_input() -> None:
         for _ in sys.stdin:
-            loop.call_soon_threadsafe(received.tell)
+            loop.call_soon_threadsafe(received.report)
         loop.call_soon_threadsafe(ended.set)
 
-    threading.Thread(target=told, daemon=True).start()
+    threading.Thread(target=read_input, daemon=True).start()
     print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)
     await ended.wait()
     await runner.cleanup()

@@ -15,7 +15,7 @@ from adsunify.adapter.insights import DatedValues, sum_by_day
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 
 from .loops import DAYS, FIRST, ZONE, load_loop, rows
-from .measuring import Result, at_least, at_most, in_turns, judged, looped, profiled
+from .measuring import Result, at_least, at_most, judge_costs, make_loop, profile_work, take_turns
 from .processes import process
 
 SECTION = 6
@@ -37,12 +37,12 @@ MAPPINGS: dict[str, Callable[[Iterable[Any]], DatedValues]] = {code: partial(_ma
 
 def results(rounds: int) -> Iterator[Result]:
     for network, mapping in MAPPINGS.items():
-        yield _mapped(rounds, network, mapping)
+        yield _measure_mapping(rounds, network, mapping)
     for network in MAPPINGS:
-        yield _streamed(network)
+        yield _measure_streaming(network)
 
 
-def _mapped(rounds: int, network: str, mapping: Callable[[Iterable[Any]], DatedValues]) -> Result:
+def _measure_mapping(rounds: int, network: str, mapping: Callable[[Iterable[Any]], DatedValues]) -> Result:
     native, loop = list(rows(network, ROWS_TIMED)), load_loop(network).parse_days
     if sum_by_day(mapping(native)) != sum_by_day(loop(native)):
         raise RuntimeError(f"the loop for {network} does not say what the adapter says")
@@ -53,23 +53,23 @@ def _mapped(rounds: int, network: str, mapping: Callable[[Iterable[Any]], DatedV
     def by_hand() -> None:
         deque(loop(native), maxlen=0)
 
-    samples = in_turns(rounds, {"ours": looped(ours), "loop": looped(by_hand)})
-    return judged(
+    samples = take_turns(rounds, {"ours": make_loop(ours), "loop": make_loop(by_hand)})
+    return judge_costs(
         f"insights mapping, {network}",
         "the adapter's mapping, from its tables",
         "a loop written for the network alone",
         samples["ours"],
         samples["loop"],
         at_least(0.85),
-        partial(profiled, ours, 20),
+        partial(profile_work, ours, 20),
     )
 
 
-def _streamed(network: str) -> Result:
+def _measure_streaming(network: str) -> Result:
     """In a process of its own: what its memory grew by at most."""
     with process("reporting", network, core=None) as running:
         grown = running.ready["grown"]
-    return judged(
+    return judge_costs(
         f"{ROWS_STREAMED:,} report rows streamed, memory, {network}",
         "the most that was held above the base, while rows became the rows of days",
         f"{BEARABLE // 1024} MiB",
@@ -84,9 +84,9 @@ def stream(network: str, count: int) -> int:
     sum_by_day(MAPPINGS[network](rows(network, 2 * DAYS)))
     Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from now on
     before = _memory("VmRSS")
-    found = sum_by_day(MAPPINGS[network](rows(network, count)))
-    if len(found) < DAYS:
-        raise RuntimeError(f"{len(found)} days of {DAYS}")
+    figures_by_day = sum_by_day(MAPPINGS[network](rows(network, count)))
+    if len(figures_by_day) < DAYS:
+        raise RuntimeError(f"{len(figures_by_day)} days of {DAYS}")
     return _memory("VmHWM") - before
 
 

