@@ -18,7 +18,7 @@ GRAVE = ("serious", "critical")
 RUN = """
 const describe = node => node.html.slice(0, 160) + " " + (node.failureSummary || "");
 return axe.run(document, {resultTypes: ["violations"], ...arguments[0]}).then(
-  found => found.violations.map(one => [one.impact, one.id, one.nodes.slice(0, 3).map(describe)]));
+  report => report.violations.map(({impact, id, nodes}) => [impact, id, nodes.slice(0, 3).map(describe)]));
 """
 
 
@@ -28,11 +28,11 @@ class Axe:
 
     source: str
 
-    async def find_grave(self, one: Chromium, *rules: str) -> list[Any]:
+    async def find_grave(self, driver: Chromium, *rules: str) -> list[Any]:
         """Return the serious and critical violations on the page that the browser shows; by default of all rules."""
-        await one.run(self.source)
+        await driver.run(self.source)
         options = {"runOnly": rules} if rules else {}
-        return [violation for violation in await one.run(RUN, options) if violation[0] in GRAVE]
+        return [violation for violation in await driver.run(RUN, options) if violation[0] in GRAVE]
 
 
 async def load_axe(folder: Path) -> Axe:

@@ -51,36 +51,36 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.elements.append((tag, given))
+        attributes = {name: value or "" for name, value in attrs}
+        self.elements.append((tag, attributes))
         if tag not in VOID:
             self.open.append(tag)
         if tag == "form":
-            self._form = Form(given.get("method", "get"), given.get("action", ""))
+            self._form = Form(attributes.get("method", "get"), attributes.get("action", ""))
             self.forms.append(self._form)
         elif tag == "a":
-            self._link = given.get("href", "")
-        elif tag == "label" and "for" in given:
-            self.labels.add(given["for"])
-        elif tag in ("input", "textarea", "select") and given.get("type") != "hidden":
-            self.inputs.append({**given, "wrapped": "yes" if "label" in self.open else ""})
+            self._link = attributes.get("href", "")
+        elif tag == "label" and "for" in attributes:
+            self.labels.add(attributes["for"])
+        elif tag in ("input", "textarea", "select") and attributes.get("type") != "hidden":
+            self.inputs.append({**attributes, "wrapped": "yes" if "label" in self.open else ""})
         if self._form is not None:
-            self._take(tag, given)
+            self._take(tag, attributes)
 
-    def _take(self, tag: str, given: dict[str, str]) -> None:
+    def _take(self, tag: str, attributes: dict[str, str]) -> None:
         assert self._form is not None
-        name, value = given.get("name", ""), given.get("value", "")
+        name, value = attributes.get("name", ""), attributes.get("value", "")
         if tag == "select":
             self._select = name
         elif tag == "option":
             self._form.offered.setdefault(self._select, set()).add(value)
-            if "selected" in given or self._select not in self._form.fields:
+            if "selected" in attributes or self._select not in self._form.fields:
                 self._form.fields[self._select] = value
         elif tag == "button":
             self._form.buttons.append(["", name, value])
-        elif tag == "input" and given.get("type") in ("radio", "checkbox"):
+        elif tag == "input" and attributes.get("type") in ("radio", "checkbox"):
             self._form.offered.setdefault(name, set()).add(value)
-            if "checked" in given:
+            if "checked" in attributes:
                 self._form.fields[name] = value
         elif tag in ("input", "textarea") and name:
             self._form.fields[name] = value
@@ -119,7 +119,7 @@ class Page(HTMLParser):
         return next(
             form
             for form in self.forms
-            if form.action.endswith(action) and (not button or any(button in one[0] for one in form.buttons))
+            if form.action.endswith(action) and (not button or any(button in label[0] for label in form.buttons))
         )
 
 
@@ -149,7 +149,7 @@ class Browser:
 
     async def open(self, address: str, expected: int = 200) -> Page:
         """Open an address, and follow where it leads within the server and the simulated networks."""
-        return self._shown(await self.http.get(urljoin(self.base_url, address)), expected)
+        return self.show_answer(await self.http.get(urljoin(self.base_url, address)), expected)
 
     async def follow(self, link: str) -> Page:
         """Follow the link with this text."""
@@ -172,20 +172,20 @@ class Browser:
             if name in form.offered:
                 assert value in form.offered[name], f"{name} offers {form.offered[name]}"
             sent[name] = value
-        pressed = next((one for one in form.buttons if button in one[0]), None)
+        pressed = next((button_parts for button_parts in form.buttons if button in button_parts[0]), None)
         if pressed is not None and pressed[1]:
             sent[pressed[1]] = pressed[2]
         address = urljoin(self.at, form.action) if form.action else self.at
         more = {"Origin": self.base_url, "Sec-Fetch-Site": "same-origin", **(headers or {})}
         if form.method == "get":
-            return self._shown(await self.http.get(address, params=sent), expected)
-        return self._shown(await self.http.post(address, data=sent, headers=more), expected)
+            return self.show_answer(await self.http.get(address, params=sent), expected)
+        return self.show_answer(await self.http.post(address, data=sent, headers=more), expected)
 
-    def _shown(self, answer: httpx.Response, expected: int) -> Page:
+    def show_answer(self, answer: httpx.Response, expected: int) -> Page:
         self.answer, self.at, self.status = answer, str(answer.url), answer.status_code
         assert answer.status_code == expected, answer.text
         if self.at.startswith(self.base_url) and answer.headers["Content-Type"].startswith("text/html"):
-            sound(answer)
+            check_markup(answer)
         return self.page
 
     async def sign_in(self, email: str, password: str = PASSWORD) -> None:
@@ -195,7 +195,7 @@ class Browser:
         assert self.path == "/operations"
 
 
-def sound(answer: httpx.Response) -> None:
+def check_markup(answer: httpx.Response) -> None:
     """What every page must be: unframeable, scriptless, titled, labelled, in one language."""
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
@@ -209,11 +209,11 @@ def sound(answer: httpx.Response) -> None:
     assert tags.count("h1") == 1 and tags.count("main") == 1 and tags.count("title") >= 1
     assert ("html", {"lang": "en"}) in page.elements
     assert "script" not in tags and "style" not in tags and "iframe" not in tags
-    for tag, given in page.elements:
-        assert not any(name.startswith("on") or name == "style" for name in given), (tag, given)
-    for one in page.inputs:
-        assert one["wrapped"] or one.get("id") in page.labels, f"no label: {one}"
-    ids = [given["id"] for _, given in page.elements if "id" in given]
+    for tag, attributes in page.elements:
+        assert not any(name.startswith("on") or name == "style" for name in attributes), (tag, attributes)
+    for control in page.inputs:
+        assert control["wrapped"] or control.get("id") in page.labels, f"no label: {control}"
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids)), ids
     for form in page.forms:
         assert form.method == "get" or form.fields["csrf"]
@@ -227,11 +227,13 @@ async def browser(site: Served) -> AsyncIterator[Browser]:
         yield Browser(http, site.base_url)
 
 
-async def with_passwords(site: Served) -> None:
+async def set_passwords(site: Served) -> None:
     """Give everybody the same password."""
-    kept = hash_password(PASSWORD)
+    password_hash = hash_password(PASSWORD)
     for person in site.people.values():
-        await site.service.store.write(people.set_password, person.actor.user_id, kept, site.service.store.clock)
+        await site.service.store.write(
+            people.set_password, person.actor.user_id, password_hash, site.service.store.clock
+        )
 
 
 def email(name: str, workspace: str = "shop") -> str:
@@ -239,6 +241,6 @@ def email(name: str, workspace: str = "shop") -> str:
     return f"{name}@{workspace}.example"
 
 
-def found(page: Page, tag: str, **attributes: Any) -> list[dict[str, str]]:
+def find_elements(page: Page, tag: str, **attributes: Any) -> list[dict[str, str]]:
     """The elements of a page with these attributes."""
-    return [given for name, given in page.elements if name == tag and attributes.items() <= given.items()]
+    return [element for name, element in page.elements if name == tag and attributes.items() <= element.items()]

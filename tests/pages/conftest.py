@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.server.conftest import database
 from tests.server.served import Served, serve_api
 
-from .browsing import with_passwords
+from .browsing import set_passwords
 
 __all__ = ["both", "database", "site"]
 
@@ -22,14 +22,14 @@ async def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
     """A server in whose workspaces nothing is connected; its people sign in with :data:`browsing.PASSWORD`."""
     path: Path = tmp_path_factory.mktemp("pages") / "pages.db"
     shutil.copyfile(sqlite_template, path)
-    async with serve_api(f"sqlite:///{path}") as one:
-        await with_passwords(one)
-        yield one
+    async with serve_api(f"sqlite:///{path}") as server:
+        await set_passwords(server)
+        yield server
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def both(database: str) -> AsyncIterator[Served]:
     """As :func:`site`, on each engine."""
-    async with serve_api(database) as one:
-        await with_passwords(one)
-        yield one
+    async with serve_api(database) as server:
+        await set_passwords(server)
+        yield server

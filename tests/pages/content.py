@@ -16,7 +16,7 @@ from tests.server.served import Served, brief, connect
 from tests.server.test_launches import change, execute, wait
 
 from .browsing import browser, email
-from .test_consent import address, decided, token
+from .test_consent import decide, exchange_code, make_consent_address
 
 NETWORKS = ("meta", "google", "apple", "linkedin")
 LONG_NAME = "Garden chairs of spring, for terraces and balconies, second attempt (Europe, Middle East and Africa)"
@@ -89,42 +89,42 @@ async def make_operations(site: Served, account: str) -> dict[str, str]:
     """An operation in each state, and one of each action."""
 
     async def fail(name: str, fault: str, path: str = "adsets", **more: Any) -> str:
-        made = await prepare(site, account, "meta", name)
+        operation = await prepare(site, account, "meta", name)
         await site.networks.fault("meta", fault, path=f"/v26.0/act_*/{path}", method="POST", **more)
-        await site.admin.send("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
-        return str(made["id"])
+        await site.admin.send("POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
+        return str(operation["id"])
 
-    made = {"expired": (await prepare(site, account, "meta", "Last summer"))["id"]}
+    operation_ids = {"expired": (await prepare(site, account, "meta", "Last summer"))["id"]}
     site.hands.pass_(minutes=31)
     source = await create(site, account, "meta", LONG_NAME)
     campaign, group = (step["outputs"]["id"] for step in source["receipt"]["steps"][:2])
-    made["succeeded"] = source["id"]
+    operation_ids["succeeded"] = source["id"]
     activation = {"accountId": account, "sourceOperationId": source["id"]}
-    made["activation"] = (await site.admin.post("/activate", activation, 201))["id"]
+    operation_ids["activation"] = (await site.admin.post("/activate", activation, 201))["id"]
     fields = {"budget": "25.50", "name": UNBROKEN_NAME, "endAt": "2030-03-01T09:00:00Z"}
     edit = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": fields}, 201)
-    made["edit"] = edit["id"]
+    operation_ids["edit"] = edit["id"]
     other = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": {"budget": "30"}}, 201)
     await site.admin.execute(other["id"])  # the edit before it is stale now
-    made["undone"] = other["id"]
-    made["undo"] = (await site.admin.post(f"/operations/{other['id']}/undo", {}, 201))["id"]
+    operation_ids["undone"] = other["id"]
+    operation_ids["undo"] = (await site.admin.post(f"/operations/{other['id']}/undo", {}, 201))["id"]
     deletion = (await site.admin.send("DELETE", f"/accounts/{account}/campaigns/{campaign}")).json()["data"]
-    made["deletion"] = deletion["id"]
-    made["prepared"] = (await prepare(site, account, "meta", UNBROKEN_NAME))["id"]
+    operation_ids["deletion"] = deletion["id"]
+    operation_ids["prepared"] = (await prepare(site, account, "meta", UNBROKEN_NAME))["id"]
     expensive = await create(site, account, "meta", "More than the guardrail allows", "600")
     activation = {"accountId": account, "sourceOperationId": expensive["id"]}
-    made["excessive"] = (await site.admin.post("/activate", activation, 201))["id"]
-    made["rejected"] = await fail("Refused by the network", "status", "campaigns", value=400)
-    made["partly"] = await fail("Refused in the middle", "status", value=400)
-    made["throttled"] = await fail("Throttled", "status", value=429, retryAfter=300)
-    made["unknown"] = await fail("Cut off", "reset_after")
+    operation_ids["excessive"] = (await site.admin.post("/activate", activation, 201))["id"]
+    operation_ids["rejected"] = await fail("Refused by the network", "status", "campaigns", value=400)
+    operation_ids["partly"] = await fail("Refused in the middle", "status", value=400)
+    operation_ids["throttled"] = await fail("Throttled", "status", value=429, retryAfter=300)
+    operation_ids["unknown"] = await fail("Cut off", "reset_after")
     cancelled = await prepare(site, account, "meta", "Thought better of it")
     await site.admin.post(f"/operations/{cancelled['id']}/cancel", {})
-    made["cancelled"] = cancelled["id"]
+    operation_ids["cancelled"] = cancelled["id"]
     for name, lease in (("stalled", -1), ("running", 30 * 60_000)):
-        made[name] = (await prepare(site, account, "meta", f"Is {name}"))["id"]
-        await interrupt(site, made[name], lease)
-    return made
+        operation_ids[name] = (await prepare(site, account, "meta", f"Is {name}"))["id"]
+        await interrupt(site, operation_ids[name], lease)
+    return operation_ids
 
 
 async def interrupt(site: Served, operation: str, lease: int) -> None:
@@ -163,12 +163,12 @@ async def make_rules(site: Served, account: str) -> dict[str, str]:
             "scope": {"keyIds": [key_id]},
         },
     }
-    made = {name: (await site.admin.post("/guardrails", rule, 201))["id"] for name, rule in rules.items()}
+    rule_ids = {name: (await site.admin.post("/guardrails", rule, 201))["id"] for name, rule in rules.items()}
     created = await create(site, account, "meta", "Terrace furniture")
     await activate(site, created)
     campaign = created["receipt"]["steps"][0]["outputs"]["id"]
     await robot.problem(403, "DELETE", f"/accounts/{account}/campaigns/{campaign}")
-    return made
+    return rule_ids
 
 
 async def make_alerts(site: Served, account: str) -> None:
@@ -185,12 +185,12 @@ async def make_alerts(site: Served, account: str) -> None:
 
 async def make_launches(site: Served, accounts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Launches whose latest change sets have different statuses, and change sets."""
-    shown = ("meta", "google", "linkedin")
+    networks = ("meta", "google", "linkedin")
 
     async def make(name: str, **wrong: Any) -> dict[str, Any]:
         cells = [
             {"accountId": accounts[code], "key": code, "campaign": brief(code, name=f"{name} {code}", **wrong)}
-            for code in shown
+            for code in networks
         ]
         body = {
             "name": name,
@@ -208,8 +208,8 @@ async def make_launches(site: Served, accounts: Mapping[str, str]) -> dict[str, 
     prepared = await make("Waits for its review")
     return {
         "launchId": {
-            name: one["launchId"]
-            for name, one in (("invalid", invalid), ("finished", finished), ("prepared", prepared))
+            name: launch["launchId"]
+            for name, launch in (("invalid", invalid), ("finished", finished), ("prepared", prepared))
         },
         "changeSetId": {
             "invalid": invalid["changeSets"][-1]["id"],
@@ -268,20 +268,20 @@ async def make_access(site: Served, account: str) -> str:
     await add_member(
         site.service.store, "shop", f"{'alexandra.' * 4}papadopoulos@marketing.example.com", "viewer", None
     )
-    asked = await address(site, name="Campaign assistant of the marketing department")
+    consent_address = await make_consent_address(site, name="Campaign assistant of the marketing department")
     async with browser(site) as person:
         await person.sign_in(email("admin"))
-        await person.open(asked)
-        told = await decided(person, "allow", access="write", workspaceId=site.people["admin"].actor.workspace_id)
-        await token(site, asked, told["code"])
-    return await address(site, name="Another assistant")
+        await person.open(consent_address)
+        answer = await decide(person, "allow", access="write", workspaceId=site.people["admin"].actor.workspace_id)
+        await exchange_code(site, consent_address, answer["code"])
+    return await make_consent_address(site, name="Another assistant")
 
 
 async def make_invitation(site: Served) -> str:
     """The token of an invitation."""
     admin = site.people["admin"].actor
-    made = await sessions.create_invitation(site.service, admin, "new.person@shop.example", "member")
-    return str(made["url"]).rpartition("/")[2]
+    invitation = await sessions.create_invitation(site.service, admin, "new.person@shop.example", "member")
+    return str(invitation["url"]).rpartition("/")[2]
 
 
 async def make_consent_link(site: Served) -> str:

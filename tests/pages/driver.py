@@ -181,13 +181,13 @@ class Chromium:
 
     async def cookies(self) -> list[dict[str, Any]]:
         """The cookies that the page's server gets."""
-        found: list[dict[str, Any]] = await self._ask("GET", "/cookie")
-        return found
+        cookies: list[dict[str, Any]] = await self._ask("GET", "/cookie")
+        return cookies
 
     async def complaints(self) -> list[str]:
         """What the browser wrote to its console since it was last asked."""
-        found = await self._ask("POST", "/se/log", type="browser")
-        return [one["message"] for one in found if one["level"] in ("SEVERE", "WARNING")]
+        entries = await self._ask("POST", "/se/log", type="browser")
+        return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
     async def scheme(self, dark: bool) -> None:
         """Ask pages for their light or dark colours."""
@@ -223,10 +223,10 @@ class Chromium:
 async def chromium() -> AsyncIterator[Chromium]:
     """A new browser; without one, the test is skipped, and fails where ``ADSUNIFY_BROWSER_REQUIRED`` is set."""
     if CHROMIUM is None or DRIVER is None:
-        told = "no chromium and chromedriver on this machine: the pages were NOT tried in a real browser"
+        message = "no chromium and chromedriver on this machine: the pages were NOT tried in a real browser"
         if os.environ.get("ADSUNIFY_BROWSER_REQUIRED"):
-            pytest.fail(told)
-        pytest.skip(told)
+            pytest.fail(message)
+        pytest.skip(message)
     with tempfile.TemporaryDirectory(prefix="adsunify-browser-", ignore_cleanup_errors=True) as folder:
         process = await asyncio.create_subprocess_exec(
             DRIVER, "--port=0", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
@@ -234,7 +234,7 @@ async def chromium() -> AsyncIterator[Chromium]:
         try:
             port = await asyncio.wait_for(_port(process), 30)
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=600) as http:
-                session = await _begun(http, folder)
+                session = await _start_session(http, folder)
                 try:
                     yield Chromium(http, session)
                 finally:
@@ -253,10 +253,10 @@ async def _port(process: asyncio.subprocess.Process) -> int:
     raise AssertionError("chromedriver did not start")
 
 
-async def _begun(http: httpx.AsyncClient, folder: str) -> str:
+async def _start_session(http: httpx.AsyncClient, folder: str) -> str:
     options = {"binary": CHROMIUM, "args": [*FLAGS, f"--user-data-dir={folder}"]}
     limits = {"script": 600_000}
-    wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}, "timeouts": limits}
-    answer = await http.post("/session", json={"capabilities": {"alwaysMatch": wanted}})
+    capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}, "timeouts": limits}
+    answer = await http.post("/session", json={"capabilities": {"alwaysMatch": capabilities}})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["value"]["sessionId"])

@@ -90,11 +90,11 @@ POSTS = (
 )
 
 
-async def prepared(site: Served, name: str = "admin") -> str:
+async def prepare_operation(site: Served, name: str = "admin") -> str:
     """A prepared operation of a person."""
     account = site.accounts.get("meta") or await connect(site, "meta")
-    made = await site.person(name).post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
-    return str(made["id"])
+    operation = await site.person(name).post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    return str(operation["id"])
 
 
 async def test_the_lists_above_are_whole(site: Served) -> None:
@@ -112,16 +112,17 @@ async def test_head_is_a_page_without_its_body(site: Served) -> None:
                 await person.sign_in(email("admin"))
             for path in (*CLOSED, "/sign-in", "/docs", "/openapi.json", "/healthz"):
                 address = site.base_url + path
-                got = await person.http.get(address, follow_redirects=False)
+                page = await person.http.get(address, follow_redirects=False)
                 head = await person.http.head(address, follow_redirects=False)
-                assert head.content == b"" and head.status_code == got.status_code, path
+                assert head.content == b"" and head.status_code == page.status_code, path
                 changing = {"x-request-id", "date", "set-cookie"}
-                if not signed_in or not got.content:  # without a cookie, each page has a token of its own
+                if not signed_in or not page.content:  # without a cookie, each page has a token of its own
                     changing.add("content-length")
-                kept = [
-                    {name: one.headers[name] for name in one.headers if name not in changing} for one in (got, head)
+                headers = [
+                    {name: response.headers[name] for name in response.headers if name not in changing}
+                    for response in (page, head)
                 ]
-                assert kept[0] == kept[1], path
+                assert headers[0] == headers[1], path
 
 
 async def test_a_member_of_a_form_or_query_stands_once(site: Served) -> None:
@@ -141,13 +142,13 @@ async def test_a_member_of_a_form_or_query_stands_once(site: Served) -> None:
 
 def _routes(site: Served) -> list[tuple[str, str]]:
     app = make_application(site.service, delivers=False)
-    found = []
+    routes = []
     for route in app.router.routes():
         if route.handler.__qualname__.startswith("PageRouter."):
             assert route.resource is not None
             shape = "/".join("*" if "{" in part else part for part in route.resource.canonical.split("/"))
-            found.append((route.method, shape))
-    return found
+            routes.append((route.method, shape))
+    return routes
 
 
 def _shape(path: str) -> str:
@@ -207,11 +208,11 @@ async def test_what_is_no_form(both: Served) -> None:
 
 
 async def test_another_persons_token_is_none(site: Served) -> None:
-    async with browser(site) as one, browser(site) as two:
-        await one.sign_in(email("admin"))
-        await two.sign_in(email("member"))
-        token = two.page.form("/sign-out").fields["csrf"]
-        answer = await one.http.post(f"{site.base_url}/sign-out", data={"csrf": token})
+    async with browser(site) as admin, browser(site) as member:
+        await admin.sign_in(email("admin"))
+        await member.sign_in(email("member"))
+        token = member.page.form("/sign-out").fields["csrf"]
+        answer = await admin.http.post(f"{site.base_url}/sign-out", data={"csrf": token})
         assert answer.status_code == 403
 
 
@@ -242,7 +243,7 @@ async def test_a_form_changes_the_workspace_that_its_page_showed(site: Served) -
 
 
 async def test_a_viewer_reads(site: Served) -> None:
-    id_ = await prepared(site)
+    id_ = await prepare_operation(site)
     async with browser(site) as person:
         await person.sign_in(email("viewer"))
         token = person.page.form("/sign-out").fields["csrf"]
@@ -263,7 +264,7 @@ async def test_a_viewer_reads(site: Served) -> None:
 
 
 async def test_a_member_decides_his_own(site: Served) -> None:
-    mine, theirs = await prepared(site, "member"), await prepared(site)
+    mine, theirs = await prepare_operation(site, "member"), await prepare_operation(site)
     async with browser(site) as person:
         await person.sign_in(email("member"))
         await person.open(f"/review/{theirs}", 404)
@@ -272,13 +273,13 @@ async def test_a_member_decides_his_own(site: Served) -> None:
         assert "succeeded" in person.text
     async with browser(site) as admin:  # sees and executes his workspace's, cancels his own only
         await admin.sign_in(email("admin"))
-        await admin.open(f"/review/{await prepared(site, 'member')}")
+        await admin.open(f"/review/{await prepare_operation(site, 'member')}")
         assert "by member@shop.example" in admin.text
         assert not [form for form in admin.page.forms if form.action.endswith("/cancel")]
 
 
 async def test_another_workspace_is_404(site: Served) -> None:
-    id_ = await prepared(site)
+    id_ = await prepare_operation(site)
     account = site.accounts["meta"]
     async with browser(site) as person:
         await person.sign_in(email("stranger", "other"))
@@ -291,7 +292,7 @@ async def test_another_workspace_is_404(site: Served) -> None:
 
 
 async def test_a_failed_execution_is_told_on_its_review(site: Served) -> None:
-    id_ = await prepared(site)
+    id_ = await prepare_operation(site)
     await site.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
     async with browser(site) as person:
         await person.sign_in(email("admin"))
@@ -306,7 +307,7 @@ async def test_a_failed_execution_is_told_on_its_review(site: Served) -> None:
 
 
 async def test_an_expired_one_cannot_be_executed(site: Served) -> None:
-    id_ = await prepared(site)
+    id_ = await prepare_operation(site)
     site.hands.pass_(minutes=31)
     async with browser(site) as person:
         await person.sign_in(email("admin"))
@@ -381,10 +382,10 @@ async def test_everybody_revokes_his_own_keys(site: Served, name: str) -> None:
 
 
 async def test_a_webhook_that_has_ended_says_why(site: Served) -> None:
-    async def public(host: str) -> list[str]:
+    async def resolve_public(host: str) -> list[str]:
         return ["93.184.216.34"]
 
-    site.service.resolve_host = public
+    site.service.resolve_host = resolve_public
     key_id, secret = await site.key("admin")
     await site.caller(secret).post("/webhooks", {"url": "HTTPS://hooks.example.com/ended"}, 201)
     async with browser(site) as person:
@@ -397,7 +398,7 @@ async def test_a_webhook_that_has_ended_says_why(site: Served) -> None:
 
 
 async def test_insights_that_cannot_be(site: Served) -> None:
-    await prepared(site)
+    await prepare_operation(site)
     account = site.accounts["meta"]
     async with browser(site) as person:
         await person.sign_in(email("admin"))

@@ -16,40 +16,44 @@ from adsunify.store.schema import accounts
 from adsunify.values.exact_json import dumps
 from tests.server.served import Served, brief, connect
 
-from .browsing import Page, browser, email, found
+from .browsing import Page, browser, email, find_elements
 from .driver import CUT, chromium
 from .test_browser import sign_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def to_fields(asked: dict[str, Any]) -> dict[str, str]:
+def to_fields(campaign: dict[str, Any]) -> dict[str, str]:
     """The fields of the form for a brief."""
     fields: dict[str, str] = {}
-    for part, value in asked.items():
-        members = {f"{part}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {part: value}
-        for path, one in members.items():
+    for part, value in campaign.items():
+        members = (
+            {f"{part}.{name}": member for name, member in value.items()} if isinstance(value, dict) else {part: value}
+        )
+        for path, content in members.items():
             if path == "targeting.keywords":
-                one = "\n".join(f"{word['text']} | {word.get('match', 'exact')}" for word in one)
-            elif isinstance(one, list):
-                one = "\n".join(one)
-            fields[path] = one if isinstance(one, str) else dumps(one)
+                content = "\n".join(f"{word['text']} | {word.get('match', 'exact')}" for word in content)
+            elif isinstance(content, list):
+                content = "\n".join(content)
+            fields[path] = content if isinstance(content, str) else dumps(content)
     return fields
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_a_campaign_is_written_in_the_form_of_its_network(site: Served, network: str) -> None:
     account = site.accounts.get(network) or await connect(site, network)
-    asked = brief(network)
+    campaign = brief(network)
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         await person.open(f"/accounts/{account}/create")
-        page = await person.send({**to_fields(asked), "name": "x"}, action="/create", button="Check", expected=422)
-        assert found(page, "div", id="wrong-name") and found(page, "input", id="name", **{"aria-invalid": "true"})
-        await person.send(to_fields(asked), action="/create", button="Check")
+        page = await person.send({**to_fields(campaign), "name": "x"}, action="/create", button="Check", expected=422)
+        assert find_elements(page, "div", id="wrong-name") and find_elements(
+            page, "input", id="name", **{"aria-invalid": "true"}
+        )
+        await person.send(to_fields(campaign), action="/create", button="Check")
         assert "The brief is valid" in person.text
-        await person.send(to_fields(asked), action="/create", button="Prepare")
-        assert person.path.startswith("/review/") and asked["name"] in person.text
+        await person.send(to_fields(campaign), action="/create", button="Prepare")
+        assert person.path.startswith("/review/") and campaign["name"] in person.text
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -60,11 +64,11 @@ async def test_the_example_of_a_start_is_accepted(site: Served, network: str) ->
         await person.sign_in(email("admin"))
         await person.open(f"/accounts/{account}/create")
         (example,) = re.findall(r"such as (20[0-9T:Z+-]+)", person.text)
-        asked = brief(network)
-        asked["schedule"] = {**asked["schedule"], "startAt": example}
-        if "endAt" in asked["schedule"]:
-            asked["schedule"]["endAt"] = (datetime.fromisoformat(example) + timedelta(days=30)).isoformat()
-        await person.send(to_fields(asked), action="/create", button="Check")
+        campaign = brief(network)
+        campaign["schedule"] = {**campaign["schedule"], "startAt": example}
+        if "endAt" in campaign["schedule"]:
+            campaign["schedule"]["endAt"] = (datetime.fromisoformat(example) + timedelta(days=30)).isoformat()
+        await person.send(to_fields(campaign), action="/create", button="Check")
         assert "The brief is valid" in person.text
 
 
@@ -94,7 +98,7 @@ def set_timezone(connection: Connection, account_id: str, timezone: str) -> None
 async def test_a_brief_is_uploaded(site: Served, form: str) -> None:
     """The file fills in the form and is checked; what is wrong is shown at its field."""
     account = site.accounts.get("google") or await connect(site, "google")
-    asked = brief("google")
+    campaign = brief("google")
     write = dumps if form == "json" else format_yaml
     async with browser(site) as person:
         await person.sign_in(email("admin"))
@@ -104,43 +108,43 @@ async def test_a_brief_is_uploaded(site: Served, form: str) -> None:
         async def upload(content: str) -> httpx.Response:
             return await person.http.post(site.base_url + address, data=sent, files={"file": ("brief", content)})
 
-        answer = await upload(write(asked))
+        answer = await upload(write(campaign))
         assert answer.status_code == 200 and "The brief is valid" in answer.text
         filled = Page(answer.text).form("/create", "Prepare").fields
-        assert to_fields(asked).items() <= filled.items()
-        answer = await upload(write({**asked, "goal": "fame", "targetting": {}}))
+        assert to_fields(campaign).items() <= filled.items()
+        answer = await upload(write({**campaign, "goal": "fame", "targetting": {}}))
         page = Page(answer.text)
-        assert answer.status_code == 422 and found(page, "div", id="wrong-goal") and "targetting" in page.text
+        assert answer.status_code == 422 and find_elements(page, "div", id="wrong-goal") and "targetting" in page.text
         answer = await upload("{")
         assert answer.status_code == 422 and "must be valid JSON" in answer.text
 
 
 async def test_a_campaign_is_typed_in_a_real_browser(site: Served) -> None:
     """Wrong input shows its issue beside the field; the form and the review in words fit a desk and a phone."""
-    async with chromium() as one:
-        await sign_in(one, site)
+    async with chromium() as driver:
+        await sign_in(driver, site)
         for network in ("google", "meta", "pinterest"):
             account = site.accounts.get(network) or await connect(site, network)
-            asked = brief(network)
-            fields = to_fields(asked)
-            await one.open(f"{site.base_url}/accounts/{account}/create")
-            await one.run("document.getElementById('budget.currency').value = ''")
+            campaign = brief(network)
+            fields = to_fields(campaign)
+            await driver.open(f"{site.base_url}/accounts/{account}/create")
+            await driver.run("document.getElementById('budget.currency').value = ''")
             for path, text in {**fields, "name": "x"}.items():
                 css = f"[id='{path}']"
-                if await one.count(f"select{css}"):
-                    await one.run("document.getElementById(arguments[0]).value = arguments[1]", path, text)
+                if await driver.count(f"select{css}"):
+                    await driver.run("document.getElementById(arguments[0]).value = arguments[1]", path, text)
                 else:
-                    await one.type(css, text)
-            await one.press("Check")
-            assert await one.count(".wrong[id='wrong-name']") == 1 and await one.count(".wrong") == 1
+                    await driver.type(css, text)
+            await driver.press("Check")
+            assert await driver.count(".wrong[id='wrong-name']") == 1 and await driver.count(".wrong") == 1
             for width in (1280, 390):
-                await one.width(width)
-                assert await one.run(CUT) == []
-            await one.legible()
-            await one.type("[id='name']", asked["name"])
-            await one.press("Prepare")
-            assert "/review/" in await one.at() and "In words" in await one.text()
+                await driver.width(width)
+                assert await driver.run(CUT) == []
+            await driver.legible()
+            await driver.type("[id='name']", campaign["name"])
+            await driver.press("Prepare")
+            assert "/review/" in await driver.at() and "In words" in await driver.text()
             for width in (1280, 390):
-                await one.width(width)
-                assert await one.run(CUT) == []
-            await one.legible()
+                await driver.width(width)
+                assert await driver.run(CUT) == []
+            await driver.legible()

@@ -28,27 +28,27 @@ return [...document.querySelectorAll('td')].filter(cell => cell.textContent.trim
 """Whether the cells with a text stand within the window."""
 
 
-async def seen(one: Chromium, name: str, status: int = 200) -> None:
+async def check_page(driver: Chromium, name: str, status: int = 200) -> None:
     """Hold the page against what every page must be in a browser. ``status``: of the page's answer."""
-    own = await one.run("return location.origin")
-    await one.legible()
+    own = await driver.run("return location.origin")
+    await driver.legible()
     for width in (390, 900, 1200):
-        await one.width(width)
-        assert await one.run("return document.documentElement.scrollWidth <= innerWidth"), (name, width)
-        assert width == 900 or await one.run(CUT) == [], (name, width)  # there, wide tables scroll
-    assert await one.run("return (document.querySelector('.bar')?.offsetHeight ?? 0) < 70"), name  # in one row
-    assert await one.run("return document.scripts.length") == 0
-    complaints = [said for said in await one.complaints() if said.startswith(own)]
-    assert [said for said in complaints if f"status of {status} " not in said] == []
+        await driver.width(width)
+        assert await driver.run("return document.documentElement.scrollWidth <= innerWidth"), (name, width)
+        assert width == 900 or await driver.run(CUT) == [], (name, width)  # there, wide tables scroll
+    assert await driver.run("return (document.querySelector('.bar')?.offsetHeight ?? 0) < 70"), name  # in one row
+    assert await driver.run("return document.scripts.length") == 0
+    complaints = [complaint for complaint in await driver.complaints() if complaint.startswith(own)]
+    assert [complaint for complaint in complaints if f"status of {status} " not in complaint] == []
 
 
-async def sign_in(one: Chromium, site: Served, name: str = "admin") -> None:
+async def sign_in(driver: Chromium, site: Served, name: str = "admin") -> None:
     """Sign in, with the keyboard alone."""
-    await one.open(f"{site.base_url}/sign-in")
-    await one.type("#email", email(name))
-    await one.keys(TAB + PASSWORD)
-    await one.go("main button")
-    assert await one.at() == f"{site.base_url}/operations"
+    await driver.open(f"{site.base_url}/sign-in")
+    await driver.type("#email", email(name))
+    await driver.keys(TAB + PASSWORD)
+    await driver.go("main button")
+    assert await driver.at() == f"{site.base_url}/operations"
 
 
 @asynccontextmanager
@@ -72,96 +72,98 @@ async def elsewhere(page: str, host: str = "127.0.0.1") -> AsyncIterator[str]:
 async def account(site: Served) -> str:
     """The account in US dollars at meta."""
     accounts = await site.admin.get("/accounts", network="meta")
-    return str(next(one["accountId"] for one in accounts if one["currency"] == "USD"))
+    return str(next(account["accountId"] for account in accounts if account["currency"] == "USD"))
 
 
 async def test_a_whole_life(site: Served) -> None:
-    async with chromium() as one:
-        await one.open(f"{site.base_url}/operations")
-        assert urlsplit(await one.at()).path == "/sign-in"
-        await seen(one, "sign-in")
-        await sign_in(one, site)
-        (cookie,) = [one_ for one_ in await one.cookies() if one_["name"] == "adsunify_session"]
+    async with chromium() as driver:
+        await driver.open(f"{site.base_url}/operations")
+        assert urlsplit(await driver.at()).path == "/sign-in"
+        await check_page(driver, "sign-in")
+        await sign_in(driver, site)
+        (cookie,) = [cookie for cookie in await driver.cookies() if cookie["name"] == "adsunify_session"]
         assert cookie["httpOnly"] and cookie["sameSite"] == "Lax"
-        await one.keys(TAB)
-        assert await one.run("return document.activeElement.textContent") == "Skip to the content"
-        await seen(one, "operations-empty")
-        await one.press("Connect a network")  # the first page is no dead end
-        assert await one.at() == f"{site.base_url}/connections"
-        await seen(one, "connections")
-        await one.press("Connect Meta")
-        await seen(one, "link")
-        await one.press("Continue")
-        assert "shop" in await one.text()
-        await seen(one, "connect")
-        await one.press("Continue to Meta")
-        assert (await one.at()).startswith(site.networks.url)
-        await one.go("button")
-        assert "Connected" in await one.text() and (await one.at()).startswith(f"{site.base_url}/connect/callback/meta")
+        await driver.keys(TAB)
+        assert await driver.run("return document.activeElement.textContent") == "Skip to the content"
+        await check_page(driver, "operations-empty")
+        await driver.press("Connect a network")  # the first page is no dead end
+        assert await driver.at() == f"{site.base_url}/connections"
+        await check_page(driver, "connections")
+        await driver.press("Connect Meta")
+        await check_page(driver, "link")
+        await driver.press("Continue")
+        assert "shop" in await driver.text()
+        await check_page(driver, "connect")
+        await driver.press("Continue to Meta")
+        assert (await driver.at()).startswith(site.networks.url)
+        await driver.go("button")
+        assert "Connected" in await driver.text() and (await driver.at()).startswith(
+            f"{site.base_url}/connect/callback/meta"
+        )
         await site.wait_for_background_tasks()
 
         body = {"accountId": await account(site), "campaign": brief("meta")}
         body["campaign"]["name"] = "Garden chairs of spring, for terraces and balconies, second try (Europe)"
         prepared = await site.admin.post("/create", body, 201)
-        await one.open(prepared["reviewUrl"])
-        await seen(one, "review")
-        assert "Create the campaign, paused." in await one.text()
-        assert "https://graph.facebook.com" not in await one.text()  # folded away
-        await one.unfold("The native request")
-        assert "https://graph.facebook.com" in await one.text()
+        await driver.open(prepared["reviewUrl"])
+        await check_page(driver, "review")
+        assert "Create the campaign, paused." in await driver.text()
+        assert "https://graph.facebook.com" not in await driver.text()  # folded away
+        await driver.unfold("The native request")
+        assert "https://graph.facebook.com" in await driver.text()
         writes = site.networks.writes()
-        await one.click("form[action$=execute] button")  # the browser itself asks for the tick
-        assert site.networks.writes() == writes and await one.at() == prepared["reviewUrl"]
-        await one.click("input[name=confirmed]")
-        await one.press("Execute")
-        assert "succeeded" in await one.text() and "Receipt" in await one.text()
+        await driver.click("form[action$=execute] button")  # the browser itself asks for the tick
+        assert site.networks.writes() == writes and await driver.at() == prepared["reviewUrl"]
+        await driver.click("input[name=confirmed]")
+        await driver.press("Execute")
+        assert "succeeded" in await driver.text() and "Receipt" in await driver.text()
         assert site.networks.writes() > writes
-        await seen(one, "receipt")
+        await check_page(driver, "receipt")
 
-        await one.press("Prepare the activation")
-        assert "risk: spend" in await one.text()
-        await seen(one, "activation")
-        await one.click("input[name=confirmed]")
-        await one.press("Execute")
-        assert "succeeded" in await one.text()
+        await driver.press("Prepare the activation")
+        assert "risk: spend" in await driver.text()
+        await check_page(driver, "activation")
+        await driver.click("input[name=confirmed]")
+        await driver.press("Execute")
+        assert "succeeded" in await driver.text()
 
         done = await site.admin.get(f"/operations/{prepared['id']}")
         campaign = f"/accounts/{body['accountId']}/campaigns/{done['receipt']['steps'][0]['outputs']['id']}"
         deletion = (await site.admin.send("DELETE", campaign)).json()["data"]
-        await one.open(deletion["reviewUrl"])
-        await seen(one, "deletion")
-        await one.open(f"{site.base_url}/accounts")
-        await seen(one, "accounts")
-        await one.width(390)
+        await driver.open(deletion["reviewUrl"])
+        await check_page(driver, "deletion")
+        await driver.open(f"{site.base_url}/accounts")
+        await check_page(driver, "accounts")
+        await driver.width(390)
         long = "x" * 60  # a name without a place to break at
-        await one.run("for (const one of document.querySelectorAll('.name a')) one.append(arguments[0])", long)
-        shown = await one.run(SHOWN, "Meta")
-        assert shown and all(shown)  # each account says whose it is
-        await one.open(f"{site.base_url}/accounts/{body['accountId']}")
-        await seen(one, "account")
-        await one.go("main a[href$='/insights']")
-        assert await one.count("svg.plot") == 2 and await one.count("svg rect.mark") >= 20
-        assert await one.run("return document.querySelector('svg rect.mark').getBoundingClientRect().height") > 0
-        await seen(one, "insights")
+        await driver.run("for (const name of document.querySelectorAll('.name a')) name.append(arguments[0])", long)
+        visible = await driver.run(SHOWN, "Meta")
+        assert visible and all(visible)  # each account says whose it is
+        await driver.open(f"{site.base_url}/accounts/{body['accountId']}")
+        await check_page(driver, "account")
+        await driver.go("main a[href$='/insights']")
+        assert await driver.count("svg.plot") == 2 and await driver.count("svg rect.mark") >= 20
+        assert await driver.run("return document.querySelector('svg rect.mark').getBoundingClientRect().height") > 0
+        await check_page(driver, "insights")
         for name in ("operations", "keys", "connected-agents", "webhooks", "people"):
-            await one.open(f"{site.base_url}/{name}")
-            await seen(one, name)
+            await driver.open(f"{site.base_url}/{name}")
+            await check_page(driver, name)
 
-        await one.open(f"{site.base_url}/connections")
-        await one.unfold("Disconnect")
-        await one.press("Disconnect Meta")
-        assert "disconnected" in await one.text()
-        assert {found["status"] for found in await site.admin.get("/accounts", network="meta")} == {"disconnected"}
-        await one.click("button[popovertarget=person]")
-        await one.press("Sign out")
-        await one.open(prepared["reviewUrl"])
-        assert urlsplit(await one.at()).path == "/sign-in"
+        await driver.open(f"{site.base_url}/connections")
+        await driver.unfold("Disconnect")
+        await driver.press("Disconnect Meta")
+        assert "disconnected" in await driver.text()
+        assert {row["status"] for row in await site.admin.get("/accounts", network="meta")} == {"disconnected"}
+        await driver.click("button[popovertarget=person]")
+        await driver.press("Sign out")
+        await driver.open(prepared["reviewUrl"])
+        assert urlsplit(await driver.at()).path == "/sign-in"
 
 
 async def test_an_agent_is_allowed_and_revoked(site: Served) -> None:
     """The browser lets the consent's answer go to the client's address, and only there. A tick narrows the access."""
     account_id = await connect(site, "snapchat")
-    async with chromium() as one, elsewhere("<p>Thank you</p>") as client:
+    async with chromium() as driver, elsewhere("<p>Thank you</p>") as client:
         registered = await site.http.post(
             "/oauth/register", json={"client_name": "A <b>helper</b>", "redirect_uris": [client]}
         )
@@ -176,22 +178,22 @@ async def test_an_agent_is_allowed_and_revoked(site: Served) -> None:
             "state": "mine",
         }
         address = f"{site.base_url}/oauth/authorize?{urlencode(query)}"
-        await one.open(address)
-        await one.type("#email", email("member"))
-        await one.type("#password", PASSWORD)
-        await one.go("main button")
-        assert client in await one.text() and "A <b>helper</b>" in await one.text()
-        assert await one.run("return document.querySelector('input[name=access]:checked').value") == "read"
-        await seen(one, "consent")
-        await one.go("button[value=deny]")
-        assert parse_qs(urlsplit(await one.at()).query)["error"] == ["access_denied"]
-        await one.open(address)
-        assert "all ad accounts of the workspace" in await one.text()
-        assert await one.run("return document.querySelectorAll('input[type=checkbox]:checked').length") == 0
-        await one.click(f"input[name='account.{account_id}']")
-        await one.go("button[value=allow]")
-        assert (await one.at()).startswith(client) and "Thank you" in await one.text()
-        answer = parse_qs(urlsplit(await one.at()).query)
+        await driver.open(address)
+        await driver.type("#email", email("member"))
+        await driver.type("#password", PASSWORD)
+        await driver.go("main button")
+        assert client in await driver.text() and "A <b>helper</b>" in await driver.text()
+        assert await driver.run("return document.querySelector('input[name=access]:checked').value") == "read"
+        await check_page(driver, "consent")
+        await driver.go("button[value=deny]")
+        assert parse_qs(urlsplit(await driver.at()).query)["error"] == ["access_denied"]
+        await driver.open(address)
+        assert "all ad accounts of the workspace" in await driver.text()
+        assert await driver.run("return document.querySelectorAll('input[type=checkbox]:checked').length") == 0
+        await driver.click(f"input[name='account.{account_id}']")
+        await driver.go("button[value=allow]")
+        assert (await driver.at()).startswith(client) and "Thank you" in await driver.text()
+        answer = parse_qs(urlsplit(await driver.at()).query)
         assert answer["state"] == ["mine"]
         form = {
             "grant_type": "authorization_code",
@@ -204,39 +206,39 @@ async def test_an_agent_is_allowed_and_revoked(site: Served) -> None:
         assert token["scope"] == "ads:read"
         agent = site.caller(token["access_token"])
         assert (await agent.get("/auth/verify"))["scope"] == {"accountIds": [account_id]}
-        assert [found["accountId"] for found in await agent.get("/accounts")] == [account_id]
-        await one.open(f"{site.base_url}/connected-agents")
-        await seen(one, "agents")
-        await one.unfold("Revoke")
-        await one.press("Revoke A")
+        assert [row["accountId"] for row in await agent.get("/accounts")] == [account_id]
+        await driver.open(f"{site.base_url}/connected-agents")
+        await check_page(driver, "agents")
+        await driver.unfold("Revoke")
+        await driver.press("Revoke A")
         await agent.problem(401, "GET", "/auth/verify")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_nothing_can_be_framed_or_forged(site: Served, host: str) -> None:
     """Another port is another origin of the same site, and gets its cookies sent; another name is another site."""
-    async with chromium() as one:
-        await sign_in(one, site)
+    async with chromium() as driver:
+        await sign_in(driver, site)
         frames = "".join(
             f'<iframe id="f{number}" src="{site.base_url}{path}"></iframe>'
             for number, path in enumerate(("/operations", "/sign-in", "/keys", "/connect/x"))
         )
         async with elsewhere(frames, host) as page:
-            await one.open(page)
+            await driver.open(page)
             for number in range(4):
-                await one.frame(f"#f{number}")
-                assert "adsunify" not in await one.text()
-                assert await one.count("main form") == 0
-                await one.frame(None)
+                await driver.frame(f"#f{number}")
+                assert "adsunify" not in await driver.text()
+                assert await driver.count("main form") == 0
+                await driver.frame(None)
         before = len(await site.admin.get("/keys"))
         forged = (
             f'<form method="post" action="{site.base_url}/keys"><input name="name" value="mine">'
             '<input name="csrf" value="x"><input name="days" value=""><button>Win a prize</button></form>'
         )
         async with elsewhere(forged, host) as page:
-            await one.open(page)
-            await one.press("Win a prize")
-            assert "did not come from a page of this server" in await one.text()
+            await driver.open(page)
+            await driver.press("Win a prize")
+            assert "did not come from a page of this server" in await driver.text()
         assert len(await site.admin.get("/keys")) == before
 
 
@@ -250,34 +252,38 @@ async def test_a_refused_change_fits_a_phone(site: Served) -> None:
     finally:
         site.networks.state.faults.pending.clear()
     long = "x" * 120
-    async with chromium() as one:
-        await sign_in(one, site)
-        await one.open(prepared["reviewUrl"])
-        said = ".notice p, .receipt td:nth-child(2)"
-        await one.run("for (const one of document.querySelectorAll(arguments[0])) one.append(arguments[1])", said, long)
-        await seen(one, "refused")
+    async with chromium() as driver:
+        await sign_in(driver, site)
+        await driver.open(prepared["reviewUrl"])
+        selector = ".notice p, .receipt td:nth-child(2)"
+        await driver.run(
+            "for (const element of document.querySelectorAll(arguments[0])) element.append(arguments[1])",
+            selector,
+            long,
+        )
+        await check_page(driver, "refused")
 
 
 async def test_only_what_is_configured_is_offered(site: Served) -> None:
     settings = site.service.settings
     site.service.settings = evolve(settings, apps={"meta": settings.apps["meta"]})
     try:
-        async with chromium() as one:
-            await sign_in(one, site)
-            await one.open(f"{site.base_url}/connections")
-            text = await one.text()
+        async with chromium() as driver:
+            await sign_in(driver, site)
+            await driver.open(f"{site.base_url}/connections")
+            text = await driver.text()
             assert "Connect Meta" in text and "Connect Apple" in text  # credentials need no application
             assert "Connect Google" not in text and "This server has no application at Google" in text
-            await seen(one, "connections-unconfigured")
+            await check_page(driver, "connections-unconfigured")
     finally:
         site.service.settings = settings
 
 
 async def test_the_reference_and_an_error(site: Served) -> None:
     """Both are pages like the others: legible, at every width, without a script."""
-    async with chromium() as one:
-        await one.open(f"{site.base_url}/docs")
-        await seen(one, "reference")
-        await one.open(f"{site.base_url}/nothing")
-        assert "No page or endpoint has this address." in await one.text()
-        await one.legible()
+    async with chromium() as driver:
+        await driver.open(f"{site.base_url}/docs")
+        await check_page(driver, "reference")
+        await driver.open(f"{site.base_url}/nothing")
+        assert "No page or endpoint has this address." in await driver.text()
+        await driver.legible()

@@ -44,7 +44,7 @@ class Publisher:
 
     def __init__(self) -> None:
         self.responses: dict[str, bytes] = {}
-        self.seen: list[str] = []
+        self.requests: list[str] = []
 
     def publish(self, url: str = URL, headers: str = "", status: str = "200 OK", **changes: Any) -> None:
         """Publish a good document; ``changes`` replaces members, and None removes one."""
@@ -58,8 +58,8 @@ class Publisher:
             "token_endpoint_auth_method": "none",
             **changes,
         }
-        kept = {name: value for name, value in document.items() if value is not None}
-        self.answer(url, json.dumps(kept).encode(), headers, status)
+        members = {name: value for name, value in document.items() if value is not None}
+        self.answer(url, json.dumps(members).encode(), headers, status)
 
     def answer(self, url: str, body: bytes, headers: str = "", status: str = "200 OK") -> None:
         kind = "" if "content-type" in headers.lower() else "Content-Type: application/json\r\n"
@@ -69,7 +69,7 @@ class Publisher:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            self.seen.append(head)
+            self.requests.append(head)
             writer.write(self.responses.get(head.split(" ")[1], b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"))
             await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -81,8 +81,8 @@ class Publisher:
 @pytest_asyncio.fixture(loop_scope="module")
 async def publisher(site: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Publisher]:
     """The server of the documents, which our server reaches by its name."""
-    authority, one = Authority(tmp_path), Publisher()
-    listener = await asyncio.start_server(one.serve, "127.0.0.1", 0, ssl=authority.server(HOST))
+    authority, publisher = Authority(tmp_path), Publisher()
+    listener = await asyncio.start_server(publisher.serve, "127.0.0.1", 0, ssl=authority.server(HOST))
     port = listener.sockets[0].getsockname()[1]
     check = safe_fetch.parse_public_url
 
@@ -100,11 +100,11 @@ async def publisher(site: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(service, "client_documents", ClientDocuments())
     limiter = RateLimiter(RateLimits(0, 0, 0, 0), service.counters, service.store.clock.wall)
     monkeypatch.setattr(service, "rate_limiter", limiter)
-    yield one
+    yield publisher
     listener.close()
 
 
-def asked(client_id: str = URL, redirect: str = REDIRECT) -> str:
+def make_consent_path(client_id: str = URL, redirect: str = REDIRECT) -> str:
     query = {
         "response_type": "code",
         "client_id": client_id,
@@ -117,11 +117,11 @@ def asked(client_id: str = URL, redirect: str = REDIRECT) -> str:
     return "/oauth/authorize?" + urlencode(query)
 
 
-async def refused(site: Served, client_id: str = URL, redirect: str = REDIRECT) -> str:
+async def read_refusal(site: Served, client_id: str = URL, redirect: str = REDIRECT) -> str:
     """What a person reads where there is nothing to allow; the browser is sent nowhere."""
     async with browser(site) as person:
         await person.sign_in(email("member"))
-        await person.open(asked(client_id, redirect), 404)
+        await person.open(make_consent_path(client_id, redirect), 404)
         assert person.path == "/oauth/authorize"
         return person.text
 
@@ -136,21 +136,21 @@ async def allow(person: Browser) -> str:
 
 
 async def test_the_metadata_says_so(site: Served) -> None:
-    found = (await site.http.get("/.well-known/oauth-authorization-server")).json()
-    assert found["client_id_metadata_document_supported"] is True and "registration_endpoint" in found
+    metadata = (await site.http.get("/.well-known/oauth-authorization-server")).json()
+    assert metadata["client_id_metadata_document_supported"] is True and "registration_endpoint" in metadata
 
 
 async def test_from_the_document_to_a_token(site: Served, publisher: Publisher) -> None:
     """The document is fetched once, for a person who is signed in; the page shows who publishes it."""
     publisher.publish()
     async with browser(site) as person:
-        await person.open(asked())
-        assert person.path == "/sign-in" and publisher.seen == []
+        await person.open(make_consent_path())
+        assert person.path == "/sign-in" and publisher.requests == []
         await person.send({"email": email("member"), "password": "correct horse"})
         assert "Campaign helper" in person.text and f"published by {HOST}" in person.text
         assert REDIRECT in person.text and "on your own computer" not in person.text
         code = await allow(person)
-    (head,) = publisher.seen
+    (head,) = publisher.requests
     assert head.startswith("GET /oauth/client.json HTTP/1.1\r\n") and "authorization" not in head.lower()
     form = {"code": code, "redirect_uri": REDIRECT, "client_id": URL, "code_verifier": VERIFIER}
     wrong = await site.http.post(
@@ -162,16 +162,16 @@ async def test_from_the_document_to_a_token(site: Served, publisher: Publisher) 
     tokens = (await site.http.post("/oauth/token", data=renewed)).json()
     verified = await site.caller(tokens["access_token"]).get("/auth/verify")
     assert (verified["clientId"], verified["clientName"]) == (URL, "Campaign helper")
-    assert len(publisher.seen) == 1
+    assert len(publisher.requests) == 1
     # a new consent shows what the document says now, and replaces the grant
     site.service.client_documents = ClientDocuments()
     publisher.publish(client_name="Campaign helper 2")
     async with browser(site) as person:
         await person.sign_in(email("member"))
-        await person.open(asked())
+        await person.open(make_consent_path())
         await allow(person)
     grants = await site.person("member").get("/connected-agents")
-    assert [one["clientName"] for one in grants if one["clientId"] == URL] == ["Campaign helper 2"]
+    assert [grant["clientName"] for grant in grants if grant["clientId"] == URL] == ["Campaign helper 2"]
     old = await site.http.post("/oauth/token", data={**renewed, "refresh_token": tokens["refresh_token"]})
     assert (old.status_code, old.json()["error"]) == (400, "invalid_grant")
 
@@ -182,7 +182,7 @@ async def test_a_guardrail_binds_such_an_application(site: Served, publisher: Pu
     actor, clock = site.people["admin"].actor, site.service.store.clock
     async with browser(site) as person:
         await person.sign_in(email("admin"))
-        await person.open(asked())
+        await person.open(make_consent_path())
         await allow(person)
         scope = {"clients": [{"clientId": URL, "userId": actor.user_id}]}
         members = {"name": "Nothing is deleted", "blockedActions": ["delete"], "onBreach": "freeze"}
@@ -203,10 +203,10 @@ async def test_an_answer_to_this_computer_is_warned_of(site: Served, publisher: 
     for redirect in ("http://localhost:3000/callback", "http://localhost:4711/callback", "http://127.0.0.1:9/callback"):
         async with browser(site) as person:
             await person.sign_in(email("member"))
-            await person.open(asked(redirect=redirect))
+            await person.open(make_consent_path(redirect=redirect))
             assert "on your own computer" in person.text and redirect in person.text
     for redirect in ("http://localhost:3000/other", "http://[::1]/callback", REDIRECT):
-        assert "not registered" in await refused(site, redirect=redirect)
+        assert "not registered" in await read_refusal(site, redirect=redirect)
 
 
 @pytest.mark.parametrize(
@@ -220,14 +220,14 @@ async def test_an_answer_to_this_computer_is_warned_of(site: Served, publisher: 
     ],
 )
 async def test_an_address_that_is_no_id(site: Served, publisher: Publisher, client_id: str) -> None:
-    assert RULE in await refused(site, client_id) and publisher.seen == []
+    assert RULE in await read_refusal(site, client_id) and publisher.requests == []
 
 
 @pytest.mark.parametrize(
     "client_id", ["http://app.example/c.json", "HTTPS://app.example/c.json", "ftp://app.example/c"]
 )
 async def test_other_schemes_are_no_documents(site: Served, publisher: Publisher, client_id: str) -> None:
-    assert "not registered" in await refused(site, client_id) and publisher.seen == []
+    assert "not registered" in await read_refusal(site, client_id) and publisher.requests == []
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ async def test_a_name_with_a_private_address_is_not_fetched(
         return addresses
 
     monkeypatch.setattr(site.service, "resolve_host", resolve)
-    assert RULE in await refused(site)
-    assert looked_up == [HOST] and publisher.seen == []
+    assert RULE in await read_refusal(site)
+    assert looked_up == [HOST] and publisher.requests == []
 
 
 async def test_a_name_is_looked_up_once(site: Served, publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,9 +259,9 @@ async def test_a_name_is_looked_up_once(site: Served, publisher: Publisher, monk
     monkeypatch.setattr(site.service, "resolve_host", resolve)
     async with browser(site) as person:
         await person.sign_in(email("member"))
-        await person.open(asked())
+        await person.open(make_consent_path())
         assert "Campaign helper" in person.text
-    assert next(answers) == ["10.0.0.1"] and len(publisher.seen) == 1
+    assert next(answers) == ["10.0.0.1"] and len(publisher.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -290,8 +290,8 @@ async def test_a_name_is_looked_up_once(site: Served, publisher: Publisher, monk
 )
 async def test_a_document_that_says_something_else(site: Served, publisher: Publisher, changes: Any) -> None:
     publisher.publish(**changes)
-    assert RULE in await refused(site)
-    assert len(publisher.seen) == 1
+    assert RULE in await read_refusal(site)
+    assert len(publisher.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -319,8 +319,8 @@ async def test_an_answer_that_is_no_document(
 ) -> None:
     publisher.publish(URL + "2")
     publisher.answer(URL, body, headers, status)
-    assert RULE in await refused(site)
-    assert [head.split(" ")[1] for head in publisher.seen] == ["/oauth/client.json"]
+    assert RULE in await read_refusal(site)
+    assert [head.split(" ")[1] for head in publisher.requests] == ["/oauth/client.json"]
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/oauth-client+json"])
@@ -328,7 +328,7 @@ async def test_other_types_of_json(site: Served, publisher: Publisher, kind: str
     publisher.publish(headers=f"Content-Type: {kind}\r\n")
     async with browser(site) as person:
         await person.sign_in(email("member"))
-        await person.open(asked())
+        await person.open(make_consent_path())
         assert "Campaign helper" in person.text
 
 
@@ -343,7 +343,7 @@ async def test_a_server_that_does_not_answer(
         return []
 
     monkeypatch.setattr(site.service, "resolve_host", wait)
-    assert "did not answer" in await refused(site)
+    assert "did not answer" in await read_refusal(site)
     release.set()
 
 
@@ -372,7 +372,7 @@ async def test_how_long_a_document_is_kept(
         await client_documents.read_client_document(service, URL, "")
     finally:
         site.hands.ahead = before
-    assert len(publisher.seen) == fetches
+    assert len(publisher.requests) == fetches
 
 
 async def test_what_is_kept_is_bounded_and_fetched_once(
@@ -383,13 +383,13 @@ async def test_what_is_kept_is_bounded_and_fetched_once(
     for url in urls:
         publisher.publish(url)
     reads = [client_documents.read_client_document(site.service, url, "") for url in urls[:1] * 5]
-    assert {client.id for client in await asyncio.gather(*reads)} == {urls[0]} and len(publisher.seen) == 1
+    assert {client.id for client in await asyncio.gather(*reads)} == {urls[0]} and len(publisher.requests) == 1
     for url in urls[1:]:
         await client_documents.read_client_document(site.service, url, "")
     await client_documents.read_client_document(site.service, urls[2], "")
-    assert len(publisher.seen) == 3
+    assert len(publisher.requests) == 3
     await client_documents.read_client_document(site.service, urls[0], "")  # the oldest was dropped
-    assert len(publisher.seen) == 4
+    assert len(publisher.requests) == 4
 
 
 async def test_fetches_are_limited_like_registrations(
@@ -403,5 +403,5 @@ async def test_fetches_are_limited_like_registrations(
     async with browser(site) as person:
         await person.sign_in(email("member"))
         for address, status in ((URL, 200), (URL, 200), (URL + "2", 404), (URL + "3", 429), (URL, 200)):
-            await person.open(asked(address), status)
-    assert len(publisher.seen) == 2
+            await person.open(make_consent_path(address), status)
+    assert len(publisher.requests) == 2

@@ -17,7 +17,7 @@ BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;
 SECRET = "canary7f3e91d2"
 
 
-def page_of(answer: httpx.Response, status: int) -> Page:
+def read_error_page(answer: httpx.Response, status: int) -> Page:
     """The page that an error is, with all that every page has."""
     assert (answer.status_code, answer.headers["Content-Type"]) == (status, "text/html; charset=utf-8")
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
@@ -33,7 +33,7 @@ def page_of(answer: httpx.Response, status: int) -> Page:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status", "said"),
+    ("method", "path", "status", "text"),
     [
         ("GET", "/nothing", 404, "No page or endpoint has this address."),
         ("GET", f"/{SECRET}?q={SECRET}", 404, "No page or endpoint has this address."),
@@ -41,25 +41,25 @@ def page_of(answer: httpx.Response, status: int) -> Page:
         ("GET", "/oauth/token", 405, "This address does not accept this method."),
     ],
 )
-async def test_a_browser_gets_a_page(site: Served, method: str, path: str, status: int, said: str) -> None:
+async def test_a_browser_gets_a_page(site: Served, method: str, path: str, status: int, text: str) -> None:
     answer = await site.http.request(method, path, headers={"Accept": BROWSER})
-    assert said in page_of(answer, status).text
+    assert text in read_error_page(answer, status).text
     assert SECRET not in answer.text
     assert ("Allow" in answer.headers) == (status == 405)
 
 
 async def test_a_form_that_is_too_large(site: Served) -> None:
     answer = await site.http.post("/sign-in", data={"email": "x" * 2_000_000}, headers={"Accept": BROWSER})
-    assert "larger than 1 MiB" in page_of(answer, 413).text
+    assert "larger than 1 MiB" in read_error_page(answer, 413).text
 
 
 async def test_a_defect(site: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
+    def raise_defect(*_: object, **__: object) -> None:
         raise ZeroDivisionError(SECRET)
 
-    monkeypatch.setattr("adsunify_server.pages.request.PageRequest.render_page", broken)
+    monkeypatch.setattr("adsunify_server.pages.request.PageRequest.render_page", raise_defect)
     answer = await site.http.get("/sign-in", headers={"Accept": BROWSER})
-    assert "the reason is in the log" in page_of(answer, 500).text
+    assert "the reason is in the log" in read_error_page(answer, 500).text
     assert SECRET not in answer.text
 
 

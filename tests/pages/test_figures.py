@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest.mark.parametrize(
-    ("amount", "currency", "shown"),
+    ("amount", "currency", "text"),
     [
         ("25.6", "USD", "25.60"),
         ("58", "USD", "58.00"),
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
         ("58", "XXX", "58"),
     ],
 )
-async def test_money_has_the_digits_of_its_currency(amount: str, currency: str | None, shown: str) -> None:
-    assert format_money(amount, currency) == shown
+async def test_money_has_the_digits_of_its_currency(amount: str, currency: str | None, text: str) -> None:
+    assert format_money(amount, currency) == text
 
 
 async def test_a_column_has_digits_alike() -> None:
@@ -39,16 +39,16 @@ async def test_a_column_has_digits_alike() -> None:
 
 async def test_insights_say_what_a_total_is(site: Served) -> None:
     account = site.accounts.get("meta") or await connect(site, "meta")
-    found = await site.admin.get(f"/accounts/{account}/insights", startDate="2026-11-01", endDate="2026-11-16")
-    assert len(found["rows"]) < 16 and found["totals"]["spend"] is not None  # a day without activity has no row
-    assert any("." not in row["spend"] or len(row["spend"].partition(".")[2]) < 2 for row in found["rows"])
+    report = await site.admin.get(f"/accounts/{account}/insights", startDate="2026-11-01", endDate="2026-11-16")
+    assert len(report["rows"]) < 16 and report["totals"]["spend"] is not None  # a day without activity has no row
+    assert any("." not in row["spend"] or len(row["spend"].partition(".")[2]) < 2 for row in report["rows"])
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         text = (await person.open(f"/accounts/{account}/insights?startDate=2026-11-01&endDate=2026-11-16")).text
     assert "where every day has a figure" not in text
     assert "The network reports no activity for days without a row" in text
     assert "A total is empty where a day lacks the figure" in text
-    for row in found["rows"]:
+    for row in report["rows"]:
         whole, _, part = row["spend"].partition(".")
         assert f" {whole}.{part.ljust(2, '0')} " in text
 
@@ -60,7 +60,7 @@ async def test_every_fact_of_an_account_has_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "currency", "extras", "shown"),
+    ("network", "currency", "extras", "facts"),
     [
         ("meta", "USD", {"minDailyBudget": "100", "accountStatus": "1"}, [("Least daily budget", "1.00 USD")]),
         ("meta", "JPY", {"minDailyBudget": "80"}, [("Least daily budget", "80 JPY")]),
@@ -74,10 +74,10 @@ async def test_every_fact_of_an_account_has_words() -> None:
     ],
 )
 async def test_facts_of_accounts_can_be_read(
-    network: str, currency: str | None, extras: dict[str, str], shown: list[tuple[str, str]]
+    network: str, currency: str | None, extras: dict[str, str], facts: list[tuple[str, str]]
 ) -> None:
     account = {"network": network, "nativeId": "1", "currency": currency, "timezone": "UTC", "extras": extras}
-    assert list_account_facts(account) == shown
+    assert list_account_facts(account) == facts
 
 
 async def test_an_account_is_told_in_words(site: Served) -> None:

@@ -10,7 +10,7 @@ from tests.server.served import NEVER, Served, brief, connect
 
 from .browsing import browser, email
 from .driver import chromium
-from .test_browser import account, seen, sign_in
+from .test_browser import account, check_page, sign_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 FORM = {"name": "Evening agent", "currency": "USD", "perWindow.hours": "24", "perWindow.daily": "10"}
@@ -39,37 +39,37 @@ async def prepare_activation(site: Served) -> dict[str, Any]:
 
 
 async def test_a_rule_is_made_changed_and_deleted(site: Served) -> None:
-    async with browser(site) as one:
-        await one.sign_in(email("admin"))
-        page = await one.open("/guardrails")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        page = await person.open("/guardrails")
         assert "This workspace has no guardrails" in page.text
-        await one.follow("New guardrail")
-        page = await one.send(FORM, button="Create the guardrail")
-        assert one.path == "/guardrails" and "10.00 USD a day in 24 hours" in page.text
+        await person.follow("New guardrail")
+        page = await person.send(FORM, button="Create the guardrail")
+        assert person.path == "/guardrails" and "10.00 USD a day in 24 hours" in page.text
         (rule,) = await site.admin.get("/guardrails")
         assert (rule["name"], rule["perWindow"], rule["active"]) == (
             "Evening agent",
             {"hours": 24, "daily": "10.00", "lifetime": None},
             True,
         )
-        await one.follow("Evening agent")
-        await one.send({"perWindow.daily": "", "perWindow.lifetime": "500", "blocked.delete": "true"}, button="Save")
+        await person.follow("Evening agent")
+        await person.send({"perWindow.daily": "", "perWindow.lifetime": "500", "blocked.delete": "true"}, button="Save")
         (changed,) = await site.admin.get("/guardrails")
         assert changed["version"] == 2 and changed["blockedActions"] == ["delete"]
         assert changed["perWindow"] == {"hours": 24, "daily": None, "lifetime": "500.00"}
         large = {"perWindow": {"hours": 24, "daily": "1250000", "lifetime": None}}
         await site.admin.send("PATCH", f"/guardrails/{rule['id']}", large)
-        page = await one.open("/guardrails")
+        page = await person.open("/guardrails")
         assert "1,250,000.00 USD a day in 24 hours" in page.text and "0 of 1,250,000.00 USD a day" in page.text
-        await one.follow("Evening agent")
-        await one.send({}, button="Delete Evening agent")
+        await person.follow("Evening agent")
+        await person.send({}, button="Delete Evening agent")
         assert await site.admin.get("/guardrails") == []
 
 
 async def test_a_refused_form_keeps_what_was_typed(site: Served) -> None:
-    async with browser(site) as one:
-        await one.sign_in(email("admin"))
-        await one.open("/guardrails/new")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open("/guardrails/new")
         typed = {
             **FORM,
             "currency": "USS",
@@ -77,10 +77,10 @@ async def test_a_refused_form_keeps_what_was_typed(site: Served) -> None:
             "maxIncreasePercent": "half",
             "network.meta": "true",
         }
-        page = await one.send(typed, button="Create the guardrail", expected=422)
-        kept = page.form("/guardrails").fields
-        assert {name: kept[name] for name in typed} == typed
-        wrong = {given["id"] for _, given in page.elements if given.get("class") == "wrong"}
+        page = await person.send(typed, button="Create the guardrail", expected=422)
+        fields = page.form("/guardrails").fields
+        assert {name: fields[name] for name in typed} == typed
+        wrong = {element["id"] for _, element in page.elements if element.get("class") == "wrong"}
         assert {"wrong-currency", "wrong-perWindow.daily", "wrong-maxIncreasePercent"} <= wrong
         assert await site.admin.get("/guardrails") == []
 
@@ -91,12 +91,12 @@ async def test_a_rule_names_what_it_applies_to(site: Served) -> None:
     scope = {"networks": ["meta"], "keyIds": [key["keyId"]], "userIds": [verified["userId"]]}
     rule = await make_rule(site, scope=scope, blockedActions=["delete"])
     try:
-        async with browser(site) as one:
-            await one.sign_in(email("admin"))
-            page = await one.open("/guardrails")
+        async with browser(site) as person:
+            await person.sign_in(email("admin"))
+            page = await person.open("/guardrails")
             assert f"Meta; {key['name']}; {email('admin')}" in page.text
-            await one.open(f"/guardrails/{rule['id']}")
-            await one.send({}, button="Save")
+            await person.open(f"/guardrails/{rule['id']}")
+            await person.send({}, button="Save")
         (same,) = await site.admin.get("/guardrails")
         assert same == {**rule, "version": 2}
     finally:
@@ -107,16 +107,16 @@ async def test_a_rule_names_what_it_applies_to(site: Served) -> None:
 async def test_only_admins_change_rules(site: Served, name: str) -> None:
     rule = await make_rule(site, blockedActions=["delete"])
     try:
-        async with browser(site) as one:
-            await one.sign_in(email(name))
-            page = await one.open("/guardrails")
+        async with browser(site) as person:
+            await person.sign_in(email(name))
+            page = await person.open("/guardrails")
             assert "Only an admin can create and change guardrails" in page.text
-            page = await one.open(f"/guardrails/{rule['id']}")
+            page = await person.open(f"/guardrails/{rule['id']}")
             assert [form.action for form in page.forms if form.action.startswith("/guardrails")] == []
             csrf = page.form("/sign-out").fields["csrf"]
             for path in ("", "/lift", f"/{rule['id']}", f"/{rule['id']}/delete"):
                 sent = {"csrf": csrf, "confirmed": "true", "name": "x", "blocked.edit": "true", "credential": NEVER}
-                answer = await one.http.post(f"{site.base_url}/guardrails{path}", data=sent)
+                answer = await person.http.post(f"{site.base_url}/guardrails{path}", data=sent)
                 assert answer.status_code == 403, path
         assert await site.admin.get("/guardrails") == [rule]
     finally:
@@ -130,9 +130,9 @@ async def test_warnings_name_rules(site: Served) -> None:
     body = {name: source[name] for name in ("accountId", "sourceOperationId")}
     prepared = await site.admin.post("/activate", body, 201)
     assert rule["id"] in str(prepared["warnings"]) and rule["name"] not in str(prepared["warnings"])
-    async with browser(site) as one:
-        await one.sign_in(email("admin"))
-        page = await one.open(f"/review/{prepared['id']}")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        page = await person.open(f"/review/{prepared['id']}")
         assert 'A signed-in person must execute this, by the guardrail "<Agent>":' in page.text
     await drop_rules(site)
 
@@ -142,53 +142,53 @@ async def test_a_rule_is_made_met_and_lifted_in_a_browser(site: Served) -> None:
     prepared = await prepare_activation(site)
     _, secret = await site.key("admin")
     robot = site.caller(secret)
-    async with chromium() as one:
-        await sign_in(one, site)
-        await one.press("Guardrails")
-        await seen(one, "guardrails-empty")
-        await one.press("New guardrail")
+    async with chromium() as driver:
+        await sign_in(driver, site)
+        await driver.press("Guardrails")
+        await check_page(driver, "guardrails-empty")
+        await driver.press("New guardrail")
         for name, value in FORM.items():
-            await one.type(f'input[name="{name}"]', value)
-        await seen(one, "guardrail-form")
-        await one.press("Create the guardrail")
-        await seen(one, "guardrails")
+            await driver.type(f'input[name="{name}"]', value)
+        await check_page(driver, "guardrail-form")
+        await driver.press("Create the guardrail")
+        await check_page(driver, "guardrails")
 
-        await one.open(prepared["reviewUrl"])  # meet it
-        assert "20.00 USD more a day" in await one.text()
-        await seen(one, "exposure")
+        await driver.open(prepared["reviewUrl"])  # meet it
+        assert "20.00 USD more a day" in await driver.text()
+        await check_page(driver, "exposure")
         writes = site.networks.writes()
-        await one.click("input[name=confirmed]")
-        await one.press("Execute")
-        text = await one.text()
+        await driver.click("input[name=confirmed]")
+        await driver.press("Execute")
+        text = await driver.text()
         assert "Would fit" in text and "10.00 USD" in text and "Evening agent" in text
         assert site.networks.writes() == writes
-        await seen(one, "guardrail-met", 403)
+        await check_page(driver, "guardrail-met", 403)
 
-        await one.press("Evening agent")  # make room, but let a person approve
-        await one.run("document.getElementById('perWindow.daily').value = ''")
-        await one.type('input[name="perWindow.daily"]', "100")
-        await one.type('input[name="approvalAbove.daily"]', "15")
-        await one.press("Save")
+        await driver.press("Evening agent")  # make room, but let a person approve
+        await driver.run("document.getElementById('perWindow.daily').value = ''")
+        await driver.type('input[name="perWindow.daily"]', "100")
+        await driver.type('input[name="approvalAbove.daily"]', "15")
+        await driver.press("Save")
         problem = await robot.problem(403, "POST", f"/operations/{prepared['id']}/execute", {"confirmed": True})
         assert problem["code"] == "approval_required"
-        await one.open(prepared["reviewUrl"])
-        await one.click("input[name=confirmed]")
-        await one.press("Execute")
-        assert "succeeded" in await one.text()
-        await one.press("Guardrails")
-        assert "20.00 of 100.00 USD a day" in await one.text()
-        await seen(one, "guardrails-used")
+        await driver.open(prepared["reviewUrl"])
+        await driver.click("input[name=confirmed]")
+        await driver.press("Execute")
+        assert "succeeded" in await driver.text()
+        await driver.press("Guardrails")
+        assert "20.00 of 100.00 USD a day" in await driver.text()
+        await check_page(driver, "guardrails-used")
 
         await make_rule(site, name="Nothing is deleted", blockedActions=["delete"], onBreach="freeze")
         campaigns = await site.admin.get(f"/accounts/{prepared['accountId']}/campaigns")
         path = f"/accounts/{prepared['accountId']}/campaigns/{campaigns[0]['id']}"
         assert (await robot.problem(403, "DELETE", path))["code"] == "guardrail_exceeded"
         assert (await robot.problem(403, "PATCH", path, {"payload": {"name": "x"}}))["code"] == "credential_frozen"
-        await one.press("Guardrails")
-        assert "Frozen credentials" in await one.text()
-        await seen(one, "guardrails-frozen")
-        await one.unfold("Lift")
-        await one.press("Lift the freeze")
-        assert "Frozen credentials" not in await one.text()
+        await driver.press("Guardrails")
+        assert "Frozen credentials" in await driver.text()
+        await check_page(driver, "guardrails-frozen")
+        await driver.unfold("Lift")
+        await driver.press("Lift the freeze")
+        assert "Frozen credentials" not in await driver.text()
         assert (await robot.post(path + "/edit", {"fields": {"name": "Lifted again"}}, 201))["status"] == "prepared"
     await drop_rules(site)

@@ -47,11 +47,11 @@ async def test_a_page_ends_yesterday_and_has_a_total(site: Served, account: str)
         page = await person.open(f"/accounts/{account}/insights")
         fields = next(form.fields for form in page.forms if form.action.endswith("/insights"))
         assert fields["endDate"] < str(site.hands.now().date())
-        found = await site.admin.get(
+        report = await site.admin.get(
             f"/accounts/{account}/insights", startDate=fields["startDate"], endDate=fields["endDate"]
         )
-        assert found["totals"]["spend"] is not None
-        assert f"{Decimal(found['totals']['spend']):,.2f}" in page.text
+        assert report["totals"]["spend"] is not None
+        assert f"{Decimal(report['totals']['spend']):,.2f}" in page.text
         assert "Change" in page.text and "%" in page.text
         assert "provisional" in page.text
 
@@ -79,7 +79,7 @@ async def test_campaigns_are_sorted_searched_and_lead_to_their_ad_groups(site: S
         await person.sign_in(email("admin"))
         text = (await person.open(f"/accounts/{account}/insights?level=campaign&{days}")).text
         amounts = [*spend.values(), sum(spend.values(), Decimal(0))]
-        assert all(shown in text for shown in format_column([f"{amount:f}" for amount in amounts], "USD"))
+        assert all(amount_text in text for amount_text in format_column([f"{amount:f}" for amount in amounts], "USD"))
         order = sorted(spend, key=lambda name: -spend[name])
         assert order == sorted(order, key=text.index)
         text = (await person.open(f"/accounts/{account}/insights?level=campaign&sort=name&{days}")).text
@@ -114,12 +114,12 @@ async def test_all_accounts_and_the_sums_of_their_currencies(site: Served, accou
         await person.sign_in(email("admin"))
         page = await person.open("/insights")
         fields = next(form.fields for form in page.forms if form.action.endswith("/insights"))
-        found = await site.admin.get("/insights", startDate=fields["startDate"], endDate=fields["endDate"])
-        assert found["totals"]
-        for total in found["totals"]:
+        report = await site.admin.get("/insights", startDate=fields["startDate"], endDate=fields["endDate"])
+        assert report["totals"]
+        for total in report["totals"]:
             assert format_column([total["spend"]], total["currency"])[0] in page.text
-        for one in found["accounts"]:
-            assert one["name"] in page.text
+        for row in report["accounts"]:
+            assert row["name"] in page.text
         await person.open("/insights?startDate=2026-02-02&endDate=2026-02-01", 422)
         assert "cannot be before startDate" in person.text
 
@@ -146,8 +146,8 @@ async def test_the_days_end_on_the_last_day_that_has_ended_in_each_time_zone() -
 async def test_days_without_a_row_are_shown(site: Served, account: str) -> None:
     meta, today = site.accounts["meta"], site.hands.now().date()
     days = [str(today - timedelta(days=number)) for number in range(30, 0, -1)]
-    found = await site.admin.get(f"/accounts/{meta}/insights", startDate=days[0], endDate=days[-1])
-    reported = {row["date"] for row in found["rows"]}
+    report = await site.admin.get(f"/accounts/{meta}/insights", startDate=days[0], endDate=days[-1])
+    reported = {row["date"] for row in report["rows"]}
     silent = [day for day in days if day not in reported]
     assert silent and reported
     async with browser(site) as person:

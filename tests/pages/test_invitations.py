@@ -21,19 +21,19 @@ from .browsing import PASSWORD, browser, email
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def link(one: Served, address: str, role: str = "member", name: str = "admin") -> str:
+async def link(server: Served, address: str, role: str = "member", name: str = "admin") -> str:
     """The token of a new invitation."""
-    made = await sessions.create_invitation(one.service, one.people[name].actor, address, role)
-    return str(made["url"]).rpartition("/")[2]
+    invitation = await sessions.create_invitation(server.service, server.people[name].actor, address, role)
+    return str(invitation["url"]).rpartition("/")[2]
 
 
-async def role_of(one: Served, address: str) -> str | None:
+async def role_of(server: Served, address: str) -> str | None:
     """What someone is in ``shop``."""
-    person = await one.service.store.read(people.find_user_by_email, address)
+    person = await server.service.store.read(people.find_user_by_email, address)
     if person is None:
         return None
-    home = one.people["admin"].actor.workspace_id
-    member = await one.service.store.read(people.find_membership, home, person.id)
+    home = server.people["admin"].actor.workspace_id
+    member = await server.service.store.read(people.find_membership, home, person.id)
     return None if member is None else member.role
 
 
@@ -56,8 +56,8 @@ async def test_someone_new_joins(site: Served) -> None:
         await person.sign_in("new@shop.example", "a good password")
         await admin.open("/people")
         assert "new@shop.example viewer" in admin.text
-    kept = await site.service.store.read(lambda connection: connection.execute(select(invitations)).all())
-    assert address.rpartition("/")[2] not in str(kept)
+    rows = await site.service.store.read(lambda connection: connection.execute(select(invitations)).all())
+    assert address.rpartition("/")[2] not in str(rows)
 
 
 async def test_who_has_a_password_gives_it(site: Served) -> None:
@@ -158,11 +158,11 @@ async def test_of_all_who_use_it_one_joins(both: Served) -> None:
     words = [f"password {number}" for number in range(8)]
     tried = [sessions.accept_invitation(both.service, SignInThrottle(), token, word, "127.0.0.1") for word in words]
     ended = await asyncio.gather(*tried, return_exceptions=True)
-    (one,) = [number for number, session in enumerate(ended) if isinstance(session, str)]
+    (winner,) = [number for number, session in enumerate(ended) if isinstance(session, str)]
     assert [error for error in ended if not isinstance(error, str | NotFound | Unauthenticated)] == []
     person = await both.service.store.read(people.find_user_by_email, "crowd@x.example")
     assert person is not None and person.password_hash is not None
-    assert is_password_correct(words[one], person.password_hash)
+    assert is_password_correct(words[winner], person.password_hash)
 
 
 async def test_it_lives_seven_days(both: Served) -> None:

@@ -11,7 +11,7 @@ import pytest
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from tests.server.served import Served, brief, connect, make_credentials
 
-from .browsing import browser, email, found
+from .browsing import browser, email, find_elements
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 EXTRA: Mapping[str, tuple[str, ...]] = {}
@@ -32,7 +32,7 @@ async def test_a_whole_life(site: Served) -> None:
         await person.open("/accounts")
         assert "USD" in person.text
         accounts = await site.admin.get("/accounts", network="meta")
-        account = next(one["accountId"] for one in accounts if one["currency"] == "USD")
+        account = next(row["accountId"] for row in accounts if row["currency"] == "USD")
         prepared = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
         await person.open(prepared["reviewUrl"])
         for step in prepared["plan"]["steps"]:
@@ -54,10 +54,10 @@ async def test_a_whole_life(site: Served) -> None:
         await person.open(f"/accounts/{account}")
         assert "active" in person.text and "ad group" in person.text
         await person.open(f"/accounts/{account}/insights?startDate=2026-11-01&endDate=2026-11-10")
-        assert len(found(person.page, "svg", role="group")) == 2
-        assert len([one for one in found(person.page, "rect") if one.get("class") == "mark"]) == 10
+        assert len(find_elements(person.page, "svg", role="group")) == 2
+        assert len([element for element in find_elements(person.page, "rect") if element.get("class") == "mark"]) == 10
         await person.open("/operations")
-        assert len(found(person.page, "span", **{"class": "status succeeded"})) == 2
+        assert len(find_elements(person.page, "span", **{"class": "status succeeded"})) == 2
 
         await person.open("/connections")
         await person.send(action="/disconnect")
@@ -85,21 +85,24 @@ async def test_credentials_of_their_own(site: Served) -> None:
 async def test_a_review_says_the_budget_in_the_accounts_money(site: Served, network: str) -> None:
     """Whatever units the network counts in."""
     account = await connect(site, network)
-    asked = brief(network)
-    prepared = await site.admin.post("/create", {"accountId": account, "campaign": asked}, 201)
+    campaign = brief(network)
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": campaign}, 201)
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         await person.open(prepared["reviewUrl"])
-        shown = [words for words in person.page.words if words.strip().endswith(" USD")]
-    amounts = {Decimal(words.split()[-2]) for words in shown if words.split()[-2].replace(".", "").isdigit()}
-    wanted = {Decimal(asked["budget"]["amount"]), *([Decimal(asked["bid"])] if "bid" in asked else [])}
-    assert wanted <= amounts and amounts <= wanted | set(map(Decimal, EXTRA.get(network, ()))), (amounts, person.text)
+        texts = [words for words in person.page.words if words.strip().endswith(" USD")]
+    amounts = {Decimal(words.split()[-2]) for words in texts if words.split()[-2].replace(".", "").isdigit()}
+    expected = {Decimal(campaign["budget"]["amount"]), *([Decimal(campaign["bid"])] if "bid" in campaign else [])}
+    assert expected <= amounts and amounts <= expected | set(map(Decimal, EXTRA.get(network, ()))), (
+        amounts,
+        person.text,
+    )
 
 
 async def test_an_edit_shows_before_and_after(site: Served) -> None:
     account = await connect(site, "meta")
-    made = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
-    await site.admin.execute(made["id"])
+    operation = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await site.admin.execute(operation["id"])
     tree = await site.admin.get(f"/accounts/{account}/tree")
     group = next(node["id"] for node in tree["nodes"] if node["kind"] == "adGroup")
     edit = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": {"budget": "25.50"}}, 201)

@@ -38,22 +38,22 @@ class Walk:
     complaints: list[str] = field(factory=list)
     templates: set[str] = field(factory=set)
 
-    async def look(self, one: Chromium, name: str, widths: Sequence[int] = WIDTHS) -> None:
+    async def look(self, driver: Chromium, name: str, widths: Sequence[int] = WIDTHS) -> None:
         """Measure the page that the browser shows, with what it folds away, and save pictures of it."""
         for width, dark in product(widths, (False, True)):
-            await one.width(width)
-            await one.scheme(dark)
-            await one.picture(PICTURES / f"{name}-{width}-{'dark' if dark else 'light'}.png")
-        await one.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+            await driver.width(width)
+            await driver.scheme(dark)
+            await driver.picture(PICTURES / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+        await driver.run("document.querySelectorAll('details').forEach(details => details.open = true)")
         for width in widths:
-            await one.width(width)
-            self.cut += [(name, width, *flaw) for flaw in await one.run(CUT)]
-            self.silent += [(name, width, *flaw) for flaw in await one.run(SILENT)]
+            await driver.width(width)
+            self.cut += [(name, width, *flaw) for flaw in await driver.run(CUT)]
+            self.silent += [(name, width, *flaw) for flaw in await driver.run(SILENT)]
         for dark in (False, True):
-            await one.scheme(dark)
-            self.illegible += [(name, "dark" if dark else "light", *flaw) for flaw in await one.run(CONTRAST)]
-        status = await one.run("return performance.getEntriesByType('navigation')[0].responseStatus")
-        for complaint in await one.complaints():
+            await driver.scheme(dark)
+            self.illegible += [(name, "dark" if dark else "light", *flaw) for flaw in await driver.run(CONTRAST)]
+        status = await driver.run("return performance.getEntriesByType('navigation')[0].responseStatus")
+        for complaint in await driver.complaints():
             if (
                 complaint.startswith(self.site.base_url)
                 and f"the server responded with a status of {status}" not in complaint
@@ -67,20 +67,20 @@ async def walk(site: Served) -> AsyncIterator[Walk]:
     """A walk over all pages."""
     PICTURES.mkdir(exist_ok=True)
     content = await make_content(site)
-    found = Walk(site)
+    walk = Walk(site)
     environment = rendering._make_environment()
     with pytest.MonkeyPatch.context() as patch:
         get_template = environment.get_template
 
         def note_template(name: str, *more: Any) -> Any:
-            found.templates.add(name)
+            walk.templates.add(name)
             return get_template(name, *more)
 
         patch.setattr(environment, "get_template", note_template)
-        async with chromium() as one:
-            async for name, widths in walk_pages(one, site, content):
-                await found.look(one, name, widths)
-    yield found
+        async with chromium() as driver:
+            async for name, widths in walk_pages(driver, site, content):
+                await walk.look(driver, name, widths)
+    yield walk
 
 
 def format_flaws(flaws: Sequence[object]) -> str:

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 FIRST, SECOND = "a good password", "a better password"
 
 
-async def someone(site: Served, name: str, role: str = "member") -> tuple[str, str]:
+async def add_person(site: Served, name: str, role: str = "member") -> tuple[str, str]:
     """A new member's e-mail address and key."""
     address = f"{name}@shop.example"
-    made = await add_member(site.service.store, "shop", address, role, FIRST)
-    return address, str(made["apiKey"])
+    membership = await add_member(site.service.store, "shop", address, role, FIRST)
+    return address, str(membership["apiKey"])
 
 
 async def change(person: Browser, address: str, action: str, expected: int = 200, **values: str) -> None:
@@ -28,11 +28,11 @@ async def change(person: Browser, address: str, action: str, expected: int = 200
     form = next(form for form in person.page.forms if form.action == action and form.fields.get("email") == address)
     sent = {**form.fields, **values}
     headers = {"Origin": person.base_url, "Sec-Fetch-Site": "same-origin"}
-    person._shown(await person.http.post(person.base_url + action, data=sent, headers=headers), expected)
+    person.show_answer(await person.http.post(person.base_url + action, data=sent, headers=headers), expected)
 
 
 async def test_another_role(site: Served) -> None:
-    address, _ = await someone(site, "promoted", "viewer")
+    address, _ = await add_person(site, "promoted", "viewer")
     async with browser(site) as admin, browser(site) as person:
         await person.sign_in(address, FIRST)
         assert "viewer of shop" in person.text
@@ -46,16 +46,16 @@ async def test_another_role(site: Served) -> None:
 
 
 async def test_removed(site: Served) -> None:
-    address, key = await someone(site, "removed")
-    asked = {"Authorization": f"Bearer {key}"}
+    address, key = await add_person(site, "removed")
+    headers = {"Authorization": f"Bearer {key}"}
     async with browser(site) as admin, browser(site) as person:
         await person.sign_in(address, FIRST)
-        assert (await person.http.get(f"{site.base_url}/api/v1/ads/accounts", headers=asked)).status_code == 200
+        assert (await person.http.get(f"{site.base_url}/api/v1/ads/accounts", headers=headers)).status_code == 200
         await admin.sign_in(email("admin"))
         await change(admin, address, "/people/remove", 422, confirmed="")
         await change(admin, address, "/people/remove")
         assert address not in admin.text
-        assert (await person.http.get(f"{site.base_url}/api/v1/ads/accounts", headers=asked)).status_code == 401
+        assert (await person.http.get(f"{site.base_url}/api/v1/ads/accounts", headers=headers)).status_code == 401
         await person.open("/operations")
         assert person.path == "/sign-in"
 
@@ -96,7 +96,7 @@ async def test_only_an_admin_says_who_belongs(site: Served, action: str) -> None
 
 
 async def test_another_password(site: Served) -> None:
-    address, _ = await someone(site, "changing")
+    address, _ = await add_person(site, "changing")
     async with browser(site) as here, browser(site) as elsewhere:
         await here.sign_in(address, FIRST)
         await elsewhere.sign_in(address, FIRST)

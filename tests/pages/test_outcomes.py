@@ -7,13 +7,13 @@ import pytest
 from tests.server.served import Served
 
 from .browsing import browser, email
-from .test_access import prepared
+from .test_access import prepare_operation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_a_person_settles_and_writes_the_rest(site: Served) -> None:
-    id_ = await prepared(site)
+    id_ = await prepare_operation(site)
     await site.networks.fault("meta", "reset_before", path="/v26.0/act_1001/campaigns", method="POST")
     async with browser(site) as person:
         await person.sign_in(email("admin"))

@@ -24,15 +24,15 @@ const skipped = element => !element.checkVisibility() || element.closest("[popov
 window.left = [...document.querySelectorAll(
   "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
   .filter(element => !skipped(element) && !element.disabled);
-const seen = new Set();
+const groups = new Set();
 for (const element of window.left) if (element.type === "radio") {
-  if (seen.has(element.name)) window.left = window.left.filter(one => one !== element);
-  seen.add(element.name);
+  if (groups.has(element.name)) window.left = window.left.filter(other => other !== element);
+  groups.add(element.name);
 }
 window.invisible = [];
 document.addEventListener("focusin", ({target}) => {
-  const isSame = one => one === target || (one.type === "radio" && one.name === target.name);
-  window.left = window.left.filter(one => !isSame(one));
+  const isSame = element => element === target || (element.type === "radio" && element.name === target.name);
+  window.left = window.left.filter(element => !isSame(element));
   const style = getComputedStyle(target), ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
   if (!ring && target.closest("svg") === null) window.invisible.push(target.outerHTML.slice(0, 160));
 });
@@ -46,8 +46,8 @@ Each focus strikes its element off, and is noted if it cannot be seen. Days of p
 """
 MISSED = "return [window.left.map(element => element.outerHTML.slice(0, 160)), window.invisible];"
 LEADS_ON = """
-return [...document.querySelectorAll("main a[href], main form button")].filter(one => one.checkVisibility()
-  || one.closest("details") !== null).length;
+return [...document.querySelectorAll("main a[href], main form button")].filter(link => link.checkVisibility()
+  || link.closest("details") !== null).length;
 """
 """How many links and buttons lead on from the page, besides the menu that every page has."""
 
@@ -66,26 +66,26 @@ class Findings:
 async def findings(site: Served, request: pytest.FixtureRequest) -> AsyncIterator[Findings]:
     """What a walk over all pages finds."""
     axe = await load_axe(request.config.cache.mkdir("axe"))
-    found = Findings()
+    findings = Findings()
     content = await make_content(site)
-    async with chromium() as one:
-        async for name, widths in walk_pages(one, site, content):
-            if not await one.run(LEADS_ON):
-                found.dead_ends.append(name)
-            await one.width(widths[-1])
+    async with chromium() as driver:
+        async for name, widths in walk_pages(driver, site, content):
+            if not await driver.run(LEADS_ON):
+                findings.dead_ends.append(name)
+            await driver.width(widths[-1])
             if name != "menu":  # an open popover keeps the focus in front of what is behind it
-                await one.keys(TAB * (await one.run(REACHABLE) + 2))
-                missed, invisible = await one.run(MISSED)
-                found.unreachable += [(name, element) for element in missed]
-                found.invisible += [(name, element) for element in invisible]
-            await one.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+                await driver.keys(TAB * (await driver.run(REACHABLE) + 2))
+                missed, invisible = await driver.run(MISSED)
+                findings.unreachable += [(name, element) for element in missed]
+                findings.invisible += [(name, element) for element in invisible]
+            await driver.run("document.querySelectorAll('details').forEach(details => details.open = true)")
             for width, dark in product(widths, (False, True)):
-                await one.width(width)
-                await one.scheme(dark)
+                await driver.width(width)
+                await driver.scheme(dark)
                 rules = ("color-contrast",) if dark else ()  # the others do not depend on colours
-                grave = await axe.find_grave(one, *rules)
-                found.grave += [(name, width, "dark" if dark else "light", *violation) for violation in grave]
-    yield found
+                grave = await axe.find_grave(driver, *rules)
+                findings.grave += [(name, width, "dark" if dark else "light", *violation) for violation in grave]
+    yield findings
 
 
 def format_flaws(flaws: list[Any]) -> str:

@@ -25,8 +25,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 COOKIE = "adsunify_session"
 
 
-async def session_of(one: Served, name: str) -> str:
-    return await sessions.sign_in(one.service, SignInThrottle(), email(name), PASSWORD, "127.0.0.1")
+async def sign_in(server: Served, name: str) -> str:
+    return await sessions.sign_in(server.service, SignInThrottle(), email(name), PASSWORD, "127.0.0.1")
 
 
 async def test_in_and_out(site: Served) -> None:
@@ -49,10 +49,10 @@ async def test_the_cookie(site: Served) -> None:
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         assert person.answer is not None
-        (said,) = person.answer.history[0].headers.get_list("Set-Cookie")
+        (cookie,) = person.answer.history[0].headers.get_list("Set-Cookie")
     for part in (f"{COOKIE}=", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"):
-        assert part in said
-    assert "Secure" not in said and "Domain" not in said
+        assert part in cookie
+    assert "Secure" not in cookie and "Domain" not in cookie
 
 
 async def test_the_cookie_on_https(site: Served) -> None:
@@ -63,35 +63,35 @@ async def test_the_cookie_on_https(site: Served) -> None:
             answer = await person.http.get(f"{site.base_url}/sign-in")
     finally:
         site.service.settings = settings
-    (said,) = answer.headers.get_list("Set-Cookie")
-    assert said.startswith("__Host-adsunify_visit=") and "Secure" in said and "Path=/" in said
+    (cookie,) = answer.headers.get_list("Set-Cookie")
+    assert cookie.startswith("__Host-adsunify_visit=") and "Secure" in cookie and "Path=/" in cookie
     assert answer.headers["Strict-Transport-Security"]
 
 
 async def test_only_hashes_are_kept(site: Served) -> None:
-    token = await session_of(site, "admin")
+    token = await sign_in(site, "admin")
     assert len(token) == 43
-    kept = await site.service.store.read(lambda connection: connection.execute(select(sessions_table)).all())
-    assert kept and token not in str(kept)
+    rows = await site.service.store.read(lambda connection: connection.execute(select(sessions_table)).all())
+    assert rows and token not in str(rows)
 
 
 async def test_a_session_lives_thirty_days(both: Served) -> None:
-    token = await session_of(both, "admin")
+    token = await sign_in(both, "admin")
     both.hands.pass_(milliseconds=SESSION_MILLISECONDS - 10_000)
     assert await sessions.find_user_session(both.service, token) is not None
     both.hands.pass_(seconds=11)
     assert await sessions.find_user_session(both.service, token) is None
-    await session_of(both, "admin")  # forgets what is over
-    kept = await both.service.store.read(lambda connection: connection.execute(select(sessions_table)).all())
-    assert len(kept) == 1
+    await sign_in(both, "admin")  # forgets what is over
+    rows = await both.service.store.read(lambda connection: connection.execute(select(sessions_table)).all())
+    assert len(rows) == 1
 
 
 async def test_what_a_person_may_do_is_as_it_is_now(both: Served) -> None:
     store, actor = both.service.store, both.people["member"].actor
-    token = await session_of(both, "member")
+    token = await sign_in(both, "member")
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
-    found = await sessions.find_user_session(both.service, token)
-    assert found is not None and not found.actor.can_operate
+    session = await sessions.find_user_session(both.service, token)
+    assert session is not None and not session.actor.can_operate
     await store.write(people.remove_membership, actor.workspace_id, actor.user_id, store.clock)
     async with browser(both) as person:
         person.http.cookies.set(COOKIE, token)
@@ -124,16 +124,16 @@ async def test_an_unknown_address_costs_as_many_hashes(site: Served, monkeypatch
     """The time of a try is that of Argon2id, with the same parameters for each hash."""
     hashes: list[str] = []
 
-    def count(password: str, kept: str) -> bool:
-        hashes.append(kept)
-        return is_password_correct(password, kept)
+    def count(password: str, password_hash: str) -> bool:
+        hashes.append(password_hash)
+        return is_password_correct(password, password_hash)
 
     monkeypatch.setattr(sessions, "is_password_correct", count)
     for address in (email("admin"), "nobody@shop.example", email("admin"), "somebody@shop.example"):
         with pytest.raises(Unauthenticated):
             await sessions.sign_in(site.service, SignInThrottle(), address, "wrong horse", "127.0.0.1")
     assert len(hashes) == 4
-    assert len({kept.rsplit("$", 2)[0] for kept in hashes}) == 1, "the parameters differ"
+    assert len({password_hash.rsplit("$", 2)[0] for password_hash in hashes}) == 1, "the parameters differ"
     assert hashes[1] == hashes[3] != hashes[0], "an unknown address makes a hash of its own"
 
 
@@ -179,9 +179,9 @@ async def test_a_session_that_ended_writes_nothing_more(site: Served) -> None:
         await site.service.store.write(end_all_sessions, site.people["admin"].actor.user_id)
         await executing
     assert site.networks.writes() == writes + 1
-    found = await site.admin.get(f"/operations/{prepared['id']}")
-    assert (found["status"], found["error"]["code"]) == ("prepared", "access_lost")
-    assert [step["state"] for step in found["receipt"]["steps"]] == ["applied"]
+    operation = await site.admin.get(f"/operations/{prepared['id']}")
+    assert (operation["status"], operation["error"]["code"]) == ("prepared", "access_lost")
+    assert [step["state"] for step in operation["receipt"]["steps"]] == ["applied"]
 
 
 async def test_a_password_that_was_changed_meanwhile_opens_nothing(both: Served) -> None:
@@ -189,12 +189,12 @@ async def test_a_password_that_was_changed_meanwhile_opens_nothing(both: Served)
     store = both.service.store
     await add_member(store, "shop", "slow@shop.example", "member", "the old password")
 
-    async def changed() -> None:
+    async def change_password() -> None:
         await reset_password(store, "shop", "slow@shop.example", "the new password")
 
     with pytest.raises(Conflict) as refused:
         await sessions.sign_in(
-            both.service, SignInThrottle(Gate(changed)), "slow@shop.example", "the old password", "::1"
+            both.service, SignInThrottle(Gate(change_password)), "slow@shop.example", "the old password", "::1"
         )
     assert refused.value.code == "password_changed"
 
@@ -226,7 +226,7 @@ async def test_guesses_at_once_count_too(site: Served) -> None:
         for number in range(sessions.MAX_TRIES_BY_EMAIL + 20)
     ]
     ended = await asyncio.gather(*tried, return_exceptions=True)
-    assert sum(isinstance(one, TooManySignInTries) for one in ended) == 20
+    assert sum(isinstance(error, TooManySignInTries) for error in ended) == 20
 
 
 async def test_too_many_tries_on_the_page(site: Served) -> None:
@@ -238,10 +238,10 @@ async def test_too_many_tries_on_the_page(site: Served) -> None:
         assert "Too many wrong passwords" in person.text
         assert person.answer is not None and 0 < int(person.answer.headers["Retry-After"]) <= 900
         await add_member(site.service.store, "shop", "guessed@shop.example", "viewer", PASSWORD)
-        made = await sessions.create_invitation(
+        invitation = await sessions.create_invitation(
             site.service, site.people["stranger"].actor, "guessed@shop.example", "viewer"
         )
-        await person.open(str(made["url"]))
+        await person.open(str(invitation["url"]))
         await person.send({"password": PASSWORD}, expected=429)
         assert 0 < int(person.answer.headers["Retry-After"]) <= 900
 
@@ -271,11 +271,11 @@ async def test_where_it_goes_on(site: Served, following: str, path: str) -> None
 
 async def test_several_workspaces(site: Served) -> None:
     await create_workspace(site.service.store, "second shop", "owner@second.example", None)
-    made = await add_member(site.service.store, "second shop", email("admin"), "viewer", None)
+    membership = await add_member(site.service.store, "second shop", email("admin"), "viewer", None)
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         assert "admin of shop" in person.text or "viewer of second shop" in person.text
-        await person.send({"workspaceId": made["workspaceId"]}, action="/workspace")
+        await person.send({"workspaceId": membership["workspaceId"]}, action="/workspace")
         assert "viewer of second shop" in person.text
         await person.open("/keys")
         assert "viewer of second shop" in person.text
@@ -286,11 +286,11 @@ async def test_several_workspaces(site: Served) -> None:
         )
         assert answer.status_code == 404
     store = site.service.store
-    await store.write(people.remove_membership, made["workspaceId"], made["userId"], store.clock)
+    await store.write(people.remove_membership, membership["workspaceId"], membership["userId"], store.clock)
 
 
 async def test_admin_init_makes_someone_who_signs_in(site: Served) -> None:
-    made = await create_workspace(site.service.store, "bakery", "ann@bakery.example", None)
+    admin = await create_workspace(site.service.store, "bakery", "ann@bakery.example", None)
     async with browser(site) as person:
-        await person.sign_in("ann@bakery.example", made["password"])
+        await person.sign_in("ann@bakery.example", admin["password"])
         assert "admin of bakery" in person.text

@@ -86,35 +86,35 @@ def list_addresses(site: Served, content: Content, *, signed_in: bool) -> Iterat
                 yield "-".join(filter(None, (title, name, variant))), address + query
 
 
-async def walk_pages(one: Chromium, site: Served, content: Content) -> AsyncIterator[tuple[str, Sequence[int]]]:
+async def walk_pages(driver: Chromium, site: Served, content: Content) -> AsyncIterator[tuple[str, Sequence[int]]]:
     """Show one page after another, and yield its name with the widths at which it is looked at."""
     for name, address in [*list_addresses(site, content, signed_in=False), ("missing", "/nothing")]:
-        await one.open(site.base_url + address)
+        await driver.open(site.base_url + address)
         yield name, WIDTHS
-    await sign_in(one, site)
+    await sign_in(driver, site)
     for name, address in list_addresses(site, content, signed_in=True):
         if address in list_routes(site):
-            await one.open(site.base_url + address)
+            await driver.open(site.base_url + address)
             yield f"empty-{name}", WIDTHS[1:]
     for menu, widths in (("person", WIDTHS), ("menu", WIDTHS[1:])):
-        await one.run("document.getElementById(arguments[0]).showPopover()", menu)
+        await driver.run("document.getElementById(arguments[0]).showPopover()", menu)
         yield menu, widths
-        await one.run("document.getElementById(arguments[0]).hidePopover()", menu)
-    await one.click("button[popovertarget=person]")
-    await one.run("document.querySelector('#workspace').selectedIndex ^= 1")
-    await one.press("Switch")
+        await driver.run("document.getElementById(arguments[0]).hidePopover()", menu)
+    await driver.click("button[popovertarget=person]")
+    await driver.run("document.querySelector('#workspace').selectedIndex ^= 1")
+    await driver.press("Switch")
     for name, address in [*list_addresses(site, content, signed_in=True), ("consent", content.consent)]:
-        await one.open(site.base_url + address)
+        await driver.open(site.base_url + address)
         yield name, WIDTHS
     campaign = content.values["/accounts/{accountId}/campaigns/{entityId}"][""].rpartition("/")[2]
     names = {"account": content.values["accountId"]["meta"], "campaign": campaign}
     names |= content.values["operationId"]
     for name, (address, steps) in VISITS.items():
-        await one.open(site.base_url + address.format_map(names))
+        await driver.open(site.base_url + address.format_map(names))
         for step in steps:
             if isinstance(step, str):
-                await one.press(step)
+                await driver.press(step)
             else:
                 for css, text in step.items():
-                    await one.type(css.format_map(names), text)
+                    await driver.type(css.format_map(names), text)
         yield name, WIDTHS

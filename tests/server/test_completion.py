@@ -20,7 +20,7 @@ from adsunify.store import connections, encrypted_secrets, people
 from adsunify.store.schema import operations
 from tests.cli.running import run
 from tests.networks.samples import get_samples
-from tests.pages.browsing import browser, email, with_passwords
+from tests.pages.browsing import browser, email, set_passwords
 from tests.system.agents.agent import Agent, said
 
 from .served import Served, brief, connect
@@ -34,7 +34,7 @@ AD_SETS = "/v26.0/act_1001/adsets"
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site(server: Served) -> Served:
     """The server, and people who can sign in."""
-    await with_passwords(server)
+    await set_passwords(server)
     return server
 
 

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.service.rate_limits import RateLimiter, RateLimits
-from tests.pages.browsing import with_passwords
+from tests.pages.browsing import set_passwords
 from tests.server.conftest import database
 from tests.server.served import Served, connect, serve_api
 
@@ -19,7 +19,7 @@ __all__ = ["both", "database", "quiet"]
 async def both(database: str) -> AsyncIterator[Served]:
     """A server on each engine, with meta in both workspaces and snapchat in ``shop``."""
     async with serve_api(database) as one:
-        await with_passwords(one)
+        await set_passwords(one)
         for person in ("admin", "stranger"):
             await connect(one, "meta", person)
         await connect(one, "snapchat")

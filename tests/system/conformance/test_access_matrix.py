@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.contract.access import CALLERS
-from tests.pages.browsing import browser, email, with_passwords
+from tests.pages.browsing import browser, email, set_passwords
 from tests.server.served import Served
 from tests.server.test_oauth import agent
 
@@ -96,7 +96,7 @@ async def ended_agent(server: Served) -> str:
 
 async def session(server: Served) -> str:
     """The cookie of a browser in which the admin has signed in."""
-    await with_passwords(server)
+    await set_passwords(server)
     async with browser(server) as one:
         await one.sign_in(email("admin"))
         return "; ".join(f"{name}={value}" for name, value in one.http.cookies.items())

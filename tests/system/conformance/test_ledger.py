@@ -17,7 +17,7 @@ from adsunify.encryption import KeyRing, SecretContext, decrypt
 from adsunify.errors import StoreError
 from adsunify.store.schema import api_keys, ledger, metadata, oauth_tokens, secrets, sessions, users
 from adsunify.values.exact_json import loads
-from tests.pages.browsing import PASSWORD, with_passwords
+from tests.pages.browsing import PASSWORD, set_passwords
 from tests.server.oauth import agent
 from tests.server.test_resuming import settle
 
@@ -137,7 +137,7 @@ async def test_no_row_has_a_secret(own: Things) -> None:
     for row in WRITES:
         if row.path.startswith(("/keys", "/webhooks", "/connections", "/guardrails")) and not row.parameters:
             await send_good(own, row, await own.ids(row))
-    await with_passwords(one)
+    await set_passwords(one)
     tokens = await (await agent(one)).tokens(own.person)
     held = [*(token for person in one.people.values() for token in person.tokens.values()), PASSWORD]
     held += [str(tokens["access_token"]), str(tokens["refresh_token"])]

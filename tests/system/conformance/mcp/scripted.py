@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.pages.browsing import PASSWORD, browser, email, with_passwords
+from tests.pages.browsing import PASSWORD, browser, email, set_passwords
 from tests.server.served import Served, connect, serve_api
 
 
@@ -14,7 +14,7 @@ from tests.server.served import Served, connect, serve_api
 async def site(folder: Path) -> AsyncIterator[Served]:
     """The whole server over a database of its own, with people who can sign in, and meta connected."""
     async with serve_api(f"sqlite:///{folder / 'agents.db'}") as one:
-        await with_passwords(one)
+        await set_passwords(one)
         await connect(one, "meta")
         yield one
 
