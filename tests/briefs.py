@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 
-def changed(brief: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def change_brief(brief: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """A copy with members replaced (``targeting__countries`` names a nested one); None takes one away."""
     value = deepcopy(dict(brief))
     for path, new in changes.items():

@@ -10,7 +10,7 @@ from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.values.exact_json import dumps, loads
 
 
-def answer_of(body: Any, status: int = 200, **headers: str) -> Response:
+def make_response(body: Any, status: int = 200, **headers: str) -> Response:
     """An answer, its bytes read as every answer's; ``headers`` with underscores for hyphens."""
     lower = {name.replace("_", "-"): value for name, value in headers.items()}
     return Response.from_bytes(status, lower, body if isinstance(body, bytes) else dumps(body).encode())
@@ -30,16 +30,16 @@ def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
     return result, requests
 
 
-def json_of(value: Any) -> Any:
+def round_trip_json(value: Any) -> Any:
     """A value as it comes back from its JSON."""
     return loads(dumps(value))
 
 
-def unasked(request: Request) -> Response:
+def refuse_request(request: Request) -> Response:
     raise AssertionError(f"{request.method} {build_request_url(request)} was not expected")
 
 
-def answering(answers: Mapping[str, Any], requests: list[Request] | None = None) -> Callable[[Request], Response]:
+def make_responder(answers: Mapping[str, Any], requests: list[Request] | None = None) -> Callable[[Request], Response]:
     """Answers by method and address; a Response as it is, what can be called is asked, else the body of a 200."""
 
     def answer(request: Request) -> Response:
@@ -48,6 +48,6 @@ def answering(answers: Mapping[str, Any], requests: list[Request] | None = None)
         response = answers[f"{request.method} {build_request_url(request)}"]
         if callable(response):
             response = response(request)
-        return response if isinstance(response, Response) else Response(200, {}, json_of(response))
+        return response if isinstance(response, Response) else Response(200, {}, round_trip_json(response))
 
     return answer

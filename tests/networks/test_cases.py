@@ -30,7 +30,7 @@ READ = [case for folder in list_case_folders() for case in read_cases(folder)]
 CASES = [one for one in READ if isinstance(one, Case)]
 
 
-def cases_of(network: str, kind: str) -> list[Case]:
+def list_cases(network: str, kind: str) -> list[Case]:
     return [case for case in CASES if (case.network, case.kind) == (network, kind)]
 
 
@@ -41,19 +41,19 @@ DIAGONAL = [
     for one in [pair for pair in KINDS_READ if pair[0] == network][number % 4 :: 4]
 ]
 """A quarter of the kinds of each network: each kind is among them for several networks."""
-ATTACKED = {max(cases_of(*one), key=lambda case: (case.refuse is None, case.is_exemplary)).id for one in DIAGONAL}
+ATTACKED = {max(list_cases(*one), key=lambda case: (case.refuse is None, case.is_exemplary)).id for one in DIAGONAL}
 """Cases that are not refusals: hostile answers are tried around them in every run."""
 
 
 @cache
-def library() -> Library:
+def read_library() -> Library:
     return Library.from_files(READ)
 
 
 @pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
 def test_case(case: Case | InvalidFile) -> None:
     assert isinstance(case, Case), case.reason
-    report = check_case(case, library(), strict=True, try_hostile_responses=case.id in ATTACKED)
+    report = check_case(case, read_library(), strict=True, try_hostile_responses=case.id in ATTACKED)
     assert not report.failures, "\n".join(str(failure) for failure in report.failures)
 
 
@@ -61,7 +61,7 @@ def test_case(case: Case | InvalidFile) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("network", "kind"), KINDS_READ)
 def test_hostile_answers_around_every_case(network: str, kind: str) -> None:
-    failures = {case.id: check_case(case, library(), strict=True).failures for case in cases_of(network, kind)}
+    failures = {case.id: check_case(case, read_library(), strict=True).failures for case in list_cases(network, kind)}
     assert {name: messages for name, messages in failures.items() if messages} == {}
 
 
@@ -110,14 +110,14 @@ def test_each_network_has_reads_of_an_entity(network: str) -> None:
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_each_row_of_errors_has_a_case(network: str) -> None:
     declared = get_adapter(network).network
-    met = [rule for case in CASES if case.network == network for rule in rows_met(declared, case)]
+    met = [rule for case in CASES if case.network == network for rule in list_matched_rows(declared, case)]
     assert [rule.meaning for rule in declared.errors if not any(rule is row for row in met)] == []
 
 
-def rows_met(network: Network, case: Case) -> Iterator[ErrorRule]:
+def list_matched_rows(network: Network, case: Case) -> Iterator[ErrorRule]:
     """The rows of ERRORS that the recorded answers of a case fall under."""
     for recorded in case.exchange:
-        step = find_answered_step(case, library())[0] if case.kind == "outcome" else None
+        step = find_answered_step(case, read_library())[0] if case.kind == "outcome" else None
         request = (
             make_sent_request(step, recorded.get("request") or {}) if step is not None else Request("GET", "https://x")
         )

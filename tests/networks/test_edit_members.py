@@ -55,7 +55,7 @@ def test_no_field_of_an_edit_carries_a_native_unit(network: str) -> None:
 def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: str, field: str) -> None:
     tables = get_adapter(network).network
     levels = {setting.level for setting in tables.settings if setting.field == field and setting.unit == "money"}
-    for kind, account, native in entities(network):
+    for kind, account, native in list_entities(network):
         if kind not in levels:
             continue
         with pytest.raises(InvalidInput) as refusal:
@@ -69,7 +69,7 @@ def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: st
 
 
 @cache
-def edit_cases(network: str, kind: str) -> tuple[Case, ...]:
+def list_edit_cases(network: str, kind: str) -> tuple[Case, ...]:
     """The recorded edits of a level that are planned."""
     cases = (
         case for case in list_own_cases() if case.network == network and case.kind == "edit" and case.refuse is None
@@ -79,7 +79,7 @@ def edit_cases(network: str, kind: str) -> tuple[Case, ...]:
     )
 
 
-def outcome(case: Case, edit: Mapping[str, Json]) -> Json:
+def describe_outcome(case: Case, edit: Mapping[str, Json]) -> Json:
     """The plan of the case with this edit in place of its own; or the paths of a refusal, or what it asks besides."""
     changed = evolve(case, input={**case.input, "edit": edit})
     try:
@@ -91,7 +91,7 @@ def outcome(case: Case, edit: Mapping[str, Json]) -> Json:
     return describe_plan(plan)
 
 
-def with_member(edit: Mapping[str, Json], part: str, name: str, value: Json) -> dict[str, Json]:
+def set_member(edit: Mapping[str, Json], part: str, name: str, value: Json) -> dict[str, Json]:
     return {**edit, part: {**(edit.get(part) or {}), name: value}}
 
 
@@ -127,12 +127,12 @@ def test_every_member_of_an_edit_has_a_sample() -> None:
 
 @pytest.mark.parametrize(("network", "kind"), LEVELS)
 def test_every_member_changes_the_plan_or_is_refused(network: str, kind: str) -> None:
-    for case in edit_cases(network, kind)[:3]:
+    for case in list_edit_cases(network, kind)[:3]:
         edit = case.input["edit"]
-        before = outcome(case, edit)
+        before = describe_outcome(case, edit)
         for part, samples in (("targeting", SAMPLES), ("creative", CREATIVE)):
             for name, value in samples.items():
-                after = outcome(case, with_member(edit, part, name, value))
+                after = describe_outcome(case, set_member(edit, part, name, value))
                 if isinstance(after, set):
                     own = {path for path in after if path == part or path.startswith(f"{part}.")}
                     assert own, (case.id, part, name, after)
@@ -140,25 +140,25 @@ def test_every_member_changes_the_plan_or_is_refused(network: str, kind: str) ->
                     assert after != before, (case.id, part, name)
 
 
-def items_of(case: Case) -> Iterator[tuple[str, list[Mapping[str, Json]]]]:
+def list_items(case: Case) -> Iterator[tuple[str, list[Mapping[str, Json]]]]:
     for name, value in (case.input["edit"].get("targeting") or {}).items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
             yield name, value
 
 
-ITEMS = [(case, name) for code, kind in LEVELS for case in edit_cases(code, kind) for name, _ in items_of(case)]
+ITEMS = [(case, name) for code, kind in LEVELS for case in list_edit_cases(code, kind) for name, _ in list_items(case)]
 
 
 @pytest.mark.parametrize(("case", "name"), ITEMS, ids=[f"{case.id}-{name}" for case, name in ITEMS])
 def test_every_member_of_an_item_changes_the_plan_or_is_refused(case: Case, name: str) -> None:
     edit = case.input["edit"]
-    items = dict(items_of(case))[name]
+    items = dict(list_items(case))[name]
     plain = [{"id": item["id"], "name": "Somewhere"} for item in items]
-    before = outcome(case, with_member(edit, "targeting", name, plain))
+    before = describe_outcome(case, set_member(edit, "targeting", name, plain))
     assert not isinstance(before, set), before
     for member, value in (("type", "no such type"), ("radiusKm", 20), ("meta", {"key": "value"}), ("id", "zz")):
         item = {**plain[0], member: value}
-        after = outcome(case, with_member(edit, "targeting", name, [item, *plain[1:]]))
+        after = describe_outcome(case, set_member(edit, "targeting", name, [item, *plain[1:]]))
         if isinstance(after, set):
             assert all(path.startswith(f"targeting.{name}") for path in after), after
             assert member == "id" or f"targeting.{name}.0.{member}" in after, after
@@ -172,22 +172,22 @@ def test_every_member_of_an_item_changes_the_plan_or_is_refused(case: Case, name
     ids=lambda value: value if isinstance(value, str) else value.location,
 )
 def test_a_type_has_to_be_that_of_the_id(network: str, sample: LocationType) -> None:
-    case = edit_cases(network, sample.level)[0]
+    case = list_edit_cases(network, sample.level)[0]
     path = "targeting.locations.0.type"
     for type_, refused in ((sample.type, False), (sample.wrong_type, True)):
         items = [{"id": sample.location, "name": "Somewhere", "type": type_}]
-        result = outcome(case, {"targeting": {"locations": items}})
+        result = describe_outcome(case, {"targeting": {"locations": items}})
         assert (isinstance(result, set) and path in result) is refused, result
 
 
 @pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_samples(code).country_level])
 def test_a_location_that_names_no_country_is_refused(network: str) -> None:
     samples = get_samples(network)
-    case = edit_cases(network, samples.country_level)[0]
+    case = list_edit_cases(network, samples.country_level)[0]
     path = "targeting.locations.0.id"
     for code, refused in (("CA", False), ("ZZ", True), ("UK", True)):
         location = samples.country_in_edit.format(country=code, lower=code.lower())
-        result = outcome(case, {"targeting": {"locations": [{"id": location, "name": "Somewhere"}]}})
+        result = describe_outcome(case, {"targeting": {"locations": [{"id": location, "name": "Somewhere"}]}})
         assert (isinstance(result, set) and path in result) is refused, result
 
 
@@ -208,7 +208,7 @@ def test_only_networks_that_keep_whole_days_have_settings_of_days(network: str) 
 def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str) -> None:
     tried = 0
     tables = get_adapter(network).network
-    for level_, account, native in entities(network):
+    for level_, account, native in list_entities(network):
         (setting,) = (row for row in tables.settings if row.field == "startAt")
         if level_ != kind or account.timezone is None or find_lock_reason(tables, setting, native, None):
             continue
@@ -232,7 +232,9 @@ def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str
 @pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))
 def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str, kind: str) -> None:
     case = next(
-        edit_case for edit_case in edit_cases(network, kind) if "now" in edit_case.input and edit_case.account.timezone
+        edit_case
+        for edit_case in list_edit_cases(network, kind)
+        if "now" in edit_case.input and edit_case.account.timezone
     )
     local = ZoneInfo(case.account.timezone or "UTC")
     for hour, last in ((9, "2031-07-04"), (0, "2031-07-03")):
@@ -249,7 +251,7 @@ def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str,
 
 
 @cache
-def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ...]:
+def list_entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ...]:
     """The entities of the recorded settings and edits, as an edit reads them."""
     native_entities: list[tuple[Kind, Account, Mapping[str, Json]]] = []
     for case in list_own_cases():
@@ -265,7 +267,7 @@ def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ..
     return tuple(native_entities)
 
 
-def as_sent(setting: Setting, value: Json) -> Any:
+def convert_to_input(setting: Setting, value: Json) -> Any:
     """What a caller would send to set a field to the value that is shown; None where nothing says it."""
     if value is None or value == []:
         return "" if setting.can_clear else None
@@ -279,11 +281,11 @@ def as_sent(setting: Setting, value: Json) -> Any:
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
     tables, tried = get_adapter(network).network, 0
-    for kind, account, native in entities(network):
+    for kind, account, native in list_entities(network):
         for setting in list_settings(tables, kind):
             if setting.field in get_samples(network).fields_of_several_units:  # see the network's own tests
                 continue
-            value = as_sent(setting, get_display_value(tables, account, setting, native))
+            value = convert_to_input(setting, get_display_value(tables, account, setting, native))
             if value is None or find_lock_reason(tables, setting, native, None) is not None:
                 continue
             with pytest.raises(InvalidInput) as refusal:
@@ -297,7 +299,7 @@ def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_a_percentage_that_changes_nothing_is_refused(network: str) -> None:
     tables, codes = get_adapter(network).network, set()
-    for kind, account, native in entities(network):
+    for kind, account, native in list_entities(network):
         for setting in list_settings(tables, kind):
             if setting.unit == "money" and find_lock_reason(tables, setting, native, None) is None:
                 change = Percentage("increase", Decimal("0.0000000001"))
@@ -311,7 +313,7 @@ def test_a_percentage_that_changes_nothing_is_refused(network: str) -> None:
 @pytest.mark.parametrize("name", [" ", "\u200b", "\u3164"])
 def test_a_name_that_nobody_can_see_is_refused(network: str, name: str) -> None:
     tables, tried = get_adapter(network).network, 0
-    for kind, account, native in entities(network):
+    for kind, account, native in list_entities(network):
         for setting in list_settings(tables, kind):
             if setting.field == "name" and find_lock_reason(tables, setting, native, None) is None:
                 with pytest.raises(InvalidInput) as refusal:
@@ -326,7 +328,7 @@ RETARGETED = [
     for code in ADAPTER_PACKAGES
     if get_samples(code).targeting_places
     for kind in ENTITY_KINDS
-    for case in edit_cases(code, kind)
+    for case in list_edit_cases(code, kind)
     if (case.input["edit"].get("targeting") or {})
 ]
 

@@ -41,11 +41,11 @@ def site(tmp_path: Path) -> Path:
         path.write_text(path.read_text().replace(f"adsunify.sandbox.networks.{TOY}", f"{TOY}_adapter.simulated"))
     for path in package.glob("*.py"):
         path.write_text(path.read_text().replace(f"adsunify.networks.{TOY}", f"{TOY}_adapter"))
-    install(tmp_path, TOY, f"{TOY}_adapter")
+    install_adapter(tmp_path, TOY, f"{TOY}_adapter")
     return tmp_path
 
 
-def install(site: Path, code: str, package: str) -> None:
+def install_adapter(site: Path, code: str, package: str) -> None:
     """Write the metadata of an installed distribution with the entry points of a network."""
     folder = site / f"adsunify_{package}-1.0.dist-info"
     folder.mkdir()
@@ -92,7 +92,7 @@ def test_a_code_that_cannot_be_loaded_is_refused(site: Path, adapters: str, mess
 
 
 def test_two_adapters_of_one_code_are_refused(site: Path) -> None:
-    install(site, TOY, "another")
+    install_adapter(site, TOY, "another")
     refused = run_python(site, TOY, "-m", "adsunify", "networks")
     assert f"Several packages are an adapter of {TOY}: another, {TOY}_adapter." in refused.stderr
 

@@ -81,7 +81,7 @@ def list_files(code: str) -> list[str]:
     return [name for name in SECTIONS if name != "reports" or get_adapter(code).reports is not None]
 
 
-def names(path: Path) -> Iterator[str]:
+def list_definitions(path: Path) -> Iterator[str]:
     """What a module defines, from top to bottom."""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -91,11 +91,11 @@ def names(path: Path) -> Iterator[str]:
             yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
-def in_order(path: Path, expected: Sequence[str]) -> None:
-    assert [name for name in names(path) if name in expected] == list(expected), path
+def check_order(path: Path, expected: Sequence[str]) -> None:
+    assert [name for name in list_definitions(path) if name in expected] == list(expected), path
 
 
-def sections(path: Path) -> list[str]:
+def list_sections(path: Path) -> list[str]:
     return re.findall(r"^# -- (.*?) -+$", path.read_text(), re.MULTILINE)
 
 
@@ -111,22 +111,22 @@ def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 @pytest.mark.parametrize("name", SECTIONS)
 def test_the_sections_of_a_file_are_called_alike_and_stand_in_one_order(code: str, name: str) -> None:
-    titles = sections(find_folder(code) / f"{name}.py") if name in list_files(code) else []
+    titles = list_sections(find_folder(code) / f"{name}.py") if name in list_files(code) else []
     assert titles == [title for title in SECTIONS[name] if title in titles or title not in ABSENT]
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 def test_the_functions_and_tables_of_an_adapter_stand_in_one_order(code: str) -> None:
     folder = find_folder(code)
-    in_order(folder / "native.py", ("get_money_unit", "parse_error"))
-    in_order(folder / "settings.py", ("SETTINGS", "check_conflicts"))
-    in_order(folder / "tables.py", TABLES)
-    assert list(names(folder / "tables.py"))[-1] == "NETWORK"
-    in_order(folder / "plans.py", PLANS)
+    check_order(folder / "native.py", ("get_money_unit", "parse_error"))
+    check_order(folder / "settings.py", ("SETTINGS", "check_conflicts"))
+    check_order(folder / "tables.py", TABLES)
+    assert list(list_definitions(folder / "tables.py"))[-1] == "NETWORK"
+    check_order(folder / "plans.py", PLANS)
     adapter = get_adapter(code)
     own = [names for member, names in LOGINS.items() if getattr(adapter, member) is adapter.reads]
     login = (*own[0], *CREDENTIALS) if own else ()
-    in_order(folder / "reads.py", (*login, *READS, *(("sign_request",) if own else ())))
+    check_order(folder / "reads.py", (*login, *READS, *(("sign_request",) if own else ())))
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)

@@ -36,7 +36,7 @@ from adsunify.testing.connecting import FormParser, get_sandbox_credentials
 from adsunify_server.app import make_application
 from adsunify_server.metrics import REQUESTS, RequestMetrics
 from adsunify_server.runner import ServerRunner
-from tests.briefs import changed
+from tests.briefs import change_brief
 from tests.networks.samples import get_samples
 
 from .schemas import Schemas, get_schemas
@@ -412,7 +412,7 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     }
     if samples.make_creative is not None:
         made["creative"] = samples.make_creative()
-    return changed(made, changes)
+    return change_brief(made, changes)
 
 
 async def stock_entities(one: Served, kind: str, count: int) -> list[str]:

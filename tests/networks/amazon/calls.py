@@ -11,7 +11,7 @@ from adsunify.adapter.account import Account
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan
 from adsunify.plans.records import Plan
-from tests.briefs import changed
+from tests.briefs import change_brief
 
 SELLER = Account("amazon", "1234", "USD", "America/Los_Angeles", {"accountType": "seller", "countryCode": "US"})
 VENDOR = evolve(SELLER, extras={"accountType": "vendor", "countryCode": "US"})
@@ -30,12 +30,12 @@ BRIEF: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def created(account: Account = SELLER, **changes: Any) -> Plan:
-    return plan(read_brief(brief(**changes)), account)
+def make_plan(account: Account = SELLER, **changes: Any) -> Plan:
+    return plan(read_brief(make_brief(**changes)), account)
 
 
 CAMPAIGN = {

@@ -24,12 +24,12 @@ from adsunify.networks.amazon.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Outputs, Plan, Step
 from adsunify.values.exact_json import dumps
-from tests.networks.calls import answering, unasked
+from tests.networks.calls import make_responder, refuse_request
 
-from .calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
+from .calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, make_brief, make_plan
 
 
-def issues_of(value: Mapping[str, Any], account: Account = SELLER, now: datetime | None = None) -> set[str]:
+def find_issues(value: Mapping[str, Any], account: Account = SELLER, now: datetime | None = None) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
         check_brief(NETWORK, account, read_brief(value), now)
     return {issue.path for issue in refusal.value.issues}
@@ -39,7 +39,7 @@ def issues_of(value: Mapping[str, Any], account: Account = SELLER, now: datetime
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad", "keywords"]
     requests = [fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}}) for step in made.steps]
     assert [build_request_url(request) for request in requests] == [
@@ -86,25 +86,25 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_a_bound_member_stands_beside_the_body() -> None:
-    step = created().get_step("keywords")
+    step = make_plan().get_step("keywords")
     assert all("campaignId" not in keyword for keyword in step.request.body["keywords"])
     assert [binding.to for binding in step.bindings][-1] == "/body/keywords/1/adGroupId"
 
 
 def test_a_vendor_advertises_by_asin() -> None:
-    made = created(VENDOR, platform={"asin": "B000000001"})
+    made = make_plan(VENDOR, platform={"asin": "B000000001"})
     assert made.get_step("ad").request.body["productAds"][0] == {"state": "PAUSED", "asin": "B000000001"}
 
 
 def test_yen_have_no_fraction() -> None:
     yen = Account("amazon", "1", "JPY", "America/Los_Angeles")
     money = {"amount": "3500", "currency": "JPY", "period": "daily"}
-    made = created(yen, budget=money, bid="75")
+    made = make_plan(yen, budget=money, bid="75")
     assert (
         dumps(made.get_step("campaign").request.body["campaigns"][0]["budget"])
         == '{"budgetType":"DAILY","budget":3500}'
     )
-    assert issues_of(brief(budget=money | {"amount": "3500.5"}, bid="75"), yen) == {"budget.amount"}
+    assert find_issues(make_brief(budget=money | {"amount": "3500.5"}, bid="75"), yen) == {"budget.amount"}
 
 
 @pytest.mark.parametrize(
@@ -159,36 +159,36 @@ def test_an_account_in_no_region_is_refused() -> None:
     ],
 )
 def test_what_the_network_would_not_take_is_refused(changes: Mapping[str, Any], path: str) -> None:
-    assert path in issues_of(brief(**changes))
+    assert path in find_issues(make_brief(**changes))
 
 
 def test_words_of_every_form_are_taken() -> None:
     words = ["wi-fi 2.4 ghz", '"camping stove" set', "a+b", "a b c d e f g h i j"]
     keywords = [{"text": text} for text in words] + [{"text": words[0], "match": "phrase"}]
-    made = created(targeting={"keywords": keywords})
+    made = make_plan(targeting={"keywords": keywords})
     assert len(made.get_step("keywords").request.body["keywords"]) == 5
 
 
 def test_a_profile_of_unknown_kind_takes_either_product_but_one() -> None:
-    assert created(PLAIN).steps
-    assert created(PLAIN, platform={"asin": "B000000001"}).steps
-    assert issues_of(brief(platform={"sku": "a", "asin": "B000000001"}), PLAIN) == {"platform.asin"}
-    assert issues_of(brief(platform={}), PLAIN) == {"platform.sku"}
+    assert make_plan(PLAIN).steps
+    assert make_plan(PLAIN, platform={"asin": "B000000001"}).steps
+    assert find_issues(make_brief(platform={"sku": "a", "asin": "B000000001"}), PLAIN) == {"platform.asin"}
+    assert find_issues(make_brief(platform={}), PLAIN) == {"platform.sku"}
 
 
 def test_marketplace_limits_count_only_where_the_marketplace_is_known() -> None:
-    assert created(PLAIN, bid="0.01").steps
-    assert issues_of(brief(bid="40"), PLAIN) == {"bid"}
+    assert make_plan(PLAIN, bid="0.01").steps
+    assert find_issues(make_brief(bid="40"), PLAIN) == {"bid"}
 
 
 def test_a_start_before_the_profiles_today_is_refused() -> None:
     # 2026-12-01 09:00 UTC is still 1 December in Los Angeles, where 2 December begins at 08:00 UTC.
-    assert not _refused(datetime(2026, 12, 2, 7, 59, tzinfo=UTC))
-    assert _refused(datetime(2026, 12, 2, 8, tzinfo=UTC))
-    assert created().steps
+    assert not _is_start_refused(datetime(2026, 12, 2, 7, 59, tzinfo=UTC))
+    assert _is_start_refused(datetime(2026, 12, 2, 8, tzinfo=UTC))
+    assert make_plan().steps
 
 
-def _refused(now: datetime) -> bool:
+def _is_start_refused(now: datetime) -> bool:
     try:
         check_brief(NETWORK, SELLER, read_brief(BRIEF), now)
     except InvalidInput as refusal:
@@ -198,25 +198,25 @@ def _refused(now: datetime) -> bool:
 
 
 def test_an_end_inside_a_day_serves_through_it_and_none_is_left_out() -> None:
-    campaign = created(schedule__endAt="2026-12-21T08:00:01Z").get_step("campaign").request.body["campaigns"][0]
+    campaign = make_plan(schedule__endAt="2026-12-21T08:00:01Z").get_step("campaign").request.body["campaigns"][0]
     assert campaign["endDate"] == "2026-12-21"
-    assert "endDate" not in created(schedule__endAt=None).get_step("campaign").request.body["campaigns"][0]
+    assert "endDate" not in make_plan(schedule__endAt=None).get_step("campaign").request.body["campaigns"][0]
 
 
 def test_a_zone_that_is_not_known_is_refused() -> None:
-    assert issues_of(BRIEF, evolve(SELLER, timezone=None)) == {"account.timezone"}
+    assert find_issues(BRIEF, evolve(SELLER, timezone=None)) == {"account.timezone"}
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def step_of(key: str) -> tuple[Step, Request]:
-    step = created().get_step(key)
+def fill_step(key: str) -> tuple[Step, Request]:
+    step = make_plan().get_step(key)
     return step, fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
 
 
-def said(key: str, body: Any, status: int = 207) -> Any:
-    step, request = step_of(key)
+def classify_response(key: str, body: Any, status: int = 207) -> Any:
+    step, request = fill_step(key)
     response = Response.from_bytes(status, {}, dumps(body).encode())
     return classify_write(NETWORK, step, request, response)
 
@@ -224,23 +224,28 @@ def said(key: str, body: Any, status: int = 207) -> Any:
 BROKEN = "internalServerError"
 
 
-def item_error(index: int, kind: str, reason: str = "TOO_LOW") -> dict[str, Any]:
+def make_item_error(index: int, kind: str, reason: str = "TOO_LOW") -> dict[str, Any]:
     value = {"reason": reason, "message": "No.", "cause": {"location": "$.keywords[0].bid"}}
     return {"index": index, "errors": [{"errorType": kind, "errorValue": {kind: value}}]}
 
 
 def test_ids_are_taken_by_index_and_may_be_integers() -> None:
     body = {"success": [{"index": 1, "keywordId": 9007199254740993}, {"index": 0, "keywordId": "7"}], "error": []}
-    assert said("keywords", {"keywords": body}).outputs == {"id": ["7", "9007199254740993"]}
-    assert said("campaign", {"campaigns": {"success": [{"index": 0, "campaignId": "5"}]}}) == Applied(
-        {"id": "5"}, said("campaign", {"campaigns": {"success": [{"index": 0, "campaignId": "5"}]}}).items
+    assert classify_response("keywords", {"keywords": body}).outputs == {"id": ["7", "9007199254740993"]}
+    assert classify_response("campaign", {"campaigns": {"success": [{"index": 0, "campaignId": "5"}]}}) == Applied(
+        {"id": "5"}, classify_response("campaign", {"campaigns": {"success": [{"index": 0, "campaignId": "5"}]}}).items
     )
 
 
 def test_partial_success_is_rejected_with_the_applied_ids() -> None:
-    found = said(
+    found = classify_response(
         "keywords",
-        {"keywords": {"success": [{"index": 0, "keywordId": "7"}], "error": [item_error(1, "duplicateValueError")]}},
+        {
+            "keywords": {
+                "success": [{"index": 0, "keywordId": "7"}],
+                "error": [make_item_error(1, "duplicateValueError")],
+            }
+        },
     )
     assert isinstance(found, Rejected)
     assert [(item.state, item.id) for item in found.items] == [("applied", "7"), ("rejected", None)]
@@ -251,26 +256,27 @@ def test_partial_success_is_rejected_with_the_applied_ids() -> None:
 @pytest.mark.parametrize(
     ("errors", "kind"),
     [
-        (item_error(0, "rangeError"), Rejected),
-        (item_error(0, "parentEntityError", "PARENT_ENTITY_NOT_FOUND"), Rejected),
-        (item_error(0, "aTypeOfTomorrow"), Rejected),
-        (item_error(0, "throttledError", "THROTTLED"), Throttled),
-        (item_error(0, BROKEN, "INTERNAL_ERROR"), Ambiguous),
+        (make_item_error(0, "rangeError"), Rejected),
+        (make_item_error(0, "parentEntityError", "PARENT_ENTITY_NOT_FOUND"), Rejected),
+        (make_item_error(0, "aTypeOfTomorrow"), Rejected),
+        (make_item_error(0, "throttledError", "THROTTLED"), Throttled),
+        (make_item_error(0, BROKEN, "INTERNAL_ERROR"), Ambiguous),
         ({"index": 0, "errors": []}, Ambiguous),
         ({"index": 0}, Ambiguous),
-        ({"errors": item_error(0, "rangeError")["errors"]}, Ambiguous),
-        ({"index": 4, "errors": item_error(0, "rangeError")["errors"]}, Ambiguous),
+        ({"errors": make_item_error(0, "rangeError")["errors"]}, Ambiguous),
+        ({"index": 4, "errors": make_item_error(0, "rangeError")["errors"]}, Ambiguous),
         (
             {
                 "index": 0,
-                "errors": item_error(0, "rangeError")["errors"] + item_error(0, "internalServerError")["errors"],
+                "errors": make_item_error(0, "rangeError")["errors"]
+                + make_item_error(0, "internalServerError")["errors"],
             },
             Ambiguous,
         ),
     ],
 )
 def test_what_an_item_in_error_means(errors: Mapping[str, Any], kind: type) -> None:
-    assert isinstance(said("campaign", {"campaigns": {"success": [], "error": [errors]}}), kind)
+    assert isinstance(classify_response("campaign", {"campaigns": {"success": [], "error": [errors]}}), kind)
 
 
 @pytest.mark.parametrize(
@@ -287,13 +293,13 @@ def test_what_an_item_in_error_means(errors: Mapping[str, Any], kind: type) -> N
         {
             "campaigns": {
                 "success": [{"index": 0, "campaignId": "5"}],
-                "error": [item_error(0, "rangeError")],
+                "error": [make_item_error(0, "rangeError")],
             }
         },
     ],
 )
 def test_an_answer_that_leaves_it_open_is_ambiguous(body: Any) -> None:
-    assert isinstance(said("campaign", body), Ambiguous)
+    assert isinstance(classify_response("campaign", body), Ambiguous)
 
 
 @pytest.mark.parametrize(
@@ -310,11 +316,11 @@ def test_an_answer_that_leaves_it_open_is_ambiguous(body: Any) -> None:
     ],
 )
 def test_what_a_refused_request_means(status: int, body: Any, kind: type) -> None:
-    assert isinstance(said("campaign", body, status), kind)
+    assert isinstance(classify_response("campaign", body, status), kind)
 
 
 def test_a_deletion_has_to_answer_the_id_that_was_sent() -> None:
-    step = run_flow(plans.plan_delete(SELLER, "ad", "5"), unasked).steps[0]
+    step = run_flow(plans.plan_delete(SELLER, "ad", "5"), refuse_request).steps[0]
     assert step.request.body == {"adIdFilter": {"include": ["5"]}}
     assert build_request_url(step.request) == f"{HOST}/sp/productAds/delete"
     for answered, kind in (("5", Applied), (5, Applied), ("6", Ambiguous)):
@@ -332,7 +338,7 @@ def test_activation_enables_leaves_first() -> None:
         "ad": {"id": "3"},
         "keywords": {"id": ["4", "5"]},
     }
-    made = run_flow(plans.plan_activate(SELLER, created(), outputs), unasked)
+    made = run_flow(plans.plan_activate(SELLER, make_plan(), outputs), refuse_request)
     assert made.risk == "spend"
     assert [(step.key, step.request.method, step.request.body) for step in made.steps] == [
         (
@@ -350,56 +356,61 @@ def test_activation_enables_leaves_first() -> None:
 
 
 def test_status() -> None:
-    paused = run_flow(plans.plan_status(SELLER, "adGroup", "2", "paused"), unasked)
+    paused = run_flow(plans.plan_status(SELLER, "adGroup", "2", "paused"), refuse_request)
     assert paused.risk == "low"
     assert paused.steps[0].request.body == {"adGroups": [{"adGroupId": "2", "state": "PAUSED"}]}
-    assert run_flow(plans.plan_status(SELLER, "ad", "3", "active"), unasked).risk == "spend"
+    assert run_flow(plans.plan_status(SELLER, "ad", "3", "active"), refuse_request).risk == "spend"
 
 
 def test_native_create_is_paused_unless_told_otherwise() -> None:
-    made = run_flow(plans.plan_native_create(SELLER, "adGroup", {"name": "n", "defaultBid": 1}, "11"), unasked)
+    made = run_flow(plans.plan_native_create(SELLER, "adGroup", {"name": "n", "defaultBid": 1}, "11"), refuse_request)
     assert made.steps[0].request.body == {
         "adGroups": [{"name": "n", "defaultBid": 1, "state": "PAUSED", "campaignId": "11"}]
     }
     assert made.risk == "low"
-    assert run_flow(plans.plan_native_create(SELLER, "campaign", {"state": "ENABLED"}, None), unasked).risk == "spend"
+    assert (
+        run_flow(plans.plan_native_create(SELLER, "campaign", {"state": "ENABLED"}, None), refuse_request).risk
+        == "spend"
+    )
     for payload, parent in (({"campaignId": "12"}, "11"), ({"state": "ARCHIVED"}, "11"), ({}, None)):
         with pytest.raises(InvalidInput):
-            run_flow(plans.plan_native_create(SELLER, "adGroup", payload, parent), unasked)
+            run_flow(plans.plan_native_create(SELLER, "adGroup", payload, parent), refuse_request)
     with pytest.raises(InvalidInput):
-        run_flow(plans.plan_native_create(SELLER, "campaign", {}, "11"), unasked)
+        run_flow(plans.plan_native_create(SELLER, "campaign", {}, "11"), refuse_request)
 
 
 def test_a_product_ad_learns_its_campaign_from_its_ad_group() -> None:
     asked: list[Request] = []
     listed = {"adGroups": [{"adGroupId": "22", "campaignId": "11", "name": "n", "state": "PAUSED"}]}
-    answer = answering({f"POST {HOST}/sp/adGroups/list": listed}, asked)
+    answer = make_responder({f"POST {HOST}/sp/adGroups/list": listed}, asked)
     made = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"), answer)
     assert made.steps[0].request.body == {
         "productAds": [{"sku": "a", "state": "PAUSED", "adGroupId": "22", "campaignId": "11"}]
     }
     assert asked[0].body["adGroupIdFilter"] == {"include": ["22"]}
     assert asked[0].body["stateFilter"] == {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
-    given = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a", "campaignId": "7"}, "22"), unasked)
+    given = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a", "campaignId": "7"}, "22"), refuse_request)
     assert given.steps[0].request.body["productAds"][0]["campaignId"] == "7"
     with pytest.raises(ProviderNotFound):
         run_flow(
             plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"),
-            answering({f"POST {HOST}/sp/adGroups/list": {"adGroups": []}}),
+            make_responder({f"POST {HOST}/sp/adGroups/list": {"adGroups": []}}),
         )
 
 
 def test_native_update_adds_the_id() -> None:
-    made = run_flow(plans.plan_update(SELLER, "campaign", "11", {"name": "n"}, None), unasked)
+    made = run_flow(plans.plan_update(SELLER, "campaign", "11", {"name": "n"}, None), refuse_request)
     assert made.steps[0].request.body == {"campaigns": [{"campaignId": "11", "name": "n"}]}
     assert made.risk == "low"
-    assert run_flow(plans.plan_update(SELLER, "adGroup", "2", {"state": "ENABLED"}, None), unasked).risk == "spend"
+    assert (
+        run_flow(plans.plan_update(SELLER, "adGroup", "2", {"state": "ENABLED"}, None), refuse_request).risk == "spend"
+    )
     for payload in ({}, {"campaignId": "12", "name": "n"}, {"state": "ARCHIVED"}):
         with pytest.raises(InvalidInput):
-            run_flow(plans.plan_update(SELLER, "campaign", "11", payload, None), unasked)
+            run_flow(plans.plan_update(SELLER, "campaign", "11", payload, None), refuse_request)
 
 
-def edit(
+def plan_edit(
     fields: Mapping[str, Any],
     kind: Any = "campaign",
     now: datetime | None = NOW,
@@ -412,12 +423,12 @@ def edit(
     if kind == "ad":
         found = {"productAds": [{"adId": "11", "campaignId": "1", "adGroupId": "2", "sku": "a", "state": "PAUSED"}]}
     (name,) = found
-    answer = answering({f"POST {HOST}/sp/{name}/list": found})
+    answer = make_responder({f"POST {HOST}/sp/{name}/list": found})
     return run_flow(plans.plan_edit(account, kind, "11", Edit(fields), NOW), answer)
 
 
 def test_an_edit_sends_the_changed_members_only() -> None:
-    made = edit({"name": "New", "budget": "25.50", "endAt": "2027-01-01T08:00:00Z"})
+    made = plan_edit({"name": "New", "budget": "25.50", "endAt": "2027-01-01T08:00:00Z"})
     assert made.steps[0].request.body == {
         "campaigns": [
             {
@@ -434,7 +445,7 @@ def test_an_edit_sends_the_changed_members_only() -> None:
         ("endAt", None, "2026-12-31"),
     ]
     assert made.risk == "spend"
-    assert edit({"budget": Percentage("decrease", Decimal("33.3"))}).steps[0].request.body["campaigns"][0][
+    assert plan_edit({"budget": Percentage("decrease", Decimal("33.3"))}).steps[0].request.body["campaigns"][0][
         "budget"
     ] == {
         "budgetType": "DAILY",
@@ -443,7 +454,7 @@ def test_an_edit_sends_the_changed_members_only() -> None:
 
 
 def test_bidding_is_merged() -> None:
-    made = edit({"PLACEMENT_PRODUCT_PAGE": 25, "bidStrategy": "MANUAL"})
+    made = plan_edit({"PLACEMENT_PRODUCT_PAGE": 25, "bidStrategy": "MANUAL"})
     assert made.steps[0].request.body["campaigns"][0]["dynamicBidding"] == {
         "strategy": "MANUAL",
         "placementBidding": [
@@ -451,12 +462,12 @@ def test_bidding_is_merged() -> None:
             {"placement": "PLACEMENT_PRODUCT_PAGE", "percentage": 25},
         ],
     }
-    cleared = edit({"PLACEMENT_TOP": ""}).steps[0].request.body["campaigns"][0]["dynamicBidding"]
+    cleared = plan_edit({"PLACEMENT_TOP": ""}).steps[0].request.body["campaigns"][0]["dynamicBidding"]
     assert cleared == {"strategy": "LEGACY_FOR_SALES", "placementBidding": []}
 
 
 def test_dates_may_be_bare_and_are_cleared_by_nothing() -> None:
-    made = edit({"startAt": "2026-12-05", "endAt": ""}, endDate="2026-12-31")
+    made = plan_edit({"startAt": "2026-12-05", "endAt": ""}, endDate="2026-12-31")
     assert made.steps[0].request.body["campaigns"][0] == {
         "campaignId": "11",
         "startDate": "2026-12-05",
@@ -483,26 +494,28 @@ def test_dates_may_be_bare_and_are_cleared_by_nothing() -> None:
 )
 def test_edits_that_the_network_would_not_take(fields: Any, native: Any, path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        edit(fields, **native)
+        plan_edit(fields, **native)
     assert [issue.path for issue in refusal.value.issues] == [path]
 
 
 def test_a_vendors_name_is_shorter() -> None:
-    assert edit({"name": "n" * 128}).steps
+    assert plan_edit({"name": "n" * 128}).steps
     with pytest.raises(InvalidInput):
-        edit({"name": "n" * 117}, account=VENDOR)
+        plan_edit({"name": "n" * 117}, account=VENDOR)
 
 
 def test_a_bid_is_the_ad_groups_and_ads_have_none() -> None:
-    made = edit({"bid": Percentage("increase", Decimal(10))}, "adGroup")
+    made = plan_edit({"bid": Percentage("increase", Decimal(10))}, "adGroup")
     assert made.steps[0].request.body == {"adGroups": [{"adGroupId": "11", "defaultBid": Decimal("1.1")}]}
     assert "keep" in made.warnings[0]
     for fields in ({"bid": "2"}, {"sku": "b"}):
         with pytest.raises(InvalidInput):
-            edit(fields, "ad")
+            plan_edit(fields, "ad")
     with pytest.raises(InvalidInput, match="targeting"):
-        run_flow(plans.plan_edit(SELLER, "campaign", "11", Edit(targeting={"genders": ["female"]}), NOW), unasked)
+        run_flow(
+            plans.plan_edit(SELLER, "campaign", "11", Edit(targeting={"genders": ["female"]}), NOW), refuse_request
+        )
     with pytest.raises(InvalidInput, match="creative"):
-        run_flow(plans.plan_edit(SELLER, "ad", "11", Edit(creative={"headline": "x"}), NOW), unasked)
+        run_flow(plans.plan_edit(SELLER, "ad", "11", Edit(creative={"headline": "x"}), NOW), refuse_request)
     with pytest.raises(InvalidInput):
-        edit({})
+        plan_edit({})

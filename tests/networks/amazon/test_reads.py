@@ -36,9 +36,9 @@ from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan
 from adsunify.plans.binding import fill_bindings
 from adsunify.values.exact_json import dumps, dumps_canonical
-from tests.networks.calls import answering, unasked
+from tests.networks.calls import make_responder, refuse_request
 
-from .calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
+from .calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, make_brief, make_plan
 
 LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 TOKENS = "POST https://api.amazon.com/auth/o2/token"
@@ -46,7 +46,7 @@ TOKENS = "POST https://api.amazon.com/auth/o2/token"
 # -- preflight ----------------------------------------------------------------------------------------------------
 
 
-def preflight(products: Any, overall: str = "ELIGIBLE", **changes: Any) -> tuple[Any, list[Request]]:
+def run_preflight(products: Any, overall: str = "ELIGIBLE", **changes: Any) -> tuple[Any, list[Request]]:
     asked: list[Request] = []
     answers = {
         f"POST {HOST}/product/metadata": {"ProductMetadataList": products},
@@ -60,28 +60,28 @@ def preflight(products: Any, overall: str = "ELIGIBLE", **changes: Any) -> tuple
             ]
         },
     }
-    return run_flow(plans.preflight(SELLER, read_brief(brief(**changes))), answering(answers, asked)), asked
+    return run_flow(plans.preflight(SELLER, read_brief(make_brief(**changes))), make_responder(answers, asked)), asked
 
 
 def test_preflight_asks_by_asin() -> None:
-    (issues, warnings), asked = preflight([{"asin": "B000000001", "sku": "SELLER-SKU-1"}])
+    (issues, warnings), asked = run_preflight([{"asin": "B000000001", "sku": "SELLER-SKU-1"}])
     assert (issues, warnings) == ([], [])
     assert [request.body for request in asked] == [
         {"adType": "SP", "skus": ["SELLER-SKU-1"], "checkEligibility": True, "pageIndex": 0, "pageSize": 1},
         {"adType": "sp", "productDetailsList": [{"asin": "B000000001", "sku": "SELLER-SKU-1"}]},
     ]
     assert asked[0].headers["Accept"] == "application/vnd.productmetadataresponse.v1+json"
-    _, asked = preflight([], platform={"asin": "B000000001"})
+    _, asked = run_preflight([], platform={"asin": "B000000001"})
     assert [request.body for request in asked] == [{"adType": "sp", "productDetailsList": [{"asin": "B000000001"}]}]
 
 
 def test_preflight_refuses_and_warns() -> None:
-    (issues, _), _ = preflight([])
+    (issues, _), _ = run_preflight([])
     assert [issue.path for issue in issues] == ["platform.sku"]
     found = [{"asin": "B000000001"}]
-    (issues, _), _ = preflight(found, "INELIGIBLE")
+    (issues, _), _ = run_preflight(found, "INELIGIBLE")
     assert "No stock." in issues[0].message
-    (issues, warnings), _ = preflight(found, "ELIGIBLE_WITH_WARNING")
+    (issues, warnings), _ = run_preflight(found, "ELIGIBLE_WITH_WARNING")
     assert not issues
     assert "No stock." in warnings[0]
 
@@ -97,7 +97,7 @@ def test_consent_and_tokens() -> None:
     assert "code_challenge_method=S256" in url
     asked: list[Request] = []
     token = {"access_token": "Atza|new", "token_type": "bearer", "expires_in": 3600, "refresh_token": "Atzr|1"}
-    answer = answering({TOKENS: token}, asked)
+    answer = make_responder({TOKENS: token}, asked)
     kept = run_flow(LOGIN.fetch_credentials(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer)
     assert kept == Credentials("Atza|new", "Atzr|1", 3_601_000)
     assert asked[0].body["code_verifier"] == "v" * 43
@@ -105,13 +105,13 @@ def test_consent_and_tokens() -> None:
     assert run_flow(LOGIN.refresh_credentials(app, kept, 0), answer).refresh_token == "Atzr|1"
     assert asked[1].body["grant_type"] == "refresh_token"
     with pytest.raises(InvalidInput, match="denied"):
-        run_flow(LOGIN.fetch_credentials(app, "", {"error_description": "denied"}, "v", 0), unasked)
+        run_flow(LOGIN.fetch_credentials(app, "", {"error_description": "denied"}, "v", 0), refuse_request)
     for code, kind in (("invalid_grant", "TokenRefused"), ("invalid_client", "PermissionRefused")):
         refusal = Response(400, {}, {"error": code, "error_description": "No."})
         with pytest.raises(ProviderError) as refused:
-            run_flow(LOGIN.refresh_credentials(app, kept, 0), answering({TOKENS: refusal}))
+            run_flow(LOGIN.refresh_credentials(app, kept, 0), make_responder({TOKENS: refusal}))
         assert type(refused.value).__name__ == kind
-    assert run_flow(LOGIN.revoke_credentials(app, kept), unasked) is None
+    assert run_flow(LOGIN.revoke_credentials(app, kept), refuse_request) is None
 
 
 def test_credentials_go_to_amazon_only() -> None:
@@ -152,7 +152,7 @@ def test_profiles_of_three_regions() -> None:
         f"GET https://advertising-api-eu.amazon.com{query}": [profile, author, agency],
         f"GET https://advertising-api-fe.amazon.com{query}": [],
     }
-    found = run_flow(reads.discover_accounts(), answering(answers, asked))
+    found = run_flow(reads.discover_accounts(), make_responder(answers, asked))
     assert [(one.native_id, one.name, one.native_status, one.extras) for one in found] == [
         ("9007199254740993", "A1 DE", None, {"region": "EU", "accountType": "seller", "countryCode": "DE"}),
         ("2", "Ann", "payment problem", {"region": "EU", "accountType": "vendor", "countryCode": "DE"}),
@@ -164,13 +164,13 @@ def test_profiles_of_three_regions() -> None:
 
 
 def test_the_tree_reads_all_pages() -> None:
-    def campaigns(request: Request) -> Any:
+    def list_campaigns(request: Request) -> Any:
         if "nextToken" in request.body:
             return {"campaigns": [CAMPAIGN | {"campaignId": "12", "state": "ENABLING"}]}
         return {"campaigns": [CAMPAIGN], "nextToken": "more"}
 
     answers = {
-        f"POST {HOST}/sp/campaigns/list": campaigns,
+        f"POST {HOST}/sp/campaigns/list": list_campaigns,
         f"POST {HOST}/sp/adGroups/list": {"adGroups": [{"adGroupId": "2", "campaignId": "11", "name": "g"}]},
         f"POST {HOST}/sp/productAds/list": {"productAds": [{"adId": "3", "adGroupId": "2", "state": "PAUSED"}]},
         f"POST {HOST}/sp/keywords/list": {
@@ -178,7 +178,7 @@ def test_the_tree_reads_all_pages() -> None:
         },
     }
     asked: list[Request] = []
-    nodes = run_flow(reads.fetch_tree(SELLER), answering(answers, asked)).nodes
+    nodes = run_flow(reads.fetch_tree(SELLER), make_responder(answers, asked)).nodes
     assert [(node.kind, node.id, node.parent_id, node.name, node.status) for node in nodes] == [
         ("campaign", "11", None, "Old", "active"),
         ("campaign", "12", None, "Old", "active"),
@@ -192,7 +192,7 @@ def test_the_tree_reads_all_pages() -> None:
 
 def test_lists_filter_natively() -> None:
     asked: list[Request] = []
-    answer = answering({f"POST {HOST}/sp/adGroups/list": {"adGroups": [], "nextToken": "t2"}}, asked)
+    answer = make_responder({f"POST {HOST}/sp/adGroups/list": {"adGroups": [], "nextToken": "t2"}}, asked)
     query = ListQuery(limit=20, cursor="t1", parent_id="11", status="ARCHIVED", search="Old")
     assert run_flow(reads.list_entities(SELLER, "adGroup", query), answer).cursor == "t2"
     assert asked[0].body == {
@@ -208,23 +208,23 @@ def test_lists_filter_natively() -> None:
         ("campaign", ListQuery(parent_id="1")),
     ):
         with pytest.raises(InvalidInput):
-            run_flow(reads.list_entities(SELLER, kind, query), unasked)
+            run_flow(reads.list_entities(SELLER, kind, query), refuse_request)
 
 
 def test_a_page_that_is_too_small_is_asked_for_again() -> None:
     asked: list[Request] = []
 
-    def listed(request: Request) -> Any:
+    def list_campaigns(request: Request) -> Any:
         small = request.body["maxResults"] < 10
         return Response(400, {}, {"code": "INVALID_ARGUMENT", "message": "maxResults"}) if small else {"campaigns": []}
 
-    answer = answering({f"POST {HOST}/sp/campaigns/list": listed}, asked)
+    answer = make_responder({f"POST {HOST}/sp/campaigns/list": list_campaigns}, asked)
     assert run_flow(reads.list_entities(SELLER, "campaign", ListQuery(limit=3)), answer).entities == ()
     assert [request.body["maxResults"] for request in asked] == [3, 10]
 
 
 def test_one_entity() -> None:
-    answer = answering({f"POST {HOST}/sp/campaigns/list": {"campaigns": [CAMPAIGN | {"state": "ARCHIVED"}]}})
+    answer = make_responder({f"POST {HOST}/sp/campaigns/list": {"campaigns": [CAMPAIGN | {"state": "ARCHIVED"}]}})
     assert run_flow(reads.fetch_entity(SELLER, "campaign", "11"), answer).status == "archived"
     with pytest.raises(ProviderNotFound):
         run_flow(reads.fetch_entity(SELLER, "campaign", "12"), answer)
@@ -245,7 +245,7 @@ ROWS = [
 FILE = "https://storage.example/report.json.gz?signature=a%2Fb"
 
 
-def report(day: str, *, file: Any = ROWS, **state: Any) -> dict[str, Any]:
+def make_report(day: str, *, file: Any = ROWS, **state: Any) -> dict[str, Any]:
     content = file if isinstance(file, bytes) else gzip.compress(dumps(file).encode())
     states = {"status": "COMPLETED", "url": FILE} | state
     return {
@@ -256,7 +256,7 @@ def report(day: str, *, file: Any = ROWS, **state: Any) -> dict[str, Any]:
 
 def read_insights(answers: Any, job: str | None = "r1", account: Account = SELLER, **days: date) -> Any:
     start, end = days.get("start", date(2026, 11, 1)), days.get("end", date(2026, 11, 15))
-    return run_flow(reads.fetch_insights(account, start, end, job, NOW), answering(answers))
+    return run_flow(reads.fetch_insights(account, start, end, job, NOW), make_responder(answers))
 
 
 REPORT_COLUMNS = (
@@ -268,7 +268,7 @@ def test_a_report_is_asked_for_and_pending() -> None:
     asked: list[Request] = []
     answers = {f"POST {HOST}/reporting/reports": {"reportId": "r1", "status": "PENDING"}}
     found = run_flow(
-        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 15), None, NOW), answering(answers, asked)
+        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 15), None, NOW), make_responder(answers, asked)
     )
     assert found.to_json()["pending"] == {"job": "r1", "status": "PENDING", "retryAfterMs": 30000}
     assert asked[0].headers == {
@@ -292,7 +292,7 @@ def test_a_report_is_asked_for_and_pending() -> None:
 
 def test_a_duplicate_report_is_the_first_one() -> None:
     duplicate = Response(425, {}, {"code": "425", "detail": "The Request is a duplicate of : r1"})
-    answers = {f"POST {HOST}/reporting/reports": duplicate} | report("r1")
+    answers = {f"POST {HOST}/reporting/reports": duplicate} | make_report("r1")
     pending = read_insights(answers, None).pending
     assert pending is not None
     assert pending.job == "r1"
@@ -302,7 +302,7 @@ def test_a_duplicate_report_is_the_first_one() -> None:
 
 
 def test_a_finished_report_is_summed_by_day() -> None:
-    found = read_insights(report("r1")).to_json()
+    found = read_insights(make_report("r1")).to_json()
     assert [(row["date"], row["impressions"], row["clicks"], row["spend"]) for row in found["rows"]] == [
         ("2026-11-01", 15, 1, "0.3"),
         ("2026-11-03", 1, None, "0"),
@@ -313,14 +313,15 @@ def test_a_finished_report_is_summed_by_day() -> None:
     assert found["coverage"]["complete"] is False
     assert {"startDate": "2026-11-02", "endDate": "2026-11-02"} in found["coverage"]["missing"]
     assert found["coverage"]["timezone"] == "America/Los_Angeles"
-    vendor = read_insights(report("r1"), account=VENDOR).to_json()
+    vendor = read_insights(make_report("r1"), account=VENDOR).to_json()
     assert (vendor["rows"][0]["conversions"], vendor["rows"][0]["conversionValue"]) == ("2", "20")
 
 
 def test_the_file_is_fetched_without_credentials() -> None:
     asked: list[Request] = []
     run_flow(
-        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 2), "r1", NOW), answering(report("r1"), asked)
+        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 2), "r1", NOW),
+        make_responder(make_report("r1"), asked),
     )
     assert (asked[1].is_signed, asked[1].response_format, asked[1].headers) == (False, "bytes", {})
 
@@ -342,17 +343,17 @@ def test_the_file_is_fetched_without_credentials() -> None:
 )
 def test_a_file_that_is_no_report_is_unreadable(file: bytes) -> None:
     with pytest.raises(ProviderUnreadable):
-        read_insights(report("r1", file=file))
+        read_insights(make_report("r1", file=file))
 
 
 def test_a_file_inflated_on_the_way_is_read_as_it_is() -> None:
-    assert read_insights(report("r1", file=dumps(ROWS).encode())).rows
+    assert read_insights(make_report("r1", file=dumps(ROWS).encode())).rows
 
 
 @pytest.mark.parametrize("url", ["http://storage.example/x", "", None, 7])
 def test_a_file_without_a_safe_address_is_not_fetched(url: Any) -> None:
     with pytest.raises(ProviderUnreadable):
-        read_insights(report("r1", url=url))
+        read_insights(make_report("r1", url=url))
 
 
 def test_long_ranges_are_several_reports_under_one_job() -> None:
@@ -365,7 +366,7 @@ def test_long_ranges_are_several_reports_under_one_job() -> None:
         f"GET {HOST}/reporting/reports/r3": {"status": "COMPLETED", "url": FILE},
     }
     start, end = date(2026, 8, 17), date(2026, 10, 18)
-    first = run_flow(reads.fetch_insights(SELLER, start, end, None, NOW), answering(answers, asked))
+    first = run_flow(reads.fetch_insights(SELLER, start, end, None, NOW), make_responder(answers, asked))
     assert [(one.body["startDate"], one.body["endDate"]) for one in asked] == [
         ("2026-08-17", "2026-09-16"),
         ("2026-09-17", "2026-10-17"),
@@ -373,11 +374,11 @@ def test_long_ranges_are_several_reports_under_one_job() -> None:
     ]
     job = first.pending.job if first.pending else ""
     assert job.replace("-", "").replace("_", "").isalnum()
-    second = run_flow(reads.fetch_insights(SELLER, start, end, job, NOW), answering(answers))
+    second = run_flow(reads.fetch_insights(SELLER, start, end, job, NOW), make_responder(answers))
     assert second.to_json()["pending"] == {"job": job, "status": "PENDING", "retryAfterMs": 60000}
     answers[f"GET {HOST}/reporting/reports/r2"] = {"status": "WITHDRAWN", "failureReason": "too large"}
     answers[f"GET {FILE}"] = Response(200, {}, gzip.compress(b"[]"), "bytes")
-    last = run_flow(reads.fetch_insights(SELLER, start, end, job, NOW), answering(answers)).to_json()
+    last = run_flow(reads.fetch_insights(SELLER, start, end, job, NOW), make_responder(answers)).to_json()
     assert last["pending"] is None
     assert last["coverage"]["complete"] is False
     assert last["coverage"]["missing"] == [{"startDate": "2026-08-17", "endDate": "2026-10-18"}]
@@ -386,7 +387,7 @@ def test_long_ranges_are_several_reports_under_one_job() -> None:
 
 def test_a_job_resumed_without_its_dates_takes_the_reports_own() -> None:
     today = NOW.date()
-    answers = report("r1", startDate="2026-11-01", endDate="2026-11-05")
+    answers = make_report("r1", startDate="2026-11-01", endDate="2026-11-05")
     found = read_insights(answers, start=today, end=today).to_json()
     assert (found["coverage"]["startDate"], found["coverage"]["endDate"]) == ("2026-11-01", "2026-11-05")
 
@@ -443,14 +444,14 @@ NAMES += ["status", "url", "reportId", "date", "campaigns", "productAds", "accou
 def test_catalogs(resource: str, call: str, answer: Any, row: tuple[str, str]) -> None:
     method, path = call.split(" ")
     page = run_flow(
-        reads.fetch_catalog_page(SELLER, resource, ListQuery()), answering({f"{method} {HOST}{path}": answer})
+        reads.fetch_catalog_page(SELLER, resource, ListQuery()), make_responder({f"{method} {HOST}{path}": answer})
     )
     assert [(one.id, one.name) for one in page.rows] == [row]
 
 
 def test_products_are_searched_and_paged() -> None:
     asked: list[Request] = []
-    answer = answering({f"POST {HOST}/product/metadata": {"ProductMetadataList": [], "cursorToken": "c2"}}, asked)
+    answer = make_responder({f"POST {HOST}/product/metadata": {"ProductMetadataList": [], "cursorToken": "c2"}}, asked)
     page = run_flow(
         reads.fetch_catalog_page(SELLER, "products", ListQuery(limit=20, cursor="c1", search="stove")), answer
     )
@@ -490,7 +491,7 @@ def test_no_answer_breaks_the_reading(body: Any, status: int) -> None:
     for flow in flows:
         with suppress(AdsunifyError):
             run_flow(flow, lambda request: answer)
-    for step in created().steps:
+    for step in make_plan().steps:
         request = fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
         for wrapped in (body, {"keywords": body, "campaigns": body}, {"keywords": {"error": body, "success": body}}):
             found = classify_write(NETWORK, step, request, Response(status, {}, wrapped))
@@ -503,7 +504,7 @@ def test_the_tables_hang_together() -> None:
         assert plan(read_brief(path.read_bytes()), PLAIN).steps
     for template in NETWORK.templates:
         assert dumps_canonical(dict(template.payload))
-    assert run_flow(completed_flow(1), unasked) == 1
+    assert run_flow(completed_flow(1), refuse_request) == 1
     assert all(
         Decimal(low) < Decimal(high or "Infinity") for one in MARKETPLACES.values() for low, high in (one.bid_limits,)
     )

@@ -17,7 +17,7 @@ from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.amazon import reports
 from adsunify.networks.amazon.tables import REPORT_LEVELS
 from adsunify.values.exact_json import dumps
-from tests.networks.calls import answer_of, answering, run
+from tests.networks.calls import make_responder, make_response, run
 
 from .calls import HOST, NOW, SELLER, VENDOR
 
@@ -35,11 +35,13 @@ FIGURES = {
 }
 
 
-def query(kind: str, *entity_ids: str, start: date = date(2026, 11, 1), end: date = date(2026, 11, 3)) -> ReportQuery:
+def make_query(
+    kind: str, *entity_ids: str, start: date = date(2026, 11, 1), end: date = date(2026, 11, 3)
+) -> ReportQuery:
     return ReportQuery(LEVELS[kind], start, end, entity_ids)
 
 
-def finished(**files: Any) -> dict[str, Any]:
+def make_finished_reports(**files: Any) -> dict[str, Any]:
     """The answers for finished reports by their ids; a text in place of rows is the reason of a failure."""
     answers: dict[str, Any] = {}
     for report, rows in files.items():
@@ -51,10 +53,10 @@ def finished(**files: Any) -> dict[str, Any]:
     return answers
 
 
-def read(
+def read_page(
     what: ReportQuery, answers: Any, job: str = "r1", cursor: str | None = None, account: Account = SELLER
 ) -> EntityReportPage:
-    return run_flow(reports.fetch_report_page(account, what, cursor, job, NOW), answering(answers))
+    return run_flow(reports.fetch_report_page(account, what, cursor, job, NOW), make_responder(answers))
 
 
 @pytest.mark.parametrize("account", [SELLER, VENDOR])
@@ -75,8 +77,8 @@ def test_a_level_is_a_type_of_report(
     account: Account, kind: str, report_type: str, groups: list[str], columns: str
 ) -> None:
     page, (request,) = run(
-        reports.fetch_report_page(account, query(kind, "5"), None, None, NOW),
-        answer_of({"reportId": "r1", "status": "PENDING"}),
+        reports.fetch_report_page(account, make_query(kind, "5"), None, None, NOW),
+        make_response({"reportId": "r1", "status": "PENDING"}),
     )
     assert page.pending is not None
     assert page.pending.to_json() == {"job": "r1", "status": "PENDING", "retryAfterMs": 30000}
@@ -118,8 +120,8 @@ def test_a_level_is_a_type_of_report(
 def test_rows_are_those_of_the_named_entities(kind: str, entity: dict[str, Any], expected: tuple[Any, ...]) -> None:
     own = {"date": "2026-11-01", **entity, **FIGURES}
     other = {**own, str(LEVELS[kind].id).removeprefix("/"): 99}
-    answers = finished(r1=[own, other, {**own, "clicks": 1}])
-    page = read(query(kind, expected[0]), answers)
+    answers = make_finished_reports(r1=[own, other, {**own, "clicks": 1}])
+    page = read_page(make_query(kind, expected[0]), answers)
     assert [one.to_json() for one in page.rows] == [
         {
             "date": "2026-11-01",
@@ -135,25 +137,25 @@ def test_rows_are_those_of_the_named_entities(kind: str, entity: dict[str, Any],
     ]
     assert (page.cursor, page.pending, page.coverage.is_complete) == (None, None, True)
     assert len(page.native_rows) == 2
-    assert [one.entity_id for one in read(query(kind), answers).rows] == [expected[0], "99"]
-    assert read(query(kind), answers, account=VENDOR).rows[0].conversions == "6"
-    assert read(query(kind, "123"), answers).rows == ()
+    assert [one.entity_id for one in read_page(make_query(kind), answers).rows] == [expected[0], "99"]
+    assert read_page(make_query(kind), answers, account=VENDOR).rows[0].conversions == "6"
+    assert read_page(make_query(kind, "123"), answers).rows == ()
     with pytest.raises(ProviderUnreadable):
-        read(query(kind), finished(r1=[{"date": "2026-11-01", **FIGURES}]))
+        read_page(make_query(kind), make_finished_reports(r1=[{"date": "2026-11-01", **FIGURES}]))
 
 
-LONG = query("campaign", start=date(2026, 8, 28), end=date(2026, 11, 15))
+LONG = make_query("campaign", start=date(2026, 8, 28), end=date(2026, 11, 15))
 
 
 def start_long_report() -> str:
     """Request the three reports of 80 days. Returns their job."""
     asked: list[Request] = []
 
-    def create(request: Request) -> Response:
+    def create_report(request: Request) -> Response:
         asked.append(request)
-        return answer_of({"reportId": f"r{len(asked)}", "status": "PENDING"})
+        return make_response({"reportId": f"r{len(asked)}", "status": "PENDING"})
 
-    page = run_flow(reports.fetch_report_page(SELLER, LONG, None, None, NOW), create)
+    page = run_flow(reports.fetch_report_page(SELLER, LONG, None, None, NOW), create_report)
     assert [(one.body["startDate"], one.body["endDate"]) for one in asked] == [
         ("2026-08-28", "2026-09-27"),
         ("2026-09-28", "2026-10-28"),
@@ -163,29 +165,29 @@ def start_long_report() -> str:
     return page.pending.job
 
 
-def row(day: str) -> dict[str, Any]:
+def make_row(day: str) -> dict[str, Any]:
     return {"date": day, "campaignId": 1, "campaignName": "Autumn", **FIGURES}
 
 
 def test_each_file_of_a_job_is_a_page() -> None:
     job = start_long_report()
-    answers = finished(r1=[row("2026-09-01")], r2=[], r3=[row("2026-11-01")])
-    waiting = read(LONG, {**answers, f"GET {HOST}/reporting/reports/r2": {"status": "PROCESSING"}}, job)
+    answers = make_finished_reports(r1=[make_row("2026-09-01")], r2=[], r3=[make_row("2026-11-01")])
+    waiting = read_page(LONG, {**answers, f"GET {HOST}/reporting/reports/r2": {"status": "PROCESSING"}}, job)
     assert waiting.pending is not None
     assert waiting.pending.to_json() == {"job": job, "status": "PROCESSING", "retryAfterMs": 60000}
-    pages = [read(LONG, answers, job)]
+    pages = [read_page(LONG, answers, job)]
     while pages[-1].cursor is not None:
-        pages.append(read(LONG, answers, job, pages[-1].cursor))
+        pages.append(read_page(LONG, answers, job, pages[-1].cursor))
     assert [[one.date.isoformat() for one in page.rows] for page in pages] == [["2026-09-01"], [], ["2026-11-01"]]
     assert [page.finished_days is not None for page in pages] == [False, False, True]
 
 
 def test_every_page_names_the_days_of_a_failed_file() -> None:
     job = start_long_report()
-    answers = finished(r1=[row("2026-09-01")], r2="too large", r3=[row("2026-11-01")])
+    answers = make_finished_reports(r1=[make_row("2026-09-01")], r2="too large", r3=[make_row("2026-11-01")])
     cursor = None
     for _ in range(3):
-        page = read(LONG, answers, job, cursor)
+        page = read_page(LONG, answers, job, cursor)
         cursor = page.cursor
         assert [days.to_json() for days in page.coverage.missing_ranges] == [
             {"startDate": "2026-09-28", "endDate": "2026-10-28"}
@@ -194,12 +196,12 @@ def test_every_page_names_the_days_of_a_failed_file() -> None:
         assert page.finished_days is None
     assert cursor is None
     with pytest.raises(ProviderError, match="too large"):
-        read(LONG, finished(r1="too large", r2="too large", r3="too large"), job)
+        read_page(LONG, make_finished_reports(r1="too large", r2="too large", r3="too large"), job)
 
 
 def test_a_report_of_other_entities_is_the_first_one() -> None:
-    duplicate = answer_of({"code": "425", "detail": "The Request is a duplicate of : r1"}, 425)
-    page, _ = run(reports.fetch_report_page(SELLER, query("ad", "8"), None, None, NOW), duplicate)
+    duplicate = make_response({"code": "425", "detail": "The Request is a duplicate of : r1"}, 425)
+    page, _ = run(reports.fetch_report_page(SELLER, make_query("ad", "8"), None, None, NOW), duplicate)
     assert page.pending is not None and page.pending.job == "r1"
 
 
@@ -207,5 +209,7 @@ def test_a_report_of_other_entities_is_the_first_one() -> None:
 def test_figures_change_for_28_days_after_the_last_conversion(account: Account, days: int) -> None:
     """Reporting v3, FAQ: a conversion is restated for 28 days. It counts on the day of its click, in a window."""
     today = NOW.date()
-    what = query("campaign", start=today - timedelta(days=60), end=today)
-    assert read(what, finished(r1=[]), account=account).coverage.provisional_from == today - timedelta(days=days)
+    what = make_query("campaign", start=today - timedelta(days=60), end=today)
+    assert read_page(
+        what, make_finished_reports(r1=[]), account=account
+    ).coverage.provisional_from == today - timedelta(days=days)

@@ -18,8 +18,8 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.apple import plans
 from adsunify.networks.apple.tables import NETWORK
 from adsunify.plans.records import Outputs, Plan
-from tests.briefs import changed
-from tests.networks.calls import answer_of, run
+from tests.briefs import change_brief
+from tests.networks.calls import make_response, run
 
 ACCOUNT = Account("apple", "7001", "EUR", "Europe/Berlin", {"orgId": "40669820", "paymentModel": "PAYG"})
 API = "https://api.ads.apple.com/v1"
@@ -48,32 +48,32 @@ KEY = SECRET.private_bytes(
 GIVEN = {"clientId": "SEARCHADS.c", "teamId": "SEARCHADS.t", "keyId": "k-1", "privateKey": KEY}
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def one(entity: Mapping[str, Any]) -> Response:
-    return answer_of({"result": dict(entity)})
+def make_entity_response(entity: Mapping[str, Any]) -> Response:
+    return make_response({"result": dict(entity)})
 
 
-def page(*entities: Mapping[str, Any], offset: int = 0, total: int | None = None) -> Response:
+def make_page(*entities: Mapping[str, Any], offset: int = 0, total: int | None = None) -> Response:
     pagination = {"offset": offset, "pageSize": 200, "totalCount": len(entities) if total is None else total}
-    return answer_of({"result": [dict(entity) for entity in entities], "pagination": pagination})
+    return make_response({"result": [dict(entity) for entity in entities], "pagination": pagination})
 
 
-def failed(code: str, status: int, message: str = "no", **headers: str) -> Response:
-    return answer_of({"error": {"code": code, "message": message, "details": []}}, status, **headers)
+def make_error_response(code: str, status: int, message: str = "no", **headers: str) -> Response:
+    return make_response({"error": {"code": code, "message": message, "details": []}}, status, **headers)
 
 
-def created(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
-    wanted = read_brief(brief(**changes))
+def make_plan(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
+    wanted = read_brief(make_brief(**changes))
     check_brief(NETWORK, account, wanted, now)
     made, asked = run(plans.plan_create(account, wanted, now))
     assert isinstance(made, Plan) and not asked
     return made
 
 
-def issues_of(account: Account = ACCOUNT, **changes: Any) -> set[str]:
+def find_issues(account: Account = ACCOUNT, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        created(account, **changes)
+        make_plan(account, **changes)
     return {issue.path for issue in refusal.value.issues}

@@ -18,9 +18,20 @@ from adsunify.networks.apple import plans
 from adsunify.networks.apple.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, CONTEXT, NOW, OUTPUTS, brief, created, failed, issues_of, one
+from .calls import (
+    ACCOUNT,
+    API,
+    CONTEXT,
+    NOW,
+    OUTPUTS,
+    find_issues,
+    make_brief,
+    make_entity_response,
+    make_error_response,
+    make_plan,
+)
 
 PAIR = {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"}
 BID = {"amount": "1.35", "currency": "EUR"}
@@ -30,7 +41,7 @@ BID = {"amount": "1.35", "currency": "EUR"}
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
     assert [(one_.method, build_request_url(one_), dict(one_.headers)) for one_ in requests] == [
         ("POST", f"{API}/campaigns", CONTEXT),
@@ -72,31 +83,31 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_without_keywords_search_match_chooses() -> None:
-    made = created(targeting__keywords=None)
+    made = make_plan(targeting__keywords=None)
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
     assert made.get_step("adGroup").request.body["automatedKeywordsOptIn"] is True
     assert any("Search Match" in warning for warning in made.warnings)
 
 
 def test_times_are_utc_to_the_millisecond() -> None:
-    made = created(schedule__startAt="2027-03-01T08:00:00.25+01:00", schedule__endAt=None)
+    made = make_plan(schedule__startAt="2027-03-01T08:00:00.25+01:00", schedule__endAt=None)
     body = made.get_step("campaign").request.body
     assert body["startTime"] == "2027-03-01T07:00:00.250"
     assert "endTime" not in body
-    past = created(now=NOW, schedule__startAt="2026-11-01T08:00:00Z")
+    past = make_plan(now=NOW, schedule__startAt="2026-11-01T08:00:00Z")
     assert any("past" in warning for warning in past.warnings)
 
 
 def test_locations_stand_in_the_ad_group() -> None:
     places = ["AdminArea:20039", "Locality:77", "AdminArea:20040"]
-    made = created(targeting__countries=["DE"], targeting__locationIds=places)
+    made = make_plan(targeting__countries=["DE"], targeting__locationIds=places)
     assert made.get_step("adGroup").request.body["targeting"] == {
         "adminArea": {"include": ["20039", "20040"]},
         "locality": {"include": ["77"]},
     }
-    assert issues_of(targeting__locationIds=["AdminArea:1"]) == {"targeting.locationIds"}
-    assert issues_of(targeting__countries=["DE"], targeting__locationIds=["1"]) == {"targeting.locationIds"}
-    assert "targeting.countries" in issues_of(targeting__countries=None, targeting__locationIds=["AdminArea:1"])
+    assert find_issues(targeting__locationIds=["AdminArea:1"]) == {"targeting.locationIds"}
+    assert find_issues(targeting__countries=["DE"], targeting__locationIds=["1"]) == {"targeting.locationIds"}
+    assert "targeting.countries" in find_issues(targeting__countries=None, targeting__locationIds=["AdminArea:1"])
 
 
 def test_native_targeting_is_split() -> None:
@@ -107,7 +118,7 @@ def test_native_targeting_is_split() -> None:
         "minAge": {"include": ["18"]},
         "daypart": {"include": ["10", "167"]},
     }
-    made = created(targeting={"native": native})
+    made = make_plan(targeting={"native": native})
     campaign = made.get_step("campaign").request.body["targeting"]
     assert campaign["countryOrRegion"] == {"include": ["DE"]} and set(campaign) == {
         *("supplySource", "supplyPlacement", "countryOrRegion")
@@ -130,7 +141,7 @@ def test_native_targeting_is_split() -> None:
     ],
 )
 def test_native_targeting_that_is_refused(wrong: dict[str, Any]) -> None:
-    assert issues_of(targeting={"native": wrong}) == {"targeting.native"}
+    assert find_issues(targeting={"native": wrong}) == {"targeting.native"}
 
 
 @pytest.mark.parametrize(
@@ -153,12 +164,12 @@ def test_native_targeting_that_is_refused(wrong: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_refused(changes: dict[str, Any], path: str) -> None:
-    assert issues_of(**changes) == {path}
+    assert find_issues(**changes) == {path}
 
 
 def test_yen_have_no_fraction() -> None:
     yen = evolve(ACCOUNT, currency="JPY")
-    assert issues_of(yen, budget__currency="JPY", bid="100.5", budget__amount="4500") == {"bid"}
+    assert find_issues(yen, budget__currency="JPY", bid="100.5", budget__amount="4500") == {"bid"}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +177,7 @@ def test_yen_have_no_fraction() -> None:
     [{"paymentModel": "LOC"}, {"productFeatures": "BUSINESS_BRAND_MANUAL"}, {"contentProvider": "false"}],
 )
 def test_accounts_that_cannot_carry_the_format(extras: dict[str, str]) -> None:
-    assert issues_of(evolve(ACCOUNT, extras=extras)) == {f"account.extras.{next(iter(extras))}"}
+    assert find_issues(evolve(ACCOUNT, extras=extras)) == {f"account.extras.{next(iter(extras))}"}
 
 
 def test_the_example_plans() -> None:
@@ -180,15 +191,15 @@ def test_the_example_plans() -> None:
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def judged(made: Plan, key: str, response: Response) -> StepOutcome:
+def classify_response(made: Plan, key: str, response: Response) -> StepOutcome:
     step = made.get_step(key)
     return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
-TWO = created(targeting__keywords=[{"text": "yoga"}, {"text": "timer"}])
+TWO = make_plan(targeting__keywords=[{"text": "yoga"}, {"text": "timer"}])
 
 
-def item(correlation: int, success: bool | None = True, **members: Any) -> dict[str, Any]:
+def make_item(correlation: int, success: bool | None = True, **members: Any) -> dict[str, Any]:
     return {"correlationId": correlation, "operation": "CREATE", "success": success, **members}
 
 
@@ -196,48 +207,54 @@ BAD = {"code": "INVALID_KEYWORD", "message": "not this one"}
 
 
 def test_a_campaign_is_made() -> None:
-    assert judged(TWO, "campaign", one({"id": 901})) == Applied({"id": "901"})
-    assert isinstance(judged(TWO, "campaign", one({})), Ambiguous)
+    assert classify_response(TWO, "campaign", make_entity_response({"id": 901})) == Applied({"id": "901"})
+    assert isinstance(classify_response(TWO, "campaign", make_entity_response({})), Ambiguous)
 
 
 def test_keywords_are_matched_by_correlation() -> None:
-    done = judged(TWO, "keywords", answer_of({"result": [item(1, result={"id": 12}), item(0, result={"id": 11})]}))
+    done = classify_response(
+        TWO, "keywords", make_response({"result": [make_item(1, result={"id": 12}), make_item(0, result={"id": 11})]})
+    )
     assert isinstance(done, Applied)
     assert done.outputs == {"id": ["11", "12"]}
 
 
 def test_an_item_that_is_refused_refuses_all() -> None:
-    done = judged(TWO, "keywords", answer_of({"result": [item(0, False, error=BAD), item(1, False)]}))
+    done = classify_response(
+        TWO, "keywords", make_response({"result": [make_item(0, False, error=BAD), make_item(1, False)]})
+    )
     assert isinstance(done, Rejected)
     assert done.error.code == "INVALID_KEYWORD"
     assert [one_.state for one_ in done.items] == ["rejected", "rejected"]
-    silent = judged(TWO, "keywords", answer_of({"result": [item(0, False, error=BAD), item(1)]}))
+    silent = classify_response(
+        TWO, "keywords", make_response({"result": [make_item(0, False, error=BAD), make_item(1)]})
+    )
     assert isinstance(silent, Rejected)
 
 
 def test_a_new_id_beside_a_refusal_is_doubt() -> None:
-    mixed = answer_of({"result": [item(0, result={"id": 11}), item(1, False, error=BAD)]})
-    assert isinstance(judged(TWO, "keywords", mixed), Ambiguous)
-    outer = answer_of({"error": BAD, "result": [item(0, result={"id": 11}), item(1, result={"id": 12})]})
-    assert isinstance(judged(TWO, "keywords", outer), Ambiguous)
+    mixed = make_response({"result": [make_item(0, result={"id": 11}), make_item(1, False, error=BAD)]})
+    assert isinstance(classify_response(TWO, "keywords", mixed), Ambiguous)
+    outer = make_response({"error": BAD, "result": [make_item(0, result={"id": 11}), make_item(1, result={"id": 12})]})
+    assert isinstance(classify_response(TWO, "keywords", outer), Ambiguous)
 
 
 def test_a_bulk_that_is_refused_whole() -> None:
     error = {"code": "NOBODY_KNOWS", "message": "x", "details": [{"code": "TOO_MANY_ITEMS", "message": "at most 5"}]}
-    done = judged(TWO, "keywords", answer_of({"error": error}))
+    done = classify_response(TWO, "keywords", make_response({"error": error}))
     assert isinstance(done, Rejected)
     assert done.error.code == "TOO_MANY_ITEMS" and "at most 5" in (done.error.message or "")
     # of one entity nothing is documented
-    assert isinstance(judged(TWO, "campaign", answer_of({"error": error})), Ambiguous)
+    assert isinstance(classify_response(TWO, "campaign", make_response({"error": error})), Ambiguous)
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        {"result": [item(0, result={"id": 11})]},
-        {"result": [item(0, result={"id": 11}), item(0, result={"id": 12})]},
-        {"result": [item(0, result={"id": 11}), item(7, result={"id": 12})]},
-        {"result": [item(0, result={"id": 11}), item(1, result={})]},
+        {"result": [make_item(0, result={"id": 11})]},
+        {"result": [make_item(0, result={"id": 11}), make_item(0, result={"id": 12})]},
+        {"result": [make_item(0, result={"id": 11}), make_item(7, result={"id": 12})]},
+        {"result": [make_item(0, result={"id": 11}), make_item(1, result={})]},
         {"result": {}},
         {"result": ["x", "y"]},
         {},
@@ -245,28 +262,30 @@ def test_a_bulk_that_is_refused_whole() -> None:
     ],
 )
 def test_half_an_answer_is_doubt(body: Any) -> None:
-    assert isinstance(judged(TWO, "keywords", answer_of(body)), Ambiguous)
+    assert isinstance(classify_response(TWO, "keywords", make_response(body)), Ambiguous)
 
 
 def test_what_errors_say() -> None:
-    refused = judged(TWO, "campaign", failed("VALIDATION_ERROR", 400))
+    refused = classify_response(TWO, "campaign", make_error_response("VALIDATION_ERROR", 400))
     assert isinstance(refused, Rejected) and refused.blame == "input"
     blames = {401: "token", 403: "permission", 404: "not_found"}
     for status, blame in blames.items():
-        found = judged(TWO, "campaign", failed("whatever", status))
+        found = classify_response(TWO, "campaign", make_error_response("whatever", status))
         assert isinstance(found, Rejected) and found.blame == blame
     for status in (408, 500, 502, 503, 504):
-        assert isinstance(judged(TWO, "campaign", failed("x", status)), Ambiguous)
+        assert isinstance(classify_response(TWO, "campaign", make_error_response("x", status)), Ambiguous)
     nested = {"error": {"errors": [{"code": "BAD_NAME", "message": "no", "info": {"field": "name"}}]}}
-    found = judged(TWO, "campaign", answer_of(nested, 400))
+    found = classify_response(TWO, "campaign", make_response(nested, 400))
     assert isinstance(found, Rejected)
     assert (found.error.code, found.error.message) == ("BAD_NAME", "no (name)")
 
 
 def test_how_long_to_wait() -> None:
-    asked = judged(TWO, "campaign", failed("rate_limit_exceeded", 429, retry_after="7", ratelimit_reset="9"))
+    asked = classify_response(
+        TWO, "campaign", make_error_response("rate_limit_exceeded", 429, retry_after="7", ratelimit_reset="9")
+    )
     assert isinstance(asked, Throttled) and asked.retry_after == 7
-    reset = judged(TWO, "campaign", failed("rate_limit_exceeded", 429, ratelimit_reset="9"))
+    reset = classify_response(TWO, "campaign", make_error_response("rate_limit_exceeded", 429, ratelimit_reset="9"))
     assert isinstance(reset, Throttled) and reset.retry_after == 9
 
 
@@ -274,7 +293,7 @@ def test_how_long_to_wait() -> None:
 
 
 def test_activation_goes_from_the_leaves_to_the_root() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
     requests = [(step.request.method, build_request_url(step.request), step.request.body) for step in made.steps]
     keyword = {"correlationId": 0, "data": {"id": 903, "status": "ENABLED"}}
     assert requests == [
@@ -287,15 +306,15 @@ def test_activation_goes_from_the_leaves_to_the_root() -> None:
     keywords = made.steps[0]
     for named, verdict in ((903, Applied), (904, Ambiguous)):
         body = {"result": [{"correlationId": 0, "success": True, "result": {"id": named}}]}
-        assert isinstance(classify_write(NETWORK, keywords, keywords.request, answer_of(body)), verdict)
+        assert isinstance(classify_write(NETWORK, keywords, keywords.request, make_response(body)), verdict)
     campaign = made.steps[-1]
-    assert isinstance(classify_write(NETWORK, campaign, campaign.request, one({"id": 901})), Applied)
-    assert isinstance(classify_write(NETWORK, campaign, campaign.request, one({"id": 1})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, campaign, campaign.request, make_entity_response({"id": 901})), Applied)
+    assert isinstance(classify_write(NETWORK, campaign, campaign.request, make_entity_response({"id": 1})), Ambiguous)
 
 
 def test_activation_without_keywords() -> None:
     less = {key: value for key, value in OUTPUTS.items() if key != "keywords"}
-    made, _ = run(plans.plan_activate(ACCOUNT, created(targeting__keywords=None), less))
+    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(targeting__keywords=None), less))
     assert [step.key for step in made.steps] == ["activate_ad", "activate_adGroup", "activate_campaign"]
 
 
@@ -312,7 +331,7 @@ def test_status_and_deletion() -> None:
         "destructive",
     )
     assert classify_write(NETWORK, step, step.request, Response(204, {}, None, "empty")) == Applied()
-    assert isinstance(classify_write(NETWORK, step, step.request, failed("x", 200)), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, step.request, make_error_response("x", 200)), Ambiguous)
 
 
 # -- native -------------------------------------------------------------------------------------------------------
@@ -370,11 +389,15 @@ APP = {"adamId": "1440000001", "availableStorefronts": ["DE", "AT", "US"]}
 
 
 def test_a_creative_that_fits() -> None:
-    found, asked = run(plans.preflight(ACCOUNT, read_brief(brief())), one(CREATIVE), one(APP))
+    found, asked = run(
+        plans.preflight(ACCOUNT, read_brief(make_brief())), make_entity_response(CREATIVE), make_entity_response(APP)
+    )
     assert found == ([], [])
     assert [build_request_url(one_) for one_ in asked] == [f"{API}/creatives/880001", f"{API}/apps/1440000001"]
     (issues, warnings), _ = run(
-        plans.preflight(ACCOUNT, read_brief(brief())), one(CREATIVE | {"systemStatus": "PENDING"}), one(APP)
+        plans.preflight(ACCOUNT, read_brief(make_brief())),
+        make_entity_response(CREATIVE | {"systemStatus": "PENDING"}),
+        make_entity_response(APP),
     )
     assert not issues and warnings
 
@@ -390,12 +413,12 @@ def test_a_creative_that_fits() -> None:
     ],
 )
 def test_what_the_reads_refuse(creative: dict[str, Any], app: dict[str, Any], path: str) -> None:
-    flow = plans.preflight(ACCOUNT, read_brief(brief()))
-    (issues, _), _ = run(flow, one(CREATIVE | creative), one(APP | app))
+    flow = plans.preflight(ACCOUNT, read_brief(make_brief()))
+    (issues, _), _ = run(flow, make_entity_response(CREATIVE | creative), make_entity_response(APP | app))
     assert [issue.path for issue in issues] == [path]
 
 
 def test_what_is_not_there() -> None:
-    flow = plans.preflight(ACCOUNT, read_brief(brief()))
-    (issues, _), _ = run(flow, failed("not_found", 404), failed("not_found", 404))
+    flow = plans.preflight(ACCOUNT, read_brief(make_brief()))
+    (issues, _), _ = run(flow, make_error_response("not_found", 404), make_error_response("not_found", 404))
     assert [issue.path for issue in issues] == ["creative.existingId", "platform.appId"]

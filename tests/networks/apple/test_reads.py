@@ -24,9 +24,9 @@ from adsunify.errors import InvalidInput, ProviderUnreadable, TokenRefused
 from adsunify.http.messages import Flow, Request, build_request_url
 from adsunify.networks.apple import plans, reads
 from adsunify.networks.apple.tables import NETWORK
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, failed, one, page
+from .calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, make_entity_response, make_error_response, make_page
 
 MILLISECONDS = 1_793_000_000_123
 
@@ -34,17 +34,17 @@ MILLISECONDS = 1_793_000_000_123
 # -- connect ------------------------------------------------------------------------------------------------------
 
 
-def part(text: str) -> bytes:
+def decode_part(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def token(value: str = "t-1") -> Any:
+def make_token_response(value: str = "t-1") -> Any:
     body = {"access_token": value, "token_type": "Bearer", "expires_in": 3600, "scope": "searchadsorg"}
-    return answer_of(body)
+    return make_response(body)
 
 
 def test_a_key_becomes_a_token() -> None:
-    found, (asked,) = run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), token())
+    found, (asked,) = run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), make_token_response())
     assert found == Credentials("t-1", None, MILLISECONDS + 3_600_000, GIVEN)
     assert (asked.method, asked.url, asked.encoding, asked.is_signed) == (
         "POST",
@@ -60,8 +60,8 @@ def test_a_key_becomes_a_token() -> None:
         "scope": "searchadsorg",
     }
     header, claims, signature = secret.split(".")
-    assert json.loads(part(header)) == {"alg": "ES256", "kid": "k-1"}
-    said = json.loads(part(claims))
+    assert json.loads(decode_part(header)) == {"alg": "ES256", "kid": "k-1"}
+    said = json.loads(decode_part(claims))
     issued = MILLISECONDS // 1000
     assert said == {
         "iss": "SEARCHADS.t",
@@ -71,7 +71,7 @@ def test_a_key_becomes_a_token() -> None:
         "exp": said["exp"],
     }
     assert issued < said["exp"] <= issued + 3600
-    raw = part(signature)
+    raw = decode_part(signature)
     assert len(raw) == 64
     der = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
     SECRET.public_key().verify(der, f"{header}.{claims}".encode(), ec.ECDSA(hashes.SHA256()))
@@ -79,33 +79,39 @@ def test_a_key_becomes_a_token() -> None:
 
 def test_equal_input_gives_an_equal_secret() -> None:
     asked = [
-        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), token())[1][0].body for _ in range(2)
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), make_token_response())[1][0].body
+        for _ in range(2)
     ]
     assert asked[0] == asked[1]
 
 
 def test_a_refresh_asks_with_the_key_again() -> None:
     kept = Credentials("old", None, MILLISECONDS, GIVEN)
-    found, (asked,) = run(reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS + 5000), token("t-2"))
+    found, (asked,) = run(
+        reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS + 5000), make_token_response("t-2")
+    )
     assert (found.access_token, found.extras, found.expires_at) == ("t-2", GIVEN, MILLISECONDS + 3_605_000)
     assert asked.body["grant_type"] == "client_credentials"
     for status in (400, 401):
         with pytest.raises(TokenRefused):
             run(
                 reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS),
-                answer_of({"error": "invalid_client"}, status),
+                make_response({"error": "invalid_client"}, status),
             )
 
 
-def pem(key: Any, form: Any = serialization.PrivateFormat.PKCS8, lock: Any = None) -> str:
+def encode_key(key: Any, form: Any = serialization.PrivateFormat.PKCS8, lock: Any = None) -> str:
     found: bytes = key.private_bytes(serialization.Encoding.PEM, form, lock or serialization.NoEncryption())
     return found.decode()
 
 
 def test_both_forms_of_a_key_are_taken() -> None:
-    traditional = pem(SECRET, serialization.PrivateFormat.TraditionalOpenSSL)
+    traditional = encode_key(SECRET, serialization.PrivateFormat.TraditionalOpenSSL)
     assert "BEGIN EC PRIVATE KEY" in traditional and "BEGIN PRIVATE KEY" in KEY
-    run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": traditional}, "", MILLISECONDS), token())
+    run(
+        reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": traditional}, "", MILLISECONDS),
+        make_token_response(),
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,9 +119,9 @@ def test_both_forms_of_a_key_are_taken() -> None:
     [
         "x",
         KEY[:80],
-        pem(rsa.generate_private_key(65537, 2048)),
-        pem(ec.derive_private_key(5, ec.SECP384R1())),
-        pem(SECRET, lock=serialization.BestAvailableEncryption(b"word")),
+        encode_key(rsa.generate_private_key(65537, 2048)),
+        encode_key(ec.derive_private_key(5, ec.SECP384R1())),
+        encode_key(SECRET, lock=serialization.BestAvailableEncryption(b"word")),
         SECRET.public_key()
         .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
         .decode(),
@@ -161,7 +167,12 @@ def test_accounts() -> None:
         "productFeatures": ["APPSTORE_APP_MANUAL"],
         "delegations": [{"resourceType": "CONTENT_PROVIDER", "resourceId": "1"}],
     }
-    (tea, maps), asked = run(reads.discover_accounts(), one(acls), one(whole), failed("forbidden", 403))
+    (tea, maps), asked = run(
+        reads.discover_accounts(),
+        make_entity_response(acls),
+        make_entity_response(whole),
+        make_error_response("forbidden", 403),
+    )
     assert (tea.native_id, tea.name, tea.currency, tea.timezone, tea.native_status) == (
         *("7001", "Tea", "EUR", "Europe/Berlin", "ACTIVE"),
     )
@@ -177,7 +188,7 @@ def test_accounts() -> None:
         (f"{API}/ad-accounts/7001", CONTEXT),
         (f"{API}/ad-accounts/7002", {"X-AP-Context": "adAccountId=7002"}),
     ]
-    assert run(reads.discover_accounts(), one({"acls": []}))[0] == []
+    assert run(reads.discover_accounts(), make_entity_response({"acls": []}))[0] == []
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -211,12 +222,12 @@ def test_the_tree() -> None:
     second = CAMPAIGN | {"id": 911}
     found, asked = run(
         reads.fetch_tree(ACCOUNT),
-        page(CAMPAIGN, total=2),
-        page(second, offset=1, total=2),
-        page(GROUP),
-        page(AD),
-        page(WORD),
-        page(),
+        make_page(CAMPAIGN, total=2),
+        make_page(second, offset=1, total=2),
+        make_page(GROUP),
+        make_page(AD),
+        make_page(WORD),
+        make_page(),
     )
     assert [(node.kind, node.id, node.parent_id, node.name, node.status) for node in found.nodes] == [
         ("campaign", "901", None, "Tea", "active"),
@@ -235,7 +246,7 @@ def test_the_tree() -> None:
 def test_lists() -> None:
     found, (asked,) = run(
         reads.list_entities(ACCOUNT, "adGroup", ListQuery(limit=1, parent_id="901", status="PAUSED")),
-        page(GROUP, total=3),
+        make_page(GROUP, total=3),
     )
     assert [row.id for row in found.entities] == ["902"] and found.cursor == "1"
     assert build_request_url(asked) == f"{API}/adgroups/query"
@@ -246,7 +257,7 @@ def test_lists() -> None:
         ],
         "pagination": {"offset": 0, "pageSize": 1, "fetchTotalCount": True},
     }
-    _, (asked,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="tea", cursor="4")), page())
+    _, (asked,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="tea", cursor="4")), make_page())
     assert asked.body["filters"] == [{"field": "name", "operator": "LIKE", "value": "tea", "ignoreCase": True}]
     assert asked.body["pagination"]["offset"] == 4
 
@@ -255,21 +266,28 @@ def test_ads_are_searched_here() -> None:
     ads = [AD | {"id": number, "name": name} for number, name in enumerate(["Tea", "x", "tea", "TEA"], 1)]
     first, _ = run(
         reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, search="tea")),
-        page(*ads[:2], total=4),
-        page(*ads[2:], total=4),
+        make_page(*ads[:2], total=4),
+        make_page(*ads[2:], total=4),
     )
     assert [row.id for row in first.entities] == ["1", "3"] and first.cursor == "3"
     rest, _ = run(
         reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, search="tea", cursor="3")),
-        page(ads[3], offset=3, total=4),
+        make_page(ads[3], offset=3, total=4),
     )
     assert [row.id for row in rest.entities] == ["4"] and rest.cursor is None
 
 
 def test_one_entity() -> None:
-    found, (asked,) = run(reads.fetch_entity(ACCOUNT, "campaign", "901"), one(CAMPAIGN | {"deleted": True}))
+    found, (asked,) = run(
+        reads.fetch_entity(ACCOUNT, "campaign", "901"), make_entity_response(CAMPAIGN | {"deleted": True})
+    )
     assert (found.status, build_request_url(asked), dict(asked.headers)) == ("deleted", f"{API}/campaigns/901", CONTEXT)
-    for wrong in (one(CAMPAIGN | {"id": 1}), answer_of({}), answer_of({"result": []}), failed("x", 200)):
+    for wrong in (
+        make_entity_response(CAMPAIGN | {"id": 1}),
+        make_response({}),
+        make_response({"result": []}),
+        make_error_response("x", 200),
+    ):
         with pytest.raises(ProviderUnreadable):
             run(reads.fetch_entity(ACCOUNT, "campaign", "901"), wrong)
 
@@ -277,27 +295,33 @@ def test_one_entity() -> None:
 # -- insights -----------------------------------------------------------------------------------------------------
 
 
-def day(when: str, taps: int | None, spend: str, installs: int) -> dict[str, Any]:
+def make_day(when: str, taps: int | None, spend: str, installs: int) -> dict[str, Any]:
     figures = {"date": when, "impressions": 10, "localSpend": {"amount": spend, "currency": "EUR"}}
     return figures | {"totalInstalls": installs} | ({} if taps is None else {"taps": taps})
 
 
-def report(*rows: dict[str, Any]) -> Any:
-    return answer_of(
+def make_report(*rows: dict[str, Any]) -> Any:
+    return make_response(
         {"result": {"rows": list(rows)}, "pagination": {"offset": 0, "pageSize": 1000, "totalCount": len(rows)}}
     )
 
 
 START, END = date(2026, 11, 1), date(2026, 11, 3)
 ROWS = (
-    {"metadata": {"id": 11}, "granularMetrics": [day("2026-11-01", 3, "1.10", 1), day("2026-11-02", 1, "0.20", 0)]},
-    {"metadata": {"id": 12}, "granularMetrics": [day("2026-11-01", 2, "0.90", 2), day("2026-11-02", None, "1", 0)]},
+    {
+        "metadata": {"id": 11},
+        "granularMetrics": [make_day("2026-11-01", 3, "1.10", 1), make_day("2026-11-02", 1, "0.20", 0)],
+    },
+    {
+        "metadata": {"id": 12},
+        "granularMetrics": [make_day("2026-11-01", 2, "0.90", 2), make_day("2026-11-02", None, "1", 0)],
+    },
 )
 
 
 def test_days_are_summed_over_the_campaigns() -> None:
     found, (listed, asked) = run(
-        reads.fetch_insights(ACCOUNT, START, END, None, NOW), page({"id": 11}, {"id": 12}), report(*ROWS)
+        reads.fetch_insights(ACCOUNT, START, END, None, NOW), make_page({"id": 11}, {"id": 12}), make_report(*ROWS)
     )
     assert listed.body["filters"] == [{"field": "deleted", "operator": "IN", "value": [True, False]}]
     assert (build_request_url(asked), asked.kind) == (f"{API}/reports/apps/campaigns/query", "read")
@@ -315,7 +339,7 @@ def test_days_are_summed_over_the_campaigns() -> None:
 
 def test_one_day_is_told_by_the_totals() -> None:
     row = {"metadata": {"id": 11}, "totalMetrics": {"impressions": 7, "taps": 1}}
-    found, asked = run(reads.fetch_insights(ACCOUNT, START, START, None, NOW), page({"id": 11}), report(row))
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, START, None, NOW), make_page({"id": 11}), make_report(row))
     assert "granularity" not in asked[1].body["timeRange"]
     assert [(one_.date, one_.impressions, one_.spend) for one_ in found.rows] == [(START, 7, None)]
 
@@ -323,7 +347,12 @@ def test_one_day_is_told_by_the_totals() -> None:
 def test_a_report_that_takes_one_campaign_only() -> None:
     found, asked = run(
         reads.fetch_insights(ACCOUNT, START, END, None, NOW),
-        *(page({"id": 11}, {"id": 12}), failed("VALIDATION_ERROR", 400), report(ROWS[0]), report(ROWS[1])),
+        *(
+            make_page({"id": 11}, {"id": 12}),
+            make_error_response("VALIDATION_ERROR", 400),
+            make_report(ROWS[0]),
+            make_report(ROWS[1]),
+        ),
     )
     assert [one_.body["filters"][0]["operator"] for one_ in asked[1:]] == ["IN", "EQUALS", "EQUALS"]
     assert [one_.body["filters"][0]["value"] for one_ in asked[2:]] == ["11", "12"]
@@ -331,18 +360,20 @@ def test_a_report_that_takes_one_campaign_only() -> None:
 
 
 def test_without_campaigns_nothing_is_asked() -> None:
-    found, asked = run(reads.fetch_insights(ACCOUNT, START, END, None, NOW), page())
+    found, asked = run(reads.fetch_insights(ACCOUNT, START, END, None, NOW), make_page())
     assert (found.rows, len(asked), found.coverage.is_complete) == ((), 1, True)
     assert (found.coverage.missing_ranges, found.coverage.notes[-2:]) == ((), [NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE])
 
 
 def test_what_lies_ahead_is_not_asked() -> None:
     later = datetime(2026, 11, 2, 23, 30, tzinfo=UTC)  # the 3rd in Berlin
-    found, _ = run(reads.fetch_insights(ACCOUNT, START, END, None, later), page())
+    found, _ = run(reads.fetch_insights(ACCOUNT, START, END, None, later), make_page())
     assert found.coverage.provisional_from == END
-    found, _ = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 4), None, later), page())
+    found, _ = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 4), None, later), make_page())
     assert list(found.coverage.missing_ranges) == [DateRange(date(2026, 11, 4), date(2026, 11, 4))]
-    found, asked = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 9), None, later), page({"id": 11}), report())
+    found, asked = run(
+        reads.fetch_insights(ACCOUNT, START, date(2026, 11, 9), None, later), make_page({"id": 11}), make_report()
+    )
     assert asked[1].body["timeRange"]["end"] == "2026-11-03"
     found, asked = run(reads.fetch_insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))
     assert (found.rows, asked) == ((), [])
@@ -368,7 +399,7 @@ def test_what_lies_ahead_is_not_asked() -> None:
 )
 def test_catalogs(resource: str, method: str, asked: str) -> None:
     single = resource.startswith("app:")
-    reply = one({"adamId": "1440000001", "name": "Yoga"}) if single else page()
+    reply = make_entity_response({"adamId": "1440000001", "name": "Yoga"}) if single else make_page()
     _, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), reply)
     assert (request.method, build_request_url(request)) == (method, API + asked)
     assert dict(request.headers) == ({} if resource == "accounts_resources" else CONTEXT)
@@ -376,7 +407,7 @@ def test_catalogs(resource: str, method: str, asked: str) -> None:
 
 def test_locations_are_named_by_their_dimension() -> None:
     row = {"id": "20039", "entity": "AdminArea", "displayName": "Bayern, Germany"}
-    found, _ = run(reads.fetch_catalog_page(ACCOUNT, "locations:DE", ListQuery(limit=1)), page(row, total=4))
+    found, _ = run(reads.fetch_catalog_page(ACCOUNT, "locations:DE", ListQuery(limit=1)), make_page(row, total=4))
     assert [(one_.id, one_.name) for one_ in found.rows] == [("AdminArea:20039", "Bayern, Germany")]
     assert found.cursor == "1"
 
@@ -391,8 +422,10 @@ def test_catalogs_that_are_not_asked(resource: str) -> None:
 # -- edits --------------------------------------------------------------------------------------------------------
 
 
-def edited(kind: Any, entity: dict[str, Any], *more: Any, **parts: Any) -> Any:
-    made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), Edit(**parts), NOW), one(entity), *more)
+def plan_edit(kind: Any, entity: dict[str, Any], *more: Any, **parts: Any) -> Any:
+    made, _ = run(
+        plans.plan_edit(ACCOUNT, kind, str(entity["id"]), Edit(**parts), NOW), make_entity_response(entity), *more
+    )
     return made
 
 
@@ -402,7 +435,7 @@ def test_a_campaign_is_edited() -> None:
         "endAt": "2027-01-01T00:00:00+01:00",
         "countries": "DE, AT",
     }
-    made = edited("campaign", CAMPAIGN, fields=fields)
+    made = plan_edit("campaign", CAMPAIGN, fields=fields)
     (step,) = made.steps
     assert (step.request.method, build_request_url(step.request), made.risk) == ("PUT", f"{API}/campaigns/901", "spend")
     assert step.request.body == {
@@ -415,27 +448,27 @@ def test_a_campaign_is_edited() -> None:
         ("endAt", None, "2026-12-31T23:00:00.000Z"),
         ("countries", ["DE"], ["DE", "AT"]),
     ]
-    lower = edited("campaign", CAMPAIGN, fields={"budget": "40"})
+    lower = plan_edit("campaign", CAMPAIGN, fields={"budget": "40"})
     assert lower.risk == "low"
 
 
 def test_the_pair_goes_with_the_bid() -> None:
-    made = edited("adGroup", GROUP, fields={"bid": "1.20"})
+    made = plan_edit("adGroup", GROUP, fields={"bid": "1.20"})
     pair = {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"}
     assert made.steps[0].request.body == {"bidStrategy": pair | {"bid": {"amount": "1.2", "currency": "EUR"}}}
     assert made.risk == "spend"
     inherits = {name: value for name, value in GROUP.items() if name != "bidStrategy"}
-    made = edited("adGroup", inherits, one(CAMPAIGN), fields={"bid": "1.20"})
+    made = plan_edit("adGroup", inherits, make_entity_response(CAMPAIGN), fields={"bid": "1.20"})
     assert made.steps[0].request.body["bidStrategy"] == pair | {"bid": {"amount": "1.2", "currency": "EUR"}}
     automatic = GROUP | {"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}}
     with pytest.raises(InvalidInput) as refusal:
-        edited("adGroup", automatic, fields={"bid": "1.20"})
+        plan_edit("adGroup", automatic, fields={"bid": "1.20"})
     assert refusal.value.issues[0].code == "locked"
 
 
 def test_a_strategy_is_changed_whole() -> None:
     bidding = CAMPAIGN | {"bidStrategy": GROUP["bidStrategy"]}
-    made = edited("campaign", bidding, fields={"bidStrategy": "MAX_CONVERSIONS"})
+    made = plan_edit("campaign", bidding, fields={"bidStrategy": "MAX_CONVERSIONS"})
     assert made.steps[0].request.body == {
         "bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}
     }
@@ -443,7 +476,7 @@ def test_a_strategy_is_changed_whole() -> None:
 
 
 def test_search_match_warns() -> None:
-    made = edited("adGroup", GROUP, fields={"searchMatch": "true"})
+    made = plan_edit("adGroup", GROUP, fields={"searchMatch": "true"})
     assert made.steps[0].request.body == {"automatedKeywordsOptIn": True} and made.warnings
 
 
@@ -455,7 +488,7 @@ def test_targeting_is_laid_over_the_whole() -> None:
         "ageMax": 60,
         "devices": [],
     }
-    made = edited("adGroup", GROUP, targeting=wanted)
+    made = plan_edit("adGroup", GROUP, targeting=wanted)
     assert made.steps[0].request.body["targeting"] == {
         "deviceClass": {"include": []},
         "adminArea": {"include": [], "exclude": ["2"]},
@@ -464,9 +497,9 @@ def test_targeting_is_laid_over_the_whole() -> None:
         "minAge": {"include": ["20"]},
         "maxAge": {"include": ["60"]},
     }
-    without_end = edited("adGroup", GROUP | {"targeting": {"maxAge": {"include": ["60"]}}}, targeting={"ageMax": 65})
+    without_end = plan_edit("adGroup", GROUP | {"targeting": {"maxAge": {"include": ["60"]}}}, targeting={"ageMax": 65})
     assert without_end.steps[0].request.body["targeting"] == {"maxAge": {"include": []}}
-    made = edited("campaign", CAMPAIGN, targeting={"locations": [{"id": "FR", "name": "France"}]})
+    made = plan_edit("campaign", CAMPAIGN, targeting={"locations": [{"id": "FR", "name": "France"}]})
     assert made.steps[0].request.body["targeting"]["countryOrRegion"] == {"include": ["FR"]}
 
 
@@ -491,7 +524,7 @@ def test_targeting_is_laid_over_the_whole() -> None:
 )
 def test_edits_that_are_refused(kind: Any, entity: dict[str, Any], parts: dict[str, Any], path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        edited(kind, entity, **parts)
+        plan_edit(kind, entity, **parts)
     assert {issue.path for issue in refusal.value.issues} == {path}
 
 
@@ -512,7 +545,7 @@ def test_settings() -> None:
 
 @pytest.mark.parametrize("body", [[], {}, {"result": None}, {"result": 5}, {"result": {"x": 1}}, {"result": [5]}, "x"])
 def test_readers_raise_nothing_of_their_own(body: Any) -> None:
-    reply = answer_of(body)
+    reply = make_response(body)
     flows: list[Callable[[], Flow[Any]]] = [
         lambda: reads.discover_accounts(),
         lambda: reads.fetch_tree(ACCOUNT),

@@ -13,34 +13,36 @@ from adsunify.errors import InvalidInput, ProviderError
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.apple import reports
 from adsunify.networks.apple.tables import REPORT_LEVELS
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, NOW, failed, page
+from .calls import ACCOUNT, API, NOW, make_error_response, make_page
 
 LEVELS = {level.kind: level for level in REPORT_LEVELS}
 FIRST, LAST = date(2026, 11, 16), date(2026, 11, 18)
 PARENTS = {"campaign": None, "adGroup": "11", "ad": "902"}
 
 
-def read(query: ReportQuery, *answers: Response, cursor: str | None = None) -> tuple[EntityReportPage, list[Request]]:
+def read_page(
+    query: ReportQuery, *answers: Response, cursor: str | None = None
+) -> tuple[EntityReportPage, list[Request]]:
     return run(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), *answers)
 
 
-def row(entity_id: int, *days: dict[str, Any], **members: Any) -> dict[str, Any]:
+def make_row(entity_id: int, *days: dict[str, Any], **members: Any) -> dict[str, Any]:
     metadata = {"id": entity_id, "name": f"E{entity_id}", "campaignId": 11, "adGroupId": 902, "deleted": False}
     return {"metadata": metadata, "totalMetrics": {"impressions": 9}, "granularMetrics": list(days), **members}
 
 
-def day(of: str, **figures: Any) -> dict[str, Any]:
+def make_day(of: str, **figures: Any) -> dict[str, Any]:
     return {"date": of, "impressions": 10, "localSpend": {"amount": "1.50", "currency": "EUR"}, **figures}
 
 
-def report(*rows: dict[str, Any], offset: int = 0, total: int | None = None) -> Response:
+def make_report(*rows: dict[str, Any], offset: int = 0, total: int | None = None) -> Response:
     pagination = {"offset": offset, "pageSize": 1000, "totalCount": len(rows) if total is None else total}
-    return answer_of({"result": {"rows": list(rows)}, "pagination": pagination})
+    return make_response({"result": {"rows": list(rows)}, "pagination": pagination})
 
 
-def condition(request: Request) -> tuple[str, Any]:
+def read_condition(request: Request) -> tuple[str, Any]:
     (only,) = request.body["filters"]
     assert only["field"] == "campaignId"
     return only["operator"], only["value"]
@@ -48,9 +50,9 @@ def condition(request: Request) -> tuple[str, Any]:
 
 @pytest.mark.parametrize("kind", LEVELS)
 def test_a_level_is_read_for_the_campaigns_of_a_page_of_the_list(kind: str) -> None:
-    days = (day("2026-11-16", taps=3, totalInstalls=1), day("2026-11-17"))
-    found, (listed, asked) = read(
-        ReportQuery(LEVELS[kind], FIRST, LAST), page({"id": 11}, {"id": 12}), report(row(7, *days))
+    days = (make_day("2026-11-16", taps=3, totalInstalls=1), make_day("2026-11-17"))
+    found, (listed, asked) = read_page(
+        ReportQuery(LEVELS[kind], FIRST, LAST), make_page({"id": 11}, {"id": 12}), make_report(make_row(7, *days))
     )
     assert listed.body["filters"] == [{"field": "deleted", "operator": "IN", "value": [True, False]}]
     assert build_request_url(asked) == f"{API}/reports/apps/{LEVELS[kind].native}/query"
@@ -66,59 +68,67 @@ def test_a_level_is_read_for_the_campaigns_of_a_page_of_the_list(kind: str) -> N
         {**same, "date": "2026-11-16", "clicks": 3, "conversions": "1"},
         {**same, "date": "2026-11-17", "clicks": None, "conversions": None},  # Apple leaves metrics out
     ]
-    assert (found.cursor, found.native_rows, found.coverage.is_complete) == (None, [row(7, *days)], True)
+    assert (found.cursor, found.native_rows, found.coverage.is_complete) == (None, [make_row(7, *days)], True)
 
 
 def test_figures_of_one_day_are_the_totals() -> None:
     query = ReportQuery(LEVELS["ad"], FIRST, FIRST)
-    silent = row(8, totalMetrics=None)
-    found, (_, asked) = read(query, page({"id": 11}, {"id": 12}), report(row(7), silent))
+    silent = make_row(8, totalMetrics=None)
+    found, (_, asked) = read_page(query, make_page({"id": 11}, {"id": 12}), make_report(make_row(7), silent))
     assert "granularity" not in asked.body["timeRange"]
     assert [(one.entity_id, one.date, one.impressions, one.spend) for one in found.rows] == [("7", FIRST, 9, None)]
 
 
 def test_pages_of_a_report_precede_the_next_page_of_campaigns() -> None:
     query = ReportQuery(LEVELS["ad"], FIRST, LAST)
-    campaigns = page({"id": 11}, {"id": 12}, total=3)
-    first, _ = read(query, campaigns, report(row(1), total=2))
-    second, (listed, asked) = read(query, campaigns, report(row(2), offset=1, total=2), cursor=first.cursor)
+    campaigns = make_page({"id": 11}, {"id": 12}, total=3)
+    first, _ = read_page(query, campaigns, make_report(make_row(1), total=2))
+    second, (listed, asked) = read_page(
+        query, campaigns, make_report(make_row(2), offset=1, total=2), cursor=first.cursor
+    )
     assert (listed.body["pagination"]["offset"], asked.body["pagination"]["offset"]) == (0, 1)
-    third, (listed, asked) = read(query, page({"id": 13}, offset=2, total=3), report(row(3)), cursor=second.cursor)
-    assert (listed.body["pagination"]["offset"], condition(asked)) == (2, ("EQUALS", "13"))
+    third, (listed, asked) = read_page(
+        query, make_page({"id": 13}, offset=2, total=3), make_report(make_row(3)), cursor=second.cursor
+    )
+    assert (listed.body["pagination"]["offset"], read_condition(asked)) == (2, ("EQUALS", "13"))
     assert third.cursor is None
 
 
 def test_a_report_that_takes_one_campaign_only() -> None:
     query = ReportQuery(LEVELS["adGroup"], FIRST, LAST)
-    campaigns = page({"id": 11}, {"id": 12}, total=4)
-    first, asked = read(query, campaigns, failed("VALIDATION_ERROR", 400), report(row(1), total=2))
-    assert list(map(condition, asked[1:])) == [("IN", ["11", "12"]), ("EQUALS", "11")]
-    second, asked = read(query, campaigns, report(row(2), offset=1, total=2), cursor=first.cursor)
-    assert (condition(asked[1]), asked[1].body["pagination"]["offset"]) == (("EQUALS", "11"), 1)
-    third, asked = read(query, campaigns, report(row(3)), cursor=second.cursor)
-    assert condition(asked[1]) == ("EQUALS", "12")
-    more = page({"id": 13}, {"id": 14}, offset=2, total=4)
-    fourth, asked = read(query, more, report(), cursor=third.cursor)
-    assert condition(asked[1]) == ("EQUALS", "13")  # IN is not tried again
-    last, asked = read(query, more, report(), cursor=fourth.cursor)
-    assert (condition(asked[1]), last.cursor) == (("EQUALS", "14"), None)
+    campaigns = make_page({"id": 11}, {"id": 12}, total=4)
+    first, asked = read_page(
+        query, campaigns, make_error_response("VALIDATION_ERROR", 400), make_report(make_row(1), total=2)
+    )
+    assert list(map(read_condition, asked[1:])) == [("IN", ["11", "12"]), ("EQUALS", "11")]
+    second, asked = read_page(query, campaigns, make_report(make_row(2), offset=1, total=2), cursor=first.cursor)
+    assert (read_condition(asked[1]), asked[1].body["pagination"]["offset"]) == (("EQUALS", "11"), 1)
+    third, asked = read_page(query, campaigns, make_report(make_row(3)), cursor=second.cursor)
+    assert read_condition(asked[1]) == ("EQUALS", "12")
+    more = make_page({"id": 13}, {"id": 14}, offset=2, total=4)
+    fourth, asked = read_page(query, more, make_report(), cursor=third.cursor)
+    assert read_condition(asked[1]) == ("EQUALS", "13")  # IN is not tried again
+    last, asked = read_page(query, more, make_report(), cursor=fourth.cursor)
+    assert (read_condition(asked[1]), last.cursor) == (("EQUALS", "14"), None)
 
 
 @pytest.mark.parametrize(("status", "cursor"), [(403, None), (400, "0.IN.0:1"), (400, "0.EQUALS.0:")])
 def test_another_refusal_is_raised(status: int, cursor: str | None) -> None:
     with pytest.raises(ProviderError):
-        read(
+        read_page(
             ReportQuery(LEVELS["ad"], FIRST, LAST),
-            page({"id": 11}, {"id": 12}),
-            failed("VALIDATION_ERROR", status),
+            make_page({"id": 11}, {"id": 12}),
+            make_error_response("VALIDATION_ERROR", status),
             cursor=cursor,
         )
 
 
 def test_campaigns_are_asked_for_by_their_ids() -> None:
     query = ReportQuery(LEVELS["campaign"], FIRST, LAST, ("11", "12"))
-    found, (asked,) = read(query, report(row(11, day("2026-11-16")), row(99, day("2026-11-16"))))
-    assert condition(asked) == ("IN", ["11", "12"])
+    found, (asked,) = read_page(
+        query, make_report(make_row(11, make_day("2026-11-16")), make_row(99, make_day("2026-11-16")))
+    )
+    assert read_condition(asked) == ("IN", ["11", "12"])
     assert [(one.entity_id, one.clicks) for one in found.rows] == [("11", None)]
 
 
@@ -126,32 +136,34 @@ def test_campaigns_are_asked_for_by_their_ids() -> None:
 def test_entities_are_asked_for_by_their_campaigns(kind: str) -> None:
     query = ReportQuery(LEVELS[kind], FIRST, LAST, ("7", "8"))
     answers = (
-        page({"id": 7, "campaignId": 12}),
-        page({"id": 8, "campaignId": 11}),
-        report(row(7, day("2026-11-16")), row(9)),
+        make_page({"id": 7, "campaignId": 12}),
+        make_page({"id": 8, "campaignId": 11}),
+        make_report(make_row(7, make_day("2026-11-16")), make_row(9)),
     )
-    found, (living, deleted, asked) = read(query, *answers)
+    found, (living, deleted, asked) = read_page(query, *answers)
     assert build_request_url(living) == f"{API}/{LEVELS[kind].native}/query"
     assert living.body["filters"] == [{"field": "id", "operator": "IN", "value": [7, 8]}]
     assert deleted.body["filters"][1:] == [{"field": "deleted", "operator": "EQUALS", "value": True}]
-    assert condition(asked) == ("IN", ["11", "12"])
+    assert read_condition(asked) == ("IN", ["11", "12"])
     assert [one.entity_id for one in found.rows] == ["7"]
-    foreign, asked_too = read(query, page(), page())
+    foreign, asked_too = read_page(query, make_page(), make_page())
     assert (foreign.rows, foreign.cursor, len(asked_too)) == ((), None, 2)
 
 
 def test_without_campaigns_no_report_is_asked_for() -> None:
-    found, asked = read(ReportQuery(LEVELS["campaign"], FIRST, LAST), page())
+    found, asked = read_page(ReportQuery(LEVELS["campaign"], FIRST, LAST), make_page())
     assert (found.rows, found.cursor, len(asked)) == ((), None, 1)
     assert NO_CAMPAIGNS_NOTE in found.coverage.notes
 
 
 def test_a_page_of_a_long_report_has_fewer_entities() -> None:
-    _, (_, asked) = read(ReportQuery(LEVELS["ad"], date(2026, 8, 25), date(2026, 11, 20)), page({"id": 11}), report())
+    _, (_, asked) = read_page(
+        ReportQuery(LEVELS["ad"], date(2026, 8, 25), date(2026, 11, 20)), make_page({"id": 11}), make_report()
+    )
     assert asked.body["pagination"]["pageSize"] == 227
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "0", "0.LIKE.", "-1.IN."])
 def test_other_cursors_are_refused(cursor: str) -> None:
     with pytest.raises(InvalidInput):
-        read(ReportQuery(LEVELS["ad"], FIRST, LAST), cursor=cursor)
+        read_page(ReportQuery(LEVELS["ad"], FIRST, LAST), cursor=cursor)

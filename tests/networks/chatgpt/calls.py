@@ -15,8 +15,8 @@ from adsunify.http.messages import Flow, Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
 from adsunify.plans.records import Plan
-from tests.briefs import changed
-from tests.networks.calls import answer_of
+from tests.briefs import change_brief
+from tests.networks.calls import make_response
 
 ACCOUNT = Account("chatgpt", "adacct_77", "EUR", "Europe/Paris")
 API = "https://api.ads.openai.com/v1"
@@ -74,14 +74,14 @@ AD: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def listed(*rows: Mapping[str, Any], more: bool = False) -> Response:
+def make_page(*rows: Mapping[str, Any], more: bool = False) -> Response:
     ids = [row.get("id") for row in rows]
     edges = {"first_id": ids[0] if ids else None, "last_id": ids[-1] if ids else None}
-    return answer_of({"object": "list", "data": rows, **edges, "has_more": more})
+    return make_response({"object": "list", "data": rows, **edges, "has_more": more})
 
 
 class Talk:
@@ -108,7 +108,7 @@ def plan_campaign(value: Mapping[str, Any], account: Account = ACCOUNT, **answer
     return made
 
 
-def refusals(flow: Flow[Any], **answers: Response) -> set[tuple[str, str]]:
+def find_flow_issues(flow: Flow[Any], **answers: Response) -> set[tuple[str, str]]:
     with pytest.raises(InvalidInput) as refused:
         run(flow, **answers)
     return {(issue.path, issue.code) for issue in refused.value.issues}

@@ -14,9 +14,9 @@ from adsunify.networks.chatgpt import plans
 from adsunify.networks.chatgpt.tables import NETWORK
 from adsunify.planning import plan_create
 from adsunify.plans.records import Step, add_operation_marks
-from tests.networks.calls import answer_of
+from tests.networks.calls import make_response
 
-from .calls import ACCOUNT, CAMPAIGN, CARD, NOW, brief, listed, plan_campaign, refusals, run
+from .calls import ACCOUNT, CAMPAIGN, CARD, NOW, find_flow_issues, make_brief, make_page, plan_campaign, run
 
 EVENT: dict[str, Any] = {
     "id": "ces_5",
@@ -27,15 +27,15 @@ EVENT: dict[str, Any] = {
 }
 
 
-def refused(**changes: Any) -> set[tuple[str, str]]:
-    return refusals(plan_create(ACCOUNT, read_brief(brief(**changes)), NOW))
+def find_issues(**changes: Any) -> set[tuple[str, str]]:
+    return find_flow_issues(plan_create(ACCOUNT, read_brief(make_brief(**changes)), NOW))
 
 
 # -- create -------------------------------------------------------------------------------------------------------
 
 
 def test_a_brief_becomes_the_bodies_of_the_documentation() -> None:
-    steps = plan_campaign(brief()).steps
+    steps = plan_campaign(make_brief()).steps
     assert [(step.key, step.request.method, step.request.url.rpartition("/v1")[2]) for step in steps] == [
         ("campaign", "POST", "/campaigns"),
         ("adGroup", "POST", "/ad_groups"),
@@ -66,7 +66,7 @@ def test_a_brief_becomes_the_bodies_of_the_documentation() -> None:
 
 
 def test_creates_carry_the_key_of_their_operation_and_an_upload_none() -> None:
-    value = brief(creative__existingId=None, creative__imageUrl="https://cdn.example/boots.png")
+    value = make_brief(creative__existingId=None, creative__imageUrl="https://cdn.example/boots.png")
     made = add_operation_marks(plan_campaign(value), "0192")
     assert [step.request.headers.get("Idempotency-Key") for step in made.steps] == [
         None,
@@ -81,15 +81,15 @@ def test_creates_carry_the_key_of_their_operation_and_an_upload_none() -> None:
 
 
 def test_a_bid_for_impressions_is_for_a_single_one() -> None:
-    group = plan_campaign(brief(goal="awareness", bid="7.125")).steps[1].request.body
+    group = plan_campaign(make_brief(goal="awareness", bid="7.125")).steps[1].request.body
     assert group["bidding_config"]["max_bid_micros"] == 7125
     assert group["bidding_config"]["billing_event_type"] == "impression"
-    assert refused(goal="awareness", bid="7.1255") == {("bid", "over_precision")}
+    assert find_issues(goal="awareness", bid="7.1255") == {("bid", "over_precision")}
 
 
 def test_conversions_are_led_by_an_event() -> None:
-    value = brief(goal="conversions", platform={"conversionEvent": "ces_5", "pixelId": "cds_1"})
-    body = plan_campaign(value, ACCOUNT, **{"conversions/event_settings": listed(EVENT)}).steps[0].request.body
+    value = make_brief(goal="conversions", platform={"conversionEvent": "ces_5", "pixelId": "cds_1"})
+    body = plan_campaign(value, ACCOUNT, **{"conversions/event_settings": make_page(EVENT)}).steps[0].request.body
     assert (body["bidding_type"], body["conversion_event_setting_ids"]) == ("conversions", ["ces_5"])
 
 
@@ -104,9 +104,9 @@ def test_conversions_are_led_by_an_event() -> None:
     ],
 )
 def test_an_event_that_cannot_lead(change: dict[str, Any], pixel: str, refusal: tuple[str, str]) -> None:
-    value = read_brief(brief(goal="conversions", platform={"conversionEvent": "ces_5", "pixelId": pixel}))
-    found = {"conversions/event_settings": listed(EVENT | change)}
-    assert refusals(plan_create(ACCOUNT, value, NOW), **found) == {refusal}
+    value = read_brief(make_brief(goal="conversions", platform={"conversionEvent": "ces_5", "pixelId": pixel}))
+    found = {"conversions/event_settings": make_page(EVENT | change)}
+    assert find_flow_issues(plan_create(ACCOUNT, value, NOW), **found) == {refusal}
 
 
 @pytest.mark.parametrize(
@@ -133,12 +133,12 @@ def test_an_event_that_cannot_lead(change: dict[str, Any], pixel: str, refusal: 
     ],
 )
 def test_what_is_refused(changes: dict[str, Any], refusal: tuple[str, str]) -> None:
-    assert refusal in refused(**changes)
+    assert refusal in find_issues(**changes)
 
 
 def test_serving_everywhere_is_said() -> None:
-    assert plan_campaign(brief()).warnings == ()
-    made = plan_campaign(brief(targeting__native={"platforms": {"included": ["web"]}}))
+    assert plan_campaign(make_brief()).warnings == ()
+    made = plan_campaign(make_brief(targeting__native={"platforms": {"included": ["web"]}}))
     assert any("all locations" in warning for warning in made.warnings)
 
 
@@ -146,7 +146,7 @@ def test_serving_everywhere_is_said() -> None:
 
 
 def test_activation_goes_from_leaf_to_root() -> None:
-    source = plan_campaign(brief())
+    source = plan_campaign(make_brief())
     outputs = {"campaign": {"id": "cmpn_9"}, "adGroup": {"id": "adgrp_4"}, "ad": {"id": "ad_2"}}
     made = run(plans.plan_activate(ACCOUNT, source, outputs))
     assert [(step.request.path["id"], step.request.url.rpartition("/")[2]) for step in made.steps] == [
@@ -158,23 +158,23 @@ def test_activation_goes_from_leaf_to_root() -> None:
 
 
 def test_what_is_archived_stays_so() -> None:
-    gone = {"campaigns/cmpn_9": answer_of(CAMPAIGN | {"status": "archived"})}
+    gone = {"campaigns/cmpn_9": make_response(CAMPAIGN | {"status": "archived"})}
     for flow in (
         plans.plan_status(ACCOUNT, "campaign", "cmpn_9", "active"),
         plans.plan_update(ACCOUNT, "campaign", "cmpn_9", {"name": "Boots"}, None),
         plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"),
     ):
-        assert refusals(flow, **gone) == {("entityId", "locked")}
+        assert find_flow_issues(flow, **gone) == {("entityId", "locked")}
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer_of({}, 404)})
+        run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": make_response({}, 404)})
 
 
 def test_a_deletion_archives() -> None:
-    made = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer_of(CAMPAIGN)})
+    made = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": make_response(CAMPAIGN)})
     (step,) = made.steps
     assert step.request.url.endswith("/campaigns/{id}/archive") and made.risk == "destructive"
     assert (step.changes[0].before, step.changes[0].after) == ("paused", "archived")
-    unseen = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer_of({}, 500)})
+    unseen = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": make_response({}, 500)})
     assert unseen.steps[0].request == step.request and len(unseen.warnings) == 2
 
 
@@ -191,14 +191,16 @@ def test_native_members_of_a_child() -> None:
     active = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "Boots", "status": "active"}, None))
     assert active.risk == "spend"
     other = plans.plan_native_create(ACCOUNT, "ad", {"ad_group_id": "adgrp_5"}, "adgrp_4")
-    assert refusals(other) == {("parentId", "conflict")}
-    assert refusals(plans.plan_native_create(ACCOUNT, "ad", {"name": "Boots"}, None)) == {("parentId", "required")}
+    assert find_flow_issues(other) == {("parentId", "conflict")}
+    assert find_flow_issues(plans.plan_native_create(ACCOUNT, "ad", {"name": "Boots"}, None)) == {
+        ("parentId", "required")
+    }
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def judged(step: Step, response: Response) -> StepOutcome:
+def classify_response(step: Step, response: Response) -> StepOutcome:
     return classify_write(NETWORK, step, step.request, response)
 
 
@@ -209,15 +211,15 @@ PAGE = b"<!doctype html><html>error code: 1010</html>"
 @pytest.mark.parametrize(
     ("response", "kind"),
     [
-        (answer_of({"id": "cmpn_9", "status": "paused"}), Applied),
-        (answer_of({"id": 9}), Ambiguous),
-        (answer_of({}), Ambiguous),
-        (answer_of(REFUSAL), Ambiguous),
-        (answer_of(REFUSAL, 400), Rejected),
-        (answer_of(REFUSAL, 409), Ambiguous),
-        (answer_of(REFUSAL, 422), Rejected),
-        (answer_of({"error": "Too many requests"}, 429), Throttled),
-        (answer_of(REFUSAL, 503), Ambiguous),
+        (make_response({"id": "cmpn_9", "status": "paused"}), Applied),
+        (make_response({"id": 9}), Ambiguous),
+        (make_response({}), Ambiguous),
+        (make_response(REFUSAL), Ambiguous),
+        (make_response(REFUSAL, 400), Rejected),
+        (make_response(REFUSAL, 409), Ambiguous),
+        (make_response(REFUSAL, 422), Rejected),
+        (make_response({"error": "Too many requests"}, 429), Throttled),
+        (make_response(REFUSAL, 503), Ambiguous),
         (Response.from_bytes(200, {}, PAGE), Ambiguous),
         (Response.from_bytes(403, {}, PAGE), Rejected),
         (Response.from_bytes(404, {}, PAGE), Ambiguous),
@@ -225,21 +227,24 @@ PAGE = b"<!doctype html><html>error code: 1010</html>"
     ],
 )
 def test_outcomes_of_a_create(response: Response, kind: type) -> None:
-    assert type(judged(plan_campaign(brief()).steps[0], response)) is kind
+    assert type(classify_response(plan_campaign(make_brief()).steps[0], response)) is kind
 
 
 def test_a_conflict_depends_on_the_action() -> None:
     flow = plans.plan_update(ACCOUNT, "campaign", "cmpn_9", {"name": "Boots"}, None)
-    (step,) = run(flow, **{"campaigns/cmpn_9": answer_of(CAMPAIGN)}).steps
-    assert isinstance(judged(step, answer_of(REFUSAL, 409)), Rejected)
-    assert isinstance(judged(step, answer_of({"id": "cmpn_8"})), Ambiguous)
-    assert isinstance(judged(step, answer_of({"id": "cmpn_9"})), Applied)
+    (step,) = run(flow, **{"campaigns/cmpn_9": make_response(CAMPAIGN)}).steps
+    assert isinstance(classify_response(step, make_response(REFUSAL, 409)), Rejected)
+    assert isinstance(classify_response(step, make_response({"id": "cmpn_8"})), Ambiguous)
+    assert isinstance(classify_response(step, make_response({"id": "cmpn_9"})), Applied)
 
 
 def test_a_refusal_keeps_its_words_and_a_throttled_write_waits() -> None:
-    step = plan_campaign(brief()).steps[0]
-    found = judged(step, answer_of(REFUSAL, 400, x_request_id="req_1"))
+    step = plan_campaign(make_brief()).steps[0]
+    found = classify_response(step, make_response(REFUSAL, 400, x_request_id="req_1"))
     assert isinstance(found, Rejected)
     assert (found.error.code, found.error.message, found.error.request_id) == ("invalid_type", "No (name)", "req_1")
-    waits = [judged(step, answer_of({}, 429)), judged(step, answer_of({}, 429, retry_after="17"))]
+    waits = [
+        classify_response(step, make_response({}, 429)),
+        classify_response(step, make_response({}, 429, retry_after="17")),
+    ]
     assert [one.retry_after for one in waits if isinstance(one, Throttled)] == [5.0, 17.0]

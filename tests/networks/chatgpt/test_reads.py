@@ -21,9 +21,9 @@ from adsunify.networks.chatgpt import plans, reads
 from adsunify.networks.chatgpt.tables import NETWORK
 from adsunify.plans.records import Plan
 from adsunify.values.exact_json import loads
-from tests.networks.calls import answer_of
+from tests.networks.calls import make_response
 
-from .calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Talk, listed, refusals, run
+from .calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Talk, find_flow_issues, make_page, run
 
 KEY = "sk-ads-1"
 OWNER = {
@@ -39,25 +39,25 @@ OWNER = {
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def exchanged(response: Response, **given: str) -> tuple[Credentials, list[Request]]:
+def exchange_credentials(response: Response, **given: str) -> tuple[Credentials, list[Request]]:
     talk = Talk(ad_account=response)
     return run_flow(reads.fetch_credentials(NO_OAUTH_CLIENT, "", given, "", 0), talk), talk.asked
 
 
 def test_a_key_is_proven_by_a_read() -> None:
-    credentials, (asked,) = exchanged(answer_of(OWNER), apiKey=KEY)
+    credentials, (asked,) = exchange_credentials(make_response(OWNER), apiKey=KEY)
     assert credentials == Credentials(KEY)
     assert asked.headers["Authorization"] == f"Bearer {KEY}" and not asked.is_signed
     with pytest.raises(TokenRefused):
-        exchanged(answer_of({"error": {"message": "No"}}, 401), apiKey=KEY)
+        exchange_credentials(make_response({"error": {"message": "No"}}, 401), apiKey=KEY)
     with pytest.raises(PermissionRefused):
-        exchanged(answer_of({"error": {"message": "No"}}, 403), apiKey=KEY)
+        exchange_credentials(make_response({"error": {"message": "No"}}, 403), apiKey=KEY)
 
 
 @pytest.mark.parametrize("given", [{}, {"apiKey": ""}, {"apiKey": "a b"}, {"apiKey": "a\r\nb"}, {"apiKey": "é"}])
 def test_a_malformed_key_is_never_sent(given: Mapping[str, str]) -> None:
     with pytest.raises(InvalidInput) as refused:
-        exchanged(answer_of(OWNER), **given)
+        exchange_credentials(make_response(OWNER), **given)
     assert [issue.path for issue in refused.value.issues] == ["apiKey"]
 
 
@@ -80,7 +80,7 @@ def test_a_key_is_never_renewed_and_goes_to_its_host_only() -> None:
     ],
 )
 def test_the_account_of_the_key(change: dict[str, Any], status: str | None) -> None:
-    (found,) = run(reads.discover_accounts(), ad_account=answer_of(OWNER | change))
+    (found,) = run(reads.discover_accounts(), ad_account=make_response(OWNER | change))
     assert (found.native_id, found.name, found.currency, found.timezone) == (
         "adacct_77",
         "Northwind EU",
@@ -93,14 +93,14 @@ def test_the_account_of_the_key(change: dict[str, Any], status: str | None) -> N
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 MANY = {
-    "campaigns": listed({"id": "c1", "status": "active"}, {"id": "c2", "status": "paused"}),
-    "ad_groups?campaign_id=c1&limit=500": listed({"id": "g1"}, {"id": "g2"}),
-    "ad_groups?campaign_id=c2&limit=500": listed({"id": "g3"}),
+    "campaigns": make_page({"id": "c1", "status": "active"}, {"id": "c2", "status": "paused"}),
+    "ad_groups?campaign_id=c1&limit=500": make_page({"id": "g1"}, {"id": "g2"}),
+    "ad_groups?campaign_id=c2&limit=500": make_page({"id": "g3"}),
 }
 
 
 def test_the_tree_walks_the_parents() -> None:
-    ads = {f"ads?ad_group_id=g{n}&limit=500": listed({"id": f"a{n}"}) for n in (1, 2, 3)}
+    ads = {f"ads?ad_group_id=g{n}&limit=500": make_page({"id": f"a{n}"}) for n in (1, 2, 3)}
     tree = run(reads.fetch_tree(ACCOUNT), **MANY, **ads)
     assert [(node.id, node.parent_id) for node in tree.nodes] == [
         ("c1", None),
@@ -114,7 +114,7 @@ def test_the_tree_walks_the_parents() -> None:
     ]
 
 
-def ads_of(request: Request) -> Response:
+def list_ads(request: Request) -> Response:
     """Seven ads in three groups, the second one empty, in pages of what is asked for."""
     address = build_request_url(request).removeprefix(f"{API}/")
     if not address.startswith("ads?"):
@@ -123,7 +123,7 @@ def ads_of(request: Request) -> Response:
     first = held.index(request.query["after"]) + 1 if "after" in request.query else 0
     size = int(request.query["limit"])
     rows = [{"id": one, "name": f"Boots {one}", "status": "active"} for one in held[first : first + size]]
-    return listed(*rows, more=first + size < len(held))
+    return make_page(*rows, more=first + size < len(held))
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 7, 50])
@@ -133,7 +133,7 @@ def test_a_list_without_a_parent_gives_each_once(limit: int, search: str | None)
     cursor: str | None = None
     for _ in range(20):
         query = ListQuery(limit, cursor, search=search)
-        page = run_flow(reads.list_entities(ACCOUNT, "ad", query), ads_of)
+        page = run_flow(reads.list_entities(ACCOUNT, "ad", query), list_ads)
         assert len(page.entities) <= limit
         found += [(one.id, one.parent_id) for one in page.entities]
         cursor = page.cursor
@@ -144,22 +144,22 @@ def test_a_list_without_a_parent_gives_each_once(limit: int, search: str | None)
 
 
 def test_a_cursor_names_its_parent() -> None:
-    page = run_flow(reads.list_entities(ACCOUNT, "ad", ListQuery(2)), ads_of)
+    page = run_flow(reads.list_entities(ACCOUNT, "ad", ListQuery(2)), list_ads)
     assert page.cursor == "g1.a2"
-    assert refusals(reads.list_entities(ACCOUNT, "adGroup", ListQuery(cursor="c9.x")), **MANY) == {
+    assert find_flow_issues(reads.list_entities(ACCOUNT, "adGroup", ListQuery(cursor="c9.x")), **MANY) == {
         ("cursor", "malformed")
     }
 
 
 def test_another_entity_than_asked_for_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_entity(ACCOUNT, "ad", "ad_3"), **{"ads/ad_3": answer_of(AD)})
+        run(reads.fetch_entity(ACCOUNT, "ad", "ad_3"), **{"ads/ad_3": make_response(AD)})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
 
 
-def row(campaign: str, day: str, **figures: Any) -> dict[str, Any]:
+def make_row(campaign: str, day: str, **figures: Any) -> dict[str, Any]:
     return {"id": f"r-{campaign}-{day}", "campaign_id": campaign, "readable_time": day, **figures}
 
 
@@ -173,7 +173,7 @@ def test_two_reports_become_days() -> None:
         b'{"campaign_id":"c2","readable_time":"2026-11-01","impressions":5,"clicks":0,"campaign_spend":0.20}]}',
     )
     sales = {"order_created_attributed_sales": "9.90", "order_created_attributed_sales_currency": "EUR"}
-    converted = answer_of(
+    converted = make_response(
         {
             "data": [
                 {"date": "2026-11-01", "entity_id": "adacct_77", "conversions": 2, **sales},
@@ -205,7 +205,7 @@ def test_two_reports_become_days() -> None:
 
 
 def test_nothing_is_asked_of_the_future() -> None:
-    talk = Talk(**{"ad_account/insights": listed(), "conversions/insights": answer_of({"data": []})})
+    talk = Talk(**{"ad_account/insights": make_page(), "conversions/insights": make_response({"data": []})})
     found = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
     assert "2025-11-20" in build_request_url(talk.asked[0]) and "2026-11-20" in build_request_url(talk.asked[0])
     assert found.coverage.provisional_from == date(2026, 10, 21) and found.totals.spend is None
@@ -213,8 +213,8 @@ def test_nothing_is_asked_of_the_future() -> None:
 
 def test_conversions_that_are_not_told_are_null() -> None:
     answers = {
-        "ad_account/insights": listed(row("c1", "2026-11-01", impressions=10, clicks=1, spend=1)),
-        "conversions/insights": answer_of({"error": {"message": "not enabled"}}, 403),
+        "ad_account/insights": make_page(make_row("c1", "2026-11-01", impressions=10, clicks=1, spend=1)),
+        "conversions/insights": make_response({"error": {"message": "not enabled"}}, 403),
     }
     found = run(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 1), None, NOW), **answers)
     assert (found.rows[0].conversions, found.rows[0].spend, found.totals.conversions) == (None, "1", None)
@@ -226,8 +226,10 @@ def test_conversions_that_are_not_told_are_null() -> None:
 def test_sources_are_found_at_the_events_where_they_are_not_listed() -> None:
     sources = [{"id": "cds_1", "name": "Shop"}, {"id": "cds_2", "name": None}]
     answers = {
-        "conversions/pixels": answer_of({"error": "Invalid URL"}, 404),
-        "conversions/event_settings": listed({"id": "ces_1", "sources": sources}, {"id": "ces_2", "sources": sources}),
+        "conversions/pixels": make_response({"error": "Invalid URL"}, 404),
+        "conversions/event_settings": make_page(
+            {"id": "ces_1", "sources": sources}, {"id": "ces_2", "sources": sources}
+        ),
     }
     page = run(reads.fetch_catalog_page(ACCOUNT, "pixels", ListQuery()), **answers)
     assert [(one.id, one.name) for one in page.rows] == [("cds_1", "Shop"), ("cds_2", "cds_2")]
@@ -236,7 +238,7 @@ def test_sources_are_found_at_the_events_where_they_are_not_listed() -> None:
 def test_ids_after_the_colon_keep_their_underscores() -> None:
     page = run(
         reads.fetch_catalog_page(ACCOUNT, "ads:adgrp_4", ListQuery()),
-        **{"ads?ad_group_id=adgrp_4&limit=50": listed(AD)},
+        **{"ads?ad_group_id=adgrp_4&limit=50": make_page(AD)},
     )
     assert [one.id for one in page.rows] == ["ad_2"]
     assert "ios_app" in {one.id for one in run(reads.fetch_catalog_page(ACCOUNT, "platforms", ListQuery())).rows}
@@ -248,53 +250,55 @@ HELD = {"campaign": CAMPAIGN, "adGroup": GROUP, "ad": AD}
 PATHS = {"campaign": "campaigns/cmpn_9", "adGroup": "ad_groups/adgrp_4", "ad": "ads/ad_2"}
 
 
-def flow_of(kind: Any, edit: Edit) -> Any:
+def make_edit_flow(kind: Any, edit: Edit) -> Any:
     return plans.plan_edit(ACCOUNT, kind, PATHS[kind].rpartition("/")[2], edit, NOW)
 
 
-def edited(kind: Any, edit: Edit, **changes: Any) -> Plan:
-    made: Plan = run(flow_of(kind, edit), **{PATHS[kind]: answer_of(HELD[kind] | changes)})
+def plan_edit(kind: Any, edit: Edit, **changes: Any) -> Plan:
+    made: Plan = run(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(HELD[kind] | changes)})
     return made
 
 
-def refused(kind: Any, edit: Edit, **changes: Any) -> set[tuple[str, str]]:
-    return refusals(flow_of(kind, edit), **{PATHS[kind]: answer_of(HELD[kind] | changes)})
+def find_edit_issues(kind: Any, edit: Edit, **changes: Any) -> set[tuple[str, str]]:
+    return find_flow_issues(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(HELD[kind] | changes)})
 
 
 def test_fields_of_a_campaign() -> None:
-    made = edited("campaign", Edit({"budget": "400.5", "endAt": "", "name": "Boots"}))
+    made = plan_edit("campaign", Edit({"budget": "400.5", "endAt": "", "name": "Boots"}))
     assert made.steps[0].request.body == {
         "name": "Boots",
         "budget": {"lifetime_spend_limit_micros": 400_500_000},
         "end_time": None,
     }
     assert made.risk == "spend"
-    assert edited("campaign", Edit({"budget": Percentage("decrease", Decimal(10))})).risk == "low"
-    assert refused("campaign", Edit({"name": "ab"})) == {("fields.name", "length")}
-    assert refused("campaign", Edit({"bid": "1"})) == {("fields.bid", "locked")}
-    assert refused("campaign", Edit({"endAt": "2026-11-30T00:00:00Z"})) == {("fields.endAt", "order")}
-    assert refused("campaign", Edit({"name": "Boots"}), status="archived") == {("entityId", "locked")}
+    assert plan_edit("campaign", Edit({"budget": Percentage("decrease", Decimal(10))})).risk == "low"
+    assert find_edit_issues("campaign", Edit({"name": "ab"})) == {("fields.name", "length")}
+    assert find_edit_issues("campaign", Edit({"bid": "1"})) == {("fields.bid", "locked")}
+    assert find_edit_issues("campaign", Edit({"endAt": "2026-11-30T00:00:00Z"})) == {("fields.endAt", "order")}
+    assert find_edit_issues("campaign", Edit({"name": "Boots"}), status="archived") == {("entityId", "locked")}
     events = Edit({"conversionGoals": "ces_1,ces_2"})
-    assert edited("campaign", events).steps[0].request.body == {"conversion_event_setting_ids": ["ces_1", "ces_2"]}
-    assert refused("campaign", events, bidding_type="conversions") == {("fields.conversionGoals", "locked")}
+    assert plan_edit("campaign", events).steps[0].request.body == {"conversion_event_setting_ids": ["ces_1", "ces_2"]}
+    assert find_edit_issues("campaign", events, bidding_type="conversions") == {("fields.conversionGoals", "locked")}
 
 
 def test_targeting_is_written_whole_and_without_what_a_read_adds() -> None:
-    made = edited("campaign", Edit(targeting={"devices": [{"id": "ios_app", "name": "iOS"}]}))
+    made = plan_edit("campaign", Edit(targeting={"devices": [{"id": "ios_app", "name": "iOS"}]}))
     assert made.steps[0].request.body == {
         "targeting": {"locations": {"include": [{"id": "84"}]}, "platforms": {"included": ["ios_app"]}}
     }
-    made = edited("campaign", Edit(targeting={"locations": [{"id": "FR", "name": "France"}, {"id": "9", "name": "x"}]}))
+    made = plan_edit(
+        "campaign", Edit(targeting={"locations": [{"id": "FR", "name": "France"}, {"id": "9", "name": "x"}]})
+    )
     places = {"countries": ["FR"], "include": [{"id": "9"}]}
     assert made.steps[0].request.body["targeting"] == {"locations": places, "platforms": {"included": ["web"]}}
-    assert refused("campaign", Edit(targeting={"locations": []})) == {("targeting.locations", "required")}
-    assert refused("adGroup", Edit(targeting={"locations": []})) == {("targeting", "not_supported")}
+    assert find_edit_issues("campaign", Edit(targeting={"locations": []})) == {("targeting.locations", "required")}
+    assert find_edit_issues("adGroup", Edit(targeting={"locations": []})) == {("targeting", "not_supported")}
 
 
 @pytest.mark.parametrize(("value", "micros"), [("7.125", 7125), (Percentage("increase", Decimal("0.01")), 12001)])
 def test_a_bid_for_impressions_is_edited_per_thousand(value: Any, micros: int) -> None:
     config = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": 12000, "more": 1}
-    (step,) = edited("adGroup", Edit({"bid": value}), bidding_config=config).steps
+    (step,) = plan_edit("adGroup", Edit({"bid": value}), bidding_config=config).steps
     written = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": micros}
     assert step.request.body == {"bidding_config": written}
     assert step.changes[0].before == "12"
@@ -306,29 +310,31 @@ def test_a_bid_for_impressions_is_edited_per_thousand(value: Any, micros: int) -
         NOW,
     )
     assert {field["field"]: field["value"] for field in shown["fields"]}["bid"] == "12"
-    assert refused("adGroup", Edit({"bid": "7.1255"}), bidding_config=config) == {("fields.bid", "over_precision")}
+    assert find_edit_issues("adGroup", Edit({"bid": "7.1255"}), bidding_config=config) == {
+        ("fields.bid", "over_precision")
+    }
 
 
 def test_a_strategy_that_takes_no_bid_locks_it() -> None:
     config = {"billing_event_type": "click", "strategy": "maximize_clicks"}
-    assert refused("adGroup", Edit({"bid": "1"}), bidding_config=config) == {("fields.bid", "locked")}
+    assert find_edit_issues("adGroup", Edit({"bid": "1"}), bidding_config=config) == {("fields.bid", "locked")}
 
 
 def test_a_card_is_written_whole() -> None:
-    made = edited("ad", Edit({"url": "https://northwind.example/sale"}, creative={"headline": "Boots on sale"}))
+    made = plan_edit("ad", Edit({"url": "https://northwind.example/sale"}, creative={"headline": "Boots on sale"}))
     card = CARD | {"title": "Boots on sale", "target_url": "https://northwind.example/sale"}
     assert made.steps[0].request.body == {"creative": card}
     assert len(made.warnings) == 1
-    assert refused("ad", Edit(creative={"headline": "ab"})) == {("creative.headline", "invalid")}
-    assert refused("ad", Edit({"body": "a"}, creative={"body": "b"})) == {("creative.body", "conflict")}
-    assert refused("ad", Edit(creative={"imageHash": "b"})) == {("creative.imageHash", "not_supported")}
+    assert find_edit_issues("ad", Edit(creative={"headline": "ab"})) == {("creative.headline", "invalid")}
+    assert find_edit_issues("ad", Edit({"body": "a"}, creative={"body": "b"})) == {("creative.body", "conflict")}
+    assert find_edit_issues("ad", Edit(creative={"imageHash": "b"})) == {("creative.imageHash", "not_supported")}
 
 
 def test_a_new_image_is_brought_first() -> None:
-    made = edited("ad", Edit(creative={"imageUrl": "https://cdn.example/new.png"}))
+    made = plan_edit("ad", Edit(creative={"imageUrl": "https://cdn.example/new.png"}))
     image, ad = made.steps
     assert image.request.body == {"image_url": "https://cdn.example/new.png"}
     assert ad.request.body == {"creative": {name: value for name, value in CARD.items() if name != "file_id"}}
     assert [(one.to, one.step) for one in ad.bindings] == [("/body/creative/file_id", "image")]
-    (own,) = edited("ad", Edit(creative={"existingId": "file_9"})).steps
+    (own,) = plan_edit("ad", Edit(creative={"existingId": "file_9"})).steps
     assert own.request.body == {"creative": CARD | {"file_id": "file_9"}}

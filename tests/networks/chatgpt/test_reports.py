@@ -15,9 +15,9 @@ from adsunify.http.messages import Request, Response
 from adsunify.networks.chatgpt import reports
 from adsunify.networks.chatgpt.tables import REPORT_LEVELS
 from adsunify.values.exact_json import loads
-from tests.networks.calls import answer_of
+from tests.networks.calls import make_response
 
-from .calls import ACCOUNT, NOW, Talk, listed
+from .calls import ACCOUNT, NOW, Talk, make_page
 
 LEVELS = {level.kind: level for level in REPORT_LEVELS}
 FIRST, LAST = date(2026, 11, 16), date(2026, 11, 18)
@@ -40,7 +40,7 @@ def make_conversions(entity_id: str, day: str, count: int, sales: str | None = N
     return {"entity_id": entity_id, "date": day, "conversions": count, **sold}
 
 
-def read(
+def read_page(
     query: ReportQuery, delivered: Response, converted: Response, cursor: str | None = None
 ) -> tuple[EntityReportPage, list[Request]]:
     talk = Talk(**{"ad_account/insights": delivered, "conversions/insights": converted})
@@ -48,22 +48,22 @@ def read(
     return page, talk.asked
 
 
-def conversions(*rows: Any) -> Response:
-    return answer_of({"object": "list", "data": rows, "count": len(rows)})
+def make_conversions_response(*rows: Any) -> Response:
+    return make_response({"object": "list", "data": rows, "count": len(rows)})
 
 
 @pytest.mark.parametrize("kind", LEVELS)
 def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None:
     native = LEVELS[kind].native
     query = ReportQuery(LEVELS[kind], FIRST, LAST, ("x_1", "x_2"))
-    page, (asked, posted) = read(
+    page, (asked, posted) = read_page(
         query,
-        listed(
+        make_page(
             make_row(kind, "x_1", "2026-11-16", impressions=700, clicks=22, spend=None),
             make_row(kind, "x_1", "2026-11-17", impressions=500, **{f"{native}_clicks": 14}, spend=7),
             make_row(kind, "x_9", "2026-11-16", impressions=9, clicks=9, spend=9),  # of another entity
         ),
-        conversions(
+        make_conversions_response(
             make_conversions("x_1", "2026-11-16", 2, "120.50"),
             make_conversions("x_1", "2026-11-17", 1, "9", "USD"),
             make_conversions("x_1", "2026-11-18", 3),
@@ -96,19 +96,19 @@ def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None
 
 def test_pages_of_a_part_and_parts_of_a_range_follow_each_other() -> None:
     query = ReportQuery(LEVELS["ad"], date(2026, 10, 1), date(2026, 11, 20))
-    first, asked = read(
+    first, asked = read_page(
         query,
-        listed(make_row("ad", "ad_1", "2026-10-01", impressions=5, clicks=1, spend=1), more=True),
-        conversions(make_conversions("ad_1", "2026-10-01", 1), make_conversions("ad_1", "2026-10-02", 4)),
+        make_page(make_row("ad", "ad_1", "2026-10-01", impressions=5, clicks=1, spend=1), more=True),
+        make_conversions_response(make_conversions("ad_1", "2026-10-01", 1), make_conversions("ad_1", "2026-10-02", 4)),
     )
     assert [(row.entity_id, row.date.day, row.conversions) for row in first.rows] == [("ad_1", 1, "1")]
     (days,) = [loads(value) for name, value in parse_qsl(asked[0].query_raw or "") if name == "time_ranges[]"]
     assert (days["since"], days["until"]) == ("2026-10-01", "2026-11-09")
     assert loads(asked[1].body["time_ranges"][0]) == {"type": "unix_range", "start": "1790805600", "end": "1790892000"}
-    second, asked = read(query, listed(), conversions(), first.cursor)
+    second, asked = read_page(query, make_page(), make_conversions_response(), first.cursor)
     assert parse_qsl(asked[0].query_raw or "")[-1] == ("after", "start=1:entity_id=ad_1:2026-10-01")
     assert (second.rows, len(asked)) == ((), 1)  # no entity, so no conversions are requested
-    last, asked = read(query, listed(), conversions(), second.cursor)
+    last, asked = read_page(query, make_page(), make_conversions_response(), second.cursor)
     (days,) = [loads(value) for name, value in parse_qsl(asked[0].query_raw or "") if name == "time_ranges[]"]
     assert (days["since"], days["until"], last.cursor) == ("2026-11-10", "2026-11-20", None)
     assert last.coverage.provisional_from == date(2026, 10, 21)  # a conversion counts on a day up to 30 days before
@@ -120,16 +120,18 @@ def test_a_report_of_conversions_has_at_most_2000_rows(entities: int, days: int,
     rows = [
         make_row("ad", f"ad_{number}", "2026-10-01", impressions=1, clicks=0, spend=0) for number in range(entities)
     ]
-    _, (_, *posted) = read(query, listed(*rows), conversions())
+    _, (_, *posted) = read_page(query, make_page(*rows), make_conversions_response())
     assert [len(request.body["entity_ids"]) for request in posted] == sizes
 
 
 def test_conversions_that_are_not_reported_are_null() -> None:
     row = make_row("campaign", "cmpn_1", "2026-11-20", impressions=1, clicks=0, spend=0)
-    today, asked = read(ReportQuery(LEVELS["campaign"], NOW.date(), NOW.date()), listed(row), conversions())
+    today, asked = read_page(
+        ReportQuery(LEVELS["campaign"], NOW.date(), NOW.date()), make_page(row), make_conversions_response()
+    )
     assert (len(asked), today.rows[0].conversions) == (1, None)  # the day has not ended
-    refused = answer_of({"error": {"message": "not enabled"}}, 403)
-    page, _ = read(ReportQuery(LEVELS["campaign"], FIRST, NOW.date()), listed(row), refused)
+    refused = make_response({"error": {"message": "not enabled"}}, 403)
+    page, _ = read_page(ReportQuery(LEVELS["campaign"], FIRST, NOW.date()), make_page(row), refused)
     assert (page.rows[0].conversions, page.rows[0].spend) == (None, "0")
     assert any("no conversions" in note for note in page.coverage.notes)
 
@@ -138,6 +140,6 @@ def test_a_report_that_does_not_end_or_has_no_such_page_is_refused() -> None:
     query = ReportQuery(LEVELS["ad"], FIRST, LAST)
     row = make_row("ad", "ad_1", "2026-11-16", impressions=1, clicks=0, spend=0)
     with pytest.raises(ProviderError):
-        read(query, listed(row, more=True), conversions(), f"0:{row['id']}")
+        read_page(query, make_page(row, more=True), make_conversions_response(), f"0:{row['id']}")
     with pytest.raises(InvalidInput):
-        read(query, listed(row), conversions(), "1:")
+        read_page(query, make_page(row), make_conversions_response(), "1:")

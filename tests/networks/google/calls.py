@@ -21,7 +21,7 @@ from adsunify.networks.google.tables import NETWORK
 from adsunify.planning import plan
 from adsunify.plans.records import Plan
 from adsunify.values.exact_json import dumps, loads
-from tests.briefs import changed
+from tests.briefs import change_brief
 
 Result = TypeVar("Result")
 EXTRAS = {"loginCustomerId": "9990002222", "billableUnitMicros": "10000"}
@@ -84,21 +84,21 @@ AD: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def created(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
-    return plan(read_brief(brief(**changes)), account, now=now)
+def make_plan(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
+    return plan(read_brief(make_brief(**changes)), account, now=now)
 
 
-def issues_of(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> set[str]:
+def find_issues(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(make_brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 
-def operations_of(made: Plan) -> list[dict[str, Any]]:
+def get_operations(made: Plan) -> list[dict[str, Any]]:
     """The operations of a plan's only step."""
     (step,) = made.steps
     assert build_request_url(step.request) == MUTATE
@@ -107,12 +107,12 @@ def operations_of(made: Plan) -> list[dict[str, Any]]:
     return operations
 
 
-def only(made: Plan, kind: str, resource: str = "create") -> Any:
+def list_contents(made: Plan, kind: str, resource: str = "create") -> Any:
     """The content of the plan's operations of one kind."""
-    return [one[f"{kind}Operation"][resource] for one in operations_of(made) if f"{kind}Operation" in one]
+    return [one[f"{kind}Operation"][resource] for one in get_operations(made) if f"{kind}Operation" in one]
 
 
-def answered(flow: Flow[Result], *answers: Any) -> tuple[Result, list[Request]]:
+def run(flow: Flow[Result], *answers: Any) -> tuple[Result, list[Request]]:
     """A flow run with these answers, in order: bodies, or whole responses. All of them have to be asked for."""
     left, asked = list(answers), []
 
@@ -127,22 +127,22 @@ def answered(flow: Flow[Result], *answers: Any) -> tuple[Result, list[Request]]:
     return result, asked
 
 
-def rows_of(*rows: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+def make_rows(*rows: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {"results": list(rows), "fieldMask": "campaign.id"} | more
 
 
-def queries(asked: Sequence[Request]) -> list[str]:
+def read_queries(asked: Sequence[Request]) -> list[str]:
     assert all((build_request_url(one), one.method, one.kind) == (SEARCH, "POST", "read") for one in asked)
     return [one.body["query"] for one in asked]
 
 
-def failed(status: int, *errors: Mapping[str, Any], **more: Any) -> Response:
+def make_error_response(status: int, *errors: Mapping[str, Any], **more: Any) -> Response:
     """An answer with a GoogleAdsFailure."""
     failure = {"@type": "x.googleapis.com/GoogleAdsFailure", "errors": list(errors), "requestId": "kT3x"}
     return Response(status, {}, {"error": {"code": status, "message": "Invalid.", "details": [failure]} | more})
 
 
-def edited(
+def plan_edit(
     kind: Any,
     entity_id: str,
     native: Mapping[str, Any],
@@ -151,11 +151,11 @@ def edited(
     **edit: Any,
 ) -> Plan:
     """The plan of an edit; ``beside``: the answers after the first."""
-    made, _ = answered(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), rows_of(native), *beside)
+    made, _ = run(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), make_rows(native), *beside)
     return made
 
 
-def of_campaign(
+def plan_campaign_edit(
     native: Mapping[str, Any] = CAMPAIGN,
     criteria: Sequence[Mapping[str, Any]] = (),
     goals: Sequence[Mapping[str, Any]] = (),
@@ -163,12 +163,12 @@ def of_campaign(
     **edit: Any,
 ) -> Plan:
     """The plan of a campaign's edit."""
-    listed = rows_of(*({"campaignCriterion": one} for one in criteria))
-    aims = rows_of(*({"campaignConversionGoal": one} for one in goals))
-    return edited("campaign", "88001", native, rows_of(native), listed, aims, now=now, **edit)
+    listed = make_rows(*({"campaignCriterion": one} for one in criteria))
+    aims = make_rows(*({"campaignConversionGoal": one} for one in goals))
+    return plan_edit("campaign", "88001", native, make_rows(native), listed, aims, now=now, **edit)
 
 
-def refused(flow: Callable[[], object]) -> list[tuple[str, str]]:
+def find_flow_issues(flow: Callable[[], object]) -> list[tuple[str, str]]:
     """The paths and codes of a refusal."""
     with pytest.raises(InvalidInput) as refusal:
         flow()

@@ -22,14 +22,14 @@ from .calls import (
     CAMPAIGN,
     NOW,
     ROOT,
-    answered,
-    edited,
-    of_campaign,
-    only,
-    operations_of,
-    queries,
-    refused,
-    rows_of,
+    find_flow_issues,
+    get_operations,
+    list_contents,
+    make_rows,
+    plan_campaign_edit,
+    plan_edit,
+    read_queries,
+    run,
 )
 
 BUDGET = f"{ROOT}/campaignBudgets/77001"
@@ -38,7 +38,7 @@ SWEDEN = {"type": "LOCATION", "criterionId": "2752", "location": {"geoTargetCons
 ENGLISH = {"type": "LANGUAGE", "criterionId": "1000", "language": {"languageConstant": "languageConstants/1000"}}
 
 
-def campaign(**changes: Any) -> dict[str, Any]:
+def make_campaign(**changes: Any) -> dict[str, Any]:
     """The campaign with other members of its own; ``budget`` changes those of its budget."""
     budget = changes.pop("budget", {})
     return {"campaign": CAMPAIGN["campaign"] | changes, "campaignBudget": CAMPAIGN["campaignBudget"] | budget}
@@ -48,8 +48,8 @@ def campaign(**changes: Any) -> dict[str, Any]:
 
 
 def test_budget_and_campaign_are_changed_in_one_write() -> None:
-    made = of_campaign(fields={"name": "Winter", "budget": "15", "endAt": "2027-04-11T00:00:00-04:00"})
-    assert operations_of(made) == [
+    made = plan_campaign_edit(fields={"name": "Winter", "budget": "15", "endAt": "2027-04-11T00:00:00-04:00"})
+    assert get_operations(made) == [
         {
             "campaignBudgetOperation": {
                 "updateMask": "amountMicros",
@@ -76,18 +76,18 @@ def test_budget_and_campaign_are_changed_in_one_write() -> None:
 
 
 def test_an_end_is_cleared_by_a_mask_without_a_value() -> None:
-    (content,) = only(of_campaign(fields={"endAt": ""}), "campaign", "update")
+    (content,) = list_contents(plan_campaign_edit(fields={"endAt": ""}), "campaign", "update")
     assert content == {"resourceName": f"{ROOT}/campaigns/88001"}
 
 
 def test_a_percentage_is_cut_to_the_billable_unit() -> None:
-    made = of_campaign(fields={"budget": Percentage("increase", Decimal("33.333"))})
-    assert only(made, "campaignBudget", "update")[0]["amountMicros"] == "16450000"
+    made = plan_campaign_edit(fields={"budget": Percentage("increase", Decimal("33.333"))})
+    assert list_contents(made, "campaignBudget", "update")[0]["amountMicros"] == "16450000"
 
 
 def test_a_changed_strategy_takes_its_amount_in_the_same_edit() -> None:
-    made = of_campaign(fields={"bidStrategy": "maximizeConversions", "targetCpa": "5"})
-    (operation,) = operations_of(made)
+    made = plan_campaign_edit(fields={"bidStrategy": "maximizeConversions", "targetCpa": "5"})
+    (operation,) = get_operations(made)
     assert operation["campaignOperation"] == {
         "updateMask": "maximizeConversions.targetCpaMicros",
         "update": {
@@ -96,47 +96,58 @@ def test_a_changed_strategy_takes_its_amount_in_the_same_edit() -> None:
         },
     }
     assert made.risk == "spend"
-    assert only(of_campaign(fields={"bidStrategy": "targetSpend"}), "campaign", "update")[0]["targetSpend"] == {}
+    assert (
+        list_contents(plan_campaign_edit(fields={"bidStrategy": "targetSpend"}), "campaign", "update")[0]["targetSpend"]
+        == {}
+    )
 
 
 def test_the_same_strategy_keeps_what_it_holds() -> None:
-    native = campaign(biddingStrategyType="TARGET_SPEND", targetSpend={"cpcBidCeilingMicros": "900000"})
-    assert refused(lambda: of_campaign(native, fields={"bidStrategy": "targetSpend"})) == [
+    native = make_campaign(biddingStrategyType="TARGET_SPEND", targetSpend={"cpcBidCeilingMicros": "900000"})
+    assert find_flow_issues(lambda: plan_campaign_edit(native, fields={"bidStrategy": "targetSpend"})) == [
         ("fields.bidStrategy", "no_change")
     ]
-    made = of_campaign(native, fields={"bid": Percentage("decrease", Decimal(50))})
-    assert only(made, "campaign", "update")[0]["targetSpend"] == {"cpcBidCeilingMicros": "450000"}
-    assert refused(lambda: of_campaign(native, fields={"bid": "1", "bidCeiling": "2"})) == [("fields.bid", "conflict")]
+    made = plan_campaign_edit(native, fields={"bid": Percentage("decrease", Decimal(50))})
+    assert list_contents(made, "campaign", "update")[0]["targetSpend"] == {"cpcBidCeilingMicros": "450000"}
+    assert find_flow_issues(lambda: plan_campaign_edit(native, fields={"bid": "1", "bidCeiling": "2"})) == [
+        ("fields.bid", "conflict")
+    ]
 
 
 @pytest.mark.parametrize(
     ("native", "fields", "issue"),
     [
-        (campaign(budget={"explicitlyShared": True, "referenceCount": "2"}), {"budget": "9"}, ("budget", "locked")),
-        (campaign(budget={"period": "CUSTOM_PERIOD"}), {"budget": "9"}, ("budget", "locked")),
-        (campaign(status="REMOVED"), {"name": "x"}, ("name", "locked")),
-        (campaign(biddingStrategy="x"), {"bidStrategy": "targetSpend"}, ("bidStrategy", "locked")),
-        (campaign(), {"targetCpa": "9"}, ("targetCpa", "locked")),
-        (campaign(), {"targetRoas": "2"}, ("targetRoas", "locked")),
-        (campaign(), {"spendCap": "9"}, ("spendCap", "locked")),
-        (campaign(startDateTime="2026-11-20 00:00:00"), {"startAt": "2027-01-01"}, ("startAt", "locked")),
-        (campaign(), {"startAt": "2026-11-19"}, ("startAt", "past")),
-        (campaign(), {"startAt": "2027-04-01"}, ("startAt", "order")),
-        (campaign(), {"endAt": "2027-02-28"}, ("endAt", "order")),
-        (campaign(startDateTime=None), {"endAt": "2026-11-19"}, ("endAt", "past")),
-        (campaign(), {"budget": "9.999"}, ("budget", "over_precision")),
-        (campaign(), {"name": "a\nb"}, ("name", "invalid")),
-        (campaign(), {"bidStrategy": "magic"}, ("bidStrategy", "choice")),
+        (
+            make_campaign(budget={"explicitlyShared": True, "referenceCount": "2"}),
+            {"budget": "9"},
+            ("budget", "locked"),
+        ),
+        (make_campaign(budget={"period": "CUSTOM_PERIOD"}), {"budget": "9"}, ("budget", "locked")),
+        (make_campaign(status="REMOVED"), {"name": "x"}, ("name", "locked")),
+        (make_campaign(biddingStrategy="x"), {"bidStrategy": "targetSpend"}, ("bidStrategy", "locked")),
+        (make_campaign(), {"targetCpa": "9"}, ("targetCpa", "locked")),
+        (make_campaign(), {"targetRoas": "2"}, ("targetRoas", "locked")),
+        (make_campaign(), {"spendCap": "9"}, ("spendCap", "locked")),
+        (make_campaign(startDateTime="2026-11-20 00:00:00"), {"startAt": "2027-01-01"}, ("startAt", "locked")),
+        (make_campaign(), {"startAt": "2026-11-19"}, ("startAt", "past")),
+        (make_campaign(), {"startAt": "2027-04-01"}, ("startAt", "order")),
+        (make_campaign(), {"endAt": "2027-02-28"}, ("endAt", "order")),
+        (make_campaign(startDateTime=None), {"endAt": "2026-11-19"}, ("endAt", "past")),
+        (make_campaign(), {"budget": "9.999"}, ("budget", "over_precision")),
+        (make_campaign(), {"name": "a\nb"}, ("name", "invalid")),
+        (make_campaign(), {"bidStrategy": "magic"}, ("bidStrategy", "choice")),
     ],
 )
 def test_what_the_campaign_does_not_allow_is_refused(
     native: Mapping[str, Any], fields: Mapping[str, Any], issue: tuple[str, str]
 ) -> None:
-    assert refused(lambda: of_campaign(native, fields=fields)) == [(f"fields.{issue[0]}", issue[1])]
+    assert find_flow_issues(lambda: plan_campaign_edit(native, fields=fields)) == [(f"fields.{issue[0]}", issue[1])]
 
 
 def test_a_shared_budget_with_one_campaign_is_not_locked() -> None:
-    assert of_campaign(campaign(budget={"explicitlyShared": True, "referenceCount": "1"}), fields={"budget": "9"})
+    assert plan_campaign_edit(
+        make_campaign(budget={"explicitlyShared": True, "referenceCount": "1"}), fields={"budget": "9"}
+    )
 
 
 def test_goals_that_change_are_one_operation_each() -> None:
@@ -144,24 +155,24 @@ def test_goals_that_change_are_one_operation_each() -> None:
         {"category": "PURCHASE", "origin": "WEBSITE", "biddable": True},
         {"category": "SIGNUP", "origin": "APP"},
     ]
-    made = of_campaign(goals=goals, fields={"conversionGoals": "SIGNUP~APP"})
-    assert only(made, "campaignConversionGoal", "update") == [
+    made = plan_campaign_edit(goals=goals, fields={"conversionGoals": "SIGNUP~APP"})
+    assert list_contents(made, "campaignConversionGoal", "update") == [
         {"resourceName": f"{ROOT}/campaignConversionGoals/88001~PURCHASE~WEBSITE", "biddable": False},
         {"resourceName": f"{ROOT}/campaignConversionGoals/88001~SIGNUP~APP", "biddable": True},
     ]
-    assert refused(lambda: of_campaign(goals=goals, fields={"conversionGoals": "LEAD~APP"})) == [
+    assert find_flow_issues(lambda: plan_campaign_edit(goals=goals, fields={"conversionGoals": "LEAD~APP"})) == [
         ("fields.conversionGoals", "choice")
     ]
 
 
-def item(id_: str, **more: Any) -> dict[str, Any]:
+def make_item(id_: str, **more: Any) -> dict[str, Any]:
     return {"id": id_, "name": id_, **more}
 
 
 def test_places_are_made_and_removed() -> None:
-    wanted = {"locations": [item("geoTargetConstants/2578"), item("2208")], "languages": []}
-    made = of_campaign(criteria=[NORWAY, SWEDEN, ENGLISH], targeting=wanted)
-    assert operations_of(made) == [
+    wanted = {"locations": [make_item("geoTargetConstants/2578"), make_item("2208")], "languages": []}
+    made = plan_campaign_edit(criteria=[NORWAY, SWEDEN, ENGLISH], targeting=wanted)
+    assert get_operations(made) == [
         {
             "campaignCriterionOperation": {
                 "create": {
@@ -177,8 +188,8 @@ def test_places_are_made_and_removed() -> None:
 
 
 def test_what_excludes_stands_apart() -> None:
-    made = of_campaign(criteria=[NORWAY], targeting={"excludedLocations": [item("1010826")]})
-    assert only(made, "campaignCriterion") == [
+    made = plan_campaign_edit(criteria=[NORWAY], targeting={"excludedLocations": [make_item("1010826")]})
+    assert list_contents(made, "campaignCriterion") == [
         {
             "campaign": f"{ROOT}/campaigns/88001",
             "negative": True,
@@ -191,54 +202,64 @@ def test_what_excludes_stands_apart() -> None:
     ("targeting", "paths"),
     [
         ({"locations": []}, {"targeting.locations"}),
-        ({"locations": [item("2578", radiusKm=5)]}, {"targeting.locations.0.radiusKm"}),
-        ({"locations": [item("2578) OR (1")]}, {"targeting.locations.0.id"}),
-        ({"excludedLocations": [item("2578")]}, {"targeting.excludedLocations"}),
+        ({"locations": [make_item("2578", radiusKm=5)]}, {"targeting.locations.0.radiusKm"}),
+        ({"locations": [make_item("2578) OR (1")]}, {"targeting.locations.0.id"}),
+        ({"excludedLocations": [make_item("2578")]}, {"targeting.excludedLocations"}),
         (
-            {"locations": [item("5")], "excludedLocations": [item("5")]},
+            {"locations": [make_item("5")], "excludedLocations": [make_item("5")]},
             {"targeting.locations", "targeting.excludedLocations"},
         ),
     ],
 )
 def test_places_that_cannot_be_so_are_refused(targeting: Mapping[str, Any], paths: set[str]) -> None:
-    assert {path for path, _ in refused(lambda: of_campaign(criteria=[NORWAY], targeting=targeting))} == paths
+    assert {
+        path for path, _ in find_flow_issues(lambda: plan_campaign_edit(criteria=[NORWAY], targeting=targeting))
+    } == paths
 
 
 def test_places_are_locked_until_the_declaration_is_there() -> None:
-    native = campaign(containsEuPoliticalAdvertising="UNSPECIFIED")
-    wanted = {"locations": [item("2578"), item("2752")]}
-    assert refused(lambda: of_campaign(native, [NORWAY], targeting=wanted)) == [("targeting.locations", "locked")]
+    native = make_campaign(containsEuPoliticalAdvertising="UNSPECIFIED")
+    wanted = {"locations": [make_item("2578"), make_item("2752")]}
+    assert find_flow_issues(lambda: plan_campaign_edit(native, [NORWAY], targeting=wanted)) == [
+        ("targeting.locations", "locked")
+    ]
     declared = {"euPoliticalAdvertising": "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING"}
-    made = of_campaign(native, [NORWAY], targeting=wanted, fields=declared)
-    assert [next(iter(one)) for one in operations_of(made)] == ["campaignOperation", "campaignCriterionOperation"]
+    made = plan_campaign_edit(native, [NORWAY], targeting=wanted, fields=declared)
+    assert [next(iter(one)) for one in get_operations(made)] == ["campaignOperation", "campaignCriterionOperation"]
 
 
 def test_targeting_and_texts_stand_where_they_belong() -> None:
-    def of(kind: Any, entity_id: str, **edit: Any) -> list[tuple[str, str]]:
-        return refused(lambda: answered(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), NOW)))
+    def find_edit_issues(kind: Any, entity_id: str, **edit: Any) -> list[tuple[str, str]]:
+        return find_flow_issues(lambda: run(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), NOW)))
 
-    assert of("adGroup", "99001", targeting={"locations": []}) == [("targeting", "not_supported")]
-    assert of("campaign", "88001", targeting={"ageMin": 18}) == [("targeting.ageMin", "not_supported")]
-    assert of("campaign", "88001", creative={"url": "https://x.example/"}) == [("creative", "not_supported")]
-    assert of("ad", "99001~61001", creative={"body": "x"}) == [("creative.body", "not_supported")]
-    assert of("ad", "99001~61001", creative={"url": "x"}, fields={"url": "y"}) == [("creative.url", "conflict")]
+    assert find_edit_issues("adGroup", "99001", targeting={"locations": []}) == [("targeting", "not_supported")]
+    assert find_edit_issues("campaign", "88001", targeting={"ageMin": 18}) == [("targeting.ageMin", "not_supported")]
+    assert find_edit_issues("campaign", "88001", creative={"url": "https://x.example/"}) == [
+        ("creative", "not_supported")
+    ]
+    assert find_edit_issues("ad", "99001~61001", creative={"body": "x"}) == [("creative.body", "not_supported")]
+    assert find_edit_issues("ad", "99001~61001", creative={"url": "x"}, fields={"url": "y"}) == [
+        ("creative.url", "conflict")
+    ]
 
 
 def test_an_ad_group_takes_a_bid_only_under_manual_bidding() -> None:
     native = {"adGroup": {"id": "99001", "campaign": f"{ROOT}/campaigns/88001", "cpcBidMicros": "850000"}}
-    made = edited("adGroup", "99001", native, rows_of(CAMPAIGN), fields={"bid": "0.95"})
-    assert only(made, "adGroup", "update") == [{"resourceName": f"{ROOT}/adGroups/99001", "cpcBidMicros": "950000"}]
+    made = plan_edit("adGroup", "99001", native, make_rows(CAMPAIGN), fields={"bid": "0.95"})
+    assert list_contents(made, "adGroup", "update") == [
+        {"resourceName": f"{ROOT}/adGroups/99001", "cpcBidMicros": "950000"}
+    ]
     assert (made.risk, len(made.warnings)) == ("spend", 1)
-    automatic = rows_of(campaign(biddingStrategyType="TARGET_SPEND"))
-    assert refused(lambda: edited("adGroup", "99001", native, automatic, fields={"bid": "0.95"})) == [
+    automatic = make_rows(make_campaign(biddingStrategyType="TARGET_SPEND"))
+    assert find_flow_issues(lambda: plan_edit("adGroup", "99001", native, automatic, fields={"bid": "0.95"})) == [
         ("fields.bid", "locked")
     ]
 
 
 def test_texts_are_replaced_whole_and_pins_stay() -> None:
     texts = {"headlines": ["One", "Two, too", "Three"], "url": "https://shop.example/new"}
-    made = edited("ad", "99001~61001", AD, creative=texts, fields={"path1": "chairs"})
-    assert operations_of(made) == [
+    made = plan_edit("ad", "99001~61001", AD, creative=texts, fields={"path1": "chairs"})
+    assert get_operations(made) == [
         {
             "adOperation": {
                 "updateMask": "responsiveSearchAd.headlines,responsiveSearchAd.path1,finalUrls",
@@ -260,26 +281,26 @@ def test_texts_are_replaced_whole_and_pins_stay() -> None:
 
 
 def test_texts_are_held_against_the_limits_and_the_type_of_the_ad() -> None:
-    def of(native: Mapping[str, Any], **edit: Any) -> list[tuple[str, str]]:
-        return refused(lambda: edited("ad", "99001~61001", native, **edit))
+    def find_edit_issues(native: Mapping[str, Any], **edit: Any) -> list[tuple[str, str]]:
+        return find_flow_issues(lambda: plan_edit("ad", "99001~61001", native, **edit))
 
-    assert of(AD, creative={"headlines": ["One", "One", "Two"]}) == [("creative.headlines", "invalid")]
-    assert of(AD, fields={"descriptions": "One"}) == [("fields.descriptions", "invalid")]
-    assert of(AD, fields={"path1": "椅" * 8}) == [("fields.path1", "too_long")]
+    assert find_edit_issues(AD, creative={"headlines": ["One", "One", "Two"]}) == [("creative.headlines", "invalid")]
+    assert find_edit_issues(AD, fields={"descriptions": "One"}) == [("fields.descriptions", "invalid")]
+    assert find_edit_issues(AD, fields={"path1": "椅" * 8}) == [("fields.path1", "too_long")]
     other = {"adGroupAd": AD["adGroupAd"] | {"ad": AD["adGroupAd"]["ad"] | {"type": "IMAGE_AD"}}}
-    assert of(other, creative={"url": "https://x.example/"}) == [("creative.url", "locked")]
+    assert find_edit_issues(other, creative={"url": "https://x.example/"}) == [("creative.url", "locked")]
 
 
 @pytest.mark.parametrize("junk", [None, 5, "x", []])
 def test_an_entity_that_is_not_made_of_objects_is_unreadable(junk: Any) -> None:
     with pytest.raises(ProviderUnreadable):
-        of_campaign(campaign(maximizeConversions=junk), fields={"name": "x"})
+        plan_campaign_edit(make_campaign(maximizeConversions=junk), fields={"name": "x"})
 
 
 def test_settings_show_what_stands_there() -> None:
-    goals = rows_of({"campaignConversionGoal": {"category": "A", "origin": "B", "biddable": True}})
-    answers = (rows_of(CAMPAIGN), rows_of(CAMPAIGN), rows_of({"campaignCriterion": NORWAY}), goals)
-    found, asked = answered(reads.fetch_editable_entity(ACCOUNT, "campaign", "88001"), *answers)
+    goals = make_rows({"campaignConversionGoal": {"category": "A", "origin": "B", "biddable": True}})
+    answers = (make_rows(CAMPAIGN), make_rows(CAMPAIGN), make_rows({"campaignCriterion": NORWAY}), goals)
+    found, asked = run(reads.fetch_editable_entity(ACCOUNT, "campaign", "88001"), *answers)
     shown = build_settings(NETWORK, ACCOUNT, "88001", found, NOW)
     values = {one["field"]: (one["value"], one["locked"] is None) for one in shown["fields"]}
     assert values["budget"] == ("12.34", True)
@@ -288,4 +309,6 @@ def test_settings_show_what_stands_there() -> None:
     assert values["targetCpa"] == (None, False)
     assert values["conversionGoals"] == (["A~B"], True)
     assert shown["targeting"] == {"campaignCriteria": [NORWAY]}
-    assert queries(asked)[2].endswith("campaign.id = 88001 AND campaign_criterion.type IN ('LOCATION', 'LANGUAGE')")
+    assert read_queries(asked)[2].endswith(
+        "campaign.id = 88001 AND campaign_criterion.type IN ('LOCATION', 'LANGUAGE')"
+    )

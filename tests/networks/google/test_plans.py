@@ -19,14 +19,26 @@ from adsunify.networks.google import plans
 from adsunify.networks.google.tables import NETWORK
 from adsunify.planning import plan
 
-from .calls import ACCOUNT, MADE, MUTATE, NOW, ROOT, answered, brief, created, failed, issues_of, only
-from .calls import operations_of as operations
+from .calls import (
+    ACCOUNT,
+    MADE,
+    MUTATE,
+    NOW,
+    ROOT,
+    find_issues,
+    get_operations,
+    list_contents,
+    make_brief,
+    make_error_response,
+    make_plan,
+    run,
+)
 
 # -- create -------------------------------------------------------------------------------------------------------
 
 
 def test_the_hierarchy_is_one_write_as_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     assert [(step.key, step.kind, made.risk) for step in made.steps] == [("campaign", "campaign", "low")]
     body = made.steps[0].request.body
     assert (body["partialFailure"], body["validateOnly"]) == (False, False)
@@ -72,7 +84,7 @@ def test_the_hierarchy_is_one_write_as_the_documentation_shows() -> None:
     }
     place = {"geoTargetConstant": "geoTargetConstants/2578"}
     ad = {"finalUrls": ["https://shop.example/chairs"], "responsiveSearchAd": assets}
-    assert operations(made) == [
+    assert get_operations(made) == [
         {"campaignBudgetOperation": {"create": budget}},
         {"campaignOperation": {"create": campaign}},
         {"campaignCriterionOperation": {"create": {"campaign": f"{ROOT}/campaigns/-2", "location": place}}},
@@ -87,8 +99,8 @@ def test_the_hierarchy_is_one_write_as_the_documentation_shows() -> None:
 
 
 def test_without_a_bid_google_maximizes_clicks() -> None:
-    made = created(bid=None)
-    campaign, group = only(made, "campaign")[0], only(made, "adGroup")[0]
+    made = make_plan(bid=None)
+    campaign, group = list_contents(made, "campaign")[0], list_contents(made, "adGroup")[0]
     assert campaign["targetSpend"] == {}
     assert "manualCpc" not in campaign
     assert "cpcBidMicros" not in group
@@ -97,11 +109,11 @@ def test_without_a_bid_google_maximizes_clicks() -> None:
 def test_places_are_named_once_each_and_keywords_in_their_order() -> None:
     words = [{"text": "chair"}, {"text": "chair", "match": "broad"}]
     places = {"countries": ["US", "XK", "NO"], "locationIds": ["geoTargetConstants/2840", "1010826"], "keywords": words}
-    made = created(targeting=places)
-    assert [one["location"]["geoTargetConstant"] for one in only(made, "campaignCriterion")] == [
+    made = make_plan(targeting=places)
+    assert [one["location"]["geoTargetConstant"] for one in list_contents(made, "campaignCriterion")] == [
         f"geoTargetConstants/{one}" for one in ("2840", "2900", "2578", "1010826")
     ]
-    assert [one["keyword"]["matchType"] for one in only(made, "adGroupCriterion")] == ["EXACT", "BROAD"]
+    assert [one["keyword"]["matchType"] for one in list_contents(made, "adGroupCriterion")] == ["EXACT", "BROAD"]
 
 
 def test_native_targeting_replaces_the_places_and_may_widen() -> None:
@@ -111,9 +123,9 @@ def test_native_targeting_replaces_the_places_and_may_widen() -> None:
         {"location": {"geoTargetConstant": "geoTargetConstants/2578"}, "negative": True},
     ]
     native = {"campaignCriteria": criteria, "geoTargetTypeSetting": {"positiveGeoTargetType": "SEARCH_INTEREST"}}
-    made = created(targeting__countries=None, targeting__native=native)
-    assert only(made, "campaignCriterion") == [{"campaign": f"{ROOT}/campaigns/-2", **one} for one in criteria]
-    assert only(made, "campaign")[0]["geoTargetTypeSetting"] == {"positiveGeoTargetType": "SEARCH_INTEREST"}
+    made = make_plan(targeting__countries=None, targeting__native=native)
+    assert list_contents(made, "campaignCriterion") == [{"campaign": f"{ROOT}/campaigns/-2", **one} for one in criteria]
+    assert list_contents(made, "campaign")[0]["geoTargetTypeSetting"] == {"positiveGeoTargetType": "SEARCH_INTEREST"}
 
 
 @pytest.mark.parametrize(
@@ -126,36 +138,36 @@ def test_native_targeting_replaces_the_places_and_may_widen() -> None:
     ],
 )
 def test_a_start_of_today_or_earlier_is_left_out(now: datetime | None, starts: str | None) -> None:
-    made = created(now=now)
-    assert only(made, "campaign")[0].get("startDateTime") == starts
+    made = make_plan(now=now)
+    assert list_contents(made, "campaign")[0].get("startDateTime") == starts
     assert any("from its activation on" in one for one in made.warnings) == (starts is None)
 
 
 def test_an_end_inside_a_day_serves_through_it_and_none_runs_on() -> None:
-    assert only(created(schedule__endAt="2027-04-01T00:00:01-04:00"), "campaign")[0]["endDateTime"].startswith(
-        "2027-04-01 23:59:59"
-    )
-    assert "endDateTime" not in only(created(schedule__endAt=None), "campaign")[0]
+    assert list_contents(make_plan(schedule__endAt="2027-04-01T00:00:01-04:00"), "campaign")[0][
+        "endDateTime"
+    ].startswith("2027-04-01 23:59:59")
+    assert "endDateTime" not in list_contents(make_plan(schedule__endAt=None), "campaign")[0]
 
 
 def test_money_is_a_multiple_of_the_billable_unit() -> None:
-    assert issues_of(budget__amount="12.345", bid="0.001") == {"budget.amount", "bid"}
+    assert find_issues(budget__amount="12.345", bid="0.001") == {"budget.amount", "bid"}
     yen = Account("google", "5550001111", "JPY", "America/New_York")
     money: dict[str, Any] = {"amount": "1200", "currency": "JPY", "period": "daily"}
-    made = plan(read_brief(brief(budget=money, bid="85")), yen, now=NOW)
+    made = plan(read_brief(make_brief(budget=money, bid="85")), yen, now=NOW)
     assert made.steps[0].request.body["mutateOperations"][0]["campaignBudgetOperation"]["create"]["amountMicros"] == (
         "1200000000"
     )
     assert "1000000 micros are assumed" in made.warnings[0]
-    assert issues_of(yen, budget=money | {"amount": "1200.5"}, bid="85") == {"budget.amount"}
+    assert find_issues(yen, budget=money | {"amount": "1200.5"}, bid="85") == {"budget.amount"}
     odd = evolve(ACCOUNT, extras={"billableUnitMicros": "50000"})
-    assert issues_of(odd, budget__amount="12.34", bid="0.85") == {"budget.amount"}
+    assert find_issues(odd, budget__amount="12.34", bid="0.85") == {"budget.amount"}
 
 
 def test_the_manager_is_named_only_where_one_is_known() -> None:
     direct = evolve(ACCOUNT, extras={"billableUnitMicros": "10000"})
-    assert plan(read_brief(brief()), direct).steps[0].request.headers == {}
-    assert issues_of(evolve(ACCOUNT, extras={"loginCustomerId": "12\r\nx: y"})) == {"account.extras.loginCustomerId"}
+    assert plan(read_brief(make_brief()), direct).steps[0].request.headers == {}
+    assert find_issues(evolve(ACCOUNT, extras={"loginCustomerId": "12\r\nx: y"})) == {"account.extras.loginCustomerId"}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +200,7 @@ def test_the_manager_is_named_only_where_one_is_known() -> None:
     ],
 )
 def test_what_would_be_dropped_or_is_missing_is_refused(changes: dict[str, Any], paths: set[str]) -> None:
-    assert issues_of(**changes) >= paths
+    assert find_issues(**changes) >= paths
 
 
 LOCATION: dict[str, Any] = {"location": {"geoTargetConstant": "geoTargetConstants/2578"}}
@@ -212,19 +224,19 @@ LOCATION: dict[str, Any] = {"location": {"geoTargetConstant": "geoTargetConstant
     ],
 )
 def test_native_targeting_is_held_against_what_a_campaign_may_have(native: Mapping[str, Any]) -> None:
-    assert issues_of(targeting__countries=None, targeting__native=native) == {"targeting.native"}
+    assert find_issues(targeting__countries=None, targeting__native=native) == {"targeting.native"}
 
 
 def test_political_advertising_is_declared_and_warned_of() -> None:
-    made = created(platform__euPoliticalAdvertising=True)
-    assert only(made, "campaign")[0]["containsEuPoliticalAdvertising"] == "CONTAINS_EU_POLITICAL_ADVERTISING"
+    made = make_plan(platform__euPoliticalAdvertising=True)
+    assert list_contents(made, "campaign")[0]["containsEuPoliticalAdvertising"] == "CONTAINS_EU_POLITICAL_ADVERTISING"
     assert "European Union" in made.warnings[-1]
 
 
 @pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("google-*.json")), ids=lambda path: path.stem)
 def test_every_example_plans(path: Path) -> None:
     made = plan(read_brief(path.read_bytes()), ACCOUNT, now=NOW)
-    creates = [content["create"] for one in operations(made) for content in one.values()]
+    creates = [content["create"] for one in get_operations(made) for content in one.values()]
     assert all(one["status"] == "PAUSED" for one in creates if "amountMicros" not in one and "location" not in one)
     assert len(made.warnings) == 1
 
@@ -233,10 +245,10 @@ def test_every_example_plans(path: Path) -> None:
 
 
 def test_places_that_google_cannot_target_are_refused_before_the_plan() -> None:
-    given = read_brief(brief(targeting__countries=["NO", "KP"], targeting__locationIds=["1010826"]))
+    given = read_brief(make_brief(targeting__countries=["NO", "KP"], targeting__locationIds=["1010826"]))
     constants = [{"resourceName": f"geoTargetConstants/{one}", "status": "ENABLED"} for one in ("2578", "1010826")]
     answer = {"results": [{"geoTargetConstant": one} for one in constants]}
-    (issues, warnings), asked = answered(plans.preflight(ACCOUNT, given), answer, {"results": []})
+    (issues, warnings), asked = run(plans.preflight(ACCOUNT, given), answer, {"results": []})
     assert [issue.path for issue in issues] == ["targeting.countries.1"]
     assert warnings == []
     assert (
@@ -247,8 +259,8 @@ def test_places_that_google_cannot_target_are_refused_before_the_plan() -> None:
 
 
 def test_places_of_native_targeting_are_not_looked_up() -> None:
-    given = read_brief(brief(targeting__countries=None, targeting__native={"campaignCriteria": [LOCATION]}))
-    result, asked = answered(plans.preflight(ACCOUNT, given), {"results": []})
+    given = read_brief(make_brief(targeting__countries=None, targeting__native={"campaignCriteria": [LOCATION]}))
+    result, asked = run(plans.preflight(ACCOUNT, given), {"results": []})
     assert result == ([], [])
     (names,) = asked
     assert names.body["query"].endswith(f"campaign.name = '{given.name}' AND campaign.status != 'REMOVED'")
@@ -259,18 +271,18 @@ def test_places_of_native_targeting_are_not_looked_up() -> None:
 RESULTS = ("campaignBudget", "campaign", "campaignCriterion", "adGroup", "adGroupCriterion", "adGroupAd")
 
 
-def results(**changes: Any) -> list[dict[str, Any]]:
+def make_results(**changes: Any) -> list[dict[str, Any]]:
     named = dict(zip(RESULTS, MADE, strict=True)) | changes
     return [{f"{one}Result": {"resourceName": named[one]}} for one in RESULTS]
 
 
-def said(body: Any, status: int = 200) -> Any:
-    step = created().steps[0]
+def classify_response(body: Any, status: int = 200) -> Any:
+    step = make_plan().steps[0]
     return classify_write(NETWORK, step, step.request, Response(status, {}, body))
 
 
 def test_resource_names_are_kept_in_the_order_of_the_operations() -> None:
-    found = said({"mutateOperationResponses": results()})
+    found = classify_response({"mutateOperationResponses": make_results()})
     assert isinstance(found, Applied)
     assert found.outputs == {"resourceNames": MADE}
 
@@ -278,32 +290,32 @@ def test_resource_names_are_kept_in_the_order_of_the_operations() -> None:
 @pytest.mark.parametrize(
     "answers",
     [
-        results()[:-1],
-        [*results(), results()[0]],
-        list(reversed(results())),
-        results(campaign="customers/1/campaigns/88001"),
-        results(campaign=f"{ROOT}/campaigns/-2"),
-        results(campaign=f"{ROOT}/adGroups/88001"),
-        results(campaign=88001),
-        results(adGroupAd=f"{ROOT}/adGroupAds/61001"),
-        [{}, *results()[1:]],
+        make_results()[:-1],
+        [*make_results(), make_results()[0]],
+        list(reversed(make_results())),
+        make_results(campaign="customers/1/campaigns/88001"),
+        make_results(campaign=f"{ROOT}/campaigns/-2"),
+        make_results(campaign=f"{ROOT}/adGroups/88001"),
+        make_results(campaign=88001),
+        make_results(adGroupAd=f"{ROOT}/adGroupAds/61001"),
+        [{}, *make_results()[1:]],
         {},
         None,
     ],
 )
 def test_an_answer_that_names_something_else_leaves_the_outcome_open(answers: Any) -> None:
-    assert isinstance(said({"mutateOperationResponses": answers}), Ambiguous)
+    assert isinstance(classify_response({"mutateOperationResponses": answers}), Ambiguous)
 
 
 def test_an_update_is_answered_by_the_name_that_was_sent() -> None:
-    (step,) = answered(plans.plan_status(ACCOUNT, "campaign", "88001", "paused"))[0].steps
+    (step,) = run(plans.plan_status(ACCOUNT, "campaign", "88001", "paused"))[0].steps
 
-    def told(name: str) -> object:
+    def classify_update(name: str) -> object:
         body = {"mutateOperationResponses": [{"campaignResult": {"resourceName": name}}]}
         return classify_write(NETWORK, step, step.request, Response(200, {}, body))
 
-    assert isinstance(told(f"{ROOT}/campaigns/88001"), Applied)
-    assert isinstance(told(f"{ROOT}/campaigns/88002"), Ambiguous)
+    assert isinstance(classify_update(f"{ROOT}/campaigns/88001"), Applied)
+    assert isinstance(classify_update(f"{ROOT}/campaigns/88002"), Ambiguous)
 
 
 @pytest.mark.parametrize(
@@ -327,8 +339,8 @@ def test_errors_are_read_by_their_code(
     status: int, category: str, name: str, kind: type[Any], blame: str | None
 ) -> None:
     place = {"fieldPathElements": [{"fieldName": "mutate_operations", "index": 1}, {"fieldName": "create"}]}
-    response = failed(status, {"errorCode": {category: name}, "message": "No.", "location": place})
-    found = said(response.body, status)
+    response = make_error_response(status, {"errorCode": {category: name}, "message": "No.", "location": place})
+    found = classify_response(response.body, status)
     assert kind is type(found)
     assert found.error.code == f"{category}.{name}"
     assert found.error.request_id == "kT3x"
@@ -339,40 +351,50 @@ def test_errors_are_read_by_their_code(
 def test_a_quota_says_how_long_to_wait() -> None:
     details = {"quotaErrorDetails": {"rateScope": "ACCOUNT", "retryDelay": "12.5s"}}
     code = {"quotaError": "RESOURCE_TEMPORARILY_EXHAUSTED"}
-    found = said(failed(429, {"errorCode": code, "message": "Slow.", "details": details}).body, 429)
+    found = classify_response(
+        make_error_response(429, {"errorCode": code, "message": "Slow.", "details": details}).body, 429
+    )
     assert (type(found), found.retry_after) == (Throttled, 12.5)
-    found = said(failed(429, {"errorCode": code, "details": {"quotaErrorDetails": {"retryDelay": "soon"}}}).body, 429)
+    found = classify_response(
+        make_error_response(429, {"errorCode": code, "details": {"quotaErrorDetails": {"retryDelay": "soon"}}}).body,
+        429,
+    )
     assert found.retry_after is None
 
 
 def test_all_errors_are_told_and_an_undeclared_account_gets_advice() -> None:
     code = {"mutateError": "EU_POLITICAL_ADVERTISING_DECLARATION_REQUIRED"}
-    found = said(failed(400, {"errorCode": code, "message": "Declare."}, {"message": "And more."}).body, 400)
+    found = classify_response(
+        make_error_response(400, {"errorCode": code, "message": "Declare."}, {"message": "And more."}).body, 400
+    )
     assert found.error.message.startswith("Declare. And more. Campaigns of this account")
 
 
 # -- activate, status, native -------------------------------------------------------------------------------------
 
 
-def enabled(collection: str, id_: str) -> dict[str, Any]:
+def make_enable_operation(collection: str, id_: str) -> dict[str, Any]:
     return {"updateMask": "status", "update": {"resourceName": f"{ROOT}/{collection}/{id_}", "status": "ENABLED"}}
 
 
 def test_activation_is_one_write_from_the_leaves_to_the_campaign() -> None:
-    made, _ = answered(plans.plan_activate(ACCOUNT, created(), {"campaign": {"resourceNames": MADE}}))
+    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), {"campaign": {"resourceNames": MADE}}))
     assert (made.action, made.risk, made.steps[0].key) == ("activate", "spend", "activate_campaign")
-    assert operations(made) == [
-        {"adGroupCriterionOperation": enabled("adGroupCriteria", "99001~41001")},
-        {"adGroupAdOperation": enabled("adGroupAds", "99001~61001")},
-        {"adGroupOperation": enabled("adGroups", "99001")},
-        {"campaignOperation": enabled("campaigns", "88001")},
+    assert get_operations(made) == [
+        {"adGroupCriterionOperation": make_enable_operation("adGroupCriteria", "99001~41001")},
+        {"adGroupAdOperation": make_enable_operation("adGroupAds", "99001~61001")},
+        {"adGroupOperation": make_enable_operation("adGroups", "99001")},
+        {"campaignOperation": make_enable_operation("campaigns", "88001")},
     ]
 
 
 def test_a_status_is_one_operation() -> None:
-    made, _ = answered(plans.plan_status(ACCOUNT, "ad", "99001~61001", "active"))
-    assert (operations(made), made.risk) == ([{"adGroupAdOperation": enabled("adGroupAds", "99001~61001")}], "spend")
-    assert answered(plans.plan_status(ACCOUNT, "ad", "99001~61001", "paused"))[0].risk == "low"
+    made, _ = run(plans.plan_status(ACCOUNT, "ad", "99001~61001", "active"))
+    assert (get_operations(made), made.risk) == (
+        [{"adGroupAdOperation": make_enable_operation("adGroupAds", "99001~61001")}],
+        "spend",
+    )
+    assert run(plans.plan_status(ACCOUNT, "ad", "99001~61001", "paused"))[0].risk == "low"
 
 
 @pytest.mark.parametrize(
@@ -389,13 +411,13 @@ def test_a_status_is_one_operation() -> None:
 )
 def test_ids_of_other_forms_are_refused(kind: Any, entity_id: str, path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        answered(plans.plan_status(ACCOUNT, kind, entity_id, "archived" if path == "status" else "paused"))
+        run(plans.plan_status(ACCOUNT, kind, entity_id, "archived" if path == "status" else "paused"))
     assert refusal.value.issues[0].path == path
 
 
 def test_a_delete_removes_by_name() -> None:
-    made, _ = answered(plans.plan_delete(ACCOUNT, "adGroup", "99001"))
-    assert (operations(made), made.risk) == (
+    made, _ = run(plans.plan_delete(ACCOUNT, "adGroup", "99001"))
+    assert (get_operations(made), made.risk) == (
         [{"adGroupOperation": {"remove": f"{ROOT}/adGroups/99001"}}],
         "destructive",
     )
@@ -406,20 +428,20 @@ DECLARED = {"containsEuPoliticalAdvertising": "DOES_NOT_CONTAIN_EU_POLITICAL_ADV
 
 def test_a_native_campaign_brings_its_budget_and_is_paused() -> None:
     payload = {"name": "C", "campaignBudget": {"amountMicros": "5000000"}, **DECLARED}
-    made, _ = answered(plans.plan_native_create(ACCOUNT, "campaign", payload, None))
+    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", payload, None))
     name = f"{ROOT}/campaignBudgets/-1"
-    assert only(made, "campaignBudget") == [
+    assert list_contents(made, "campaignBudget") == [
         {"resourceName": name, "explicitlyShared": False, "amountMicros": "5000000"}
     ]
-    assert only(made, "campaign") == [{"status": "PAUSED", **payload, "campaignBudget": name}]
+    assert list_contents(made, "campaign") == [{"status": "PAUSED", **payload, "campaignBudget": name}]
     shared = payload | {"campaignBudget": MADE[0], "status": "ENABLED"}
-    made, _ = answered(plans.plan_native_create(ACCOUNT, "campaign", shared, None))
-    assert (operations(made), made.risk) == ([{"campaignOperation": {"create": shared}}], "spend")
+    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", shared, None))
+    assert (get_operations(made), made.risk) == ([{"campaignOperation": {"create": shared}}], "spend")
 
 
 def test_a_native_ad_names_its_ad_group() -> None:
-    made, _ = answered(plans.plan_native_create(ACCOUNT, "ad", {"ad": {}}, "99001"))
-    assert only(made, "adGroupAd") == [{"status": "PAUSED", "ad": {}, "adGroup": f"{ROOT}/adGroups/99001"}]
+    made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"ad": {}}, "99001"))
+    assert list_contents(made, "adGroupAd") == [{"status": "PAUSED", "ad": {}, "adGroup": f"{ROOT}/adGroups/99001"}]
 
 
 @pytest.mark.parametrize(
@@ -441,7 +463,7 @@ def test_a_native_create_names_only_its_own_account(
     kind: Any, payload: dict[str, Any], parent: str | None, path: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        answered(plans.plan_native_create(ACCOUNT, kind, payload, parent))
+        run(plans.plan_native_create(ACCOUNT, kind, payload, parent))
     assert [issue.path for issue in refusal.value.issues] == [path]
 
 
@@ -452,9 +474,9 @@ def test_a_native_update_masks_its_leaves_and_clears_what_is_null() -> None:
         "endDateTime": None,
         "labels": [],
     }
-    made, _ = answered(plans.plan_update(ACCOUNT, "campaign", "88001", payload, None))
+    made, _ = run(plans.plan_update(ACCOUNT, "campaign", "88001", payload, None))
     del payload["endDateTime"]
-    assert operations(made) == [
+    assert get_operations(made) == [
         {
             "campaignOperation": {
                 "updateMask": "networkSettings.targetSearchNetwork,targetSpend,endDateTime,labels",
@@ -463,7 +485,7 @@ def test_a_native_update_masks_its_leaves_and_clears_what_is_null() -> None:
         }
     ]
     assert made.risk == "low"
-    assert answered(plans.plan_update(ACCOUNT, "adGroup", "9", {"status": "ENABLED"}, None))[0].risk == "spend"
+    assert run(plans.plan_update(ACCOUNT, "adGroup", "9", {"status": "ENABLED"}, None))[0].risk == "spend"
 
 
 @pytest.mark.parametrize(
@@ -479,12 +501,12 @@ def test_a_native_update_masks_its_leaves_and_clears_what_is_null() -> None:
 )
 def test_a_native_update_of_another_shape_is_refused(kind: Any, payload: dict[str, Any], parent: str | None) -> None:
     with pytest.raises(InvalidInput):
-        answered(plans.plan_update(ACCOUNT, kind, "99~61" if kind == "ad" else "88001", payload, parent))
+        run(plans.plan_update(ACCOUNT, kind, "99~61" if kind == "ad" else "88001", payload, parent))
 
 
 def test_every_template_plans_paused() -> None:
     for template in NETWORK.templates:
         parent = None if template.kind == "campaign" else "88001"
-        made, _ = answered(plans.plan_native_create(ACCOUNT, template.kind, template.payload, parent))
+        made, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, parent))
         assert made.risk == "low"
         assert made.steps[0].request.url.format(customer="5550001111") == MUTATE

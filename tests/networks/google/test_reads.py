@@ -29,11 +29,11 @@ from .calls import (
     APP,
     CAMPAIGN,
     ROOT,
-    answered,
-    failed,
-    queries,
-    refused,
-    rows_of,
+    find_flow_issues,
+    make_error_response,
+    make_rows,
+    read_queries,
+    run,
 )
 
 LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
@@ -45,28 +45,28 @@ NORWAY = {"type": "LOCATION", "criterionId": "2578", "location": {"geoTargetCons
 
 
 def test_a_list_is_paged_by_the_last_id() -> None:
-    page, asked = answered(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=1, cursor="7")), rows_of(CAMPAIGN))
-    assert queries(asked)[0].endswith(
+    page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=1, cursor="7")), make_rows(CAMPAIGN))
+    assert read_queries(asked)[0].endswith(
         " FROM campaign WHERE campaign.status != 'REMOVED' AND campaign.id > 7 ORDER BY campaign.id LIMIT 1"
     )
     assert (page.cursor, [(one.id, one.status, one.parent_id) for one in page.entities]) == (
         "88001",
         [("88001", "paused", None)],
     )
-    page, _ = answered(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=2)), rows_of(CAMPAIGN))
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=2)), make_rows(CAMPAIGN))
     assert page.cursor is None
 
 
 def test_filters_are_allow_listed_and_texts_escaped() -> None:
     asked_for = ListQuery(limit=5, parent_id="88001", status="PAUSED", search="50% 'o_f[f]\\")
-    _, asked = answered(reads.list_entities(ACCOUNT, "adGroup", asked_for), {"fieldMask": ""})
-    assert queries(asked)[0].endswith(
+    _, asked = run(reads.list_entities(ACCOUNT, "adGroup", asked_for), {"fieldMask": ""})
+    assert read_queries(asked)[0].endswith(
         " FROM ad_group WHERE campaign.id = 88001 AND ad_group.status = 'PAUSED'"
         " AND ad_group.name LIKE '%50[%] \\'o[_]f[[]f[]]\\\\%' ORDER BY ad_group.id LIMIT 5"
     )
 
     def list_groups(query: ListQuery) -> Any:
-        return answered(reads.list_entities(ACCOUNT, "adGroup", query))
+        return run(reads.list_entities(ACCOUNT, "adGroup", query))
 
     for wrong in (
         ListQuery(parent_id="1 OR 1=1"),
@@ -74,38 +74,41 @@ def test_filters_are_allow_listed_and_texts_escaped() -> None:
         ListQuery(cursor="1; x"),
         ListQuery(search="a\nb"),
     ):
-        assert refused(partial(list_groups, wrong))
-    assert refused(lambda: answered(reads.list_entities(ACCOUNT, "campaign", ListQuery(parent_id="1")))) == [
+        assert find_flow_issues(partial(list_groups, wrong))
+    assert find_flow_issues(lambda: run(reads.list_entities(ACCOUNT, "campaign", ListQuery(parent_id="1")))) == [
         ("parentId", "not_supported")
     ]
 
 
-def ad(number: int, headline: str) -> dict[str, Any]:
+def make_ad(number: int, headline: str) -> dict[str, Any]:
     texts = {"headlines": [{"text": headline}]}
     return {"adGroupAd": {"resourceName": f"{ROOT}/adGroupAds/99001~{number}", "ad": {"responsiveSearchAd": texts}}}
 
 
 def test_ads_are_searched_on_our_side_page_by_page() -> None:
-    pages = [rows_of(ad(1, "Chair"), ad(2, "Table")), rows_of(ad(3, "Lamp"), ad(4, "Red chair"))]
+    pages = [
+        make_rows(make_ad(1, "Chair"), make_ad(2, "Table")),
+        make_rows(make_ad(3, "Lamp"), make_ad(4, "Red chair")),
+    ]
     query = ListQuery(limit=2, parent_id="99001", search="CHAIR")
-    first, _ = answered(reads.list_entities(ACCOUNT, "ad", query), pages[0])
+    first, _ = run(reads.list_entities(ACCOUNT, "ad", query), pages[0])
     assert ([one.id for one in first.entities], first.cursor) == (["99001~1"], "2")
-    second, asked = answered(reads.list_entities(ACCOUNT, "ad", evolve(query, search="red")), pages[0], pages[1])
+    second, asked = run(reads.list_entities(ACCOUNT, "ad", evolve(query, search="red")), pages[0], pages[1])
     assert ([(one.id, one.parent_id, one.name) for one in second.entities], second.cursor) == (
         [("99001~4", "99001", None)],
         "4",
     )
-    assert "ad_group_ad.ad.id > 2 ORDER BY ad_group_ad.ad.id LIMIT 2" in queries(asked)[1]
-    none, asked = answered(reads.list_entities(ACCOUNT, "ad", evolve(query, search="x")), *[pages[0]] * 20)
+    assert "ad_group_ad.ad.id > 2 ORDER BY ad_group_ad.ad.id LIMIT 2" in read_queries(asked)[1]
+    none, asked = run(reads.list_entities(ACCOUNT, "ad", evolve(query, search="x")), *[pages[0]] * 20)
     assert (none.entities, none.cursor) == ((), "2")
 
 
 def test_one_entity_is_asked_for_by_its_numbers() -> None:
-    found, asked = answered(reads.fetch_entity(ACCOUNT, "ad", "99001~61001"), rows_of(AD))
-    assert queries(asked)[0].endswith(" FROM ad_group_ad WHERE ad_group.id = 99001 AND ad_group_ad.ad.id = 61001")
+    found, asked = run(reads.fetch_entity(ACCOUNT, "ad", "99001~61001"), make_rows(AD))
+    assert read_queries(asked)[0].endswith(" FROM ad_group_ad WHERE ad_group.id = 99001 AND ad_group_ad.ad.id = 61001")
     assert (found.id, found.parent_id, found.status) == ("99001~61001", "99001", "active")
     with pytest.raises(ProviderNotFound):
-        answered(reads.fetch_entity(ACCOUNT, "campaign", "1"), {"fieldMask": ""})
+        run(reads.fetch_entity(ACCOUNT, "campaign", "1"), {"fieldMask": ""})
 
 
 def test_the_tree_is_parents_first_without_what_is_removed() -> None:
@@ -113,11 +116,11 @@ def test_the_tree_is_parents_first_without_what_is_removed() -> None:
     orphan = {"adGroup": {"id": "99002", "campaign": f"{ROOT}/campaigns/1"}}
     keyword = {"resourceName": f"{ROOT}/adGroupCriteria/99001~1", "status": "PAUSED", "keyword": {"text": "chair"}}
     removed = {"resourceName": f"{ROOT}/adGroupCriteria/99001~2", "status": "REMOVED"}
-    keywords = rows_of({"adGroupCriterion": keyword}, {"adGroupCriterion": removed})
-    places = rows_of({"campaignCriterion": NORWAY | {"resourceName": f"{ROOT}/campaignCriteria/88001~2578"}})
-    second = Response(200, {}, rows_of(AD))
-    answers = (rows_of(CAMPAIGN), rows_of(group, orphan), rows_of(nextPageToken="t"), second, keywords, places)
-    tree, asked = answered(reads.fetch_tree(ACCOUNT), *answers)
+    keywords = make_rows({"adGroupCriterion": keyword}, {"adGroupCriterion": removed})
+    places = make_rows({"campaignCriterion": NORWAY | {"resourceName": f"{ROOT}/campaignCriteria/88001~2578"}})
+    second = Response(200, {}, make_rows(AD))
+    answers = (make_rows(CAMPAIGN), make_rows(group, orphan), make_rows(nextPageToken="t"), second, keywords, places)
+    tree, asked = run(reads.fetch_tree(ACCOUNT), *answers)
     assert [(one.kind, one.id, one.parent_id, one.name) for one in tree.nodes] == [
         ("campaign", "88001", None, "Garden chairs autumn"),
         ("adGroup", "99001", "88001", "G"),
@@ -137,16 +140,16 @@ MASK = (
 LATER = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
 
-def days(*rows: Mapping[str, Any], mask: str = MASK, **more: Any) -> dict[str, Any]:
+def make_days(*rows: Mapping[str, Any], mask: str = MASK, **more: Any) -> dict[str, Any]:
     return {"results": list(rows), "fieldMask": mask, **more}
 
 
 def test_figures_that_were_selected_and_left_out_are_zero() -> None:
     metrics = {"impressions": "120", "costMicros": "4500001", "conversions": Decimal("1.5")}
-    answer = days({"segments": {"date": "2027-01-02"}, "metrics": metrics})
+    answer = make_days({"segments": {"date": "2027-01-02"}, "metrics": metrics})
     flow = reads.fetch_insights(ACCOUNT, date(2027, 1, 1), date(2027, 1, 3), None, LATER)
-    found, asked = answered(flow, answer)
-    assert queries(asked)[0].endswith(
+    found, asked = run(flow, answer)
+    assert read_queries(asked)[0].endswith(
         " FROM customer WHERE segments.date BETWEEN '2027-01-01' AND '2027-01-03' ORDER BY segments.date"
     )
     (row,) = found.rows
@@ -156,16 +159,16 @@ def test_figures_that_were_selected_and_left_out_are_zero() -> None:
 
 
 def test_a_figure_that_was_not_selected_is_not_zero() -> None:
-    answer = days({"segments": {"date": "2027-01-02"}, "metrics": {}}, mask="segments.date,metrics.clicks")
-    found, _ = answered(reads.fetch_insights(ACCOUNT, date(2027, 1, 2), date(2027, 1, 2), None, LATER), answer)
+    answer = make_days({"segments": {"date": "2027-01-02"}, "metrics": {}}, mask="segments.date,metrics.clicks")
+    found, _ = run(reads.fetch_insights(ACCOUNT, date(2027, 1, 2), date(2027, 1, 2), None, LATER), answer)
     assert (found.rows[0].impressions, found.rows[0].clicks) == (None, 0)
 
 
 def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
     """A conversion counts on the day of its click, which may be 90 days before."""
     flow = reads.fetch_insights(ACCOUNT, date(2024, 2, 1), date(2027, 2, 28), None, LATER)
-    found, asked = answered(flow, days(nextPageToken="t"), days())
-    assert "BETWEEN '2024-02-01'" in queries(asked)[0]
+    found, asked = run(flow, make_days(nextPageToken="t"), make_days())
+    assert "BETWEEN '2024-02-01'" in read_queries(asked)[0]
     assert (found.coverage.is_complete, found.coverage.provisional_from) == (True, LATER.date() - timedelta(days=90))
     assert found.totals.impressions is None
 
@@ -176,18 +179,18 @@ def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
 def test_geo_targets_are_suggested_for_a_text() -> None:
     place = {"geoTargetConstant": {"id": "1010826", "canonicalName": "Bergen,Norway"}}
     answer = {"geoTargetConstantSuggestions": [place]}
-    page, (asked,) = answered(reads.fetch_catalog_page(ACCOUNT, "geo_targets:new_york", ListQuery()), answer)
+    page, (asked,) = run(reads.fetch_catalog_page(ACCOUNT, "geo_targets:new_york", ListQuery()), answer)
     assert asked.body == {"locale": "en", "locationNames": {"names": ["new york"]}}
     assert [(row.id, row.name) for row in page.rows] == [("1010826", "Bergen,Norway")]
-    assert refused(lambda: answered(reads.fetch_catalog_page(ACCOUNT, "geo_targets", ListQuery()))) == [
+    assert find_flow_issues(lambda: run(reads.fetch_catalog_page(ACCOUNT, "geo_targets", ListQuery()))) == [
         ("resource", "catalog_suffix")
     ]
 
 
 def test_catalogs_that_are_queries_follow_the_page_token() -> None:
     row = {"currencyConstant": {"code": "USD", "name": "US Dollar"}}
-    page, (asked,) = answered(
-        reads.fetch_catalog_page(ACCOUNT, "currencies", ListQuery(cursor="t")), rows_of(row, nextPageToken="u")
+    page, (asked,) = run(
+        reads.fetch_catalog_page(ACCOUNT, "currencies", ListQuery(cursor="t")), make_rows(row, nextPageToken="u")
     )
     assert asked.body["pageToken"] == "t"
     assert ([(one.id, one.name) for one in page.rows], page.cursor) == ([("USD", "US Dollar")], "u")
@@ -196,20 +199,24 @@ def test_catalogs_that_are_queries_follow_the_page_token() -> None:
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def client(id_: str, **more: Any) -> dict[str, Any]:
+def make_client(id_: str, **more: Any) -> dict[str, Any]:
     own = {"id": id_, "descriptiveName": f"Shop {id_}", "currencyCode": "USD", "timeZone": "Europe/Oslo"}
     return {"customerClient": own | {"status": "ENABLED"} | more}
 
 
 def test_accounts_are_kept_under_their_own_root_where_they_have_one() -> None:
-    unit = rows_of({"currencyConstant": {"code": "USD", "billableUnitMicros": "10000"}})
-    closed = failed(403, {"errorCode": {"authorizationError": "CUSTOMER_NOT_ENABLED"}, "message": "Closed."})
-    found, asked = answered(
+    unit = make_rows({"currencyConstant": {"code": "USD", "billableUnitMicros": "10000"}})
+    closed = make_error_response(
+        403, {"errorCode": {"authorizationError": "CUSTOMER_NOT_ENABLED"}, "message": "Closed."}
+    )
+    found, asked = run(
         reads.discover_accounts(),
         {"resourceNames": ["customers/9", "customers/8", "customers/5"]},
-        rows_of(client("9", manager=True), client("5"), client("6", testAccount=True, currencyCode="x'y")),
+        make_rows(
+            make_client("9", manager=True), make_client("5"), make_client("6", testAccount=True, currencyCode="x'y")
+        ),
         closed,
-        rows_of(client("5")),
+        make_rows(make_client("5")),
         unit,
     )
     assert [(one.native_id, dict(one.extras)) for one in found] == [
@@ -223,7 +230,9 @@ def test_accounts_are_kept_under_their_own_root_where_they_have_one() -> None:
 def test_another_refusal_of_a_root_is_told() -> None:
     code = {"authorizationError": "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION"}
     with pytest.raises(PermissionRefused, match="test accounts only"):
-        answered(reads.discover_accounts(), {"resourceNames": ["customers/9"]}, failed(403, {"errorCode": code}))
+        run(
+            reads.discover_accounts(), {"resourceNames": ["customers/9"]}, make_error_response(403, {"errorCode": code})
+        )
 
 
 def test_consent_and_tokens() -> None:
@@ -234,31 +243,31 @@ def test_consent_and_tokens() -> None:
         ["S256"],
     )
     tokens = {"access_token": "at", "expires_in": 3599, "refresh_token": "rt", "token_type": "Bearer"}
-    credentials, (sent,) = answered(
+    credentials, (sent,) = run(
         LOGIN.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v" * 50, 1000), tokens
     )
     assert (credentials.refresh_token, credentials.expires_at) == ("rt", 3_600_000)
     assert (sent.kind, sent.is_signed, sent.body["code_verifier"]) == ("read_once", False, "v" * 50)
-    renewed, _ = answered(LOGIN.refresh_credentials(APP, credentials, 0), {"access_token": "new", "expires_in": 3599})
+    renewed, _ = run(LOGIN.refresh_credentials(APP, credentials, 0), {"access_token": "new", "expires_in": 3599})
     assert (renewed.access_token, renewed.refresh_token) == ("new", "rt")
     with pytest.raises(TokenRefused):
-        answered(LOGIN.refresh_credentials(APP, credentials, 0), Response(400, {}, {"error": "invalid_grant"}))
+        run(LOGIN.refresh_credentials(APP, credentials, 0), Response(400, {}, {"error": "invalid_grant"}))
 
 
 def test_the_refresh_token_is_revoked() -> None:
     credentials = Credentials("at", "rt")
-    _, asked = answered(LOGIN.revoke_credentials(APP, credentials), Response(200, {}, None, "empty"))
+    _, asked = run(LOGIN.revoke_credentials(APP, credentials), Response(200, {}, None, "empty"))
     assert asked[0].body == {"token": "rt"}
     with pytest.raises(ProviderError):
-        answered(LOGIN.revoke_credentials(APP, credentials), Response(503, {}, {}))
+        run(LOGIN.revoke_credentials(APP, credentials), Response(503, {}, {}))
 
 
 def test_credentials_go_to_google_only() -> None:
     credentials = Credentials("at")
 
-    def signed(url: str) -> Mapping[str, str]:
+    def sign_headers(url: str) -> Mapping[str, str]:
         return LOGIN.sign_request(Request("GET", url), credentials, APP, 0, "n").headers
 
-    assert signed("https://googleads.googleapis.com/v26/x") == {"Authorization": "Bearer at"}
-    assert signed("https://googleads.googleapis.com.example/v26/x") == {}
-    assert signed("http://googleads.googleapis.com/v26/x") == {}
+    assert sign_headers("https://googleads.googleapis.com/v26/x") == {"Authorization": "Bearer at"}
+    assert sign_headers("https://googleads.googleapis.com.example/v26/x") == {}
+    assert sign_headers("http://googleads.googleapis.com/v26/x") == {}

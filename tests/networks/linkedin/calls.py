@@ -11,8 +11,8 @@ from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan
 from adsunify.plans.records import Plan
-from tests.briefs import changed
-from tests.networks.calls import json_of
+from tests.briefs import change_brief
+from tests.networks.calls import round_trip_json
 
 ACCOUNT = Account("linkedin", "518121035", "USD", "UTC")
 NOW = datetime(2026, 10, 20, 12, tzinfo=UTC)
@@ -64,23 +64,23 @@ GROUP: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def created(post: Any = None, account: Account = ACCOUNT, **changes: Any) -> Plan:
+def make_plan(post: Any = None, account: Account = ACCOUNT, **changes: Any) -> Plan:
     """The plan of the brief; ``post``: what the look-up of the post answers."""
     lookups = [] if post is None else [{"request": {"url": POST_URL}, "response": {"status": 200, "body": post}}]
-    return plan(read_brief(brief(**changes)), account, lookups=lookups)
+    return plan(read_brief(make_brief(**changes)), account, lookups=lookups)
 
 
-def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
+def make_responder(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
     """Answers by address; a Response as it is, anything else as the body of a 200."""
 
     def answer(request: Request) -> Response:
         if asked is not None:
             asked.append(request)
         found = answers[build_request_url(request)]
-        return found if isinstance(found, Response) else Response(200, {}, json_of(found))
+        return found if isinstance(found, Response) else Response(200, {}, round_trip_json(found))
 
     return answer

@@ -18,32 +18,32 @@ from adsunify.networks.linkedin import plans, reads
 from adsunify.networks.linkedin.tables import NETWORK
 from adsunify.plans.records import Plan
 
-from .calls import ACCOUNT, CAMPAIGN, GROUP, HOST, NOW, answering
+from .calls import ACCOUNT, CAMPAIGN, GROUP, HOST, NOW, make_responder
 
 PATHS = {"campaign": "adCampaignGroups/7021", "adGroup": "adCampaigns/880011"}
 NATIVE = {"campaign": GROUP, "adGroup": CAMPAIGN}
 FACET = "urn:li:adTargetingFacet:"
 
 
-def edited(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) -> Plan:
+def plan_edit(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) -> Plan:
     answers = {f"{HOST}/adAccounts/518121035/{PATHS[kind]}": {**NATIVE[kind], **native}}
-    return run_flow(plans.plan_edit(account, kind, PATHS[kind].partition("/")[2], edit, NOW), answering(answers))
+    return run_flow(plans.plan_edit(account, kind, PATHS[kind].partition("/")[2], edit, NOW), make_responder(answers))
 
 
-def patch(made: Plan) -> Any:
+def get_patch(made: Plan) -> Any:
     return made.steps[0].request.body["patch"]
 
 
-def issues(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) -> dict[str, str]:
+def find_edit_issues(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) -> dict[str, str]:
     with pytest.raises(InvalidInput) as refusal:
-        edited(kind, edit, account, **native)
+        plan_edit(kind, edit, account, **native)
     return {issue.path: issue.code for issue in refusal.value.issues}
 
 
-def shown(kind: Any, account: Account = ACCOUNT, **native: Any) -> Mapping[str, Mapping[str, Any]]:
+def read_settings(kind: Any, account: Account = ACCOUNT, **native: Any) -> Mapping[str, Mapping[str, Any]]:
     answers = {f"{HOST}/adAccounts/518121035/{PATHS[kind]}": {**NATIVE[kind], **native}}
     entity_id = PATHS[kind].partition("/")[2]
-    entity = run_flow(reads.fetch_editable_entity(account, kind, entity_id), answering(answers))
+    entity = run_flow(reads.fetch_editable_entity(account, kind, entity_id), make_responder(answers))
     told = build_settings(NETWORK, account, entity_id, entity, NOW)
     return {row["field"]: row for row in told["fields"]}
 
@@ -52,24 +52,27 @@ def shown(kind: Any, account: Account = ACCOUNT, **native: Any) -> Mapping[str, 
 
 
 def test_a_budget_is_the_one_in_use_and_its_noise_is_cut() -> None:
-    assert (shown("adGroup")["budget"]["value"], shown("adGroup")["budget"]["period"]) == ("40", "daily")
-    made = edited("adGroup", Edit({"budget": Percentage("increase", Decimal("10"))}))
-    assert patch(made) == {"$set": {"dailyBudget": {"amount": "44", "currencyCode": "USD"}}}
+    assert (read_settings("adGroup")["budget"]["value"], read_settings("adGroup")["budget"]["period"]) == (
+        "40",
+        "daily",
+    )
+    made = plan_edit("adGroup", Edit({"budget": Percentage("increase", Decimal("10"))}))
+    assert get_patch(made) == {"$set": {"dailyBudget": {"amount": "44", "currencyCode": "USD"}}}
     assert made.risk == "spend" and made.steps[0].changes[0].before == "40"
     total: dict[str, Any] = {"dailyBudget": None, "totalBudget": {"amount": "900.0000", "currencyCode": "USD"}}
-    lower = edited("adGroup", Edit({"budget": "800.5"}), **total)
-    assert patch(lower) == {"$set": {"totalBudget": {"amount": "800.5", "currencyCode": "USD"}}}
+    lower = plan_edit("adGroup", Edit({"budget": "800.5"}), **total)
+    assert get_patch(lower) == {"$set": {"totalBudget": {"amount": "800.5", "currencyCode": "USD"}}}
     assert lower.risk == "low"
-    assert issues("adGroup", Edit({"budget": "800.505"})) == {"fields.budget": "over_precision"}
+    assert find_edit_issues("adGroup", Edit({"budget": "800.505"})) == {"fields.budget": "over_precision"}
 
 
 def test_a_campaign_without_a_budget_has_none_to_edit() -> None:
-    assert issues("adGroup", Edit({"budget": "5"}), dailyBudget=None) == {"fields.budget": "locked"}
+    assert find_edit_issues("adGroup", Edit({"budget": "5"}), dailyBudget=None) == {"fields.budget": "locked"}
 
 
 def test_a_bid_is_written_with_what_it_belongs_to() -> None:
-    made = edited("adGroup", Edit({"bid": "5.25"}))
-    assert patch(made) == {
+    made = plan_edit("adGroup", Edit({"bid": "5.25"}))
+    assert get_patch(made) == {
         "$set": {
             "unitCost": {"amount": "5.25", "currencyCode": "USD"},
             "costType": "CPC",
@@ -77,50 +80,50 @@ def test_a_bid_is_written_with_what_it_belongs_to() -> None:
         }
     }
     automated: dict[str, Any] = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
-    assert issues("adGroup", Edit({"bid": "5.25"}), **automated) == {"fields.bid": "locked"}
+    assert find_edit_issues("adGroup", Edit({"bid": "5.25"}), **automated) == {"fields.bid": "locked"}
 
 
 def test_a_strategy_takes_its_charge_along() -> None:
-    made = edited("adGroup", Edit({"bidStrategy": "MAX_CLICK"}))
-    assert patch(made)["$set"] == {
+    made = plan_edit("adGroup", Edit({"bidStrategy": "MAX_CLICK"}))
+    assert get_patch(made)["$set"] == {
         "optimizationTargetType": "MAX_CLICK",
         "costType": "CPM",
         "unitCost": {"amount": "0", "currencyCode": "USD"},
     }
     assert made.risk == "spend"
     automated: dict[str, Any] = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
-    assert issues("adGroup", Edit({"bidStrategy": "NONE"}), **automated) == {"fields.bid": "required"}
-    back = edited("adGroup", Edit({"bidStrategy": "NONE", "bid": "3"}), **automated)
-    assert patch(back)["$set"] == {
+    assert find_edit_issues("adGroup", Edit({"bidStrategy": "NONE"}), **automated) == {"fields.bid": "required"}
+    back = plan_edit("adGroup", Edit({"bidStrategy": "NONE", "bid": "3"}), **automated)
+    assert get_patch(back)["$set"] == {
         "optimizationTargetType": "NONE",
         "costType": "CPC",
         "unitCost": {"amount": "3", "currencyCode": "USD"},
     }
-    assert issues("adGroup", Edit({"bidStrategy": "MAX_REACH"})) == {"fields.bidStrategy": "choice"}
-    plural = edited("adGroup", Edit({"bidStrategy": "MAX_CLICK"}), objectiveType="WEBSITE_VISITS")
-    assert patch(plural)["$set"]["costType"] == "CPM"
+    assert find_edit_issues("adGroup", Edit({"bidStrategy": "MAX_REACH"})) == {"fields.bidStrategy": "choice"}
+    plural = plan_edit("adGroup", Edit({"bidStrategy": "MAX_CLICK"}), objectiveType="WEBSITE_VISITS")
+    assert get_patch(plural)["$set"]["costType"] == "CPM"
 
 
 def test_a_groups_cap_needs_an_end() -> None:
-    assert issues("campaign", Edit({"spendCap": "500"})) == {"fields.spendCap": "required"}
-    made = edited("campaign", Edit({"spendCap": "500", "endAt": "2026-12-01T00:00:00Z"}))
-    assert patch(made)["$set"] == {
+    assert find_edit_issues("campaign", Edit({"spendCap": "500"})) == {"fields.spendCap": "required"}
+    made = plan_edit("campaign", Edit({"spendCap": "500", "endAt": "2026-12-01T00:00:00Z"}))
+    assert get_patch(made)["$set"] == {
         "runSchedule": {"start": 1793520000000, "end": 1796083200000},
         "totalBudget": {"amount": "500", "currencyCode": "USD"},
     }
-    freed = edited("campaign", Edit({"spendCap": ""}), totalBudget={"amount": "5", "currencyCode": "USD"})
-    assert patch(freed) == {"$delete": ["totalBudget"]} and freed.risk == "spend"
+    freed = plan_edit("campaign", Edit({"spendCap": ""}), totalBudget={"amount": "5", "currencyCode": "USD"})
+    assert get_patch(freed) == {"$delete": ["totalBudget"]} and freed.risk == "spend"
 
 
 # -- schedule -----------------------------------------------------------------------------------------------------
 
 
 def test_a_schedule_is_replaced_whole() -> None:
-    assert shown("adGroup")["endAt"]["value"] == "2026-11-15T08:00:00Z"
-    made = edited("adGroup", Edit({"endAt": "2026-11-20T08:00:00.250Z"}))
-    assert patch(made) == {"$set": {"runSchedule": {"start": 1793520000000, "end": 1795161600250}}}
+    assert read_settings("adGroup")["endAt"]["value"] == "2026-11-15T08:00:00Z"
+    made = plan_edit("adGroup", Edit({"endAt": "2026-11-20T08:00:00.250Z"}))
+    assert get_patch(made) == {"$set": {"runSchedule": {"start": 1793520000000, "end": 1795161600250}}}
     assert made.steps[0].changes[0].after == "2026-11-20T08:00:00.250Z"
-    assert patch(edited("adGroup", Edit({"endAt": ""}))) == {"$set": {"runSchedule": {"start": 1793520000000}}}
+    assert get_patch(plan_edit("adGroup", Edit({"endAt": ""}))) == {"$set": {"runSchedule": {"start": 1793520000000}}}
 
 
 @pytest.mark.parametrize(
@@ -135,12 +138,12 @@ def test_a_schedule_is_replaced_whole() -> None:
     ],
 )
 def test_a_schedule_that_linkedin_would_refuse(fields: Any, native: Any, wanted: Any) -> None:
-    assert issues("adGroup", Edit(fields), **native) == wanted
+    assert find_edit_issues("adGroup", Edit(fields), **native) == wanted
 
 
 def test_a_past_start_does_not_lock_the_end() -> None:
-    made = edited("adGroup", Edit({"endAt": "2026-11-20T08:00:00Z"}), runSchedule={"start": 1760000000000})
-    assert patch(made)["$set"]["runSchedule"]["start"] == 1760000000000
+    made = plan_edit("adGroup", Edit({"endAt": "2026-11-20T08:00:00Z"}), runSchedule={"start": 1760000000000})
+    assert get_patch(made)["$set"]["runSchedule"]["start"] == 1760000000000
 
 
 # -- locks --------------------------------------------------------------------------------------------------------
@@ -148,35 +151,37 @@ def test_a_past_start_does_not_lock_the_end() -> None:
 
 def test_what_is_locked_says_why() -> None:
     enterprise = evolve(ACCOUNT, extras={"type": "ENTERPRISE"})
-    assert {name for name, row in shown("campaign", enterprise).items() if row["locked"] is None} == {"name"}
-    assert not {name for name, row in shown("campaign", backfilled=True).items() if row["locked"] is None}
-    assert not {name for name, row in shown("adGroup", status="CANCELED").items() if row["locked"] is None}
-    free = {name for name, row in shown("adGroup").items() if row["locked"] is None}
+    assert {name for name, row in read_settings("campaign", enterprise).items() if row["locked"] is None} == {"name"}
+    assert not {name for name, row in read_settings("campaign", backfilled=True).items() if row["locked"] is None}
+    assert not {name for name, row in read_settings("adGroup", status="CANCELED").items() if row["locked"] is None}
+    free = {name for name, row in read_settings("adGroup").items() if row["locked"] is None}
     selection = {"creativeSelection", "audienceExpansion", "audienceNetwork"}
     assert free == {"name", "budget", "startAt", "endAt", "bidStrategy", "bid"} | selection
 
 
 def test_a_switch_is_a_switch() -> None:
-    assert patch(edited("adGroup", Edit({"audienceNetwork": "true"}))) == {"$set": {"offsiteDeliveryEnabled": True}}
-    assert issues("adGroup", Edit({"audienceNetwork": "yes"})) == {"fields.audienceNetwork": "choice"}
-    assert issues("adGroup", Edit({"name": "网" * 67})) == {"fields.name": "too_long"}
-    assert issues("adGroup", Edit()) == {"fields": "required"}
-    assert issues("adGroup", Edit(creative={"url": "https://shop.example"})) == {"creative": "not_supported"}
+    assert get_patch(plan_edit("adGroup", Edit({"audienceNetwork": "true"}))) == {
+        "$set": {"offsiteDeliveryEnabled": True}
+    }
+    assert find_edit_issues("adGroup", Edit({"audienceNetwork": "yes"})) == {"fields.audienceNetwork": "choice"}
+    assert find_edit_issues("adGroup", Edit({"name": "网" * 67})) == {"fields.name": "too_long"}
+    assert find_edit_issues("adGroup", Edit()) == {"fields": "required"}
+    assert find_edit_issues("adGroup", Edit(creative={"url": "https://shop.example"})) == {"creative": "not_supported"}
 
 
 # -- targeting ----------------------------------------------------------------------------------------------------
 
 
-def place(*ids: str, **more: Any) -> list[dict[str, Any]]:
+def make_places(*ids: str, **more: Any) -> list[dict[str, Any]]:
     return [{"id": one, "name": one, **more} for one in ids]
 
 
-def criteria(edit: Mapping[str, Any], **native: Any) -> Any:
-    return patch(edited("adGroup", Edit(targeting=edit), **native))["$set"]["targetingCriteria"]
+def plan_criteria(edit: Mapping[str, Any], **native: Any) -> Any:
+    return get_patch(plan_edit("adGroup", Edit(targeting=edit), **native))["$set"]["targetingCriteria"]
 
 
 def test_places_are_replaced_where_they_stand() -> None:
-    assert criteria({"locations": place("urn:li:geo:1", "urn:li:geo:2")}) == {
+    assert plan_criteria({"locations": make_places("urn:li:geo:1", "urn:li:geo:2")}) == {
         "include": {
             "and": [
                 {"or": {f"{FACET}locations": ["urn:li:geo:1", "urn:li:geo:2"]}},
@@ -187,8 +192,12 @@ def test_places_are_replaced_where_they_stand() -> None:
 
 
 def test_what_was_not_there_is_added_and_what_is_empty_goes() -> None:
-    changed = criteria(
-        {"languages": [], "interests": place("urn:li:interest:5"), "excludedLocations": place("urn:li:geo:9")}
+    changed = plan_criteria(
+        {
+            "languages": [],
+            "interests": make_places("urn:li:interest:5"),
+            "excludedLocations": make_places("urn:li:geo:9"),
+        }
     )
     assert changed == {
         "include": {
@@ -199,18 +208,18 @@ def test_what_was_not_there_is_added_and_what_is_empty_goes() -> None:
         },
         "exclude": {"or": {f"{FACET}locations": ["urn:li:geo:9"]}},
     }
-    without = criteria({"excludedLocations": []}, targetingCriteria=changed)
+    without = plan_criteria({"excludedLocations": []}, targetingCriteria=changed)
     assert without == {"include": changed["include"]}
 
 
 def test_ages_meet_the_borders_of_the_ranges() -> None:
-    changed = criteria({"ageMin": 25, "ageMax": 54, "genders": ["female"]})
+    changed = plan_criteria({"ageMin": 25, "ageMax": 54, "genders": ["female"]})
     members = changed["include"]["and"][2:]
     assert {"or": {f"{FACET}ageRanges": ["urn:li:ageRange:(25,34)", "urn:li:ageRange:(35,54)"]}} in members
     assert {"or": {f"{FACET}genders": ["urn:li:gender:FEMALE"]}} in members
-    older = criteria({"ageMin": 35}, targetingCriteria=changed)
+    older = plan_criteria({"ageMin": 35}, targetingCriteria=changed)
     assert {"or": {f"{FACET}ageRanges": ["urn:li:ageRange:(35,54)"]}} in older["include"]["and"]
-    open_ended = criteria({"ageMin": 55})
+    open_ended = plan_criteria({"ageMin": 55})
     assert {"or": {f"{FACET}ageRanges": ["urn:li:ageRange:(55,2147483647)"]}} in open_ended["include"]["and"]
 
 
@@ -220,18 +229,20 @@ def test_ages_meet_the_borders_of_the_ranges() -> None:
         ({"ageMin": 20}, {"targeting.ageMin": "choice"}),
         ({"ageMin": 35, "ageMax": 24}, {"targeting.ageMin": "order"}),
         ({"genders": ["unknown"]}, {"targeting.genders": "not_supported"}),
-        ({"locations": place("103644278")}, {"targeting.locations.0.id": "invalid"}),
-        ({"locations": place("urn:li:geo:1", radiusKm=5)}, {"targeting.locations.0.radiusKm": "not_supported"}),
+        ({"locations": make_places("103644278")}, {"targeting.locations.0.id": "invalid"}),
+        ({"locations": make_places("urn:li:geo:1", radiusKm=5)}, {"targeting.locations.0.radiusKm": "not_supported"}),
         ({"locations": []}, {"targeting.locations": "required"}),
-        ({"devices": place("mobile")}, {"targeting.devices": "not_supported"}),
-        ({"excludedLocations": place("urn:li:geo:103644278")}, {"targeting": "invalid"}),
+        ({"devices": make_places("mobile")}, {"targeting.devices": "not_supported"}),
+        ({"excludedLocations": make_places("urn:li:geo:103644278")}, {"targeting": "invalid"}),
     ],
 )
 def test_targeting_that_linkedin_has_not(edit: Any, wanted: Any) -> None:
-    assert issues("adGroup", Edit(targeting=edit)) == wanted
+    assert find_edit_issues("adGroup", Edit(targeting=edit)) == wanted
 
 
 def test_targeting_belongs_to_campaigns() -> None:
-    assert issues("campaign", Edit(targeting={"locations": place("urn:li:geo:1")})) == {"targeting": "not_supported"}
+    assert find_edit_issues("campaign", Edit(targeting={"locations": make_places("urn:li:geo:1")})) == {
+        "targeting": "not_supported"
+    }
     with pytest.raises(ProviderUnreadable):
-        edited("adGroup", Edit(targeting={"locations": place("urn:li:geo:1")}), targetingCriteria=None)
+        plan_edit("adGroup", Edit(targeting={"locations": make_places("urn:li:geo:1")}), targetingCriteria=None)

@@ -18,9 +18,9 @@ from adsunify.networks.linkedin import plans
 from adsunify.networks.linkedin.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan, Step
-from tests.networks.calls import unasked
+from tests.networks.calls import refuse_request
 
-from .calls import ACCOUNT, CRITERIA, GROUP, HEADERS, HOST, NOW, POST, POST_URL, answering, brief, created
+from .calls import ACCOUNT, CRITERIA, GROUP, HEADERS, HOST, NOW, POST, POST_URL, make_brief, make_plan, make_responder
 
 OUTPUTS = {
     "campaign": {"id": "7021", "urn": "urn:li:sponsoredCampaignGroup:7021"},
@@ -29,11 +29,11 @@ OUTPUTS = {
 }
 
 
-def requests(made: Plan) -> list[Request]:
+def fill_requests(made: Plan) -> list[Request]:
     return [fill_bindings(step, OUTPUTS) for step in made.steps]
 
 
-def issues_of(value: dict[str, Any], account: Account = ACCOUNT) -> dict[str, str]:
+def find_issues(value: dict[str, Any], account: Account = ACCOUNT) -> dict[str, str]:
     with pytest.raises(InvalidInput) as refusal:
         check_brief(NETWORK, account, read_brief(value), NOW)
     return {issue.path: issue.code for issue in refusal.value.issues}
@@ -43,9 +43,9 @@ def issues_of(value: dict[str, Any], account: Account = ACCOUNT) -> dict[str, st
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
-    group, campaign, creative = requests(made)
+    group, campaign, creative = fill_requests(made)
     account, window = "urn:li:sponsoredAccount:518121035", {"start": 1793520000000, "end": 1794729600000}
     assert group.body == {"account": account, "name": "Autumn webinar", "status": "ACTIVE", "runSchedule": window}
     assert campaign.body == {
@@ -78,12 +78,12 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
     assert [build_request_url(one) for one in (group, campaign, creative)] == [
         f"{HOST}/adAccounts/518121035/{path}" for path in paths
     ]
-    assert [(one.method, one.headers, one.kind) for one in requests(made)] == [("POST", HEADERS, "write")] * 3
+    assert [(one.method, one.headers, one.kind) for one in fill_requests(made)] == [("POST", HEADERS, "write")] * 3
     assert "campaignGroup" not in made.steps[1].request.body and "campaign" not in made.steps[2].request.body
 
 
 def test_a_group_cannot_be_paused_at_creation_and_the_plan_says_so() -> None:
-    made = created()
+    made = make_plan()
     assert "ACTIVE" in made.steps[0].description and "paused" in made.steps[1].description
     assert NETWORK.levels[0].initial_status == "" and "paused" in NETWORK.levels[0].note
 
@@ -98,13 +98,13 @@ def test_a_group_cannot_be_paused_at_creation_and_the_plan_says_so() -> None:
     ],
 )
 def test_a_goal_is_an_objective_a_target_and_a_charge(goal: str, bid: str | None, wanted: tuple[str, ...]) -> None:
-    body = requests(created(goal=goal, bid=bid))[1].body
+    body = fill_requests(make_plan(goal=goal, bid=bid))[1].body
     told = (body["objectiveType"], body["optimizationTargetType"], body["costType"], body["unitCost"]["amount"])
     assert told == wanted
 
 
 def test_a_lifetime_budget_is_paced_and_is_the_only_one() -> None:
-    body = requests(created(budget__period="lifetime", budget__amount="0750.500"))[1].body
+    body = fill_requests(make_plan(budget__period="lifetime", budget__amount="0750.500"))[1].body
     assert body["totalBudget"] == {"amount": "750.50", "currencyCode": "USD"}
     assert body["pacingStrategy"] == "LIFETIME" and "dailyBudget" not in body
 
@@ -120,23 +120,23 @@ def test_a_lifetime_budget_is_paced_and_is_the_only_one() -> None:
 )
 def test_the_format_follows_from_the_post(content: Any, wanted: str | None) -> None:
     post = {"id": POST, "author": "urn:li:organization:7700123", "lifecycleState": "PUBLISHED", "content": content}
-    made = created(post)
-    assert requests(made)[1].body.get("format") == wanted
+    made = make_plan(post)
+    assert fill_requests(made)[1].body.get("format") == wanted
     assert made.warnings == (plans.ACTIVE_GROUP_WARNING,)
 
 
 def test_a_post_that_cannot_be_read_is_a_warning() -> None:
-    assert "video or carousel" in created().warnings[0]
-    flow = plans.plan_create(ACCOUNT, read_brief(brief()), None)
+    assert "video or carousel" in make_plan().warnings[0]
+    flow = plans.plan_create(ACCOUNT, read_brief(make_brief()), None)
     forbidden = Response(403, {}, {"status": 403, "code": "ACCESS_DENIED"})
-    assert run_flow(flow, answering({POST_URL: forbidden})).warnings == created().warnings
+    assert run_flow(flow, make_responder({POST_URL: forbidden})).warnings == make_plan().warnings
 
 
 def test_another_pages_post_is_a_warning_and_an_unpublished_one_is_refused() -> None:
     other = {"author": "urn:li:organization:1", "lifecycleState": "PUBLISHED"}
-    assert "another page" in created(other).warnings[0]
+    assert "another page" in make_plan(other).warnings[0]
     with pytest.raises(InvalidInput) as refusal:
-        created({"lifecycleState": "DRAFT"})
+        make_plan({"lifecycleState": "DRAFT"})
     assert refusal.value.issues[0].path == "creative.existingId"
 
 
@@ -144,25 +144,25 @@ def test_a_video_in_processing_is_waited_for() -> None:
     post = {"lifecycleState": "PUBLISHED", "content": {"media": {"id": "urn:li:video:5"}}}
     answers: dict[str, Any] = {POST_URL: post, f"{HOST}/videos/urn%3Ali%3Avideo%3A5": {"status": "PROCESSING"}}
     with pytest.raises(ProviderThrottled) as later:
-        run_flow(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
+        run_flow(plans.plan_create(ACCOUNT, read_brief(make_brief()), None), make_responder(answers))
     assert (later.value.code, later.value.retry_after) == ("media_processing", 60)
     answers[f"{HOST}/videos/urn%3Ali%3Avideo%3A5"] = {"status": "PROCESSING_FAILED"}
     with pytest.raises(InvalidInput):
-        run_flow(plans.plan_create(ACCOUNT, read_brief(brief()), None), answering(answers))
+        run_flow(plans.plan_create(ACCOUNT, read_brief(make_brief()), None), make_responder(answers))
 
 
 def test_the_accounts_page_is_the_default() -> None:
     account = evolve(ACCOUNT, extras={"reference": "urn:li:organization:42"})
-    body = requests(created(account=account, platform__pageId=None))[1].body
+    body = fill_requests(make_plan(account=account, platform__pageId=None))[1].body
     assert body["associatedEntity"] == "urn:li:organization:42"
-    assert issues_of(brief(platform__pageId=None)) == {"platform.pageId": "required"}
+    assert find_issues(make_brief(platform__pageId=None)) == {"platform.pageId": "required"}
     member = evolve(ACCOUNT, extras={"reference": "urn:li:person:42"})
-    assert issues_of(brief(platform__pageId=None), member) == {"platform.pageId": "required"}
+    assert find_issues(make_brief(platform__pageId=None), member) == {"platform.pageId": "required"}
 
 
 def test_enterprise_accounts_create_nothing() -> None:
     account = evolve(ACCOUNT, extras={"type": "ENTERPRISE"})
-    assert issues_of(brief(), account) == {"account.extras.type": "not_supported"}
+    assert find_issues(make_brief(), account) == {"account.extras.type": "not_supported"}
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_enterprise_accounts_create_nothing() -> None:
     ],
 )
 def test_what_linkedin_cannot_carry_is_refused_by_its_name(changes: dict[str, Any], path: str) -> None:
-    assert path in issues_of(brief(**changes))
+    assert path in find_issues(make_brief(**changes))
 
 
 LOCATIONS = "urn:li:adTargetingFacet:locations"
@@ -222,14 +222,14 @@ PLACE = {"or": {LOCATIONS: ["urn:li:geo:1"]}}
     ],
 )
 def test_criteria_of_another_form_are_refused(criteria: dict[str, Any]) -> None:
-    assert issues_of(brief(targeting__native=criteria)) == {"targeting.native": "invalid"}
+    assert find_issues(make_brief(targeting__native=criteria)) == {"targeting.native": "invalid"}
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def judged(status: int, headers: dict[str, str] | None = None, body: bytes = b"", step: int = 0) -> Any:
-    one = created().steps[step]
+def classify_response(status: int, headers: dict[str, str] | None = None, body: bytes = b"", step: int = 0) -> Any:
+    one = make_plan().steps[step]
     return classify_write(NETWORK, one, fill_bindings(one, OUTPUTS), Response.from_bytes(status, headers or {}, body))
 
 
@@ -244,7 +244,7 @@ def judged(status: int, headers: dict[str, str] | None = None, body: bytes = b""
     ],
 )
 def test_the_id_is_in_a_header(headers: dict[str, str], body: bytes, step: int) -> None:
-    found = judged(201, headers, body, step)
+    found = classify_response(201, headers, body, step)
     assert isinstance(found, Applied)
     kind = ("sponsoredCampaignGroup", "sponsoredCampaign", "sponsoredCreative")[step]
     assert found.outputs == {"id": "7021", "urn": f"urn:li:{kind}:7021"}
@@ -252,30 +252,32 @@ def test_the_id_is_in_a_header(headers: dict[str, str], body: bytes, step: int) 
 
 def test_an_answer_without_an_id_is_open() -> None:
     location = {"location": "/adAccounts/518121035/adCampaignGroups/7021"}
-    assert isinstance(judged(201, location), Ambiguous)
-    assert isinstance(judged(201, {"x-restli-id": ""}), Ambiguous)
-    assert isinstance(judged(201, {"x-restli-id": "7021"}, b"<html>"), Ambiguous)
+    assert isinstance(classify_response(201, location), Ambiguous)
+    assert isinstance(classify_response(201, {"x-restli-id": ""}), Ambiguous)
+    assert isinstance(classify_response(201, {"x-restli-id": "7021"}, b"<html>"), Ambiguous)
 
 
 def test_refusals_are_told_apart() -> None:
     body = b'{"status": 400, "code": "CURRENCY_MISMATCH", "message": "EUR", "serviceErrorCode": 100}'
-    found = judged(400, {"x-li-uuid": "AAX"}, body)
+    found = classify_response(400, {"x-li-uuid": "AAX"}, body)
     assert isinstance(found, Rejected) and found.blame == "input"
     assert (found.error.code, found.error.message, found.error.request_id) == ("CURRENCY_MISMATCH", "EUR", "AAX")
-    later = judged(429, {}, b'{"status": 429, "message": "Resource level throttle limit"}')
+    later = classify_response(429, {}, b'{"status": 429, "message": "Resource level throttle limit"}')
     assert isinstance(later, Throttled) and later.retry_after == 60
-    gone = judged(426, {}, b'{"status": 426, "code": "NONEXISTENT_VERSION", "message": "Requested version 202609"}')
+    gone = classify_response(
+        426, {}, b'{"status": 426, "code": "NONEXISTENT_VERSION", "message": "Requested version 202609"}'
+    )
     assert isinstance(gone, Rejected) and gone.blame == "network"
-    token = judged(401, {}, b'{"status": 401, "serviceErrorCode": 65602, "code": "EXPIRED_ACCESS_TOKEN"}')
+    token = classify_response(401, {}, b'{"status": 401, "serviceErrorCode": 65602, "code": "EXPIRED_ACCESS_TOKEN"}')
     assert isinstance(token, Rejected) and token.blame == "token"
-    assert isinstance(judged(503, {}, b'{"status": 503}'), Ambiguous)
-    assert isinstance(judged(200, {}, b'{"status": 400, "code": "NOBODY_KNOWS"}'), Ambiguous)
+    assert isinstance(classify_response(503, {}, b'{"status": 503}'), Ambiguous)
+    assert isinstance(classify_response(200, {}, b'{"status": 400, "code": "NOBODY_KNOWS"}'), Ambiguous)
 
 
 # -- status, native, delete ---------------------------------------------------------------------------------------
 
 
-def patched(step: Step) -> tuple[str, str, Any]:
+def describe_patch(step: Step) -> tuple[str, str, Any]:
     assert step.request.headers == {**HEADERS, "X-RestLi-Method": "PARTIAL_UPDATE"} and step.can_be_empty
     return (
         step.request.method,
@@ -285,8 +287,8 @@ def patched(step: Step) -> tuple[str, str, Any]:
 
 
 def test_an_activation_goes_from_the_leaves_up() -> None:
-    made = run_flow(plans.plan_activate(ACCOUNT, created(), OUTPUTS), unasked)
-    assert [patched(step) for step in made.steps] == [
+    made = run_flow(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS), refuse_request)
+    assert [describe_patch(step) for step in made.steps] == [
         ("POST", "creatives/urn%3Ali%3AsponsoredCreative%3A91", {"$set": {"intendedStatus": "ACTIVE"}}),
         ("POST", "adCampaigns/880011", {"$set": {"status": "ACTIVE"}}),
         ("POST", "adCampaignGroups/7021", {"$set": {"status": "ACTIVE"}}),
@@ -299,8 +301,8 @@ def test_an_activation_goes_from_the_leaves_up() -> None:
 
 @pytest.mark.parametrize("entity_id", ["91", "urn:li:sponsoredCreative:91"])
 def test_a_creative_is_named_by_its_number_or_its_urn(entity_id: str) -> None:
-    made = run_flow(plans.plan_status(ACCOUNT, "ad", entity_id, "paused"), unasked)
-    assert patched(made.steps[0])[1] == "creatives/urn%3Ali%3AsponsoredCreative%3A91"
+    made = run_flow(plans.plan_status(ACCOUNT, "ad", entity_id, "paused"), refuse_request)
+    assert describe_patch(made.steps[0])[1] == "creatives/urn%3Ali%3AsponsoredCreative%3A91"
     assert (made.steps[0].entity, made.risk) == ("urn:li:sponsoredCreative:91", "low")
 
 
@@ -321,7 +323,7 @@ def test_a_creative_is_named_by_its_number_or_its_urn(entity_id: str) -> None:
     ],
 )
 def test_a_native_create(kind: Any, payload: Any, parent: str | None, wanted: Any, risk: str) -> None:
-    made = run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
+    made = run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), refuse_request)
     body = made.steps[0].request.body
     assert body.items() >= {**payload, **wanted}.items() and made.risk == risk
     assert ("account" in body) == (kind != "ad")
@@ -341,13 +343,15 @@ def test_a_native_create(kind: Any, payload: Any, parent: str | None, wanted: An
 )
 def test_a_native_create_that_contradicts_is_refused(kind: Any, payload: Any, parent: str | None, path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), unasked)
+        run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), refuse_request)
     assert [issue.path for issue in refusal.value.issues] == [path]
 
 
 def test_a_native_update_sets_and_deletes() -> None:
-    made = run_flow(plans.plan_update(ACCOUNT, "campaign", "7021", {"name": "B", "totalBudget": None}, None), unasked)
-    assert patched(made.steps[0])[2] == {"$set": {"name": "B"}, "$delete": ["totalBudget"]}
+    made = run_flow(
+        plans.plan_update(ACCOUNT, "campaign", "7021", {"name": "B", "totalBudget": None}, None), refuse_request
+    )
+    assert describe_patch(made.steps[0])[2] == {"$set": {"name": "B"}, "$delete": ["totalBudget"]}
     assert made.risk == "low"
 
 
@@ -362,7 +366,7 @@ def test_a_native_update_sets_and_deletes() -> None:
 def test_a_delete_depends_on_the_status(extras: Any, native: Any, wanted: Any) -> None:
     account = evolve(ACCOUNT, extras=extras)
     answers = {f"{HOST}/adAccounts/518121035/adCampaignGroups/7021": {**GROUP, **native}}
-    made = run_flow(plans.plan_delete(account, "campaign", "7021"), answering(answers))
+    made = run_flow(plans.plan_delete(account, "campaign", "7021"), make_responder(answers))
     (step,) = made.steps
     assert (step.request.method, step.request.body) == wanted
     assert (step.action, step.entity, made.risk) == ("delete", "7021", "destructive")
@@ -372,7 +376,7 @@ def test_a_delete_depends_on_the_status(extras: Any, native: Any, wanted: Any) -
 def test_the_default_group_is_not_deleted() -> None:
     answers = {f"{HOST}/adAccounts/518121035/adCampaignGroups/7021": {**GROUP, "backfilled": True}}
     with pytest.raises(InvalidInput):
-        run_flow(plans.plan_delete(ACCOUNT, "campaign", "7021"), answering(answers))
+        run_flow(plans.plan_delete(ACCOUNT, "campaign", "7021"), make_responder(answers))
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
@@ -387,11 +391,11 @@ COUNTS = (
 @pytest.mark.parametrize(("total", "issues"), [(299, ["targeting.native"]), (300, [])])
 def test_the_audience_has_300_members(total: int, issues: list[str]) -> None:
     answers = {COUNTS: {"elements": [{"active": 0, "total": total}]}}
-    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
+    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(make_brief())), make_responder(answers))
     assert ([issue.path for issue in found], warnings) == (issues, [])
 
 
 def test_an_audience_that_is_not_told_is_a_warning() -> None:
     answers = {COUNTS: Response(403, {}, {"status": 403})}
-    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(brief())), answering(answers))
+    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(make_brief())), make_responder(answers))
     assert found == [] and len(warnings) == 1

@@ -13,9 +13,9 @@ from adsunify.adapter.oauth import AuthorizationCodeLogin, Credentials, OAuthCli
 from adsunify.errors import InvalidInput, ProviderError, ProviderUnreadable, TokenRefused
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.linkedin import native, reads, tables
-from tests.networks.calls import json_of, unasked
+from tests.networks.calls import refuse_request, round_trip_json
 
-from .calls import ACCOUNT, CAMPAIGN, GROUP, HEADERS, HOST, answering
+from .calls import ACCOUNT, CAMPAIGN, GROUP, HEADERS, HOST, make_responder
 
 LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
@@ -44,12 +44,12 @@ def test_a_code_becomes_a_token_with_or_without_a_refresh_token() -> None:
     asked: list[Request] = []
     answers: dict[str, Any] = {"https://www.linkedin.com/oauth/v2/accessToken": {"access_token": "a", "expires_in": 60}}
     flow = LOGIN.fetch_credentials(APP, "https://ads.example/callback", {"code": "c"}, "", 1_000)
-    found = run_flow(flow, answering(answers, asked))
+    found = run_flow(flow, make_responder(answers, asked))
     assert (found.access_token, found.refresh_token, found.expires_at) == ("a", None, 61_000)
     assert asked[0].kind == "read_once" and not asked[0].is_signed
     assert set(asked[0].body) == {"grant_type", "code", "redirect_uri", "client_id", "client_secret"}
-    assert run_flow(LOGIN.refresh_credentials(APP, found, 1_000), unasked) == found
-    kept = run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 1_000), answering(answers))
+    assert run_flow(LOGIN.refresh_credentials(APP, found, 1_000), refuse_request) == found
+    kept = run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 1_000), make_responder(answers))
     assert (kept.access_token, kept.refresh_token) == ("a", "r")
 
 
@@ -57,9 +57,9 @@ def test_a_refused_refresh_blames_the_token() -> None:
     refused = Response(400, {}, {"error": "invalid_grant", "error_description": "expired"})
     answers = {"https://www.linkedin.com/oauth/v2/accessToken": refused}
     with pytest.raises(TokenRefused):
-        run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 0), answering(answers))
+        run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 0), make_responder(answers))
     with pytest.raises(InvalidInput, match="user_cancelled_login"):
-        run_flow(LOGIN.fetch_credentials(APP, "", {"error": "user_cancelled_login"}, "", 0), unasked)
+        run_flow(LOGIN.fetch_credentials(APP, "", {"error": "user_cancelled_login"}, "", 0), refuse_request)
 
 
 def test_both_tokens_are_revoked_whatever_becomes_of_the_first() -> None:
@@ -97,7 +97,9 @@ def test_accounts_of_all_pages() -> None:
     }
     second = {"elements": [{"id": 2, "name": "B", "currency": "USD", "status": "CANCELED", "type": "ENTERPRISE"}]}
     url, asked = f"{HOST}/adAccounts?q=search&pageSize=500", list[Request]()
-    found = run_flow(reads.discover_accounts(), answering({url: first, f"{url}&pageToken=a%28b%29%2Cc": second}, asked))
+    found = run_flow(
+        reads.discover_accounts(), make_responder({url: first, f"{url}&pageToken=a%28b%29%2Cc": second}, asked)
+    )
     assert [(one.native_id, one.currency, one.timezone, one.native_status, dict(one.extras)) for one in found] == [
         ("1", "EUR", "UTC", "ACTIVE", {"reference": "urn:li:organization:4"}),
         ("2", "USD", "UTC", "CANCELED", {"type": "ENTERPRISE"}),
@@ -113,8 +115,8 @@ def test_the_tree_asks_for_creatives_by_twenty_campaigns() -> None:
         asked.append(request)
         kind = request.url.rpartition("/")[2]
         if kind == "creatives":
-            return Response(200, {}, json_of({"elements": [CREATIVE] if len(asked) == 3 else []}))
-        return Response(200, {}, json_of({"elements": [GROUP] if kind == "adCampaignGroups" else campaigns}))
+            return Response(200, {}, round_trip_json({"elements": [CREATIVE] if len(asked) == 3 else []}))
+        return Response(200, {}, round_trip_json({"elements": [GROUP] if kind == "adCampaignGroups" else campaigns}))
 
     found = run_flow(reads.fetch_tree(ACCOUNT), answer)
     assert build_request_url(asked[0]) == (
@@ -139,7 +141,7 @@ def test_a_list_is_filtered_by_parent_and_status_and_searched_here() -> None:
     )
     body = {"elements": [CAMPAIGN, {**CAMPAIGN, "id": 5, "name": "Tea"}], "metadata": {"nextPageToken": "p"}}
     query = ListQuery(25, "next:1", "7021", "PAUSED", "WEBINAR")
-    found = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), answering({url: body}))
+    found = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), make_responder({url: body}))
     assert ([one.id for one in found.entities], found.cursor) == (["880011"], "p")
 
 
@@ -151,7 +153,7 @@ def test_a_list_without_elements_is_unreadable() -> None:
 @pytest.mark.parametrize("entity_id", ["91", "urn:li:sponsoredCreative:91"])
 def test_one_creative_by_number_or_urn(entity_id: str) -> None:
     answers = {f"{OWN}/creatives/urn%3Ali%3AsponsoredCreative%3A91": CREATIVE}
-    found = run_flow(reads.fetch_entity(ACCOUNT, "ad", entity_id), answering(answers))
+    found = run_flow(reads.fetch_entity(ACCOUNT, "ad", entity_id), make_responder(answers))
     assert (found.id, found.parent_id, found.native_status) == ("urn:li:sponsoredCreative:91", "880011", "DRAFT")
 
 
@@ -164,7 +166,7 @@ FIELDS = (
 )
 
 
-def report(start: str, end: str, fields: str) -> str:
+def make_report_url(start: str, end: str, fields: str) -> str:
     days = ",".join(
         f"{name}:(year:{one.year},month:{one.month},day:{one.day})"
         for name, one in (("start", date.fromisoformat(start)), ("end", date.fromisoformat(end)))
@@ -175,15 +177,15 @@ def report(start: str, end: str, fields: str) -> str:
     )
 
 
-def row(year: int, month: int, day: int, **figures: Any) -> dict[str, Any]:
+def make_row(year: int, month: int, day: int, **figures: Any) -> dict[str, Any]:
     return {"dateRange": {"start": {"year": year, "month": month, "day": day}}, **figures}
 
 
 def test_a_report_is_exact_and_silent_where_linkedin_is() -> None:
-    rows = [row(2026, 10, 2, impressions=1200, clicks=14, costInLocalCurrency="20.130000000000000782")]
-    url = report("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
+    rows = [make_row(2026, 10, 2, impressions=1200, clicks=14, costInLocalCurrency="20.130000000000000782")]
+    url = make_report_url("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
     flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
-    found = run_flow(flow, answering({url: {"elements": rows}}))
+    found = run_flow(flow, make_responder({url: {"elements": rows}}))
     assert [one.to_json() for one in found.rows] == [
         {
             "date": "2026-10-02",
@@ -200,9 +202,9 @@ def test_a_report_is_exact_and_silent_where_linkedin_is() -> None:
 
 
 def test_reach_is_left_out_of_long_ranges_and_days_without_activity_are_missing() -> None:
-    url = report("2026-04-01", "2026-10-31", FIELDS)
+    url = make_report_url("2026-04-01", "2026-10-31", FIELDS)
     flow = reads.fetch_insights(ACCOUNT, date(2026, 4, 1), date(2026, 10, 31), None, NOW)
-    found = run_flow(flow, answering({url: {"elements": [row(2026, 4, 1, impressions=1)]}}))
+    found = run_flow(flow, make_responder({url: {"elements": [make_row(2026, 4, 1, impressions=1)]}}))
     assert not found.coverage.is_complete and found.totals.impressions is None
     assert [gap.to_json() for gap in found.coverage.missing_ranges] == [
         {"startDate": "2026-04-02", "endDate": "2026-10-31"}
@@ -210,9 +212,9 @@ def test_reach_is_left_out_of_long_ranges_and_days_without_activity_are_missing(
 
 
 def test_an_answer_that_was_cut_off_is_not_complete() -> None:
-    url = report("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
+    url = make_report_url("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
     flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
-    found = run_flow(flow, answering({url: {"elements": [row(2026, 10, 1, impressions=1)] * 15_000}}))
+    found = run_flow(flow, make_responder({url: {"elements": [make_row(2026, 10, 1, impressions=1)] * 15_000}}))
     assert not found.coverage.is_complete
 
 
@@ -233,9 +235,9 @@ def test_a_typeahead_needs_its_text() -> None:
     )
     answers = {url: {"elements": [{"urn": "urn:li:geo:1", "name": "New York"}]}}
     flow = reads.fetch_catalog_page(ACCOUNT, "typeahead:locations", ListQuery(search="new york, us"))
-    assert [found.id for found in run_flow(flow, answering(answers)).rows] == ["urn:li:geo:1"]
+    assert [found.id for found in run_flow(flow, make_responder(answers)).rows] == ["urn:li:geo:1"]
     with pytest.raises(InvalidInput) as refusal:
-        run_flow(reads.fetch_catalog_page(ACCOUNT, "typeahead:locations", ListQuery()), unasked)
+        run_flow(reads.fetch_catalog_page(ACCOUNT, "typeahead:locations", ListQuery()), refuse_request)
     assert refusal.value.issues[0].path == "search"
 
 
@@ -243,7 +245,7 @@ def test_pages_by_offset_end_where_the_list_does() -> None:
     url = f"{HOST}/posts?q=author&author=urn%3Ali%3Aorganization%3A7700123&count=2&start={{}}&sortBy=LAST_MODIFIED"
     full = {"elements": [{"id": "urn:li:share:1"}, {"id": "urn:li:share:2"}], "paging": {"start": 0, "count": 2}}
     last = {"elements": [{"id": "urn:li:share:3"}], "paging": {"start": 2, "count": 2}}
-    answer = answering({url.format(0): full, url.format(2): last})
+    answer = make_responder({url.format(0): full, url.format(2): last})
     first = run_flow(reads.fetch_catalog_page(ACCOUNT, "posts:7700123", ListQuery(limit=2)), answer)
     assert first.cursor == "2"
     assert (

@@ -16,7 +16,7 @@ from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.linkedin import reports
 from adsunify.networks.linkedin.reads import NO_ROWS_NOTE
 from adsunify.networks.linkedin.tables import REPORT_LEVELS
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
 from .calls import ACCOUNT, HOST
 
@@ -26,7 +26,7 @@ NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
 FIRST = date(2026, 11, 1)
 
 
-def row(kind: str, number: int, day: date = FIRST, **figures: Any) -> dict[str, Any]:
+def make_row(kind: str, number: int, day: date = FIRST, **figures: Any) -> dict[str, Any]:
     native = {"year": day.year, "month": day.month, "day": day.day}
     return {
         "dateRange": {"start": native, "end": native},
@@ -35,7 +35,7 @@ def row(kind: str, number: int, day: date = FIRST, **figures: Any) -> dict[str, 
     }
 
 
-def query(kind: str, days: int = 3, *entity_ids: str) -> ReportQuery:
+def make_query(kind: str, days: int = 3, *entity_ids: str) -> ReportQuery:
     return ReportQuery(LEVELS[kind], FIRST, FIRST + timedelta(days=days - 1), entity_ids)
 
 
@@ -51,13 +51,13 @@ def test_a_level_is_a_pivot_whose_rows_have_the_ids_of_lists(
     kind: str, pivot: str, entity_id: str, filtered: str
 ) -> None:
     native = [
-        row(kind, 7, impressions=1200, clicks=14, costInLocalCurrency="53.970000000000000782", videoViews=0),
-        row(kind, 8, impressions=1),
+        make_row(kind, 7, impressions=1200, clicks=14, costInLocalCurrency="53.970000000000000782", videoViews=0),
+        make_row(kind, 8, impressions=1),
     ]
     for entity_ids, numbers in (((), 2), (("7",), 1), (("7", entity_id), 1)):
         page, (request,) = run(
-            reports.fetch_report_page(ACCOUNT, query(kind, 3, *entity_ids), None, None, NOW),
-            answer_of({"elements": native}),
+            reports.fetch_report_page(ACCOUNT, make_query(kind, 3, *entity_ids), None, None, NOW),
+            make_response({"elements": native}),
         )
         assert build_request_url(request) == (
             f"{HOST}/adAnalytics?q=analytics&pivot={pivot}&timeGranularity=DAILY"
@@ -90,12 +90,12 @@ def read_all(kind: str, days: int, answer: Callable[[date, date], list[Any]]) ->
     def respond(request: Request) -> Response:
         text = parse_qs(request.query_raw or "")["dateRange"][0]
         numbers = [int(part) for part in "".join(one if one.isdigit() else " " for one in text).split()]
-        return answer_of({"elements": answer(date(*numbers[:3]), date(*numbers[3:]))})
+        return make_response({"elements": answer(date(*numbers[:3]), date(*numbers[3:]))})
 
     pages: list[EntityReportPage] = []
     while not pages or pages[-1].cursor is not None:
         cursor = pages[-1].cursor if pages else None
-        pages.append(run_flow(reports.fetch_report_page(ACCOUNT, query(kind, days), cursor, None, NOW), respond))
+        pages.append(run_flow(reports.fetch_report_page(ACCOUNT, make_query(kind, days), cursor, None, NOW), respond))
     return pages
 
 
@@ -107,7 +107,7 @@ def test_days_with_too_many_rows_are_read_in_smaller_ranges(monkeypatch: pytest.
         """Four ads have rows on each day; the seventh day has 20, of which the first 10 are returned."""
         asked.append((first.day, last.day))
         days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-        rows = [row("ad", ad, day, impressions=1) for day in days for ad in range(20 if day.day == 7 else 4)]
+        rows = [make_row("ad", ad, day, impressions=1) for day in days for ad in range(20 if day.day == 7 else 4)]
         return rows[:10]
 
     pages = read_all("ad", 9, answer)
@@ -136,12 +136,12 @@ def test_a_long_range_is_read_in_parts_that_have_a_reach() -> None:
 
 @pytest.mark.parametrize("values", [[], ["urn:li:sponsoredCampaign:1"], [None]])
 def test_a_row_of_another_level_is_unreadable(values: Any) -> None:
-    flow = reports.fetch_report_page(ACCOUNT, query("ad"), None, None, NOW)
+    flow = reports.fetch_report_page(ACCOUNT, make_query("ad"), None, None, NOW)
     with pytest.raises(ProviderUnreadable):
-        run(flow, answer_of({"elements": [{**row("ad", 1), "pivotValues": values}]}))
+        run(flow, make_response({"elements": [{**make_row("ad", 1), "pivotValues": values}]}))
 
 
 def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
     what = ReportQuery(LEVELS["campaign"], date(2026, 6, 1), NOW.date())
-    page, _ = run(reports.fetch_report_page(ACCOUNT, what, None, None, NOW), answer_of({"elements": []}))
+    page, _ = run(reports.fetch_report_page(ACCOUNT, what, None, None, NOW), make_response({"elements": []}))
     assert page.coverage.provisional_from == NOW.date() - timedelta(days=90)

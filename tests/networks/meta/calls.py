@@ -18,8 +18,8 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.meta.tables import NETWORK
 from adsunify.planning import plan
 from adsunify.plans.records import Plan
-from tests.briefs import changed
-from tests.networks.calls import answer_of
+from tests.briefs import change_brief
+from tests.networks.calls import make_response
 
 ACCOUNT = Account("meta", "act_7007", "EUR", "Europe/Oslo")
 GRAPH = "https://graph.facebook.com/v26.0"
@@ -49,31 +49,31 @@ CONVERSIONS: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def issues_of(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
+def find_issues(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(make_brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 
-def created(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
-    return plan(read_brief(brief(**changes)), account, now=now)
+def make_plan(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
+    return plan(read_brief(make_brief(**changes)), account, now=now)
 
 
-def body_of(key: str, account: Account = ACCOUNT, **changes: Any) -> Any:
-    return created(account, **changes).get_step(key).request.body
+def get_body(key: str, account: Account = ACCOUNT, **changes: Any) -> Any:
+    return make_plan(account, **changes).get_step(key).request.body
 
 
-def failing(code: int, subcode: int | None = None, status: int = 400, **more: Any) -> Response:
+def make_error_response(code: int, subcode: int | None = None, status: int = 400, **more: Any) -> Response:
     error = {"message": "No.", "type": "OAuthException", "code": code, "fbtrace_id": "Axx", **more}
-    return answer_of({"error": error | ({} if subcode is None else {"error_subcode": subcode})}, status)
+    return make_response({"error": error | ({} if subcode is None else {"error_subcode": subcode})}, status)
 
 
-def page_of(*rows: Any, after: str | None = None) -> Response:
+def make_page(*rows: Any, after: str | None = None) -> Response:
     following = {"cursors": {"before": "b", "after": after or "z"}} | (
         {"next": "https://evil.example"} if after else {}
     )
-    return answer_of({"data": rows, "paging": following})
+    return make_response({"data": rows, "paging": following})

@@ -24,9 +24,9 @@ from adsunify.networks.meta import plans
 from adsunify.networks.meta.tables import NETWORK
 from adsunify.plans.records import Plan, Step
 from adsunify.values.exact_json import Json
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, NOW, created, failing
+from .calls import ACCOUNT, NOW, make_error_response, make_plan
 
 # -- edit -------------------------------------------------------------------------------------------------------------
 
@@ -55,20 +55,20 @@ LIFELONG = AD_SET | {
 }
 
 
-def edit(kind: Any, entity: Mapping[str, Json], **parts: Any) -> Plan:
+def plan_edit(kind: Any, entity: Mapping[str, Json], **parts: Any) -> Plan:
     flow = plans.plan_edit(ACCOUNT, kind, str(entity["id"]), Edit(**parts), NOW)
-    made: Plan = run(flow, answer_of({**entity, "account_id": "7007"}))[0]
+    made: Plan = run(flow, make_response({**entity, "account_id": "7007"}))[0]
     return made
 
 
-def edit_issues(kind: Any, entity: Mapping[str, Json], **parts: Any) -> set[str]:
+def find_edit_issues(kind: Any, entity: Mapping[str, Json], **parts: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        edit(kind, entity, **parts)
+        plan_edit(kind, entity, **parts)
     return {issue.path for issue in refusal.value.issues}
 
 
 def test_an_edit_shows_before_and_after() -> None:
-    made = edit("adGroup", AD_SET, fields={"name": "Tea", "budget": "20", "endAt": "2027-04-01T00:00:00+02:00"})
+    made = plan_edit("adGroup", AD_SET, fields={"name": "Tea", "budget": "20", "endAt": "2027-04-01T00:00:00+02:00"})
     step = made.steps[0]
     assert step.request.body == {"name": "Tea", "daily_budget": 2000, "end_time": "2027-03-31T22:00:00+0000"}
     assert [(change.field, change.before, change.after) for change in step.changes] == [
@@ -77,30 +77,30 @@ def test_an_edit_shows_before_and_after() -> None:
         ("endAt", None, "2027-03-31T22:00:00Z"),
     ]
     assert made.risk == "spend"
-    assert edit("adGroup", AD_SET, fields={"budget": "18"}).risk == "low"
+    assert plan_edit("adGroup", AD_SET, fields={"budget": "18"}).risk == "low"
 
 
 def test_a_percentage_is_cut_to_the_lower_spend() -> None:
-    made = edit("adGroup", AD_SET, fields={"budget": Percentage("increase", Decimal("0.1"))})
+    made = plan_edit("adGroup", AD_SET, fields={"budget": Percentage("increase", Decimal("0.1"))})
     assert made.steps[0].request.body == {"daily_budget": 1851}
-    assert edit("adGroup", LIFELONG, fields={"budget": Percentage("increase", Decimal(10))}).steps[0].request.body == {
-        "lifetime_budget": 55000
-    }
+    assert plan_edit("adGroup", LIFELONG, fields={"budget": Percentage("increase", Decimal(10))}).steps[
+        0
+    ].request.body == {"lifetime_budget": 55000}
 
 
 def test_a_bid_comes_with_its_strategy() -> None:
-    assert edit_issues("adGroup", AD_SET, fields={"bid": "0.5"}) == {"fields.bid"}
-    assert edit_issues("adGroup", AD_SET, fields={"bidStrategy": "COST_CAP"}) == {"fields.bid"}
-    assert edit("adGroup", AD_SET, fields={"bid": "0.5", "bidStrategy": "COST_CAP"}).steps[0].request.body == {
+    assert find_edit_issues("adGroup", AD_SET, fields={"bid": "0.5"}) == {"fields.bid"}
+    assert find_edit_issues("adGroup", AD_SET, fields={"bidStrategy": "COST_CAP"}) == {"fields.bid"}
+    assert plan_edit("adGroup", AD_SET, fields={"bid": "0.5", "bidStrategy": "COST_CAP"}).steps[0].request.body == {
         "bid_strategy": "COST_CAP",
         "bid_amount": 50,
     }
     floor = {"bidStrategy": "LOWEST_COST_WITH_MIN_ROAS", "roasFloor": "1.5"}
-    assert edit("adGroup", AD_SET, fields=floor).steps[0].request.body["bid_constraints"] == {
+    assert plan_edit("adGroup", AD_SET, fields=floor).steps[0].request.body["bid_constraints"] == {
         "roas_average_floor": 15000
     }
-    assert edit_issues("adGroup", AD_SET, fields=floor | {"roasFloor": "1.23456"}) == {"fields.roasFloor"}
-    assert edit_issues("adGroup", AD_SET, fields={"bidStrategy": floor["bidStrategy"]}) == {"fields.roasFloor"}
+    assert find_edit_issues("adGroup", AD_SET, fields=floor | {"roasFloor": "1.23456"}) == {"fields.roasFloor"}
+    assert find_edit_issues("adGroup", AD_SET, fields={"bidStrategy": floor["bidStrategy"]}) == {"fields.roasFloor"}
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_a_bid_comes_with_its_strategy() -> None:
     ],
 )
 def test_locks_and_limits_hold(kind: Any, entity: Any, fields: dict[str, Any], paths: set[str] | None) -> None:
-    assert edit_issues(kind, entity, fields=fields) == (paths or {f"fields.{name}" for name in fields})
+    assert find_edit_issues(kind, entity, fields=fields) == (paths or {f"fields.{name}" for name in fields})
 
 
 def test_an_end_can_be_taken_away_from_a_daily_budget() -> None:
     ending = AD_SET | {"end_time": "2027-03-31T09:00:00+0200"}
-    assert edit("adGroup", ending, fields={"endAt": ""}).steps[0].request.body == {"end_time": 0}
-    assert edit("adGroup", LIFELONG, fields={"budget": "440"}).steps[0].request.body == {"lifetime_budget": 44000}
+    assert plan_edit("adGroup", ending, fields={"endAt": ""}).steps[0].request.body == {"end_time": 0}
+    assert plan_edit("adGroup", LIFELONG, fields={"budget": "440"}).steps[0].request.body == {"lifetime_budget": 44000}
 
 
 def test_targeting_is_read_merged_and_written_whole() -> None:
@@ -142,7 +142,7 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
         "genders": ["female"],
         "devices": [{"id": "mobile", "name": "Mobile"}],
     }
-    made = edit("adGroup", AD_SET, targeting=wanted)
+    made = plan_edit("adGroup", AD_SET, targeting=wanted)
     assert made.steps[0].request.body == {
         "targeting": {
             "age_min": 21,
@@ -188,23 +188,23 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
     ],
 )
 def test_targeting_that_cannot_be_said_is_refused(kind: Any, targeting: dict[str, Any], paths: set[str]) -> None:
-    assert edit_issues(kind, AD_SET, targeting=targeting) == paths
+    assert find_edit_issues(kind, AD_SET, targeting=targeting) == paths
 
 
 def test_an_ad_can_be_given_another_creative() -> None:
     ad = {"id": "6104", "status": "PAUSED", "creative": {"id": "6103"}}
-    made = edit("ad", ad, creative={"existingId": "77"})
+    made = plan_edit("ad", ad, creative={"existingId": "77"})
     assert made.steps[0].request.body == {"creative": {"creative_id": "77"}}
     assert made.steps[0].changes[0].before == "6103"
     assert "review" in made.warnings[0]
-    assert edit_issues("ad", ad, creative={"headline": "New"}) == {"creative.headline"}
-    assert edit_issues("adGroup", AD_SET, creative={"existingId": "77"}) == {"creative"}
-    assert edit_issues("ad", ad) == {"fields"}
+    assert find_edit_issues("ad", ad, creative={"headline": "New"}) == {"creative.headline"}
+    assert find_edit_issues("adGroup", AD_SET, creative={"existingId": "77"}) == {"creative"}
+    assert find_edit_issues("ad", ad) == {"fields"}
 
 
 def test_an_edit_of_what_is_not_there_is_not_found() -> None:
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_edit(ACCOUNT, "ad", "1", Edit({"name": "B"}), NOW), failing(100, 33))
+        run(plans.plan_edit(ACCOUNT, "ad", "1", Edit({"name": "B"}), NOW), make_error_response(100, 33))
 
 
 REFUSED_FIELD = "(#100) Tried accessing nonexisting field (objective) on node type ({})"
@@ -213,10 +213,10 @@ REFUSED_FIELD = "(#100) Tried accessing nonexisting field (objective) on node ty
 @pytest.mark.parametrize(
     ("answer", "raised"),
     [
-        (answer_of({"id": "6101", "account_id": "7008"}), ProviderNotFound),
-        (answer_of({"id": "6101"}), ProviderUnreadable),
-        (answer_of({"error": {"message": REFUSED_FIELD.format("AdSet"), "code": 100}}, 400), ProviderNotFound),
-        (answer_of({"error": {"message": REFUSED_FIELD.format("Campaign"), "code": 100}}, 400), ProviderError),
+        (make_response({"id": "6101", "account_id": "7008"}), ProviderNotFound),
+        (make_response({"id": "6101"}), ProviderUnreadable),
+        (make_response({"error": {"message": REFUSED_FIELD.format("AdSet"), "code": 100}}, 400), ProviderNotFound),
+        (make_response({"error": {"message": REFUSED_FIELD.format("Campaign"), "code": 100}}, 400), ProviderError),
     ],
 )
 def test_an_edit_of_what_is_not_the_accounts(answer: Response, raised: type[ProviderError]) -> None:
@@ -242,84 +242,84 @@ def test_settings_show_the_budget_in_use() -> None:
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
-CREATE = created().get_step("campaign")
+CREATE = make_plan().get_step("campaign")
 CHANGE: Step = run(plans.plan_status(ACCOUNT, "ad", "1", "paused"))[0].steps[0]
 
 
-def said(response: Response, step: Step = CREATE) -> Any:
+def classify_response(response: Response, step: Step = CREATE) -> Any:
     return classify_write(NETWORK, step, step.request, response)
 
 
 def test_a_create_is_done_with_an_id_and_a_change_with_success() -> None:
-    assert said(answer_of({"id": "6101"})) == Applied({"id": "6101"})
-    assert said(answer_of({"success": True}), CHANGE) == Applied({})
-    assert isinstance(said(answer_of({"success": True})), Ambiguous)
-    assert isinstance(said(answer_of({"success": False}), CHANGE), Ambiguous)
-    assert isinstance(said(answer_of({"success": "true"}), CHANGE), Ambiguous)
+    assert classify_response(make_response({"id": "6101"})) == Applied({"id": "6101"})
+    assert classify_response(make_response({"success": True}), CHANGE) == Applied({})
+    assert isinstance(classify_response(make_response({"success": True})), Ambiguous)
+    assert isinstance(classify_response(make_response({"success": False}), CHANGE), Ambiguous)
+    assert isinstance(classify_response(make_response({"success": "true"}), CHANGE), Ambiguous)
 
 
 @pytest.mark.parametrize(
     ("response", "blame"),
     [
-        (failing(190, 463), "token"),
-        (failing(102, status=401), "token"),
-        (failing(294), "permission"),
-        (failing(10, status=403), "permission"),
-        (failing(368, 1390008), "permission"),
-        (failing(100, 33), "not_found"),
-        (failing(803), "not_found"),
-        (failing(100, 2446404), "input"),
-        (failing(2635), "input"),
-        (failing(1487809), "limit"),
-        (failing(555), "input"),
+        (make_error_response(190, 463), "token"),
+        (make_error_response(102, status=401), "token"),
+        (make_error_response(294), "permission"),
+        (make_error_response(10, status=403), "permission"),
+        (make_error_response(368, 1390008), "permission"),
+        (make_error_response(100, 33), "not_found"),
+        (make_error_response(803), "not_found"),
+        (make_error_response(100, 2446404), "input"),
+        (make_error_response(2635), "input"),
+        (make_error_response(1487809), "limit"),
+        (make_error_response(555), "input"),
     ],
 )
 def test_surely_not_done(response: Response, blame: str) -> None:
-    told = said(response)
+    told = classify_response(response)
     assert isinstance(told, Rejected)
     assert told.blame == blame
 
 
 @pytest.mark.parametrize(("code", "subcode"), [(4, 1504022), (17, 1885172), (32, None), (341, None), (613, 1487632)])
 def test_too_fast_is_too_fast_even_where_it_is_transient(code: int, subcode: int | None) -> None:
-    assert said(failing(code, subcode, is_transient=True)).retry_after == 60
-    assert isinstance(said(failing(80004, status=200)), Throttled)
+    assert classify_response(make_error_response(code, subcode, is_transient=True)).retry_after == 60
+    assert isinstance(classify_response(make_error_response(80004, status=200)), Throttled)
 
 
 @pytest.mark.parametrize(
     "response",
     [
-        failing(1),
-        failing(2),
-        failing(777, is_transient=True),
-        failing(100, status=500),
-        failing(777, status=200),
-        answer_of(b"<html>"),
-        answer_of(b'{"id":"61'),
-        answer_of(b""),
-        answer_of({}),
-        answer_of({"id": ""}),
-        answer_of({"id": 6101}),
-        answer_of([]),
+        make_error_response(1),
+        make_error_response(2),
+        make_error_response(777, is_transient=True),
+        make_error_response(100, status=500),
+        make_error_response(777, status=200),
+        make_response(b"<html>"),
+        make_response(b'{"id":"61'),
+        make_response(b""),
+        make_response({}),
+        make_response({"id": ""}),
+        make_response({"id": 6101}),
+        make_response([]),
     ],
 )
 def test_doubt_is_doubt(response: Response) -> None:
-    assert isinstance(said(response), Ambiguous)
+    assert isinstance(classify_response(response), Ambiguous)
 
 
 def test_waits_are_read_from_the_usage_headers() -> None:
     body = {"error": {"code": 80004, "message": "Slow down."}}
     business = '{"7007":[{"type":"ads_management","call_count":100,"estimated_time_to_regain_access":3}]}'
     account = '{"acc_id_util_pct":100,"reset_time_duration":90}'
-    assert said(answer_of(body, 400, x_business_use_case_usage=business)).retry_after == 180
-    assert said(answer_of(body, 400, x_ad_account_usage=account)).retry_after == 90
-    assert said(answer_of(body, 400, x_ad_account_usage="{")).retry_after == 60
-    assert said(answer_of(body, 400, retry_after="7")).retry_after == 7
+    assert classify_response(make_response(body, 400, x_business_use_case_usage=business)).retry_after == 180
+    assert classify_response(make_response(body, 400, x_ad_account_usage=account)).retry_after == 90
+    assert classify_response(make_response(body, 400, x_ad_account_usage="{")).retry_after == 60
+    assert classify_response(make_response(body, 400, retry_after="7")).retry_after == 7
 
 
 def test_an_error_says_what_is_wrong() -> None:
     blamed = '{"blame_field_specs":[["daily_budget"]]}'
     more: dict[str, Any] = {"error_user_title": "Too low", "error_user_msg": "Raise it.", "error_data": blamed}
-    error = said(failing(100, 1, **more)).error
+    error = classify_response(make_error_response(100, 1, **more)).error
     assert (error.code, error.message, error.request_id) == ("100/1", "No. Too low Raise it. (daily_budget)", "Axx")
-    assert "without a bid" in said(failing(100, 2446404)).error.message
+    assert "without a bid" in classify_response(make_error_response(100, 2446404)).error.message

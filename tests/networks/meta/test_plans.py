@@ -24,15 +24,26 @@ from adsunify.networks.registry import get_adapter
 from adsunify.planning import plan
 from adsunify.plans.binding import fill_bindings
 from adsunify.values.exact_json import dumps, loads
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, CONVERSIONS, GRAPH, LIFETIME, NOW, body_of, brief, created, failing, issues_of
+from .calls import (
+    ACCOUNT,
+    CONVERSIONS,
+    GRAPH,
+    LIFETIME,
+    NOW,
+    find_issues,
+    get_body,
+    make_brief,
+    make_error_response,
+    make_plan,
+)
 
 # -- create -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}}
     requests = [fill_bindings(step, outputs) for step in made.steps]
     assert [build_request_url(request) for request in requests] == [
@@ -89,14 +100,14 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_a_bound_member_stands_beside_the_body() -> None:
-    made = created()
+    made = make_plan()
     assert "campaign_id" not in made.get_step("adGroup").request.body
     assert made.get_step("ad").request.body["creative"] == {}
     assert [binding.to for binding in made.get_step("ad").bindings] == ["/body/adset_id", "/body/creative/creative_id"]
 
 
 def test_an_existing_creative_is_not_made_again() -> None:
-    made = created(creative={"existingId": "77"}, platform={})
+    made = make_plan(creative={"existingId": "77"}, platform={})
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
     assert made.get_step("ad").request.body["creative"] == {"creative_id": "77"}
 
@@ -124,34 +135,34 @@ def test_an_existing_creative_is_not_made_again() -> None:
 )
 def test_a_goal_decides_what_is_bought(changes: Mapping[str, Any], expected: tuple[Any, ...]) -> None:
     members = split_words("optimization_goal billing_event destination_type promoted_object bid_strategy bid_amount")
-    body = body_of("adGroup", **changes)
+    body = get_body("adGroup", **changes)
     assert tuple(body.get(member) for member in members) == expected
 
 
 def test_a_lifetime_budget_runs_to_its_end() -> None:
-    body = body_of("adGroup", **LIFETIME)
+    body = get_body("adGroup", **LIFETIME)
     assert (body["lifetime_budget"], body["end_time"]) == (1850, "2027-03-31T09:00:00+0000")
     assert "daily_budget" not in body
 
 
 def test_forints_have_no_fraction_and_dinars_have_two_digits() -> None:
     forints = Account("meta", "act_1", "HUF")
-    assert body_of("adGroup", forints, budget__currency="HUF", budget__amount="4000", bid=None)["daily_budget"] == 4000
-    assert issues_of(forints, budget__currency="HUF", budget__amount="40.5", bid=None) == {"budget.amount"}
+    assert get_body("adGroup", forints, budget__currency="HUF", budget__amount="4000", bid=None)["daily_budget"] == 4000
+    assert find_issues(forints, budget__currency="HUF", budget__amount="40.5", bid=None) == {"budget.amount"}
     dinars = Account("meta", "act_1", "JOD")
-    assert issues_of(dinars, budget__currency="JOD", budget__amount="1.234", bid=None) == {"budget.amount"}
+    assert find_issues(dinars, budget__currency="JOD", budget__amount="1.234", bid=None) == {"budget.amount"}
 
 
 def test_an_undocumented_currency_warns_and_an_unknown_one_is_refused() -> None:
     dirhams = Account("meta", "act_1", "AED")
-    assert "AED" in created(dirhams, budget__currency="AED").warnings[0]
-    assert issues_of(Account("meta", "act_1", "ISK"), budget__currency="ISK", budget__amount="1.5", bid=None)
-    assert issues_of(Account("meta", "act_1", "XOF"), budget__currency="XOF") == {"account.currency"}
+    assert "AED" in make_plan(dirhams, budget__currency="AED").warnings[0]
+    assert find_issues(Account("meta", "act_1", "ISK"), budget__currency="ISK", budget__amount="1.5", bid=None)
+    assert find_issues(Account("meta", "act_1", "XOF"), budget__currency="XOF") == {"account.currency"}
 
 
 def test_locations_go_where_their_type_says() -> None:
     ids = ["region:3847", "city:2418779", "zip:US:94304", "country_group:mercosur", "geo_market:DMA:807"]
-    assert body_of("adGroup", targeting={"countries": ["NO"], "locationIds": ids})["targeting"]["geo_locations"] == {
+    assert get_body("adGroup", targeting={"countries": ["NO"], "locationIds": ids})["targeting"]["geo_locations"] == {
         "countries": ["NO"],
         "regions": [{"key": "3847"}],
         "cities": [{"key": "2418779"}],
@@ -163,48 +174,48 @@ def test_locations_go_where_their_type_says() -> None:
 
 def test_native_targeting_stands_whole() -> None:
     own = {"geo_locations": {"countries": ["US"]}, "age_min": 21, "targeting_automation": {"shared_audiences": 1}}
-    assert body_of("adGroup", targeting={"native": own})["targeting"] == own | {
+    assert get_body("adGroup", targeting={"native": own})["targeting"] == own | {
         "targeting_automation": {"advantage_audience": 0, "shared_audiences": 1}
     }
     wide = own | {"targeting_automation": {"advantage_audience": 1}}
-    assert body_of("adGroup", targeting={"native": wide})["targeting"] == wide
+    assert get_body("adGroup", targeting={"native": wide})["targeting"] == wide
 
 
 def test_a_special_category_names_its_countries() -> None:
-    body = body_of(
+    body = get_body(
         "campaign",
         platform__specialAdCategories=["HOUSING"],
         targeting={"countries": ["US", "CA"], "locationIds": ["zip:GB:N1", "city:5"]},
     )
     assert body["special_ad_categories"] == ["HOUSING"]
     assert body["special_ad_category_country"] == ["US", "CA", "GB"]
-    assert "special_ad_category_country" not in body_of("campaign", platform__specialAdCategories=["NONE"])
+    assert "special_ad_category_country" not in get_body("campaign", platform__specialAdCategories=["NONE"])
     changes: dict[str, Any] = {"platform__specialAdCategories": ["HOUSING"], "targeting": {"locationIds": ["city:5"]}}
-    assert issues_of(**changes) == {"targeting.countries"}
+    assert find_issues(**changes) == {"targeting.countries"}
 
 
 def test_ads_in_the_eu_name_who_benefits_and_pays() -> None:
     extras = {"defaultDsaBeneficiary": "Tea Ltd", "defaultDsaPayor": "Tea Holding"}
     known, unset = evolve(ACCOUNT, extras=extras), evolve(ACCOUNT, extras=extras | {"defaultDsaPayor": ""})
 
-    def named(targeting: Mapping[str, Any]) -> tuple[Any, Any]:
-        body = body_of("adGroup", known, targeting=targeting)
+    def get_dsa_names(targeting: Mapping[str, Any]) -> tuple[Any, Any]:
+        body = get_body("adGroup", known, targeting=targeting)
         return body.get("dsa_beneficiary"), body.get("dsa_payor")
 
     both = ("Tea Ltd", "Tea Holding")
-    assert named({"countries": ["NO", "SE"]}) == both
-    assert named({"native": {"geo_locations": {"country_groups": ["worldwide"]}}}) == both
-    assert named({"locationIds": ["city:5"]}) == both
-    assert named({"locationIds": ["zip:US:94304"]}) == (None, None)
-    assert named({"countries": ["NO"]}) == (None, None)
-    assert issues_of(unset, targeting={"countries": ["SE"]}) == {"account.extras.defaultDsaPayor"}
-    assert created(unset, targeting={"countries": ["NO"]}).warnings == ()
-    assert "defaultDsaBeneficiary" in created(targeting={"countries": ["SE"]}).warnings[0]
-    assert "dsa_payor" not in body_of("adGroup", targeting={"countries": ["SE"]})
+    assert get_dsa_names({"countries": ["NO", "SE"]}) == both
+    assert get_dsa_names({"native": {"geo_locations": {"country_groups": ["worldwide"]}}}) == both
+    assert get_dsa_names({"locationIds": ["city:5"]}) == both
+    assert get_dsa_names({"locationIds": ["zip:US:94304"]}) == (None, None)
+    assert get_dsa_names({"countries": ["NO"]}) == (None, None)
+    assert find_issues(unset, targeting={"countries": ["SE"]}) == {"account.extras.defaultDsaPayor"}
+    assert make_plan(unset, targeting={"countries": ["NO"]}).warnings == ()
+    assert "defaultDsaBeneficiary" in make_plan(targeting={"countries": ["SE"]}).warnings[0]
+    assert "dsa_payor" not in get_body("adGroup", targeting={"countries": ["SE"]})
 
 
 def test_a_start_in_the_past_is_now() -> None:
-    assert "past" in created(now=datetime(2027, 4, 1, tzinfo=UTC)).warnings[0]
+    assert "past" in make_plan(now=datetime(2027, 4, 1, tzinfo=UTC)).warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -240,20 +251,22 @@ def test_a_start_in_the_past_is_now() -> None:
     ],
 )
 def test_what_would_be_dropped_or_is_missing_is_refused(changes: dict[str, Any], paths: set[str]) -> None:
-    assert issues_of(**changes) == paths
+    assert find_issues(**changes) == paths
 
 
 def test_the_end_may_be_a_second_more_than_a_day_away_and_is_not_past() -> None:
-    assert created(schedule__endAt="2027-03-02T08:00:01Z")
-    assert issues_of(now=datetime(2028, 1, 1, tzinfo=UTC), schedule__endAt="2027-06-01T00:00:00Z") == {"schedule.endAt"}
+    assert make_plan(schedule__endAt="2027-03-02T08:00:01Z")
+    assert find_issues(now=datetime(2028, 1, 1, tzinfo=UTC), schedule__endAt="2027-06-01T00:00:00Z") == {
+        "schedule.endAt"
+    }
 
 
 def test_a_budget_under_the_accounts_floor_is_refused() -> None:
     floor = evolve(ACCOUNT, extras={"minDailyBudget": "200"})
-    assert issues_of(floor, budget__amount="1.99") == {"budget.amount"}
-    assert created(floor, budget__amount="2")
-    assert issues_of(floor, budget__amount="59.99", **LIFETIME) == {"budget.amount"}
-    assert created(floor, budget__amount="60", **LIFETIME)
+    assert find_issues(floor, budget__amount="1.99") == {"budget.amount"}
+    assert make_plan(floor, budget__amount="2")
+    assert find_issues(floor, budget__amount="59.99", **LIFETIME) == {"budget.amount"}
+    assert make_plan(floor, budget__amount="60", **LIFETIME)
 
 
 @pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("meta-*.json")), ids=lambda path: path.stem)
@@ -268,7 +281,7 @@ def test_every_example_plans(path: Path) -> None:
 
 
 def test_activation_goes_from_the_ad_to_the_campaign() -> None:
-    source = created()
+    source = make_plan()
     outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}, "ad": {"id": "6104"}}
     made, asked = run(plans.plan_activate(ACCOUNT, source, outputs))
     assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
@@ -342,14 +355,14 @@ def test_a_deletion_takes_all_below_with_it() -> None:
 
 
 def test_a_missing_creative_is_found_before() -> None:
-    given = read_brief(brief(creative={"existingId": "77"}, platform={}))
-    assert run(plans.preflight(ACCOUNT, given), answer_of({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
-    (issues, _), asked = run(plans.preflight(ACCOUNT, given), failing(100, 33))
+    given = read_brief(make_brief(creative={"existingId": "77"}, platform={}))
+    assert run(plans.preflight(ACCOUNT, given), make_response({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
+    (issues, _), asked = run(plans.preflight(ACCOUNT, given), make_error_response(100, 33))
     assert ([issue.path for issue in issues], build_request_url(asked[0])) == (
         ["creative.existingId"],
         f"{GRAPH}/77?fields=id%2Cname%2Cstatus",
     )
-    assert run(plans.preflight(ACCOUNT, read_brief(brief()))) == (([], []), [])
+    assert run(plans.preflight(ACCOUNT, read_brief(make_brief()))) == (([], []), [])
 
 
 # -- the reference ----------------------------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.meta import plans, reads, reports
 from adsunify.networks.meta.tables import REPORT_LEVELS
 from adsunify.values.exact_json import loads
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, APP, GRAPH, NOW, brief, failing, page_of
+from .calls import ACCOUNT, APP, GRAPH, NOW, make_brief, make_error_response, make_page
 
 # -- connect ----------------------------------------------------------------------------------------------------------
 
@@ -46,8 +46,8 @@ def test_consent_asks_for_the_scopes() -> None:
 
 
 def test_a_code_becomes_a_long_lived_token() -> None:
-    short = answer_of({"access_token": "short", "token_type": "bearer", "expires_in": 5400})
-    long = answer_of({"access_token": "long", "token_type": "bearer", "expires_in": 5184000})
+    short = make_response({"access_token": "short", "token_type": "bearer", "expires_in": 5400})
+    long = make_response({"access_token": "long", "token_type": "bearer", "expires_in": 5184000})
     found, asked = run(reads.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v", 1000), short, long)
     assert found == Credentials("long", None, 5184001000)
     assert [dict(request.query) for request in asked] == [
@@ -64,17 +64,17 @@ def test_a_code_becomes_a_long_lived_token() -> None:
 
 
 def test_a_refresh_exchanges_the_living_token() -> None:
-    fresh, asked = run(reads.refresh_credentials(APP, Credentials("old"), 0), answer_of({"access_token": "new"}))
+    fresh, asked = run(reads.refresh_credentials(APP, Credentials("old"), 0), make_response({"access_token": "new"}))
     assert (fresh, asked[0].query["fb_exchange_token"]) == (Credentials("new"), "old")
     with pytest.raises(TokenRefused):
-        run(reads.refresh_credentials(APP, Credentials("old"), 0), failing(190, 463))
+        run(reads.refresh_credentials(APP, Credentials("old"), 0), make_error_response(190, 463))
 
 
 def test_a_revocation_has_to_be_confirmed() -> None:
-    _, asked = run(reads.revoke_credentials(APP, Credentials("t")), answer_of({"success": True}))
+    _, asked = run(reads.revoke_credentials(APP, Credentials("t")), make_response({"success": True}))
     assert (asked[0].method, build_request_url(asked[0])) == ("DELETE", f"{GRAPH}/me/permissions")
     with pytest.raises(ProviderUnreadable):
-        run(reads.revoke_credentials(APP, Credentials("t")), answer_of({"success": False}))
+        run(reads.revoke_credentials(APP, Credentials("t")), make_response({"success": False}))
 
 
 def test_only_metas_hosts_see_the_token() -> None:
@@ -109,7 +109,7 @@ def test_accounts_are_read_to_the_last_page() -> None:
         "default_dsa_payor": "Tea Holding",
     }
     found, asked = run(
-        reads.discover_accounts(), page_of(first, after="C1"), page_of({"id": "act_2", "account_status": 3})
+        reads.discover_accounts(), make_page(first, after="C1"), make_page({"id": "act_2", "account_status": 3})
     )
     assert [one.native_id for one in found] == ["act_7007", "act_2"]
     assert (found[0].currency, found[0].timezone, found[0].native_status) == ("EUR", "Europe/Oslo", "ACTIVE")
@@ -126,15 +126,15 @@ def test_accounts_are_read_to_the_last_page() -> None:
 
 def test_a_cursor_that_repeats_is_refused() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.discover_accounts(), page_of(after="C1"), page_of(after="C1"))
+        run(reads.discover_accounts(), make_page(after="C1"), make_page(after="C1"))
 
 
 def test_the_tree_has_three_levels() -> None:
     found, asked = run(
         reads.fetch_tree(ACCOUNT),
-        page_of({"id": "1", "name": "C", "status": "ACTIVE", "effective_status": "ACTIVE"}),
-        page_of({"id": "2", "name": "S", "status": "PAUSED", "campaign_id": "1"}),
-        page_of({"id": "3", "name": "A", "status": "NEW_ONE", "adset_id": "2"}, {"id": "4", "adset_id": "gone"}),
+        make_page({"id": "1", "name": "C", "status": "ACTIVE", "effective_status": "ACTIVE"}),
+        make_page({"id": "2", "name": "S", "status": "PAUSED", "campaign_id": "1"}),
+        make_page({"id": "3", "name": "A", "status": "NEW_ONE", "adset_id": "2"}, {"id": "4", "adset_id": "gone"}),
     )
     assert [(node.kind, node.id, node.parent_id, node.status) for node in found.nodes] == [
         ("campaign", "1", None, "active"),
@@ -150,13 +150,13 @@ def test_the_tree_has_three_levels() -> None:
 
 def test_a_list_is_filtered_by_meta() -> None:
     query = ListQuery(limit=5, cursor="C1", parent_id="6101", status="CAMPAIGN_PAUSED", search="tea")
-    page, asked = run(reads.list_entities(ACCOUNT, "adGroup", query), page_of({"id": "2"}, after="C2"))
+    page, asked = run(reads.list_entities(ACCOUNT, "adGroup", query), make_page({"id": "2"}, after="C2"))
     assert (page.cursor, [one.id for one in page.entities]) == ("C2", ["2"])
     assert asked[0].path == {"owner": "6101"}
     assert asked[0].query["after"] == "C1"
     assert loads(asked[0].query["effective_status"]) == ["CAMPAIGN_PAUSED"]
     assert loads(asked[0].query["filtering"]) == [{"field": "name", "operator": "CONTAIN", "value": "tea"}]
-    assert run(reads.list_entities(ACCOUNT, "ad", ListQuery()), page_of({"id": "2"}))[0].cursor is None
+    assert run(reads.list_entities(ACCOUNT, "ad", ListQuery()), make_page({"id": "2"}))[0].cursor is None
     for kind, refused in (("campaign", ListQuery(parent_id="1")), ("campaign", ListQuery(status="CAMPAIGN_PAUSED"))):
         with pytest.raises(InvalidInput):
             run(reads.list_entities(ACCOUNT, kind, refused))
@@ -164,7 +164,7 @@ def test_a_list_is_filtered_by_meta() -> None:
 
 def test_an_entity_is_read_by_name() -> None:
     ad = {"id": "6104", "account_id": "7007", "status": "DELETED"}
-    found, asked = run(reads.fetch_entity(ACCOUNT, "ad", "6104"), answer_of(ad))
+    found, asked = run(reads.fetch_entity(ACCOUNT, "ad", "6104"), make_response(ad))
     assert (found.status, found.native_status) == ("deleted", "DELETED")
     assert (
         asked[0]
@@ -192,13 +192,15 @@ ROW = {
 }
 
 
-def report(*answers: Response, start: date = date(2026, 10, 1), job: str | None = None) -> tuple[Any, list[Request]]:
+def fetch_report(
+    *answers: Response, start: date = date(2026, 10, 1), job: str | None = None
+) -> tuple[Any, list[Request]]:
     return run(reads.fetch_insights(ACCOUNT, start, date(2026, 10, 31), job, NOW), *answers)
 
 
 def test_insights_are_normalized() -> None:
     bare = {"date_start": "2026-10-02", "impressions": "5", "actions": [{"action_type": "like", "value": "1"}]}
-    found, asked = report(page_of(ROW, bare))
+    found, asked = fetch_report(make_page(ROW, bare))
     assert [row.to_json() for row in found.rows] == [
         {
             "date": "2026-10-01",
@@ -232,10 +234,12 @@ def test_insights_are_normalized() -> None:
     }
 
 
-@pytest.mark.parametrize("refusal", [failing(100, 1487534), failing(1, 1504018), failing(1, status=500)])
+@pytest.mark.parametrize(
+    "refusal", [make_error_response(100, 1487534), make_error_response(1, 1504018), make_error_response(1, status=500)]
+)
 def test_too_much_data_becomes_a_report(refusal: Response) -> None:
-    running = answer_of({"async_status": "Job Running", "async_percent_completion": 40})
-    found, asked = report(refusal, answer_of({"report_run_id": "R1"}), running)
+    running = make_response({"async_status": "Job Running", "async_percent_completion": 40})
+    found, asked = fetch_report(refusal, make_response({"report_run_id": "R1"}), running)
     assert found.pending.to_json() == {"job": "R1", "status": "Job Running", "retryAfterMs": 15000}
     assert [(request.method, request.url) for request in asked] == [
         ("GET", f"{GRAPH}/{{owner}}/insights"),
@@ -246,52 +250,54 @@ def test_too_much_data_becomes_a_report(refusal: Response) -> None:
 
 
 def test_a_long_range_is_a_report_from_the_start() -> None:
-    running = answer_of({"async_status": "Job Not Started", "async_percent_completion": 0})
-    found, asked = report(answer_of({"report_run_id": "R1"}), running, start=date(2026, 8, 2))
+    running = make_response({"async_status": "Job Not Started", "async_percent_completion": 0})
+    found, asked = fetch_report(make_response({"report_run_id": "R1"}), running, start=date(2026, 8, 2))
     assert found.pending.job == "R1"
-    assert len(report(page_of(), start=date(2026, 8, 3))[1]) == 1
+    assert len(fetch_report(make_page(), start=date(2026, 8, 3))[1]) == 1
     assert asked[0].body["time_range"] == '{"since":"2026-08-02","until":"2026-10-31"}'
 
 
 def test_a_report_is_resumed_until_it_is_whole() -> None:
-    def state(status: str, percent: int) -> Response:
-        return answer_of({"async_status": status, "async_percent_completion": percent, "error_message": "Broken."})
+    def make_state(status: str, percent: int) -> Response:
+        return make_response({"async_status": status, "async_percent_completion": percent, "error_message": "Broken."})
 
-    assert report(state("Job Completed", 99), job="R1")[0].pending.status == "Job Completed"
-    found, asked = report(state("Job Completed", 100), page_of(ROW, after="C"), page_of(), job="R1")
+    assert fetch_report(make_state("Job Completed", 99), job="R1")[0].pending.status == "Job Completed"
+    found, asked = fetch_report(make_state("Job Completed", 100), make_page(ROW, after="C"), make_page(), job="R1")
     assert (len(found.rows), found.pending) == (1, None)
     assert build_request_url(asked[1]) == f"{GRAPH}/R1/insights?limit=500"
     for status in ("Job Failed", "Job Skipped"):
         with pytest.raises(ProviderError, match="Broken"):
-            report(state(status, 100), job="R1")
+            fetch_report(make_state(status, 100), job="R1")
 
 
 def test_other_failures_of_insights_are_told() -> None:
     with pytest.raises(ProviderThrottled):
-        report(failing(80000))
+        fetch_report(make_error_response(80000))
     with pytest.raises(ProviderUnreadable):
-        report(page_of(ROW | {"spend": "much"}))
+        fetch_report(make_page(ROW | {"spend": "much"}))
     with pytest.raises(ProviderUnreadable):
-        report(page_of(ROW | {"date_start": None}))
+        fetch_report(make_page(ROW | {"date_start": None}))
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
 
 
-def listed(resource: str, answer: Response, search: str | None = None) -> tuple[Any, str]:
+def read_catalog(resource: str, answer: Response, search: str | None = None) -> tuple[Any, str]:
     page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), answer)
     return page, build_request_url(asked[0])
 
 
 def test_catalogs_are_lists_of_the_account() -> None:
-    page, url = listed("images", page_of({"hash": "0f1e2d", "name": "Cup"}, after="C"))
+    page, url = read_catalog("images", make_page({"hash": "0f1e2d", "name": "Cup"}, after="C"))
     assert [(row.id, row.name) for row in page.rows] == [("0f1e2d", "Cup")]
     assert page.cursor == "C"
     assert url == f"{GRAPH}/act_7007/adimages?fields=hash%2Cname%2Curl%2Cwidth%2Cheight%2Cstatus&limit=50"
-    page, url = listed("minimum_budgets", answer_of({"data": [{"currency": "EUR", "min_daily_budget_imp": 100}]}))
+    page, url = read_catalog(
+        "minimum_budgets", make_response({"data": [{"currency": "EUR", "min_daily_budget_imp": 100}]})
+    )
     assert ([row.id for row in page.rows], url) == (["EUR"], f"{GRAPH}/act_7007/minimum_budgets")
     for data in (["Tea Ltd"], [{"recommendations": ["Tea Ltd"]}]):
-        page, _ = listed("dsa_recommendations", answer_of({"data": data}))
+        page, _ = read_catalog("dsa_recommendations", make_response({"data": data}))
         assert [row.name for row in page.rows] == ["Tea Ltd"]
 
 
@@ -300,15 +306,15 @@ def test_places_are_searched_and_told_apart_by_type() -> None:
         {"key": "2490299", "name": "New York", "type": "city"},
         {"key": "US:10001", "name": "10001", "type": "zip"},
     ]
-    page, url = listed("locations:new_york", answer_of({"data": found}))
+    page, url = read_catalog("locations:new_york", make_response({"data": found}))
     assert [row.id for row in page.rows] == ["city:2490299", "zip:US:10001"]
     types = "%5B%22country%22%2C%22region%22%2C%22city%22%2C%22zip%22%2C%22geo_market%22%5D"
     assert url == f"{GRAPH}/search?type=adgeolocation&q=new%20york&location_types={types}&limit=25"
-    assert listed("locations", answer_of({"data": []}), "new york")[1] == url
-    assert listed("locales", answer_of({"data": [{"key": 6, "name": "English (US)"}]}))[0].rows[0].id == "6"
+    assert read_catalog("locations", make_response({"data": []}), "new york")[1] == url
+    assert read_catalog("locales", make_response({"data": [{"key": 6, "name": "English (US)"}]}))[0].rows[0].id == "6"
     for resource in ("locations", "interests", "pages:x", "secrets"):
         with pytest.raises(InvalidInput):
-            listed(resource, answer_of({}))
+            read_catalog(resource, make_response({}))
 
 
 # -- hostile answers --------------------------------------------------------------------------------------------------
@@ -330,7 +336,7 @@ READERS: list[Callable[[], Flow[Any]]] = [
     lambda: reads.refresh_credentials(APP, Credentials("t"), 0),
     lambda: reads.revoke_credentials(APP, Credentials("t")),
     lambda: plans.plan_edit(ACCOUNT, "adGroup", "1", Edit({"name": "B"}, {"interests": []}), NOW),
-    lambda: plans.preflight(ACCOUNT, read_brief(brief(creative={"existingId": "7"}, platform={}))),
+    lambda: plans.preflight(ACCOUNT, read_brief(make_brief(creative={"existingId": "7"}, platform={}))),
 ]
 HOSTILE = [
     b"",

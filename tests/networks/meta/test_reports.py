@@ -13,9 +13,9 @@ from adsunify.errors import ProviderError, ProviderUnreadable
 from adsunify.http.messages import Request, Response
 from adsunify.networks.meta import reports
 from adsunify.networks.meta.tables import REPORT_LEVELS
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, GRAPH, NOW, failing, page_of
+from .calls import ACCOUNT, GRAPH, NOW, make_error_response, make_page
 
 LEVELS = {level.kind: level for level in REPORT_LEVELS}
 METRIC_FIELDS = "date_start,date_stop,account_currency,impressions,clicks,spend,reach,actions,action_values"
@@ -48,7 +48,7 @@ def read_page(
 def test_each_level_names_its_fields_and_all_statuses(
     kind: str, level: str, fields: str, row: dict[str, str], parent: str | None, statuses: int
 ) -> None:
-    page, (request,) = read_page(page_of(row | FIGURES), kind=kind, ids=("6", "7"))
+    page, (request,) = read_page(make_page(row | FIGURES), kind=kind, ids=("6", "7"))
     filters = json.loads(dict(request.query)["filtering"])
     assert dict(request.query) | {"filtering": ""} == {
         "level": level,
@@ -69,52 +69,52 @@ def test_each_level_names_its_fields_and_all_statuses(
 
 def test_pages_follow_the_cursor_and_not_the_link() -> None:
     row = {"campaign_id": "6"} | FIGURES
-    first, (request,) = read_page(page_of(row, after="C"))
+    first, (request,) = read_page(make_page(row, after="C"))
     assert "campaign.id" not in request.query["filtering"]
-    last, (request,) = read_page(page_of(row | {"date_start": "2026-10-02"}), cursor=first.cursor)
+    last, (request,) = read_page(make_page(row | {"date_start": "2026-10-02"}), cursor=first.cursor)
     assert (request.url, request.query["after"]) == (f"{GRAPH}/{{owner}}/insights", "C")
     assert (last.cursor, last.rows[0].date) == (None, date(2026, 10, 2))
     with pytest.raises(ProviderUnreadable, match="cursor repeats"):
-        read_page(page_of(row, after="C"), cursor=first.cursor)
+        read_page(make_page(row, after="C"), cursor=first.cursor)
 
 
 def test_a_long_range_is_a_job_from_the_start() -> None:
-    page, (request,) = read_page(answer_of({"report_run_id": "R1"}), kind="ad", start=date(2026, 8, 2))
+    page, (request,) = read_page(make_response({"report_run_id": "R1"}), kind="ad", start=date(2026, 8, 2))
     assert (request.method, request.kind, request.body["level"]) == ("POST", "read", "ad")
     assert "limit" not in request.body
     assert (page.pending.job, page.rows, page.coverage.is_complete) == ("R1", (), False)
-    assert read_page(page_of(), start=date(2026, 8, 3))[0].pending is None
+    assert read_page(make_page(), start=date(2026, 8, 3))[0].pending is None
 
 
 def test_too_much_data_becomes_a_job_on_the_first_page_only() -> None:
-    page, asked = read_page(failing(100, 1487534), answer_of({"report_run_id": "R1"}))
+    page, asked = read_page(make_error_response(100, 1487534), make_response({"report_run_id": "R1"}))
     assert ([request.method for request in asked], page.pending.job) == (["GET", "POST"], "R1")
     with pytest.raises(ProviderError):
-        read_page(failing(100, 1487534), cursor="0:C")
+        read_page(make_error_response(100, 1487534), cursor="0:C")
     with pytest.raises(ProviderError):
-        read_page(failing(100, 1487561))
+        read_page(make_error_response(100, 1487561))
 
 
 def test_a_job_is_read_page_by_page() -> None:
     state = {"async_status": "Job Running", "async_percent_completion": 40}
-    pending, asked = read_page(answer_of(state), job="R1")
+    pending, asked = read_page(make_response(state), job="R1")
     assert (pending.pending.job, pending.pending.status, len(asked)) == ("R1", "Job Running", 1)
-    done = answer_of({"async_status": "Job Completed", "async_percent_completion": 100})
-    first, asked = read_page(done, page_of({"campaign_id": "6"} | FIGURES, after="C"), job="R1")
+    done = make_response({"async_status": "Job Completed", "async_percent_completion": 100})
+    first, asked = read_page(done, make_page({"campaign_id": "6"} | FIGURES, after="C"), job="R1")
     assert (asked[1].path["owner"], dict(asked[1].query)) == ("R1", {"limit": "500"})
-    last, asked = read_page(page_of({"campaign_id": "7"} | FIGURES), cursor=first.cursor, job="R1")
+    last, asked = read_page(make_page({"campaign_id": "7"} | FIGURES), cursor=first.cursor, job="R1")
     assert (asked[0].path["owner"], dict(asked[0].query)) == ("R1", {"limit": "500", "after": "C"})
     assert [row.entity_id for page in (first, last) for row in page.rows] == ["6", "7"]
     with pytest.raises(ProviderError, match="Job Skipped"):
-        read_page(answer_of({"async_status": "Job Skipped"}), job="R1")
+        read_page(make_response({"async_status": "Job Skipped"}), job="R1")
 
 
 def test_a_row_without_its_entity_is_refused() -> None:
     with pytest.raises(ProviderUnreadable):
-        read_page(page_of(FIGURES))
+        read_page(make_page(FIGURES))
 
 
 def test_figures_change_for_28_days() -> None:
     """They are final 28 days after the day, and a deleted ad gets figures for as long."""
-    page, _ = read_page(page_of())
+    page, _ = read_page(make_page())
     assert page.coverage.provisional_from == NOW.date() - timedelta(days=28)

@@ -15,8 +15,8 @@ from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
 from adsunify.plans.records import Plan, add_operation_marks
-from tests.briefs import changed
-from tests.networks.calls import answer_of, run
+from tests.briefs import change_brief
+from tests.networks.calls import make_response, run
 
 MARKETER, BUDGET, CAMPAIGN, LINK = (f"00{digit * 32}" for digit in "1234")
 PLACE = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
@@ -45,12 +45,12 @@ LIFETIME: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
 EMPTY = Response.from_bytes(200, {}, b"")
-CURRENCIES = answer_of(
+CURRENCIES = make_response(
     {
         "currencies": [
             {
@@ -72,7 +72,7 @@ CURRENCIES = answer_of(
 )
 
 
-def campaign(**members: Any) -> dict[str, Any]:
+def make_campaign(**members: Any) -> dict[str, Any]:
     return {
         "id": CAMPAIGN,
         "name": "Sleep guide",
@@ -88,7 +88,7 @@ def campaign(**members: Any) -> dict[str, Any]:
     }
 
 
-def budget(**members: Any) -> dict[str, Any]:
+def make_budget(**members: Any) -> dict[str, Any]:
     return {
         "id": BUDGET,
         "name": "Sleep guide 12345678",
@@ -103,7 +103,7 @@ def budget(**members: Any) -> dict[str, Any]:
     }
 
 
-def link(**members: Any) -> dict[str, Any]:
+def make_link(**members: Any) -> dict[str, Any]:
     return {
         "id": LINK,
         "campaignId": CAMPAIGN,
@@ -115,17 +115,17 @@ def link(**members: Any) -> dict[str, Any]:
     }
 
 
-def created(*answers: Response, account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
-    made, _ = run(plan_create(account, read_brief(brief(**changes)), now), *answers)
+def make_plan(*answers: Response, account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
+    made, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), *answers)
     assert isinstance(made, Plan)
     return add_operation_marks(made)
 
 
-def issues_of(*answers: Response, account: Account = ACCOUNT, **changes: Any) -> set[str]:
+def find_issues(*answers: Response, account: Account = ACCOUNT, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        created(*answers, account=account, **changes)
+        make_plan(*answers, account=account, **changes)
     return {issue.path for issue in refusal.value.issues}
 
 
-def places(*found: Mapping[str, Any]) -> Response:
-    return answer_of({"geoLocations": list(found)})
+def make_places(*found: Mapping[str, Any]) -> Response:
+    return make_response({"geoLocations": list(found)})

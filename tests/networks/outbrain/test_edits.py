@@ -17,9 +17,9 @@ from adsunify.http.messages import Response, build_request_url
 from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
 from adsunify.plans.records import Plan
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, BUDGET, CAMPAIGN, CURRENCIES, LINK, NOW, PLACE, budget, campaign, link
+from .calls import ACCOUNT, API, BUDGET, CAMPAIGN, CURRENCIES, LINK, NOW, PLACE, make_budget, make_campaign, make_link
 
 OTHER = "f" * 32
 
@@ -27,7 +27,7 @@ OTHER = "f" * 32
 def plan_edit(
     edit: Edit, *, campaign_: Any = None, budget_: Any = None, told: Response | None = CURRENCIES, now: datetime = NOW
 ) -> Plan:
-    answers = [answer_of(campaign_ or campaign()), answer_of(budget_ or budget())]
+    answers = [make_response(campaign_ or make_campaign()), make_response(budget_ or make_budget())]
     if told is not None and {"bid", "budget", "budgetType"} & set(edit.fields):
         answers.append(told)
     made, asked = run(plans.plan_edit(ACCOUNT, "campaign", CAMPAIGN, edit, now), *answers)
@@ -37,11 +37,11 @@ def plan_edit(
     return made
 
 
-def edited(**fields: Any) -> Plan:
+def plan_field_edit(**fields: Any) -> Plan:
     return plan_edit(Edit(fields))
 
 
-def refused(edit: Edit, **given: Any) -> set[str]:
+def find_edit_issues(edit: Edit, **given: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
         plan_edit(edit, **given)
     return {issue.path for issue in refusal.value.issues}
@@ -51,7 +51,7 @@ def refused(edit: Edit, **given: Any) -> set[str]:
 
 
 def test_the_budget_comes_first_with_all_of_its_members() -> None:
-    made = edited(name="New", budget="70", endAt="2027-05-31", bid="0.50")
+    made = plan_field_edit(name="New", budget="70", endAt="2027-05-31", bid="0.50")
     first, second = made.steps
     assert build_request_url(first.request) == f"{API}/budgets/{BUDGET}"
     assert first.request.body == {"amount": Decimal(70), "endDate": "2027-05-31", "runForever": False}
@@ -65,31 +65,31 @@ def test_the_budget_comes_first_with_all_of_its_members() -> None:
 
 
 def test_an_end_is_taken_away_by_its_flag() -> None:
-    there = budget(endDate="2027-05-31", runForever=False)
+    there = make_budget(endDate="2027-05-31", runForever=False)
     made = plan_edit(Edit({"endAt": ""}), budget_=there)
     assert made.steps[0].request.body == {"runForever": True}
     assert made.risk == "spend"
 
 
 def test_an_instant_means_its_eastern_day() -> None:
-    made = edited(startAt="2027-05-09T04:00:00Z", endAt="2027-06-01T04:00:00Z")
+    made = plan_field_edit(startAt="2027-05-09T04:00:00Z", endAt="2027-06-01T04:00:00Z")
     assert made.steps[0].request.body == {"startDate": "2027-05-09", "endDate": "2027-05-31", "runForever": False}
     assert any("Eastern" in one for one in made.warnings)
 
 
 def test_a_percentage_is_cut_to_cents() -> None:
-    made = edited(bid=Percentage("increase", Decimal(10)))
+    made = plan_field_edit(bid=Percentage("increase", Decimal(10)))
     assert made.steps[0].request.body == {"cpc": Decimal("0.46")}
 
 
 def test_a_shared_budget_is_locked() -> None:
     fields = {"budget": "70", "pacing": "AUTOMATIC", "startAt": "2027-05-10", "endAt": "2027-05-31"}
-    assert refused(Edit(fields), budget_=budget(shared=True)) == {f"fields.{name}" for name in fields}
+    assert find_edit_issues(Edit(fields), budget_=make_budget(shared=True)) == {f"fields.{name}" for name in fields}
 
 
 def test_a_start_that_has_passed_is_locked() -> None:
-    there = budget(startDate="2027-05-01")
-    assert refused(Edit({"startAt": "2027-05-10"}), budget_=there) == {"fields.startAt"}
+    there = make_budget(startDate="2027-05-01")
+    assert find_edit_issues(Edit({"startAt": "2027-05-10"}), budget_=there) == {"fields.startAt"}
 
 
 @pytest.mark.parametrize(
@@ -114,34 +114,36 @@ def test_a_start_that_has_passed_is_locked() -> None:
     ],
 )
 def test_edits_that_are_refused(fields: dict[str, Any], there: dict[str, Any], paths: set[str]) -> None:
-    assert refused(Edit(fields), budget_=budget(**there)) >= paths
+    assert find_edit_issues(Edit(fields), budget_=make_budget(**there)) >= paths
 
 
 def test_without_the_currencies_the_campaign_tells_the_least_bid() -> None:
-    silent = answer_of({"errorMessage": "no"}, 500)
+    silent = make_response({"errorMessage": "no"}, 500)
     assert plan_edit(Edit({"bid": "9"}), told=silent).steps
-    assert refused(Edit({"bid": "0.02"}), told=silent) == {"fields.bid"}
+    assert find_edit_issues(Edit({"bid": "0.02"}), told=silent) == {"fields.bid"}
 
 
 def test_another_kind_of_budget_is_spending() -> None:
-    made = plan_edit(Edit({"budgetType": "DAILY"}), budget_=budget(type="MONTHLY", amount=800, pacing="AUTOMATIC"))
+    made = plan_edit(Edit({"budgetType": "DAILY"}), budget_=make_budget(type="MONTHLY", amount=800, pacing="AUTOMATIC"))
     assert made.steps[0].request.body == {"type": "DAILY", "pacing": "SPEND_ASAP"}
     assert made.risk == "spend"
 
 
 def test_an_objective_brings_its_optimization() -> None:
-    assert edited(objective="Awareness").steps[0].request.body == {
+    assert plan_field_edit(objective="Awareness").steps[0].request.body == {
         "objective": "Awareness",
         "campaignOptimization": {"optimizationType": "TRAFFIC"},
     }
-    assert edited(objective="Conversions").steps[0].request.body["campaignOptimization"] == {"optimizationType": "CPC"}
+    assert plan_field_edit(objective="Conversions").steps[0].request.body["campaignOptimization"] == {
+        "optimizationType": "CPC"
+    }
 
 
 def test_a_suffix_is_cleared_by_a_word() -> None:
-    there = campaign(suffixTrackingCode="utm_source=outbrain")
+    there = make_campaign(suffixTrackingCode="utm_source=outbrain")
     made = plan_edit(Edit({"trackingSuffix": ""}), campaign_=there)
     assert made.steps[0].request.body == {"suffixTrackingCode": "EMPTY_SUFFIX"}
-    assert edited(trackingPrefix="p").steps[0].request.body == {"prefixTrackingCode": {"prefix": "p"}}
+    assert plan_field_edit(trackingPrefix="p").steps[0].request.body == {"prefixTrackingCode": {"prefix": "p"}}
 
 
 # -- targeting --------------------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_new_places_come_with_their_version(edit: Edit) -> None:
     ],
 )
 def test_targetings_that_are_refused(targeting: dict[str, Any]) -> None:
-    (path,) = refused(Edit(targeting=targeting))
+    (path,) = find_edit_issues(Edit(targeting=targeting))
     assert path.startswith(f"targeting.{next(iter(targeting))}")
 
 
@@ -197,8 +199,8 @@ def test_targetings_that_are_refused(targeting: dict[str, Any]) -> None:
     [("excludedLocations", [{"id": OTHER}]), ("browsers", ["CHROME"]), ("operatingSystems", ["ANDROID"])],
 )
 def test_an_empty_text_clears_a_list(name: str, held: list[Any]) -> None:
-    targeting = campaign()["targeting"] | {name: held}
-    made = plan_edit(Edit({name: ""}), campaign_=campaign(targeting=targeting))
+    targeting = make_campaign()["targeting"] | {name: held}
+    made = plan_edit(Edit({name: ""}), campaign_=make_campaign(targeting=targeting))
     assert made.steps[0].request.body["targeting"][name] == []
     assert made.steps[0].changes[0].after == []
 
@@ -206,32 +208,41 @@ def test_an_empty_text_clears_a_list(name: str, held: list[Any]) -> None:
 @pytest.mark.parametrize("edit", [Edit({"locations": ""}), Edit(targeting={"locations": []})])
 def test_the_places_of_a_campaign_are_not_cleared(edit: Edit) -> None:
     """Outbrain would serve everywhere."""
-    (path,) = refused(edit)
+    (path,) = find_edit_issues(edit)
     assert path.endswith(".locations")
 
 
 def test_what_has_to_be_said_is_not_cleared() -> None:
     fields = {"platforms": "", "languages": "", "interests": ""}
-    assert refused(Edit(fields)) == {f"fields.{name}" for name in fields}
-    assert refused(Edit(targeting={"interests": [], "devices": []})) == {"targeting.interests", "targeting.devices"}
+    assert find_edit_issues(Edit(fields)) == {f"fields.{name}" for name in fields}
+    assert find_edit_issues(Edit(targeting={"interests": [], "devices": []})) == {
+        "targeting.interests",
+        "targeting.devices",
+    }
 
 
 def test_a_targeting_that_cannot_be_read_is_not_replaced() -> None:
     with pytest.raises(ProviderUnreadable):
-        plan_edit(Edit({"locations": OTHER}), campaign_=campaign(targeting=None))
+        plan_edit(Edit({"locations": OTHER}), campaign_=make_campaign(targeting=None))
 
 
 # -- a link -----------------------------------------------------------------------------------------------------------
 
 
-def of_link(edit: Edit, **members: Any) -> Plan:
-    made, _ = run(plans.plan_edit(ACCOUNT, "ad", LINK, edit, NOW), answer_of(link(**members)), answer_of(campaign()))
+def plan_link_edit(edit: Edit, **members: Any) -> Plan:
+    made, _ = run(
+        plans.plan_edit(ACCOUNT, "ad", LINK, edit, NOW),
+        make_response(make_link(**members)),
+        make_response(make_campaign()),
+    )
     assert isinstance(made, Plan)
     return made
 
 
 def test_content_goes_to_the_campaigns_links() -> None:
-    made = of_link(Edit({"brandName": "Shop"}, creative={"headline": "New", "imageUrl": "https://a.example/b.jpg"}))
+    made = plan_link_edit(
+        Edit({"brandName": "Shop"}, creative={"headline": "New", "imageUrl": "https://a.example/b.jpg"})
+    )
     (step,) = made.steps
     assert (step.request.method, build_request_url(step.request)) == (
         "PUT",
@@ -244,7 +255,7 @@ def test_content_goes_to_the_campaigns_links() -> None:
 
 
 def test_a_status_goes_to_the_link() -> None:
-    made = of_link(Edit({"status": "active"}))
+    made = plan_link_edit(Edit({"status": "active"}))
     assert (build_request_url(made.steps[0].request), made.steps[0].request.body) == (
         f"{API}/promotedLinks/{LINK}",
         {"enabled": True},
@@ -264,21 +275,21 @@ def test_a_status_goes_to_the_link() -> None:
 )
 def test_edits_of_links_that_are_refused(edit: Edit, path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        of_link(edit)
+        plan_link_edit(edit)
     assert [issue.path for issue in refusal.value.issues] == [path]
 
 
 def test_only_pending_links_have_content_to_edit() -> None:
     approved = {"approvalStatus": {"status": "Approved", "isEditable": False}}
     with pytest.raises(InvalidInput, match="locked"):
-        of_link(Edit({"headline": "New"}), **approved)
-    assert of_link(Edit({"status": "paused"}), enabled=True, **approved).steps
+        plan_link_edit(Edit({"headline": "New"}), **approved)
+    assert plan_link_edit(Edit({"status": "paused"}), enabled=True, **approved).steps
 
 
 def test_a_refusal_names_the_member_that_was_sent() -> None:
     approved = {"approvalStatus": {"status": "Approved", "isEditable": False}}
     with pytest.raises(InvalidInput) as refusal:
-        of_link(
+        plan_link_edit(
             Edit({"brandName": "Shop"}, creative={"body": "New", "imageUrl": "https://a.example/b.jpg"}), **approved
         )
     assert {issue.path for issue in refusal.value.issues} == {"fields.brandName", "creative.body", "creative.imageUrl"}
@@ -288,7 +299,7 @@ def test_a_refusal_names_the_member_that_was_sent() -> None:
 
 
 def test_settings_show_both_objects() -> None:
-    native = campaign(budget=budget(shared=True))
+    native = make_campaign(budget=make_budget(shared=True))
     entity = parse_entity(get_level(NETWORK, "campaign"), native)
     fields = {one["field"]: one for one in build_settings(NETWORK, ACCOUNT, CAMPAIGN, entity, NOW)["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["period"]) == ("60.5", "daily")

@@ -17,7 +17,7 @@ from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Kind, Plan, Step
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
 from .calls import (
     ACCOUNT,
@@ -31,15 +31,15 @@ from .calls import (
     LINK,
     MARKETER,
     PLACE,
-    brief,
-    campaign,
-    created,
-    issues_of,
-    link,
-    places,
+    find_issues,
+    make_brief,
+    make_campaign,
+    make_link,
+    make_places,
+    make_plan,
 )
 
-LINKED = (answer_of(link()), answer_of(campaign()))
+LINKED = (make_response(make_link()), make_response(make_campaign()))
 OUTPUTS = {"budget": {"id": BUDGET}, "campaign": {"id": CAMPAIGN}, "ad": {"id": LINK}}
 NORWAY = {"id": PLACE, "geoType": "Country", "code": "NO ", "canonicalName": "Norway"}
 
@@ -48,7 +48,7 @@ NORWAY = {"id": PLACE, "geoType": "Country", "code": "NO ", "canonicalName": "No
 
 
 def test_the_plan_is_what_the_reference_shows() -> None:
-    made = created()
+    made = make_plan()
     requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
     assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
         ("POST", f"{API}/marketers/{MARKETER}/budgets", "write"),
@@ -85,12 +85,12 @@ def test_the_plan_is_what_the_reference_shows() -> None:
     assert made.risk == "low"
 
 
-def body(made: Plan, key: str) -> Any:
+def get_body(made: Plan, key: str) -> Any:
     return made.get_step(key).request.body
 
 
 def test_a_lifetime_budget_is_one_of_the_whole_campaign() -> None:
-    found = dict(body(created(**LIFETIME), "budget"))
+    found = dict(get_body(make_plan(**LIFETIME), "budget"))
     del found["name"]
     assert found == {
         "amount": Decimal(1800),
@@ -103,24 +103,24 @@ def test_a_lifetime_budget_is_one_of_the_whole_campaign() -> None:
 
 
 def test_the_budget_has_a_name_of_its_own_within_the_limit() -> None:
-    names = {body(created(name="x" * 99 + last), "budget")["name"] for last in "ab"}
+    names = {get_body(make_plan(name="x" * 99 + last), "budget")["name"] for last in "ab"}
     assert len(names) == 2
     assert all(len(name) == 100 and name.startswith("x" * 91 + " ") for name in names)
 
 
 def test_without_content_the_page_is_crawled() -> None:
-    made = created(**CRAWLED)
-    assert {"text", "imageMetadata"}.isdisjoint(body(made, "ad"))
-    assert body(made, "ad")["description"] == "Short body"
+    made = make_plan(**CRAWLED)
+    assert {"text", "imageMetadata"}.isdisjoint(get_body(made, "ad"))
+    assert get_body(made, "ad")["description"] == "Short body"
 
 
 def test_an_image_of_outbrain_is_named_by_its_id() -> None:
-    made = created(creative__imageUrl=None, creative__imageHash="img-1")
-    assert body(made, "ad")["imageMetadata"] == {"id": "img-1"}
+    made = make_plan(creative__imageUrl=None, creative__imageHash="img-1")
+    assert get_body(made, "ad")["imageMetadata"] == {"id": "img-1"}
 
 
 def test_awareness_is_bought_by_clicks_too() -> None:
-    campaign = body(created(goal="awareness"), "campaign")
+    campaign = get_body(make_plan(goal="awareness"), "campaign")
     assert (campaign["objective"], campaign["cpc"]) == ("Awareness", Decimal("0.42"))
     assert "no CPM" in NETWORK.formats[0].bid_meanings["awareness"]
 
@@ -128,29 +128,31 @@ def test_awareness_is_bought_by_clicks_too() -> None:
 def test_countries_are_found_by_name() -> None:
     other = {**NORWAY, "id": "x", "geoType": "Region"}
     made, asked = run(
-        plans.plan_create(ACCOUNT, read_brief(brief(targeting={"countries": ["NO"]})), None),
-        places(other, {**NORWAY, "id": "y", "code": "NF"}, NORWAY),
+        plans.plan_create(ACCOUNT, read_brief(make_brief(targeting={"countries": ["NO"]})), None),
+        make_places(other, {**NORWAY, "id": "y", "code": "NF"}, NORWAY),
     )
-    assert body(made, "campaign")["targeting"]["locations"] == [PLACE]
+    assert get_body(made, "campaign")["targeting"]["locations"] == [PLACE]
     (request,) = asked
     assert (request.query["term"], request.query["exactMatch"]) == ("Norway", "true")
     assert (request.query["include"], request.query["locationsVersion"]) == ("Country", "V2")
 
 
 def test_a_country_that_is_not_found_is_refused() -> None:
-    assert issues_of(places({**NORWAY, "code": "SE"}), targeting={"countries": ["NO"]}) == {"targeting.countries"}
-    assert issues_of(targeting={"countries": ["QQ"]}) == {"targeting.countries.0"}
+    assert find_issues(make_places({**NORWAY, "code": "SE"}), targeting={"countries": ["NO"]}) == {
+        "targeting.countries"
+    }
+    assert find_issues(targeting={"countries": ["QQ"]}) == {"targeting.countries.0"}
 
 
 def test_native_targeting_is_completed() -> None:
-    made = created(targeting={"native": {"language": "en", "locations": [PLACE]}})
-    assert body(made, "campaign")["targeting"] == {
+    made = make_plan(targeting={"native": {"language": "en", "locations": [PLACE]}})
+    assert get_body(made, "campaign")["targeting"] == {
         "platform": ["DESKTOP", "MOBILE", "TABLET"],
         "language": "en",
         "locations": [PLACE],
         "locationsVersion": "V2",
     }
-    assert "locationsVersion" not in body(created(targeting={"native": {"platform": ["MOBILE"]}}), "campaign")
+    assert "locationsVersion" not in get_body(make_plan(targeting={"native": {"platform": ["MOBILE"]}}), "campaign")
 
 
 @pytest.mark.parametrize(
@@ -177,36 +179,36 @@ def test_native_targeting_is_completed() -> None:
     ],
 )
 def test_what_is_refused_before_anything_is_read(changes: dict[str, Any], paths: set[str]) -> None:
-    assert issues_of(**changes) == paths
+    assert find_issues(**changes) == paths
 
 
 def test_the_least_budgets_are_taken() -> None:
-    assert body(created(budget__amount="25"), "budget")["amount"] == 25
-    assert body(created(**{**LIFETIME, "budget__amount": "725"}), "budget")["amount"] == 725
-    assert created(schedule__startAt="2027-05-01T04:00:00Z").steps
+    assert get_body(make_plan(budget__amount="25"), "budget")["amount"] == 25
+    assert get_body(make_plan(**{**LIFETIME, "budget__amount": "725"}), "budget")["amount"] == 725
+    assert make_plan(schedule__startAt="2027-05-01T04:00:00Z").steps
 
 
 def test_a_currency_without_fractions_has_none() -> None:
     yen = evolve(ACCOUNT, currency="JPY")
-    assert issues_of(account=yen, budget__currency="JPY", bid="50.5", budget__amount="5000") == {"bid"}
-    assert issues_of(account=evolve(ACCOUNT, currency=None)) == {"account.currency"}
+    assert find_issues(account=yen, budget__currency="JPY", bid="50.5", budget__amount="5000") == {"bid"}
+    assert find_issues(account=evolve(ACCOUNT, currency=None)) == {"account.currency"}
 
 
 def test_warnings_say_what_a_reader_would_not_expect() -> None:
-    plain = created().warnings
+    plain = make_plan().warnings
     assert [one for one in plain if "AI" in one] == list(plain)
-    assert any("all locations" in one for one in created(targeting={}).warnings)
-    said = created(schedule__endAt="2027-05-31T09:00:00Z").warnings
+    assert any("all locations" in one for one in make_plan(targeting={}).warnings)
+    said = make_plan(schedule__endAt="2027-05-31T09:00:00Z").warnings
     assert any("2027-05-03 through 2027-05-31" in one for one in said)
 
 
 # -- preflight --------------------------------------------------------------------------------------------------------
 
 
-def preflight(*names: str, **changes: Any) -> set[str]:
+def run_preflight(*names: str, **changes: Any) -> set[str]:
     account = evolve(ACCOUNT, currency=changes.get("budget__currency", "USD"))
-    listed = answer_of({"campaigns": [{"id": str(n), "name": name} for n, name in enumerate(names)]})
-    flow = plans.preflight(account, read_brief(brief(**changes)))
+    listed = make_response({"campaigns": [{"id": str(n), "name": name} for n, name in enumerate(names)]})
+    flow = plans.preflight(account, read_brief(make_brief(**changes)))
     sold = account.currency != "CHF"
     (issues, warnings), asked = run(flow, CURRENCIES, *([listed] if sold else []))
     assert warnings == []
@@ -216,18 +218,18 @@ def preflight(*names: str, **changes: Any) -> set[str]:
 
 
 def test_preflight_holds_names_and_bounds() -> None:
-    assert preflight("Sleep", "Guide") == set()
-    assert preflight("SLEEP GUIDE") == {"name"}
-    assert preflight(bid="5.01") == preflight(bid="0.02") == {"bid"}
-    assert preflight(budget__currency="EUR", budget__amount="21.99", bid="2") == {"budget.amount"}
-    assert preflight(budget__currency="CHF") == {"budget.currency"}
+    assert run_preflight("Sleep", "Guide") == set()
+    assert run_preflight("SLEEP GUIDE") == {"name"}
+    assert run_preflight(bid="5.01") == run_preflight(bid="0.02") == {"bid"}
+    assert run_preflight(budget__currency="EUR", budget__amount="21.99", bid="2") == {"budget.amount"}
+    assert run_preflight(budget__currency="CHF") == {"budget.currency"}
 
 
 # -- activate, status, delete -----------------------------------------------------------------------------------------
 
 
 def test_activation_goes_from_leaf_to_root() -> None:
-    made, asked = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    made, asked = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
     assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
         ("activate_ad", f"{API}/promotedLinks/{LINK}", {"enabled": True}),
         ("activate_campaign", f"{API}/campaigns/{CAMPAIGN}", {"enabled": True}),
@@ -260,11 +262,11 @@ def test_a_campaign_is_archived_and_a_link_is_not_deleted() -> None:
 def test_native_creation_is_paused_where_it_does_not_say() -> None:
     campaign_ = {"name": "x", "budgetId": BUDGET}
     made, asked = run(
-        plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": BUDGET}]})
+        plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), make_response({"budgets": [{"id": BUDGET}]})
     )
     assert build_request_url(asked[0]) == f"{API}/marketers/{MARKETER}/budgets"
     with pytest.raises(ProviderNotFound):  # another marketer's: the campaign would be theirs
-        run(plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": LINK}]}))
+        run(plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), make_response({"budgets": [{"id": LINK}]}))
     assert made.steps[0].request.body == {"enabled": False, "name": "x", "budgetId": BUDGET}
     made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"url": "https://a.example", "enabled": True}, CAMPAIGN))
     assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks"
@@ -308,61 +310,70 @@ def test_a_link_is_updated_where_its_members_are() -> None:
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def judged(step: Step, response: Response) -> StepOutcome:
+def classify_response(step: Step, response: Response) -> StepOutcome:
     return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
 def test_ids_stand_at_the_top() -> None:
     for key, made in (("budget", BUDGET), ("campaign", CAMPAIGN), ("ad", LINK)):
-        assert judged(created().get_step(key), answer_of({"id": made})) == Applied({"id": made})
-        assert isinstance(judged(created().get_step(key), answer_of({"name": "x"})), Ambiguous)
-        assert isinstance(judged(created().get_step(key), EMPTY), Ambiguous)
+        assert classify_response(make_plan().get_step(key), make_response({"id": made})) == Applied({"id": made})
+        assert isinstance(classify_response(make_plan().get_step(key), make_response({"name": "x"})), Ambiguous)
+        assert isinstance(classify_response(make_plan().get_step(key), EMPTY), Ambiguous)
 
 
 def test_an_empty_answer_is_the_success_of_a_switched_link() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
     link_, campaign = made.steps
-    assert judged(link_, EMPTY) == Applied()
-    assert judged(link_, answer_of({"anything": 1})) == Applied()
-    assert isinstance(judged(campaign, EMPTY), Ambiguous)
-    assert isinstance(judged(campaign, answer_of({"id": "another"})), Ambiguous)
-    assert judged(campaign, answer_of({"id": CAMPAIGN})) == Applied()
+    assert classify_response(link_, EMPTY) == Applied()
+    assert classify_response(link_, make_response({"anything": 1})) == Applied()
+    assert isinstance(classify_response(campaign, EMPTY), Ambiguous)
+    assert isinstance(classify_response(campaign, make_response({"id": "another"})), Ambiguous)
+    assert classify_response(campaign, make_response({"id": CAMPAIGN})) == Applied()
 
 
 def test_refusals_have_words_and_no_codes() -> None:
-    step = created().get_step("budget")
+    step = make_plan().get_step("budget")
     refused = {"moreInfo": "POST budgets", "errorMessage": "name is taken"}
-    found = judged(step, answer_of(refused, 400, amplify_request_id="r-1"))
+    found = classify_response(step, make_response(refused, 400, amplify_request_id="r-1"))
     assert isinstance(found, Rejected)
     assert (found.error.code, found.error.message) == (None, "name is taken: POST budgets")
     assert (found.error.request_id, found.blame) == ("r-1", "input")
     said = {401: "token", 403: "permission", 404: "not_found"}
     for status, blame in said.items():
-        judgement = judged(step, answer_of({"message": "no"}, status))
+        judgement = classify_response(step, make_response({"message": "no"}, status))
         assert isinstance(judgement, Rejected)
         assert judgement.blame == blame
     for status in (408, 500, 503):
-        assert isinstance(judged(step, answer_of(refused, status)), Ambiguous)
-    assert isinstance(judged(step, answer_of(refused)), Ambiguous)
+        assert isinstance(classify_response(step, make_response(refused, status)), Ambiguous)
+    assert isinstance(classify_response(step, make_response(refused)), Ambiguous)
 
 
 def test_waits_are_told_in_milliseconds() -> None:
-    found = judged(created().get_step("budget"), answer_of({"errorMessage": "slow"}, 429, rate_limit_msec_left="1500"))
+    found = classify_response(
+        make_plan().get_step("budget"), make_response({"errorMessage": "slow"}, 429, rate_limit_msec_left="1500")
+    )
     assert isinstance(found, Throttled)
     assert found.retry_after == 1.5
 
 
-def item(status: str | None, **members: Any) -> Response:
-    return answer_of([{"id": LINK, "operationStatus": {"status": status, "reason": ["too long"]}, **members}])
+def make_item(status: str | None, **members: Any) -> Response:
+    return make_response([{"id": LINK, "operationStatus": {"status": status, "reason": ["too long"]}, **members}])
 
 
 def test_each_item_has_an_outcome_of_its_own() -> None:
     made, _ = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New"}, None), *LINKED)
     (step,) = made.steps
-    assert isinstance(judged(step, item("Success")), Applied)
-    assert isinstance(judged(step, item("Success", id=None)), Applied)
-    refused = judged(step, item("Failure"))
+    assert isinstance(classify_response(step, make_item("Success")), Applied)
+    assert isinstance(classify_response(step, make_item("Success", id=None)), Applied)
+    refused = classify_response(step, make_item("Failure"))
     assert isinstance(refused, Rejected)
     assert refused.error.message == "too long"
-    for response in (item("Success", id="another"), item(None), item("Perhaps"), answer_of([]), answer_of({}), EMPTY):
-        assert isinstance(judged(step, response), Ambiguous)
+    for response in (
+        make_item("Success", id="another"),
+        make_item(None),
+        make_item("Perhaps"),
+        make_response([]),
+        make_response({}),
+        EMPTY,
+    ):
+        assert isinstance(classify_response(step, response), Ambiguous)

@@ -21,9 +21,9 @@ from adsunify.errors import (
 )
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.outbrain import reads
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, BUDGET, CAMPAIGN, LINK, MARKETER, budget, campaign, link
+from .calls import ACCOUNT, API, BUDGET, CAMPAIGN, LINK, MARKETER, make_budget, make_campaign, make_link
 
 NIGHT = datetime(2027, 5, 8, 2, tzinfo=UTC)  # the evening of the 7th in New York
 NO_BODY = Response.from_bytes(200, {}, b"")
@@ -32,12 +32,12 @@ NO_BODY = Response.from_bytes(200, {}, b"")
 # -- connect ----------------------------------------------------------------------------------------------------------
 
 
-def given(*answers: Response, **members: str) -> tuple[Any, list[Request]]:
+def exchange_credentials(*answers: Response, **members: str) -> tuple[Any, list[Request]]:
     return run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", members, "", 1000), *answers)
 
 
 def test_a_password_is_used_once() -> None:
-    credentials, (asked,) = given(answer_of({"OB-TOKEN-V1": "t0k"}), username="anne", password="ä:b")
+    credentials, (asked,) = exchange_credentials(make_response({"OB-TOKEN-V1": "t0k"}), username="anne", password="ä:b")
     assert credentials == Credentials("t0k", None, 1000 + 30 * 86_400_000)
     assert build_request_url(asked) == f"{API}/login"
     said = base64.b64decode(asked.headers["Authorization"].removeprefix("Basic ")).decode()
@@ -45,7 +45,7 @@ def test_a_password_is_used_once() -> None:
 
 
 def test_a_token_is_proven_by_a_read() -> None:
-    credentials, (asked,) = given(answer_of({"marketers": [], "count": 0}), apiKey="t0k")
+    credentials, (asked,) = exchange_credentials(make_response({"marketers": [], "count": 0}), apiKey="t0k")
     assert credentials == Credentials("t0k")
     assert (build_request_url(asked), asked.headers) == (f"{API}/marketers", {"OB-TOKEN-V1": "t0k"})
 
@@ -53,9 +53,9 @@ def test_a_token_is_proven_by_a_read() -> None:
 @pytest.mark.parametrize("members", [{"apiKey": "wrong"}, {"username": "anne", "password": "wrong"}])
 def test_wrong_credentials(members: dict[str, str]) -> None:
     with pytest.raises(TokenRefused):
-        given(answer_of({"errorMessage": "no"}, 401), **members)
+        exchange_credentials(make_response({"errorMessage": "no"}, 401), **members)
     with pytest.raises(ProviderThrottled) as slow:
-        given(answer_of({"errorMessage": "no"}, 429, rate_limit_msec_left="60000"), **members)
+        exchange_credentials(make_response({"errorMessage": "no"}, 429, rate_limit_msec_left="60000"), **members)
     assert slow.value.retry_after == 60
 
 
@@ -72,14 +72,14 @@ def test_wrong_credentials(members: dict[str, str]) -> None:
 )
 def test_malformed_credentials_are_not_sent(members: dict[str, str], path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        given(**members)
+        exchange_credentials(**members)
     assert [issue.path for issue in refusal.value.issues] == [path]
 
 
 @pytest.mark.parametrize("body", [{}, {"OB-TOKEN-V1": ""}, {"OB-TOKEN-V1": 5}, {"OB-TOKEN-V1": "a\nb"}, []])
 def test_an_answer_without_a_token(body: Any) -> None:
     with pytest.raises(ProviderUnreadable):
-        given(answer_of(body), username="a", password="b")
+        exchange_credentials(make_response(body), username="a", password="b")
 
 
 def test_tokens_are_neither_renewed_nor_revoked() -> None:
@@ -101,9 +101,9 @@ def test_the_currency_is_that_of_a_budget() -> None:
     marketers = [{"id": "m1", "name": "Shop", "enabled": True}, {"id": "m2", "name": "New", "enabled": False}]
     found, asked = run(
         reads.discover_accounts(),
-        answer_of({"marketers": marketers}),
-        answer_of({"count": 1, "budgets": [budget(currency="EUR")]}),
-        answer_of({"count": 0, "budgets": []}),
+        make_response({"marketers": marketers}),
+        make_response({"count": 1, "budgets": [make_budget(currency="EUR")]}),
+        make_response({"count": 0, "budgets": []}),
     )
     assert [(one.native_id, one.currency, one.timezone, one.native_status) for one in found] == [
         ("m1", "EUR", "America/New_York", "enabled"),
@@ -115,19 +115,25 @@ def test_the_currency_is_that_of_a_budget() -> None:
 # -- the hierarchy ----------------------------------------------------------------------------------------------------
 
 
-def campaigns(*ids: str, total: int | None = None, **members: Any) -> Response:
-    listed = [campaign(id=one, name=one, **members) for one in ids]
-    return answer_of({"count": len(ids), "totalCount": len(ids) if total is None else total, "campaigns": listed})
+def make_campaigns(*ids: str, total: int | None = None, **members: Any) -> Response:
+    listed = [make_campaign(id=one, name=one, **members) for one in ids]
+    return make_response({"count": len(ids), "totalCount": len(ids) if total is None else total, "campaigns": listed})
 
 
-def links(*ids: str, total: int | None = None, **members: Any) -> Response:
-    listed = [link(id=one, text=one, **members) for one in ids]
-    return answer_of({"count": len(ids), "totalCount": len(ids) if total is None else total, "promotedLinks": listed})
+def make_links(*ids: str, total: int | None = None, **members: Any) -> Response:
+    listed = [make_link(id=one, text=one, **members) for one in ids]
+    return make_response(
+        {"count": len(ids), "totalCount": len(ids) if total is None else total, "promotedLinks": listed}
+    )
 
 
 def test_the_tree_has_two_levels() -> None:
     tree, asked = run(
-        reads.fetch_tree(ACCOUNT), campaigns("a", total=2), campaigns("b", total=2), links("x"), links("y")
+        reads.fetch_tree(ACCOUNT),
+        make_campaigns("a", total=2),
+        make_campaigns("b", total=2),
+        make_links("x"),
+        make_links("y"),
     )
     assert [(node.kind, node.id, node.parent_id, node.status) for node in tree.nodes] == [
         ("campaign", "a", None, "paused"),
@@ -142,31 +148,37 @@ def test_the_tree_has_two_levels() -> None:
 def test_a_list_of_a_hundred_takes_two_calls() -> None:
     first, second = [f"c{n}" for n in range(50)], [f"c{n}" for n in range(50, 100)]
     flow = reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=100))
-    page, asked = run(flow, campaigns(*first, total=120), campaigns(*second, total=120))
+    page, asked = run(flow, make_campaigns(*first, total=120), make_campaigns(*second, total=120))
     assert len(page.entities) == 100
     assert (page.cursor, [one.query["offset"] for one in asked]) == ("100", ["0", "50"])
 
 
 def test_what_the_list_cannot_filter_is_filtered_here() -> None:
     flow = reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=1, status="enabled", search="B"))
-    page, _ = run(flow, campaigns("a", total=3), campaigns("b", total=3), campaigns("b2", total=3, enabled=True))
+    page, _ = run(
+        flow, make_campaigns("a", total=3), make_campaigns("b", total=3), make_campaigns("b2", total=3, enabled=True)
+    )
     assert [one.id for one in page.entities] == ["b2"]
     assert page.cursor is None
     archived = reads.list_entities(ACCOUNT, "campaign", ListQuery(status="archived"))
-    page, (asked,) = run(archived, campaigns("a", autoArchived=True))
+    page, (asked,) = run(archived, make_campaigns("a", autoArchived=True))
     assert (page.entities[0].status, asked.query["includeArchived"]) == ("archived", "true")
 
 
 def test_links_are_walked_campaign_by_campaign() -> None:
-    names = answer_of({"campaigns": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]})
-    page, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2)), names, links("x"), links("y", "z"))
+    names = make_response({"campaigns": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]})
+    page, asked = run(
+        reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2)), names, make_links("x"), make_links("y", "z")
+    )
     assert [one.id for one in page.entities] == ["x", "y"]
     assert (page.cursor, build_request_url(asked[1]).partition("?")[0]) == ("b.1", f"{API}/campaigns/a/promotedLinks")
-    rest, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, cursor="b.1")), names, links("z", total=2))
+    rest, asked = run(
+        reads.list_entities(ACCOUNT, "ad", ListQuery(limit=2, cursor="b.1")), names, make_links("z", total=2)
+    )
     assert [one.id for one in rest.entities] == ["z"]
     assert (rest.cursor, asked[1].query["offset"]) == (None, "1")
     own = reads.list_entities(ACCOUNT, "ad", ListQuery(parent_id="a", status="disabled"))
-    page, (asked_,) = run(own, links("x"))
+    page, (asked_,) = run(own, make_links("x"))
     assert (page.entities[0].parent_id, asked_.query["enabled"]) == ("a", "false")
 
 
@@ -177,7 +189,7 @@ def test_strange_cursors(kind: str, cursor: str) -> None:
 
 
 def test_an_entity_is_the_one_that_was_asked_for() -> None:
-    answers = answer_of(link(enabled=True)), answer_of(campaign())
+    answers = make_response(make_link(enabled=True)), make_response(make_campaign())
     found, (asked, above) = run(reads.fetch_entity(ACCOUNT, "ad", LINK), *answers)
     assert (found.id, found.parent_id, found.native_status, found.status) == (LINK, CAMPAIGN, "enabled", "active")
     assert [build_request_url(one) for one in (asked, above)] == [
@@ -185,18 +197,24 @@ def test_an_entity_is_the_one_that_was_asked_for() -> None:
         f"{API}/campaigns/{CAMPAIGN}",
     ]
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_entity(ACCOUNT, "ad", LINK), answer_of(link(id="another")))
+        run(reads.fetch_entity(ACCOUNT, "ad", LINK), make_response(make_link(id="another")))
     with pytest.raises(ProviderNotFound):
-        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId="another")))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), make_response(make_campaign(marketerId="another")))
     with pytest.raises(ProviderNotFound):
-        run(reads.fetch_entity(ACCOUNT, "ad", LINK), answer_of(link()), answer_of(campaign(marketerId="another")))
+        run(
+            reads.fetch_entity(ACCOUNT, "ad", LINK),
+            make_response(make_link()),
+            make_response(make_campaign(marketerId="another")),
+        )
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId=None)))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), make_response(make_campaign(marketerId=None)))
 
 
 def test_an_edit_needs_the_budget() -> None:
     found, asked = run(
-        reads.fetch_editable_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign()), answer_of(budget())
+        reads.fetch_editable_entity(ACCOUNT, "campaign", CAMPAIGN),
+        make_response(make_campaign()),
+        make_response(make_budget()),
     )
     assert found.native["budget"]["amount"] == Decimal("60.5")
     assert build_request_url(asked[1]) == f"{API}/budgets/{BUDGET}"
@@ -205,16 +223,16 @@ def test_an_edit_needs_the_budget() -> None:
 # -- insights ---------------------------------------------------------------------------------------------------------
 
 
-def day(of: str, **metrics: Any) -> dict[str, Any]:
+def make_day(of: str, **metrics: Any) -> dict[str, Any]:
     return {"metadata": {"fromDate": of}, "metrics": metrics}
 
 
-def report(*days: dict[str, Any], total: int | None = None) -> Response:
-    return answer_of({"results": list(days), "totalResults": len(days) if total is None else total})
+def make_report(*days: dict[str, Any], total: int | None = None) -> Response:
+    return make_response({"results": list(days), "totalResults": len(days) if total is None else total})
 
 
 def test_a_report() -> None:
-    full = day(
+    full = make_day(
         "2027-05-01",
         impressions=Decimal("826217.00"),
         clicks=Decimal("2.0"),
@@ -227,9 +245,9 @@ def test_a_report() -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 7), None, NIGHT)
     found, asked = run(
         flow,
-        report(full, total=2),
-        report(day("2027-05-02", impressions=Decimal("1.5"), clicks=3, spend=0), total=2),
-        answer_of({"fullDayDate": "2027-05-05"}),
+        make_report(full, total=2),
+        make_report(make_day("2027-05-02", impressions=Decimal("1.5"), clicks=3, spend=0), total=2),
+        make_response({"fullDayDate": "2027-05-05"}),
     )
     assert found.rows[0].to_json() == {
         "date": "2027-05-01",
@@ -253,64 +271,72 @@ def test_a_report() -> None:
 
 def test_without_a_word_on_freshness_today_is_partial() -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 9), None, NIGHT)
-    found, _ = run(flow, report(), answer_of({"errorMessage": "no"}, 500))
+    found, _ = run(flow, make_report(), make_response({"errorMessage": "no"}, 500))
     assert found.coverage.provisional_from == date(2027, 5, 7)
     assert found.rows == ()
 
 
 def test_long_ranges_are_asked_for_in_parts() -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2023, 1, 1), date(2027, 5, 1), None, NIGHT)
-    _, asked = run(flow, report(), report(), answer_of({"fullDayDate": "2027-05-05"}))
+    _, asked = run(flow, make_report(), make_report(), make_response({"fullDayDate": "2027-05-05"}))
     assert [(one.query["from"], one.query["to"]) for one in asked[:2]] == [
         ("2023-01-01", "2025-12-30"),
         ("2025-12-31", "2027-05-01"),
     ]
 
 
-@pytest.mark.parametrize("body", [{"results": 5}, {"results": [{"metadata": {}}]}, {"results": [day("soon")]}])
+@pytest.mark.parametrize("body", [{"results": 5}, {"results": [{"metadata": {}}]}, {"results": [make_day("soon")]}])
 def test_reports_that_cannot_be_read(body: Any) -> None:
     with pytest.raises(ProviderError):
-        run(reads.fetch_insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 2), None, NIGHT), answer_of(body), NO_BODY)
+        run(
+            reads.fetch_insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 2), None, NIGHT), make_response(body), NO_BODY
+        )
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
 
 
-def rows(resource: str, body: Any, **query: Any) -> tuple[list[tuple[str, str]], Request]:
-    page, (asked,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(**query)), answer_of(body))
+def read_catalog(resource: str, body: Any, **query: Any) -> tuple[list[tuple[str, str]], Request]:
+    page, (asked,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(**query)), make_response(body))
     return [(row.id, row.name) for row in page.rows], asked
 
 
 def test_catalogs() -> None:
     place = {"id": "p1", "name": "York", "canonicalName": "New York, United States", "geoType": "Region"}
-    found, asked = rows("locations:new_york", {"geoLocations": [place]})
+    found, asked = read_catalog("locations:new_york", {"geoLocations": [place]})
     assert (found, asked.query["term"]) == ([("p1", "New York, United States")], "new york")
     assert asked.query["locationsVersion"] == "V2"
-    assert rows("browsers", ["Safari", "Other"])[0] == [("Safari", "Safari"), ("Other", "Other")]
-    assert rows("languages", [{"code": "en", "name": "English"}])[0] == [("en", "English")]
-    assert rows("budgets", {"budgets": [budget()]})[0] == [(BUDGET, "Sleep guide 12345678")]
-    assert rows("iab_categories", {"categories": [{"categoryId": 7, "categoryName": "Tea"}]})[0] == [("7", "Tea")]
+    assert read_catalog("browsers", ["Safari", "Other"])[0] == [("Safari", "Safari"), ("Other", "Other")]
+    assert read_catalog("languages", [{"code": "en", "name": "English"}])[0] == [("en", "English")]
+    assert read_catalog("budgets", {"budgets": [make_budget()]})[0] == [(BUDGET, "Sleep guide 12345678")]
+    assert read_catalog("iab_categories", {"categories": [{"categoryId": 7, "categoryName": "Tea"}]})[0] == [
+        ("7", "Tea")
+    ]
 
 
 def test_interests_below_others_are_found() -> None:
     below = {"id": "i2", "name": "Green tea", "canBeTargeted": True}
     tree = {"interests": [{"id": "i1", "name": "Tea", "canBeTargeted": False, "subConcepts": [below]}]}
-    found, asked = rows("interests", tree)
+    found, asked = read_catalog("interests", tree)
     assert (found, build_request_url(asked)) == ([("i2", "Green tea")], f"{API}/interests/all")
-    assert build_request_url(rows("interests:tea", tree, limit=5)[1]) == f"{API}/interests/search?term=tea&limit=5"
+    assert (
+        build_request_url(read_catalog("interests:tea", tree, limit=5)[1]) == f"{API}/interests/search?term=tea&limit=5"
+    )
 
 
 def test_links_of_a_campaign_come_in_pages() -> None:
-    page, _ = run(reads.fetch_catalog_page(ACCOUNT, "promoted_links:c1", ListQuery(limit=2)), links("a", "b", total=3))
+    page, _ = run(
+        reads.fetch_catalog_page(ACCOUNT, "promoted_links:c1", ListQuery(limit=2)), make_links("a", "b", total=3)
+    )
     assert ([row.id for row in page.rows], page.cursor) == (["a", "b"], "2")
     page, (asked,) = run(
-        reads.fetch_catalog_page(ACCOUNT, "promoted_links:c1", ListQuery(limit=2, cursor="2")), links("c", total=3)
+        reads.fetch_catalog_page(ACCOUNT, "promoted_links:c1", ListQuery(limit=2, cursor="2")), make_links("c", total=3)
     )
     assert (page.cursor, asked.query["offset"]) == (None, "2")
 
 
 def test_segments_may_not_be_offered() -> None:
     with pytest.raises(InvalidInput):
-        run(reads.fetch_catalog_page(ACCOUNT, "segments", ListQuery()), answer_of({"errorMessage": "no"}, 404))
+        run(reads.fetch_catalog_page(ACCOUNT, "segments", ListQuery()), make_response({"errorMessage": "no"}, 404))
     with pytest.raises(ProviderNotFound):
-        run(reads.fetch_catalog_page(ACCOUNT, "budgets", ListQuery()), answer_of({"errorMessage": "no"}, 404))
+        run(reads.fetch_catalog_page(ACCOUNT, "budgets", ListQuery()), make_response({"errorMessage": "no"}, 404))

@@ -17,8 +17,8 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.pinterest.tables import NETWORK
 from adsunify.planning import plan
 from adsunify.plans.records import Outputs, Plan
-from tests.briefs import changed
-from tests.networks.calls import answer_of
+from tests.briefs import change_brief
+from tests.networks.calls import make_response
 
 API = "https://api.pinterest.com/v5"
 ACCOUNT = Account("pinterest", "549755885175", "USD", "UTC")
@@ -51,25 +51,25 @@ BRIEF: Mapping[str, Any] = {
 EXISTING: Mapping[str, Any] = {"creative": {"existingId": PIN_ID}, "platform": {}}
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def created(
+def make_plan(
     *, account: Account = ACCOUNT, now: datetime | None = None, lookups: Sequence[Any] = (), **changes: Any
 ) -> Plan:
-    return plan(read_brief(brief(**changes)), account, now=now, lookups=lookups)
+    return plan(read_brief(make_brief(**changes)), account, now=now, lookups=lookups)
 
 
-def issues_of(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
+def find_issues(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(make_brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 
-def failing(code: int, status: int = 400) -> Response:
-    return answer_of({"code": code, "message": "No."}, status)
+def make_error_response(code: int, status: int = 400) -> Response:
+    return make_response({"code": code, "message": "No."}, status)
 
 
-def listed(*items: Any, bookmark: str | None = None) -> Response:
-    return answer_of({"items": items, "bookmark": bookmark})
+def make_page(*items: Any, bookmark: str | None = None) -> Response:
+    return make_response({"items": items, "bookmark": bookmark})

@@ -11,7 +11,7 @@ import pytest
 from adsunify.adapter.edits import Edit, Percentage
 from adsunify.errors import InvalidInput
 from adsunify.networks.pinterest import plans
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
 from .calls import ACCOUNT, NOW
 
@@ -38,8 +38,8 @@ GROUP: Mapping[str, Any] = {
 AD: Mapping[str, Any] = {"id": "7", "ad_group_id": "6", "name": "A", "status": "PAUSED", "pin_id": "8"}
 
 
-def edited(kind: Any, entity: Mapping[str, Any], edit: Edit) -> Any:
-    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), answer_of(entity))
+def describe_edit(kind: Any, entity: Mapping[str, Any], edit: Edit) -> Any:
+    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), make_response(entity))
     assert [one.method for one in asked] == ["GET"]
     (step,) = made.steps
     return step.request.body[0], made.risk, [(one.field, one.before, one.after) for one in step.changes]
@@ -47,20 +47,20 @@ def edited(kind: Any, entity: Mapping[str, Any], edit: Edit) -> Any:
 
 def test_a_budget_is_raised() -> None:
     own = {"id": "5", "ad_account_id": "549755885175"}
-    assert edited("campaign", CAMPAIGN, Edit({"budget": "30"})) == (
+    assert describe_edit("campaign", CAMPAIGN, Edit({"budget": "30"})) == (
         own | {"daily_spend_cap": 30000000},
         "spend",
         [("budget", "25", "30")],
     )
-    body, risk, _ = edited("campaign", CAMPAIGN, Edit({"budget": Percentage("decrease", Decimal(10))}))
+    body, risk, _ = describe_edit("campaign", CAMPAIGN, Edit({"budget": Percentage("decrease", Decimal(10))}))
     assert (body, risk) == (own | {"daily_spend_cap": 22500000}, "low")
     lifetime = {**CAMPAIGN, "daily_spend_cap": None, "lifetime_spend_cap": 90000000}
-    assert edited("campaign", lifetime, Edit({"budget": 80}))[0] == own | {"lifetime_spend_cap": 80000000}
+    assert describe_edit("campaign", lifetime, Edit({"budget": 80}))[0] == own | {"lifetime_spend_cap": 80000000}
 
 
 def test_an_end_is_cleared_and_an_order_line() -> None:
     ordered = {**CAMPAIGN, "order_line_id": "44", "tracking_urls": {"click": ["https://t.example"]}}
-    body, _, changes = edited("campaign", ordered, Edit({"endAt": "", "orderLineId": "", "trackingUrls": ""}))
+    body, _, changes = describe_edit("campaign", ordered, Edit({"endAt": "", "orderLineId": "", "trackingUrls": ""}))
     assert (body["end_time"], body["order_line_id"], body["tracking_urls"]) == (-1, "0", {})
     assert [(field, after) for field, _, after in changes] == [
         ("endAt", None),
@@ -70,11 +70,11 @@ def test_an_end_is_cleared_and_an_order_line() -> None:
 
 
 def test_a_strategy_and_its_bid() -> None:
-    body, risk, _ = edited("adGroup", GROUP, Edit({"bidStrategy": "AUTOMATIC_BID"}))
+    body, risk, _ = describe_edit("adGroup", GROUP, Edit({"bidStrategy": "AUTOMATIC_BID"}))
     assert body == {"id": "6", "bid_strategy_type": "AUTOMATIC_BID", "bid_in_micro_currency": None}
     assert risk == "spend"  # the limit goes
     automatic = {**GROUP, "bid_strategy_type": "AUTOMATIC_BID", "bid_in_micro_currency": None}
-    body, _, _ = edited("adGroup", automatic, Edit({"bid": "0.5", "bidStrategy": "MAX_BID"}))
+    body, _, _ = describe_edit("adGroup", automatic, Edit({"bid": "0.5", "bidStrategy": "MAX_BID"}))
     assert body == {"id": "6", "bid_strategy_type": "MAX_BID", "bid_in_micro_currency": 500000}
 
 
@@ -87,7 +87,7 @@ def test_targeting_is_laid_over_what_is_there() -> None:
         "ageMin": 25,
         "ageMax": 65,
     }
-    body, _, _ = edited("adGroup", GROUP, Edit(targeting=wanted))
+    body, _, _ = describe_edit("adGroup", GROUP, Edit(targeting=wanted))
     assert body["targeting_spec"] == {
         "LOCATION": ["501"],
         "GEO": ["US-CA"],
@@ -98,14 +98,14 @@ def test_targeting_is_laid_over_what_is_there() -> None:
         "MAXIMUM_AGE": "65+",
         "INTEREST": ["9"],
     }
-    body, _, changes = edited("adGroup", GROUP, Edit(targeting={"interests": []}))
+    body, _, changes = describe_edit("adGroup", GROUP, Edit(targeting={"interests": []}))
     assert body["targeting_spec"] == {"LOCATION": ["US"], "AGE_BUCKET": ["18-24"]}
     assert changes == [("interests", {"INTEREST": ["9"]}, None)]
 
 
 def test_an_ad_is_renamed_and_led_elsewhere() -> None:
     fields = {"name": "B", "url": "https://shop.example/b", "clickTrackingUrl": "https://t.example"}
-    body, _, _ = edited("ad", AD, Edit(fields))
+    body, _, _ = describe_edit("ad", AD, Edit(fields))
     assert body == {
         "id": "7",
         "name": "B",
@@ -167,5 +167,5 @@ ODD_AGES = {**GROUP, "targeting_spec": {"LOCATION": ["US"], "MINIMUM_AGE": "18",
 )
 def test_edits_that_are_refused(kind: Any, entity: Mapping[str, Any], edit: Edit, paths: list[str]) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        edited(kind, entity, edit)
+        describe_edit(kind, entity, edit)
     assert [issue.path for issue in refusal.value.issues] == paths

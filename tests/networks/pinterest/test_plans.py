@@ -18,7 +18,7 @@ from adsunify.networks.pinterest import plans
 from adsunify.networks.pinterest.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Step
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
 from .calls import (
     ACCOUNT,
@@ -28,18 +28,18 @@ from .calls import (
     NOW,
     OUTPUTS,
     PIN_ID,
-    brief,
-    created,
-    failing,
-    issues_of,
-    listed,
+    find_issues,
+    make_brief,
+    make_error_response,
+    make_page,
+    make_plan,
 )
 
 # -- create -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
     assert [(request.method, build_request_url(request)) for request in requests] == [
         ("POST", f"{API}/pins?ad_account_id=549755885175"),
@@ -102,7 +102,9 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_awareness_without_a_bid_for_a_lifetime() -> None:
-    made = created(goal="awareness", bid=None, budget__period="lifetime", targeting__keywords=None, creative__url=None)
+    made = make_plan(
+        goal="awareness", bid=None, budget__period="lifetime", targeting__keywords=None, creative__url=None
+    )
     assert [step.key for step in made.steps] == ["pin", "campaign", "adGroup", "ad"]
     campaign, group, ad = (made.get_step(key).request.body[0] for key in ("campaign", "adGroup", "ad"))
     assert campaign["objective_type"] == "AWARENESS"
@@ -113,7 +115,7 @@ def test_awareness_without_a_bid_for_a_lifetime() -> None:
 
 
 def test_a_start_in_the_past_is_a_warning() -> None:
-    late = created(schedule={"startAt": "2026-10-01T00:00:00Z"}, now=NOW)
+    late = make_plan(schedule={"startAt": "2026-10-01T00:00:00Z"}, now=NOW)
     assert any("past" in warning for warning in late.warnings)
     assert "end_time" not in late.get_step("campaign").request.body[0]
 
@@ -131,7 +133,7 @@ def test_a_start_in_the_past_is_a_warning() -> None:
     ],
 )
 def test_geography(targeting: Any, spec: Any) -> None:
-    assert created(targeting=targeting).get_step("adGroup").request.body[0]["targeting_spec"] == spec
+    assert make_plan(targeting=targeting).get_step("adGroup").request.body[0]["targeting_spec"] == spec
 
 
 @pytest.mark.parametrize(
@@ -175,17 +177,17 @@ def test_geography(targeting: Any, spec: Any) -> None:
     ],
 )
 def test_what_is_refused(changes: dict[str, Any], path: str) -> None:
-    assert path in issues_of(**changes)
+    assert path in find_issues(**changes)
 
 
 def test_zeros_of_a_second_are_no_fraction() -> None:
-    assert created(schedule={"startAt": "2026-11-01T08:00:00.000Z"}).get_step("campaign")
+    assert make_plan(schedule={"startAt": "2026-11-01T08:00:00.000Z"}).get_step("campaign")
 
 
 def test_micros_of_every_currency() -> None:
-    yen = created(account=evolve(ACCOUNT, currency="JPY"), budget={**brief()["budget"], "currency": "JPY"})
+    yen = make_plan(account=evolve(ACCOUNT, currency="JPY"), budget={**make_brief()["budget"], "currency": "JPY"})
     assert yen.get_step("campaign").request.body[0]["daily_spend_cap"] == 25000000
-    assert created(budget__amount="20.000001").get_step("campaign").request.body[0]["daily_spend_cap"] == 20000001
+    assert make_plan(budget__amount="20.000001").get_step("campaign").request.body[0]["daily_spend_cap"] == 20000001
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,7 @@ def test_micros_of_every_currency() -> None:
     ],
 )
 def test_accounts_that_take_no_writes(account: Account, path: str) -> None:
-    assert path in issues_of(account=account)
+    assert path in find_issues(account=account)
     for flow in (
         plans.plan_status(account, "campaign", "1", "paused"),
         plans.plan_native_create(account, "ad", {"ad_group_id": "1"}, None),
@@ -210,13 +212,13 @@ def test_accounts_that_take_no_writes(account: Account, path: str) -> None:
 # -- an existing pin --------------------------------------------------------------------------------------------------
 
 
-def existing(*answers: Response) -> Any:
-    return run(plans.plan_create(ACCOUNT, read_brief(brief(**EXISTING)), None), *answers)
+def plan_existing_pin(*answers: Response) -> Any:
+    return run(plans.plan_create(ACCOUNT, read_brief(make_brief(**EXISTING)), None), *answers)
 
 
 @pytest.mark.parametrize(("native", "frozen"), [("VIDEO", "VIDEO"), (None, "REGULAR"), ("IDEA", "IDEA")])
 def test_the_type_of_an_existing_pin_is_frozen(native: str | None, frozen: str) -> None:
-    made, asked = existing(answer_of({"id": PIN_ID, "creative_type": native, "is_owner": True}))
+    made, asked = plan_existing_pin(make_response({"id": PIN_ID, "creative_type": native, "is_owner": True}))
     assert [build_request_url(one) for one in asked] == [f"{API}/pins/{PIN_ID}?ad_account_id=549755885175"]
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "keywords", "ad"]
     ad = made.get_step("ad").request.body[0]
@@ -225,30 +227,38 @@ def test_the_type_of_an_existing_pin_is_frozen(native: str | None, frozen: str) 
 
 
 def test_another_users_pin_is_a_warning() -> None:
-    made, _ = existing(answer_of({"id": PIN_ID, "creative_type": "REGULAR", "is_owner": False}))
+    made, _ = plan_existing_pin(make_response({"id": PIN_ID, "creative_type": "REGULAR", "is_owner": False}))
     assert "another user" in made.warnings[0]
 
 
-@pytest.mark.parametrize("answer", [answer_of({"id": PIN_ID, "creative_type": "SHOPPING"}), failing(50, 404)])
+@pytest.mark.parametrize(
+    "answer", [make_response({"id": PIN_ID, "creative_type": "SHOPPING"}), make_error_response(50, 404)]
+)
 def test_a_pin_that_cannot_be_promoted(answer: Response) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        existing(answer)
+        plan_existing_pin(answer)
     assert [issue.path for issue in refusal.value.issues] == ["creative.existingId"]
 
 
 def test_a_pin_that_cannot_be_read_is_taken_for_a_plain_one() -> None:
-    for made in (existing(failing(29, 403))[0], existing(failing(500, 503))[0], created(**EXISTING)):
+    for made in (
+        plan_existing_pin(make_error_response(29, 403))[0],
+        plan_existing_pin(make_error_response(500, 503))[0],
+        make_plan(**EXISTING),
+    ):
         assert made.get_step("ad").request.body[0]["creative_type"] == "REGULAR"
         assert "could not be read" in made.warnings[0]
 
 
 def test_the_preflight_asks_where_ads_are_sold() -> None:
-    flow = plans.preflight(ACCOUNT, read_brief(brief()))
-    (issues, warnings), asked = run(flow, listed({"code": "US", "name": "United States"}))
+    flow = plans.preflight(ACCOUNT, read_brief(make_brief()))
+    (issues, warnings), asked = run(flow, make_page({"code": "US", "name": "United States"}))
     assert ([issue.path for issue in issues], warnings) == (["targeting.countries.1"], [])
     assert build_request_url(asked[0]) == f"{API}/resources/ad_account_countries"
-    assert run(plans.preflight(ACCOUNT, read_brief(brief(targeting={"locationIds": ["501"]}))))[0] == ([], [])
-    (issues, _), _ = run(plans.preflight(ACCOUNT, read_brief(brief())), listed({"code": ["US"]}, {"code": "CA"}))
+    assert run(plans.preflight(ACCOUNT, read_brief(make_brief(targeting={"locationIds": ["501"]}))))[0] == ([], [])
+    (issues, _), _ = run(
+        plans.preflight(ACCOUNT, read_brief(make_brief())), make_page({"code": ["US"]}, {"code": "CA"})
+    )
     assert [issue.path for issue in issues] == ["targeting.countries.0"]
 
 
@@ -256,7 +266,7 @@ def test_the_preflight_asks_where_ads_are_sold() -> None:
 
 
 def test_the_campaign_is_activated_last() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
     assert [(step.request.method, build_request_url(step.request), step.request.body) for step in made.steps] == [
         ("PATCH", f"{BELOW}/ads", [{"id": "687195134316", "status": "ACTIVE"}]),
         ("PATCH", f"{BELOW}/ad_groups", [{"id": "2680060704746", "status": "ACTIVE"}]),
@@ -270,7 +280,7 @@ def test_the_campaign_is_activated_last() -> None:
 
 @pytest.mark.parametrize(("native", "wanted"), [("PAUSED", "ARCHIVED"), ("DRAFT", "DELETED_DRAFT")])
 def test_deleting_follows_what_it_is(native: str, wanted: str) -> None:
-    made, asked = run(plans.plan_delete(ACCOUNT, "adGroup", "5"), answer_of({"id": "5", "status": native}))
+    made, asked = run(plans.plan_delete(ACCOUNT, "adGroup", "5"), make_response({"id": "5", "status": native}))
     assert build_request_url(asked[0]) == f"{BELOW}/ad_groups/5"
     (step,) = made.steps
     assert (step.request.method, step.request.body) == ("PATCH", [{"id": "5", "status": wanted}])
@@ -279,21 +289,24 @@ def test_deleting_follows_what_it_is(native: str, wanted: str) -> None:
 
 def test_deleting_what_is_not_there() -> None:
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_delete(ACCOUNT, "ad", "5"), failing(404, 404))
+        run(plans.plan_delete(ACCOUNT, "ad", "5"), make_error_response(404, 404))
 
 
-def native_create(kind: Any, payload: dict[str, Any], parent: str | None = None) -> Any:
+def describe_native_create(kind: Any, payload: dict[str, Any], parent: str | None = None) -> Any:
     made, _ = run(plans.plan_native_create(ACCOUNT, kind, payload, parent))
     return made.steps[0].request.body, made.risk
 
 
 def test_native_creates() -> None:
-    assert native_create("campaign", {"name": "N"}) == (
+    assert describe_native_create("campaign", {"name": "N"}) == (
         [{"name": "N", "status": "PAUSED", "ad_account_id": "549755885175"}],
         "low",
     )
-    assert native_create("adGroup", {"status": "DRAFT"}, "7") == ([{"status": "DRAFT", "campaign_id": "7"}], "low")
-    assert native_create("ad", {"status": "ACTIVE", "ad_group_id": "7"}, "7")[1] == "spend"
+    assert describe_native_create("adGroup", {"status": "DRAFT"}, "7") == (
+        [{"status": "DRAFT", "campaign_id": "7"}],
+        "low",
+    )
+    assert describe_native_create("ad", {"status": "ACTIVE", "ad_group_id": "7"}, "7")[1] == "spend"
 
 
 @pytest.mark.parametrize(
@@ -308,7 +321,7 @@ def test_native_creates() -> None:
 )
 def test_native_creates_that_are_refused(kind: Any, payload: dict[str, Any], parent: str | None, path: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        native_create(kind, payload, parent)
+        describe_native_create(kind, payload, parent)
     assert [issue.path for issue in refusal.value.issues] == [path]
 
 
@@ -344,10 +357,10 @@ def test_native_updates_that_are_refused(payload: dict[str, Any], path: str) -> 
 
 # -- what answers say -------------------------------------------------------------------------------------------------
 
-SENT = created(targeting__keywords=[{"text": "Tent"}, {"text": "camping kit", "match": "phrase"}])
+SENT = make_plan(targeting__keywords=[{"text": "Tent"}, {"text": "camping kit", "match": "phrase"}])
 
 
-def judged(key: str, answer: Response) -> StepOutcome:
+def classify_response(key: str, answer: Response) -> StepOutcome:
     step: Step = SENT.get_step(key)
     return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), answer)
 
@@ -374,7 +387,7 @@ EXCEPTION = {"code": 2, "message": "Advertiser not found."}
 )
 @pytest.mark.parametrize("key", ["campaign", "adGroup", "ad"])
 def test_an_item(key: str, item: Any, kind: type) -> None:
-    found = judged(key, answer_of({"items": [item]}))
+    found = classify_response(key, make_response({"items": [item]}))
     assert isinstance(found, kind)
     if isinstance(found, Applied):
         assert found.outputs == {"id": "7"}
@@ -384,7 +397,7 @@ def test_an_item(key: str, item: Any, kind: type) -> None:
 
 @pytest.mark.parametrize("body", [{}, {"items": []}, {"items": None}, {"items": {}}, [], {"items": [{}, {}]}])
 def test_items_that_are_missing_leave_it_open(body: Any) -> None:
-    assert isinstance(judged("campaign", answer_of(body)), Ambiguous)
+    assert isinstance(classify_response("campaign", make_response(body)), Ambiguous)
 
 
 def test_a_change_is_of_what_was_sent() -> None:
@@ -392,7 +405,7 @@ def test_a_change_is_of_what_was_sent() -> None:
     (step,) = made.steps
     for answered, kind in (("5", Applied), ("6", Ambiguous)):
         assert isinstance(
-            classify_write(NETWORK, step, step.request, answer_of({"items": [{"data": {"id": answered}}]})), kind
+            classify_write(NETWORK, step, step.request, make_response({"items": [{"data": {"id": answered}}]})), kind
         )
 
 
@@ -401,7 +414,7 @@ KIT = {"id": "12", "match_type": "PHRASE", "value": "camping kit"}
 
 
 def test_keywords_are_known_by_match_and_words() -> None:
-    found = judged("keywords", answer_of({"keywords": [KIT, TENT], "errors": []}))
+    found = classify_response("keywords", make_response({"keywords": [KIT, TENT], "errors": []}))
     assert isinstance(found, Applied)
     assert found.outputs == {"id": ["11", "12"]}
 
@@ -422,7 +435,7 @@ def test_keywords_are_known_by_match_and_words() -> None:
     ],
 )
 def test_keywords_in_part(body: Any, kind: type) -> None:
-    found = judged("keywords", answer_of(body))
+    found = classify_response("keywords", make_response(body))
     assert isinstance(found, kind)
     if isinstance(found, Rejected):
         assert found.outputs == {"id": ["12"]}
@@ -431,21 +444,21 @@ def test_keywords_in_part(body: Any, kind: type) -> None:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (answer_of({"id": PIN_ID}, 201), Applied),
-        (answer_of({"id": PIN_ID}), Applied),
-        (answer_of({"board_id": "1"}, 201), Ambiguous),
-        (answer_of({"code": 1, "message": "?"}), Ambiguous),
-        (failing(1, 400), Rejected),
-        (failing(2, 401), Rejected),
-        (failing(29, 403), Rejected),
-        (failing(40, 404), Rejected),
-        (failing(409, 409), Rejected),
-        (failing(8, 429), Throttled),
-        (failing(500, 500), Ambiguous),
+        (make_response({"id": PIN_ID}, 201), Applied),
+        (make_response({"id": PIN_ID}), Applied),
+        (make_response({"board_id": "1"}, 201), Ambiguous),
+        (make_response({"code": 1, "message": "?"}), Ambiguous),
+        (make_error_response(1, 400), Rejected),
+        (make_error_response(2, 401), Rejected),
+        (make_error_response(29, 403), Rejected),
+        (make_error_response(40, 404), Rejected),
+        (make_error_response(409, 409), Rejected),
+        (make_error_response(8, 429), Throttled),
+        (make_error_response(500, 500), Ambiguous),
     ],
 )
 def test_a_pin(answer: Response, kind: type) -> None:
-    assert isinstance(judged("pin", answer), kind)
+    assert isinstance(classify_response("pin", answer), kind)
 
 
 @pytest.mark.parametrize(
@@ -458,7 +471,7 @@ def test_a_pin(answer: Response, kind: type) -> None:
     ],
 )
 def test_how_long_to_wait(headers: dict[str, str], seconds: float) -> None:
-    found = judged("pin", answer_of({"code": 8, "message": "Slow down."}, 429, **headers))
+    found = classify_response("pin", make_response({"code": 8, "message": "Slow down."}, 429, **headers))
     assert isinstance(found, Throttled)
     assert found.retry_after == seconds
 
@@ -481,4 +494,4 @@ JSON = st.recursive(
 
 @given(JSON, st.sampled_from(["pin", "campaign", "keywords", "ad"]), st.sampled_from([200, 201, 400, 403, 429]))
 def test_no_answer_raises(body: Any, key: str, status: int) -> None:
-    assert isinstance(judged(key, answer_of(body, status)), Applied | Rejected | Throttled | Ambiguous)
+    assert isinstance(classify_response(key, make_response(body, status)), Applied | Rejected | Throttled | Ambiguous)

@@ -30,9 +30,9 @@ from adsunify.errors import (
 )
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.pinterest import native, plans, reads, reports, tables
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, APP, BELOW, NOW, failing, listed
+from .calls import ACCOUNT, API, APP, BELOW, NOW, make_error_response, make_page
 
 LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
@@ -66,7 +66,7 @@ def test_consent() -> None:
 
 def test_a_code_becomes_tokens() -> None:
     found, asked = run(
-        LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "", 1000), answer_of(TOKENS)
+        LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "", 1000), make_response(TOKENS)
     )
     assert found == Credentials("pina_new", "pinr_new", 1000 + 2592000 * 1000)
     (request,) = asked
@@ -87,14 +87,14 @@ def test_a_consent_that_was_not_given() -> None:
 
 def test_refreshing_rotates_the_refresh_token() -> None:
     kept = Credentials("old", "pinr_old", 5)
-    found, asked = run(LOGIN.refresh_credentials(APP, kept, 0), answer_of(TOKENS))
+    found, asked = run(LOGIN.refresh_credentials(APP, kept, 0), make_response(TOKENS))
     assert (found.access_token, found.refresh_token) == ("pina_new", "pinr_new")
     assert asked[0].body == {"grant_type": "refresh_token", "refresh_token": "pinr_old"}
-    same, _ = run(LOGIN.refresh_credentials(APP, kept, 0), answer_of({"access_token": "a", "expires_in": 1}))
+    same, _ = run(LOGIN.refresh_credentials(APP, kept, 0), make_response({"access_token": "a", "expires_in": 1}))
     assert same.refresh_token == "pinr_old"
 
 
-@pytest.mark.parametrize("answer", [failing(1, 400), failing(2, 401)])
+@pytest.mark.parametrize("answer", [make_error_response(1, 400), make_error_response(2, 401)])
 def test_a_refresh_that_is_refused(answer: Any) -> None:
     with pytest.raises(TokenRefused):
         run(LOGIN.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), answer)
@@ -102,14 +102,14 @@ def test_a_refresh_that_is_refused(answer: Any) -> None:
 
 def test_a_refresh_that_is_throttled_is_not_refused() -> None:
     with pytest.raises(ProviderThrottled):
-        run(LOGIN.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), failing(8, 429))
+        run(LOGIN.refresh_credentials(APP, Credentials("old", "pinr_old"), 0), make_error_response(8, 429))
 
 
 def test_the_access_token_is_revoked() -> None:
-    _, asked = run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), answer_of(b"", 204))
+    _, asked = run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), make_response(b"", 204))
     assert (asked[0].url, asked[0].body["token"]) == (f"{API}/oauth/token/revoke", "a")
     with pytest.raises(PermissionRefused):  # a user's token cannot be revoked
-        run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), failing(29, 403))
+        run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), make_error_response(29, 403))
 
 
 def test_signing() -> None:
@@ -131,7 +131,9 @@ def test_accounts_of_every_page() -> None:
         "permissions": ["OWNER", "ADMIN"],
         "created_time": 1600000000,
     }
-    found, asked = run(reads.discover_accounts(), listed(first, bookmark="x="), listed({"id": "2", "currency": "USD"}))
+    found, asked = run(
+        reads.discover_accounts(), make_page(first, bookmark="x="), make_page({"id": "2", "currency": "USD"})
+    )
     assert [build_request_url(one) for one in asked] == [
         f"{API}/ad_accounts?include_shared_accounts=true&page_size=250",
         f"{API}/ad_accounts?include_shared_accounts=true&page_size=250&bookmark=x%3D",
@@ -156,11 +158,11 @@ def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
     groups = [{"id": str(one), "campaign_id": "1", "name": "G", "status": "PAUSED"} for one in range(1000, 1251)]
     found, asked = run(
         reads.fetch_tree(ACCOUNT),
-        listed({"id": "1", "name": "C", "status": "ACTIVE"}),
-        listed(*groups),
-        listed({"id": "3", "ad_group_id": "1000", "campaign_id": "1", "name": "A", "status": "DRAFT"}),
-        listed({"id": "4", "parent_id": "1000", "parent_type": "ad_group", "value": "tent"}),
-        listed(),
+        make_page({"id": "1", "name": "C", "status": "ACTIVE"}),
+        make_page(*groups),
+        make_page({"id": "3", "ad_group_id": "1000", "campaign_id": "1", "name": "A", "status": "DRAFT"}),
+        make_page({"id": "4", "parent_id": "1000", "parent_type": "ad_group", "value": "tent"}),
+        make_page(),
     )
     live = "entity_statuses=ACTIVE&entity_statuses=PAUSED&page_size=250"
     assert build_request_url(asked[0]) == f"{BELOW}/campaigns?{live}"
@@ -173,29 +175,29 @@ def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
 
 
 def test_no_ad_groups_no_keywords() -> None:
-    assert run(reads.fetch_tree(ACCOUNT), listed(), listed(), listed())[0].nodes == ()
+    assert run(reads.fetch_tree(ACCOUNT), make_page(), make_page(), make_page())[0].nodes == ()
 
 
 def test_a_cursor_that_repeats_ends() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_tree(ACCOUNT), listed(bookmark="a"), listed(bookmark="a"))
+        run(reads.fetch_tree(ACCOUNT), make_page(bookmark="a"), make_page(bookmark="a"))
     with pytest.raises(ProviderUnreadable):  # half of a surrogate pair, which no address can carry
-        run(reads.discover_accounts(), listed(bookmark="\ud800"))
+        run(reads.discover_accounts(), make_page(bookmark="\ud800"))
 
 
 def test_a_list_by_parent_and_status() -> None:
     query = ListQuery(limit=5, cursor="b", parent_id="77", status="ARCHIVED")
-    page, asked = run(reads.list_entities(ACCOUNT, "ad", query), listed({"id": "1", "name": "A"}, bookmark="c"))
+    page, asked = run(reads.list_entities(ACCOUNT, "ad", query), make_page({"id": "1", "name": "A"}, bookmark="c"))
     assert build_request_url(asked[0]) == f"{BELOW}/ads?entity_statuses=ARCHIVED&ad_group_ids=77&page_size=5&bookmark=b"
     assert (page.cursor, [one.id for one in page.entities]) == ("c", ["1"])
 
 
 def test_a_search_reads_on_until_something_is_found() -> None:
     query, tea, kit = ListQuery(limit=1, search="KIT"), {"id": "1", "name": "Tea"}, {"id": "2", "name": "Autumn kit"}
-    answers = listed(tea, bookmark="b"), listed(kit, bookmark="c")
+    answers = make_page(tea, bookmark="b"), make_page(kit, bookmark="c")
     page, asked = run(reads.list_entities(ACCOUNT, "campaign", query), *answers)
     assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], "c", 2)
-    endless = [listed(tea, bookmark=f"b{number}") for number in range(20)]
+    endless = [make_page(tea, bookmark=f"b{number}") for number in range(20)]
     page, _ = run(reads.list_entities(ACCOUNT, "campaign", query), *endless)
     assert (page.entities, page.cursor) == ((), "b19")
 
@@ -216,14 +218,14 @@ COLUMNS = (
 )
 
 
-def query_of(request: Request) -> dict[str, str]:
+def parse_query(request: Request) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(build_request_url(request)).query).items()}
 
 
 def test_the_last_days_at_once() -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2026, 8, 23), date(2026, 11, 21), None, TODAY)
-    found, asked = run(flow, answer_of([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
-    assert query_of(asked[0]) == {
+    found, asked = run(flow, make_response([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
+    assert parse_query(asked[0]) == {
         "start_date": "2026-08-23",
         "end_date": "2026-11-21",
         "granularity": "DAY",
@@ -240,19 +242,21 @@ def test_the_last_days_at_once() -> None:
 
 def test_days_of_the_account_or_else_of_utc() -> None:
     days = date(2026, 11, 1), date(2026, 11, 2)
-    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), answer_of([ROW]))
-    assert query_of(asked[0])["reporting_timezone"] == "AD_ACCOUNT_TIME_ZONE"
+    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), make_response([ROW]))
+    assert parse_query(asked[0])["reporting_timezone"] == "AD_ACCOUNT_TIME_ZONE"
     assert found.coverage.timezone == "America/New_York"
-    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), failing(1, 400), answer_of([ROW]))
-    assert "reporting_timezone" not in query_of(asked[1])
+    found, asked = run(
+        reads.fetch_insights(NEW_YORK, *days, None, TODAY), make_error_response(1, 400), make_response([ROW])
+    )
+    assert "reporting_timezone" not in parse_query(asked[1])
     assert found.coverage.timezone == "UTC" and found.coverage.notes
     with pytest.raises(ProviderError):
-        run(reads.fetch_insights(ACCOUNT, *days, None, TODAY), failing(1, 400))
+        run(reads.fetch_insights(ACCOUNT, *days, None, TODAY), make_error_response(1, 400))
 
 
 def test_days_to_come_are_not_asked_for() -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2026, 11, 20), date(2026, 12, 31), None, TODAY)
-    assert query_of(run(flow, answer_of([]))[1][0])["end_date"] == "2026-11-21"
+    assert parse_query(run(flow, make_response([]))[1][0])["end_date"] == "2026-11-21"
 
 
 @pytest.mark.parametrize("permissions", ["OWNER", "ANALYST"])
@@ -261,7 +265,7 @@ def test_older_days_are_reports(permissions: str) -> None:
     account = evolve(ACCOUNT, extras={"permissions": permissions})
     start, end = date(2026, 3, 1), date(2026, 10, 31)
     answers = (
-        answer_of({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2)
+        make_response({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2)
     )
     found, asked = run(reads.fetch_insights(account, start, end, None, TODAY), *answers)
     assert [(one.method, build_request_url(one), one.kind) for one in asked] == [
@@ -280,17 +284,17 @@ def test_older_days_are_reports(permissions: str) -> None:
     job = found.pending.job
     still, asked = run(
         reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
-        answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
-        answer_of({"report_status": "IN_PROGRESS", "url": None}),
+        make_response({"report_status": "FINISHED", "url": "https://files.example/1"}),
+        make_response({"report_status": "IN_PROGRESS", "url": None}),
     )
     assert still.pending.job == job
-    assert [query_of(one)["token"] for one in asked] == ["t/1=", "t/2="]
+    assert [parse_query(one)["token"] for one in asked] == ["t/1=", "t/2="]
     done, asked = run(
         reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
-        answer_of({"report_status": "FINISHED", "url": "https://files.example/1?sig=a%2Fb"}),
-        answer_of({"report_status": "FINISHED", "url": "https://files.example/2"}),
-        answer_of({"549755885175": [{**ROW, "DATE": "2026-03-01"}]}),
-        answer_of({"2026-10-01": [{"SPEND_IN_MICRO_DOLLAR": 5}]}),
+        make_response({"report_status": "FINISHED", "url": "https://files.example/1?sig=a%2Fb"}),
+        make_response({"report_status": "FINISHED", "url": "https://files.example/2"}),
+        make_response({"549755885175": [{**ROW, "DATE": "2026-03-01"}]}),
+        make_response({"2026-10-01": [{"SPEND_IN_MICRO_DOLLAR": 5}]}),
     )
     assert [(build_request_url(one), one.is_signed) for one in asked[2:]] == [
         ("https://files.example/1?sig=a%2Fb", False),
@@ -305,21 +309,21 @@ def test_older_days_are_reports(permissions: str) -> None:
 
 def test_a_report_in_days_of_utc_stays_one() -> None:
     start, end = date(2026, 7, 1), date(2026, 10, 31)
-    started = answer_of({"report_status": "IN_PROGRESS", "token": "t"})
-    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), failing(1, 400), started)
+    started = make_response({"report_status": "IN_PROGRESS", "token": "t"})
+    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), make_error_response(1, 400), started)
     assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", None]
     done, _ = run(
         reads.fetch_insights(NEW_YORK, start, end, found.pending.job, TODAY),
-        answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
-        answer_of({}),
+        make_response({"report_status": "FINISHED", "url": "https://files.example/1"}),
+        make_response({}),
     )
     assert done.coverage.timezone == "UTC"
 
 
 def test_reports_of_a_long_range_have_days_of_one_zone() -> None:
     start, end = date(2025, 3, 1), date(2026, 10, 31)
-    tokens = [answer_of({"report_status": "IN_PROGRESS", "token": f"t{number}"}) for number in range(4)]
-    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), failing(1, 400), *tokens)
+    tokens = [make_response({"report_status": "IN_PROGRESS", "token": f"t{number}"}) for number in range(4)]
+    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), make_error_response(1, 400), *tokens)
     assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", *[None] * 4]
     assert (reads.decode_job(found.pending.job)[1], found.coverage.timezone) == (True, "UTC")
 
@@ -328,13 +332,13 @@ def test_reports_of_a_long_range_have_days_of_one_zone() -> None:
 def test_a_report_that_failed(status: str) -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.encode_job(["t"], False), TODAY)
     with pytest.raises(ProviderError, match="made no report"):
-        run(flow, answer_of({"report_status": status, "url": None}))
+        run(flow, make_response({"report_status": status, "url": None}))
 
 
 def test_an_address_that_is_not_safe() -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.encode_job(["t"], False), TODAY)
     with pytest.raises(ProviderUnreadable):
-        run(flow, answer_of({"report_status": "FINISHED", "url": "http://files.example/1"}))
+        run(flow, make_response({"report_status": "FINISHED", "url": "http://files.example/1"}))
 
 
 @given(st.lists(st.text(min_size=1, max_size=9), min_size=1, max_size=5), st.booleans())
@@ -349,7 +353,7 @@ def test_a_job_names_its_reports(tokens: list[str], utc: bool) -> None:
 # -- catalogs ---------------------------------------------------------------------------------------------------------
 
 
-def catalog(resource: str, *answers: Any, **query: Any) -> Any:
+def read_catalog(resource: str, *answers: Any, **query: Any) -> Any:
     return run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(**query)), *answers)
 
 
@@ -366,14 +370,14 @@ def catalog(resource: str, *answers: Any, **query: Any) -> Any:
     ],
 )
 def test_lists(resource: str, address: str) -> None:
-    page, asked = catalog(resource, listed({"id": "1"}, bookmark="b"))
+    page, asked = read_catalog(resource, make_page({"id": "1"}, bookmark="b"))
     assert build_request_url(asked[0]) == address
     assert [row.id for row in page.rows] == ["1"]
 
 
 def test_what_targeting_can_name() -> None:
-    page, asked = catalog(
-        "locations", answer_of([{"807": "U.S.: San Francisco"}, {"US": "United States", "CA": "Canada"}])
+    page, asked = read_catalog(
+        "locations", make_response([{"807": "U.S.: San Francisco"}, {"US": "United States", "CA": "Canada"}])
     )
     assert build_request_url(asked[0]) == f"{API}/resources/targeting/LOCATION"
     assert [(row.id, row.name) for row in page.rows] == [
@@ -381,14 +385,14 @@ def test_what_targeting_can_name() -> None:
         ("US", "United States"),
         ("CA", "Canada"),
     ]
-    page, _ = catalog("countries", listed({"code": "US", "name": "United States"}))
+    page, _ = read_catalog("countries", make_page({"code": "US", "name": "United States"}))
     assert [(row.id, row.name) for row in page.rows] == [("US", "United States")]
 
 
 def test_interests_by_name_or_number() -> None:
-    options = answer_of([{"1": "Food"}, {"2": "Drinks"}])
-    assert [row.id for row in catalog("interests", options, search="drin")[0].rows] == ["2"]
-    page, asked = catalog("interests:945", answer_of({"id": "945", "name": "Dress", "level": 2}))
+    options = make_response([{"1": "Food"}, {"2": "Drinks"}])
+    assert [row.id for row in read_catalog("interests", options, search="drin")[0].rows] == ["2"]
+    page, asked = read_catalog("interests:945", make_response({"id": "945", "name": "Dress", "level": 2}))
     assert build_request_url(asked[0]) == f"{API}/resources/targeting/interests/945"
     assert [(row.id, row.name) for row in page.rows] == [("945", "Dress")]
 
@@ -396,7 +400,7 @@ def test_interests_by_name_or_number() -> None:
 def test_ids_are_digits() -> None:
     for resource in ("board_pins:tea", "keywords:tea"):
         with pytest.raises(ProviderNotFound):
-            catalog(resource)
+            read_catalog(resource)
 
 
 JSON = st.recursive(
@@ -434,6 +438,6 @@ READERS = (
 
 @given(JSON, st.sampled_from(READERS), st.sampled_from([200, 200, 200, 400, 404, 500]))
 def test_readers_raise_nothing_but_our_errors(body: Any, reader: Any, status: int) -> None:
-    answer = answer_of(json.loads(json.dumps(body)), status)
+    answer = make_response(json.loads(json.dumps(body)), status)
     with suppress(AdsunifyError):
         run_flow(reader(), lambda request: answer)

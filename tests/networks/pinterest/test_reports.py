@@ -15,9 +15,9 @@ from adsunify.errors import ProviderError, ProviderThrottled, ProviderUnreadable
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.pinterest import reports
 from adsunify.networks.pinterest.tables import REPORT_LEVELS
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, BELOW, failing, listed
+from .calls import ACCOUNT, BELOW, make_error_response, make_page
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NEW_YORK = evolve(ACCOUNT, timezone="America/New_York")
@@ -50,21 +50,21 @@ def read_page(
     return run(reports.fetch_report_page(account, query, cursor, job, NOW), *answers)
 
 
-def ask(request: Request) -> tuple[str, list[tuple[str, str]]]:
+def split_url(request: Request) -> tuple[str, list[tuple[str, str]]]:
     url = urlsplit(build_request_url(request))
     return f"{url.scheme}://{url.netloc}{url.path}", parse_qsl(url.query)
 
 
-def row(campaign_id: Any = "6", **more: Any) -> dict[str, Any]:
+def make_row(campaign_id: Any = "6", **more: Any) -> dict[str, Any]:
     return ROW | {"CAMPAIGN_ID": campaign_id} | more
 
 
-def started(token: str) -> Response:
-    return answer_of({"report_status": "IN_PROGRESS", "token": token})
+def make_started_report(token: str) -> Response:
+    return make_response({"report_status": "IN_PROGRESS", "token": token})
 
 
-def finished(number: int) -> Response:
-    return answer_of({"report_status": "FINISHED", "url": f"https://files.example/{number}"})
+def make_finished_report(number: int) -> Response:
+    return make_response({"report_status": "FINISHED", "url": f"https://files.example/{number}"})
 
 
 @EACH_LEVEL
@@ -72,8 +72,8 @@ def test_ids_are_asked_for_at_once(kind: str, native: str, path: str, ids_name: 
     """Rows of other ids are dropped."""
     values = dict(zip(columns, ("6", "Tea", "5"), strict=False))
     foreign = ROW | {columns[0]: "8"}
-    page, (request,) = read_page(answer_of([ROW | values, foreign]), kind=kind, ids=("6", "7"))
-    url, query = ask(request)
+    page, (request,) = read_page(make_response([ROW | values, foreign]), kind=kind, ids=("6", "7"))
+    url, query = split_url(request)
     assert url == f"{BELOW}/{path}/analytics"
     assert query == [
         (ids_name, "6"),
@@ -95,15 +95,15 @@ def test_all_entities_are_pages_of_the_list(
 ) -> None:
     found, cursor = [], None
     for ids, bookmark in ((("6", "7"), "B+1"), ((), "B2"), (("8",), None)):
-        answers = [listed(*({"id": one} for one in ids), bookmark=bookmark)]
-        answers += [answer_of([ROW | {columns[0]: one} for one in ids])] if ids else []
+        answers = [make_page(*({"id": one} for one in ids), bookmark=bookmark)]
+        answers += [make_response([ROW | {columns[0]: one} for one in ids])] if ids else []
         page, (listing, *rest) = read_page(*answers, kind=kind, cursor=cursor)
-        url, query = ask(listing)
+        url, query = split_url(listing)
         assert (url, query[:4]) == (
             f"{BELOW}/{path}",
             [*(("entity_statuses", one) for one in ("ACTIVE", "PAUSED", "ARCHIVED")), ("page_size", "250")],
         )
-        found.append((dict(query).get("bookmark"), [ask(one)[1][: len(ids)] for one in rest], len(page.rows)))
+        found.append((dict(query).get("bookmark"), [split_url(one)[1][: len(ids)] for one in rest], len(page.rows)))
         cursor = page.cursor
     assert found == [
         (None, [[(ids_name, "6"), (ids_name, "7")]], 2),
@@ -112,32 +112,36 @@ def test_all_entities_are_pages_of_the_list(
     ]
     assert cursor is None
     with pytest.raises(ProviderUnreadable, match="cursor repeats"):
-        read_page(listed(bookmark="B"), kind=kind, cursor="0:B")
+        read_page(make_page(bookmark="B"), kind=kind, cursor="0:B")
 
 
 def test_all_pages_have_days_of_the_same_zone() -> None:
     """The first page decides whether Pinterest reports days of the account; later pages do not fall back."""
-    first, asked = read_page(listed({"id": "6"}, bookmark="B"), answer_of([row()]), account=NEW_YORK)
-    assert ("reporting_timezone", "AD_ACCOUNT_TIME_ZONE") in ask(asked[1])[1]
+    first, asked = read_page(make_page({"id": "6"}, bookmark="B"), make_response([make_row()]), account=NEW_YORK)
+    assert ("reporting_timezone", "AD_ACCOUNT_TIME_ZONE") in split_url(asked[1])[1]
     assert first.coverage.timezone == "America/New_York"
     with pytest.raises(ProviderError):
-        read_page(listed({"id": "7"}), failing(1), account=NEW_YORK, cursor=first.cursor)
+        read_page(make_page({"id": "7"}), make_error_response(1), account=NEW_YORK, cursor=first.cursor)
 
-    refused, asked = read_page(listed({"id": "6"}, bookmark="B"), failing(1), answer_of([row()]), account=NEW_YORK)
-    assert "reporting_timezone" not in dict(ask(asked[2])[1])
+    refused, asked = read_page(
+        make_page({"id": "6"}, bookmark="B"), make_error_response(1), make_response([make_row()]), account=NEW_YORK
+    )
+    assert "reporting_timezone" not in dict(split_url(asked[2])[1])
     assert (refused.coverage.timezone, len(refused.coverage.notes)) == ("UTC", 1)
-    last, asked = read_page(listed({"id": "7"}), answer_of([row("7")]), account=NEW_YORK, cursor=refused.cursor)
-    assert (ask(asked[0])[1][-1], last.coverage.timezone) == (("bookmark", "B"), "UTC")
-    assert "reporting_timezone" not in dict(ask(asked[1])[1])
+    last, asked = read_page(
+        make_page({"id": "7"}), make_response([make_row("7")]), account=NEW_YORK, cursor=refused.cursor
+    )
+    assert (split_url(asked[0])[1][-1], last.coverage.timezone) == (("bookmark", "B"), "UTC")
+    assert "reporting_timezone" not in dict(split_url(asked[1])[1])
 
 
 def test_a_request_to_wait_is_not_a_refusal_of_the_zone() -> None:
-    wait = answer_of({"code": 1, "message": "Retry after 5 seconds"}, 400)
+    wait = make_response({"code": 1, "message": "Retry after 5 seconds"}, 400)
     with pytest.raises(ProviderThrottled) as refusal:
         read_page(wait, ids=("6",), account=NEW_YORK)
     assert refusal.value.retry_after == 5
     with pytest.raises(ProviderError):
-        read_page(failing(12), ids=("6",), account=NEW_YORK)
+        read_page(make_error_response(12), ids=("6",), account=NEW_YORK)
 
 
 @EACH_LEVEL
@@ -145,7 +149,9 @@ def test_a_request_to_wait_is_not_a_refusal_of_the_zone() -> None:
 def test_older_days_are_a_job(
     kind: str, native: str, path: str, ids_name: str, columns: tuple[str, ...], ids: tuple[str, ...]
 ) -> None:
-    page, asked = read_page(started("t1"), started("t2"), kind=kind, ids=ids, start=date(2026, 5, 1))
+    page, asked = read_page(
+        make_started_report("t1"), make_started_report("t2"), kind=kind, ids=ids, start=date(2026, 5, 1)
+    )
     assert [(one.method, build_request_url(one), one.kind) for one in asked] == [
         ("POST", f"{BELOW}/reports", "read")
     ] * 2
@@ -162,28 +168,36 @@ def test_older_days_are_a_job(
 
 def test_a_job_is_read_file_by_file() -> None:
     start = date(2026, 5, 1)
-    job = read_page(started("t1"), started("t2"), start=start)[0].pending.job
-    waiting, asked = read_page(finished(1), answer_of({"report_status": "IN_PROGRESS"}), start=start, job=job)
+    job = read_page(make_started_report("t1"), make_started_report("t2"), start=start)[0].pending.job
+    waiting, asked = read_page(
+        make_finished_report(1), make_response({"report_status": "IN_PROGRESS"}), start=start, job=job
+    )
     assert (waiting.pending.job, len(asked), waiting.cursor) == (job, 2, None)
 
-    file = {"6": [row(6), row(6, DATE="2026-11-02")], "7": [row(7)]}
-    first, asked = read_page(finished(1), finished(2), answer_of(file), start=start, ids=("6",), job=job)
+    file = {"6": [make_row(6), make_row(6, DATE="2026-11-02")], "7": [make_row(7)]}
+    first, asked = read_page(
+        make_finished_report(1), make_finished_report(2), make_response(file), start=start, ids=("6",), job=job
+    )
     assert (build_request_url(asked[2]), asked[2].is_signed) == ("https://files.example/1", False)
     assert [(one.entity_id, one.date.day) for one in first.rows] == [("6", 1), ("6", 2)]
-    last, asked = read_page(finished(2), answer_of({}), start=start, ids=("6",), job=job, cursor=first.cursor)
-    assert dict(ask(asked[0])[1]) == {"token": "t2"}
+    last, asked = read_page(
+        make_finished_report(2), make_response({}), start=start, ids=("6",), job=job, cursor=first.cursor
+    )
+    assert dict(split_url(asked[0])[1]) == {"token": "t2"}
     assert (last.rows, last.cursor) == ((), None)
     with pytest.raises(ProviderError, match="EXPIRED"):
-        read_page(answer_of({"report_status": "EXPIRED"}), start=start, job=job)
+        read_page(make_response({"report_status": "EXPIRED"}), start=start, job=job)
 
 
 def test_a_page_after_midnight_stays_at_once() -> None:
     """A later page continues the list, although its first day is too old for a new report at once."""
-    page, asked = read_page(listed({"id": "6"}), answer_of([row()]), start=date(2026, 8, 22), cursor="own 0:B")
+    page, asked = read_page(
+        make_page({"id": "6"}), make_response([make_row()]), start=date(2026, 8, 22), cursor="own 0:B"
+    )
     assert ([one.method for one in asked], page.rows[0].entity_id) == (["GET", "GET"], "6")
 
 
 def test_a_row_without_its_entity_is_refused() -> None:
     for ids in ((), ("6",)):
         with pytest.raises(ProviderUnreadable):
-            read_page(*([] if ids else [listed({"id": "6"})]), answer_of([ROW]), ids=ids)
+            read_page(*([] if ids else [make_page({"id": "6"})]), make_response([ROW]), ids=ids)

@@ -17,8 +17,8 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.reddit.tables import NETWORK
 from adsunify.planning import plan
 from adsunify.plans.records import Outputs, Plan
-from tests.briefs import changed
-from tests.networks.calls import answer_of, run
+from tests.briefs import change_brief
+from tests.networks.calls import make_response, run
 
 API = "https://ads-api.reddit.com/api/v3"
 ACCOUNT = Account("reddit", "a2_acc1", "USD", "America/New_York")
@@ -43,33 +43,33 @@ BRIEF: Mapping[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def created(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
-    return plan(read_brief(brief(**changes)), account, now=now)
+def make_plan(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
+    return plan(read_brief(make_brief(**changes)), account, now=now)
 
 
-def issues_of(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
+def find_issues(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        check_brief(NETWORK, account, read_brief(brief(**changes)), now)
+        check_brief(NETWORK, account, read_brief(make_brief(**changes)), now)
     return {issue.path for issue in refusal.value.issues}
 
 
-def data(value: Any, status: int = 200) -> Response:
-    return answer_of({"data": value}, status)
+def make_data_response(value: Any, status: int = 200) -> Response:
+    return make_response({"data": value}, status)
 
 
-def listed(*rows: Any, following: str | None = None) -> Response:
-    return answer_of({"data": rows, "pagination": {"next_url": following}})
+def make_page(*rows: Any, following: str | None = None) -> Response:
+    return make_response({"data": rows, "pagination": {"next_url": following}})
 
 
-def failing(status: int, message: str = "No.", **more: Any) -> Response:
-    return answer_of({"error": {"code": status, "message": message, **more}}, status)
+def make_error_response(status: int, message: str = "No.", **more: Any) -> Response:
+    return make_response({"error": {"code": status, "message": message, **more}}, status)
 
 
-def refusal_of(flow: Flow[Any], *answers: Response) -> set[str]:
+def find_flow_issues(flow: Flow[Any], *answers: Response) -> set[str]:
     """The paths of the issues with which a flow refuses."""
     with pytest.raises(InvalidInput) as refusal:
         run(flow, *answers)

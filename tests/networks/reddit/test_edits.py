@@ -19,7 +19,7 @@ from adsunify.networks.reddit.tables import NETWORK
 from adsunify.plans.records import Plan
 from tests.networks.calls import run
 
-from .calls import ACCOUNT, API, NOW, data, refusal_of
+from .calls import ACCOUNT, API, NOW, find_flow_issues, make_data_response
 
 CAMPAIGN: Mapping[str, Any] = {
     "id": "101",
@@ -68,10 +68,10 @@ ENTITIES: Mapping[Any, Mapping[str, Any]] = {"campaign": CAMPAIGN, "adGroup": AD
 PATHS = {"campaign": "campaigns", "adGroup": "ad_groups", "ad": "ads"}
 
 
-def edited(kind: Any, edit: Edit, **now: Any) -> tuple[Plan, dict[str, Any]]:
+def plan_edit(kind: Any, edit: Edit, **now: Any) -> tuple[Plan, dict[str, Any]]:
     """The plan of an edit of the entity, some of whose members are other ones, and the changed members."""
     entity = {**ENTITIES[kind], **now}
-    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), data(entity))
+    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), make_data_response(entity))
     address = f"{API}/{PATHS[kind]}/{entity['id']}"
     assert [(one.method, build_request_url(one)) for one in asked] == [("GET", address)]
     (step,) = made.steps
@@ -80,9 +80,9 @@ def edited(kind: Any, edit: Edit, **now: Any) -> tuple[Plan, dict[str, Any]]:
     return made, body
 
 
-def refused(kind: Any, edit: Edit, **now: Any) -> set[str]:
+def find_edit_issues(kind: Any, edit: Edit, **now: Any) -> set[str]:
     entity = {**ENTITIES[kind], **now}
-    return refusal_of(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), data(entity))
+    return find_flow_issues(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), make_data_response(entity))
 
 
 @pytest.mark.parametrize(
@@ -104,26 +104,26 @@ def refused(kind: Any, edit: Edit, **now: Any) -> set[str]:
     ],
 )
 def test_fields(kind: Any, fields: dict[str, Any], body: dict[str, Any], risk: str) -> None:
-    made, changed = edited(kind, Edit(fields))
+    made, changed = plan_edit(kind, Edit(fields))
     assert (changed, made.risk, made.warnings) == (body, risk, ())
 
 
 def test_dayparting_is_taken_away() -> None:
     window = {"start_day": 0, "start_hour": 8, "end_day": 0, "end_hour": 20}
-    assert edited("adGroup", Edit({"dayparting": ""}), schedule=[window])[1] == {"schedule": None}
+    assert plan_edit("adGroup", Edit({"dayparting": ""}), schedule=[window])[1] == {"schedule": None}
 
 
 def test_a_budget_of_the_campaign() -> None:
-    _, changed = edited("campaign", Edit({"budget": "80"}), **WHOLE)
+    _, changed = plan_edit("campaign", Edit({"budget": "80"}), **WHOLE)
     assert changed == {"goal_value": 80_000_000}
     for field in ("budget", "bid", "startAt", "endAt", "pixelId"):
         value = "2026-12-20T08:00:00Z" if field.endswith("At") else "80"
         held = {"is_campaign_budget_optimization": True}
-        assert refused("adGroup", Edit({field: value}), **held) == {f"fields.{field}"}
+        assert find_edit_issues("adGroup", Edit({field: value}), **held) == {f"fields.{field}"}
 
 
 def test_a_cap_that_is_taken_away_may_spend_more() -> None:
-    made, changed = edited("campaign", Edit({"spendCap": ""}), spend_cap=5_000_000)
+    made, changed = plan_edit("campaign", Edit({"spendCap": ""}), spend_cap=5_000_000)
     assert (changed, made.risk) == ({"spend_cap": None}, "spend")
 
 
@@ -136,17 +136,17 @@ def test_a_cap_that_is_taken_away_may_spend_more() -> None:
     ],
 )
 def test_lists_are_json_texts(kind: Any, field: str, value: list[Any], native: str) -> None:
-    _, changed = edited(kind, Edit({field: json.dumps(value)}))
+    _, changed = plan_edit(kind, Edit({field: json.dumps(value)}))
     assert changed == {native: value}
     wrong = ["[", "{}", "[1]", json.dumps([{**value[0], "more": "1"}]), json.dumps([dict.fromkeys(value[0], None)])]
     for text in wrong:
-        assert refused(kind, Edit({field: text})) == {f"fields.{field}"}
+        assert find_edit_issues(kind, Edit({field: text})) == {f"fields.{field}"}
 
 
 def test_no_more_than_fourteen_parameters() -> None:
     one = {"name": "a", "value": "b"}
-    edited("ad", Edit({"clickUrlQueryParameters": json.dumps([one] * 14)}))
-    assert refused("ad", Edit({"clickUrlQueryParameters": json.dumps([one] * 15)}))
+    plan_edit("ad", Edit({"clickUrlQueryParameters": json.dumps([one] * 14)}))
+    assert find_edit_issues("ad", Edit({"clickUrlQueryParameters": json.dumps([one] * 15)}))
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ def test_no_more_than_fourteen_parameters() -> None:
     ],
 )
 def test_fields_that_are_refused(kind: Any, fields: dict[str, Any], now: dict[str, Any]) -> None:
-    assert refused(kind, Edit(fields), **now) == {f"fields.{name}" for name in fields}
+    assert find_edit_issues(kind, Edit(fields), **now) == {f"fields.{name}" for name in fields}
 
 
 def test_a_strategy_that_needs_a_bid() -> None:
     bidless = {"bid_strategy": "MAXIMIZE_VOLUME", "bid_value": None}
-    assert refused("adGroup", Edit({"bidStrategy": "MANUAL_BIDDING"}), **bidless) == {"fields.bid"}
-    _, changed = edited("adGroup", Edit({"bidStrategy": "MANUAL_BIDDING", "bid": "5"}), **bidless)
+    assert find_edit_issues("adGroup", Edit({"bidStrategy": "MANUAL_BIDDING"}), **bidless) == {"fields.bid"}
+    _, changed = plan_edit("adGroup", Edit({"bidStrategy": "MANUAL_BIDDING", "bid": "5"}), **bidless)
     assert changed == {"bid_strategy": "MANUAL_BIDDING", "bid_value": 5_000_000}
 
 
@@ -198,7 +198,7 @@ def test_targeting_is_written_whole() -> None:
         "languages": [{"id": "EN", "name": "English"}],
         "genders": ["female"],
     }
-    made, changed = edited("adGroup", Edit(targeting=wanted))
+    made, changed = plan_edit("adGroup", Edit(targeting=wanted))
     assert changed == {
         "targeting": {
             "geolocations": ["US-VA"],
@@ -217,12 +217,12 @@ def test_targeting_is_written_whole() -> None:
 
 def test_both_genders_are_no_choice() -> None:
     targeting = {"geolocations": ["US"], "gender": "MALE"}
-    _, changed = edited("adGroup", Edit(targeting={"genders": ["female", "male"]}), targeting=targeting)
+    _, changed = plan_edit("adGroup", Edit(targeting={"genders": ["female", "male"]}), targeting=targeting)
     assert changed == {"targeting": {"geolocations": ["US"], "gender": None}}
 
 
 def test_an_edit_of_what_serves_everywhere_is_warned_of() -> None:
-    made, changed = edited("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
+    made, changed = plan_edit("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
     assert changed["targeting"] == {"interests": ["tech"]}
     assert made.warnings == (plans.WORLDWIDE_WARNING,)
 
@@ -240,17 +240,19 @@ def test_an_edit_of_what_serves_everywhere_is_warned_of() -> None:
     ],
 )
 def test_targeting_that_is_refused(targeting: dict[str, Any], path: str) -> None:
-    assert refused("adGroup", Edit(targeting=targeting)) == {path}
+    assert find_edit_issues("adGroup", Edit(targeting=targeting)) == {path}
 
 
 @pytest.mark.parametrize("kind", ["campaign", "ad"])
 def test_only_ad_groups_target(kind: Any) -> None:
     edit = Edit({"name": "Winter"}, {"genders": ["male"]})
-    assert refusal_of(plans.plan_edit(ACCOUNT, kind, "1", edit, NOW)) == {"targeting"}
+    assert find_flow_issues(plans.plan_edit(ACCOUNT, kind, "1", edit, NOW)) == {"targeting"}
 
 
 def test_closed_ad_groups_keep_their_targeting() -> None:
-    assert refused("adGroup", Edit(targeting={"genders": ["male"]}), configured_status="ARCHIVED") == {"targeting"}
+    assert find_edit_issues("adGroup", Edit(targeting={"genders": ["male"]}), configured_status="ARCHIVED") == {
+        "targeting"
+    }
 
 
 # -- the post ---------------------------------------------------------------------------------------------------------
@@ -258,7 +260,7 @@ def test_closed_ad_groups_keep_their_targeting() -> None:
 
 @pytest.mark.parametrize("edit", [Edit({"existingId": "t3_new"}), Edit(creative={"existingId": "t3_new"})])
 def test_another_post(edit: Edit) -> None:
-    made, changed = edited("ad", edit)
+    made, changed = plan_edit("ad", edit)
     assert changed == {"post_id": "t3_new"}
     assert len(made.warnings) == 1
 
@@ -266,33 +268,33 @@ def test_another_post(edit: Edit) -> None:
 def test_what_the_post_says_is_fixed() -> None:
     for creative in ({"headline": "New"}, {"body": "New"}):
         paths = {f"creative.{name}" for name in creative}
-        assert refusal_of(plans.plan_edit(ACCOUNT, "ad", "303", Edit(creative=creative), NOW)) == paths
-    assert refused("ad", Edit(creative={"existingId": "no"})) == {"creative.existingId"}
+        assert find_flow_issues(plans.plan_edit(ACCOUNT, "ad", "303", Edit(creative=creative), NOW)) == paths
+    assert find_edit_issues("ad", Edit(creative={"existingId": "no"})) == {"creative.existingId"}
     twice = Edit({"url": "https://a.example/"}, creative={"url": "https://b.example/"})
-    assert refusal_of(plans.plan_edit(ACCOUNT, "ad", "303", twice, NOW)) == {"creative.url"}
+    assert find_flow_issues(plans.plan_edit(ACCOUNT, "ad", "303", twice, NOW)) == {"creative.url"}
     another = Edit(creative={"existingId": "t3_new"})
-    assert refusal_of(plans.plan_edit(ACCOUNT, "adGroup", "202", another, NOW)) == {"creative"}
+    assert find_flow_issues(plans.plan_edit(ACCOUNT, "adGroup", "202", another, NOW)) == {"creative"}
 
 
 def test_an_edit_of_nothing() -> None:
-    assert refused("ad", Edit()) == {"fields"}
+    assert find_edit_issues("ad", Edit()) == {"fields"}
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------
 
 
-def shown(kind: Any, entity: Mapping[str, Any]) -> dict[str, Any]:
+def read_settings(kind: Any, entity: Mapping[str, Any]) -> dict[str, Any]:
     found = build_settings(NETWORK, ACCOUNT, entity["id"], parse_entity(get_level(NETWORK, kind), entity), NOW)
     return {field["field"]: field for field in found["fields"]}
 
 
 def test_settings() -> None:
-    group = shown("adGroup", AD_GROUP)
+    group = read_settings("adGroup", AD_GROUP)
     assert (group["budget"]["value"], group["budget"]["period"], group["budget"]["locked"]) == ("25.5", "daily", None)
     assert (group["bid"]["value"], group["bid"]["unit"]) == ("4", "USD")
     assert group["campaign_id"]["locked"]
-    campaign = shown("campaign", WHOLE)
+    campaign = read_settings("campaign", WHOLE)
     assert (campaign["budget"]["value"], campaign["budget"]["period"]) == ("90", "lifetime")
-    assert shown("campaign", CAMPAIGN)["budget"]["locked"]
-    archived = shown("ad", {**AD, "configured_status": "ARCHIVED"})
+    assert read_settings("campaign", CAMPAIGN)["budget"]["locked"]
+    archived = read_settings("ad", {**AD, "configured_status": "ARCHIVED"})
     assert all(field["locked"] for field in archived.values())

@@ -15,7 +15,7 @@ from adsunify.networks.reddit import plans
 from adsunify.networks.reddit.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Step
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
 from .calls import (
     ACCOUNT,
@@ -24,20 +24,20 @@ from .calls import (
     NOW,
     OUTPUTS,
     TARGETING,
-    brief,
-    created,
-    data,
-    failing,
-    issues_of,
-    listed,
-    refusal_of,
+    find_flow_issues,
+    find_issues,
+    make_brief,
+    make_data_response,
+    make_error_response,
+    make_page,
+    make_plan,
 )
 
 # -- create -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
     assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
         ("POST", f"{BELOW}/campaigns", "write"),
@@ -71,14 +71,14 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_every_request_names_the_client() -> None:
-    for step in created().steps:
+    for step in make_plan().steps:
         assert step.request.headers["Accept"] == "application/json"
         assert "adsunify" in step.request.headers["User-Agent"]
         assert "Authorization" not in step.request.headers
 
 
 def test_what_a_step_waits_for_stands_beside_it() -> None:
-    made = created()
+    made = make_plan()
     assert "campaign_id" not in made.get_step("adGroup").request.body["data"]
     assert [one.to for step in made.steps for one in step.bindings] == [
         "/body/data/campaign_id",
@@ -86,34 +86,34 @@ def test_what_a_step_waits_for_stands_beside_it() -> None:
     ]
 
 
-def ad_group_of(**changes: Any) -> dict[str, Any]:
-    found: dict[str, Any] = created(**changes).get_step("adGroup").request.body["data"]
+def make_ad_group(**changes: Any) -> dict[str, Any]:
+    found: dict[str, Any] = make_plan(**changes).get_step("adGroup").request.body["data"]
     return found
 
 
 def test_without_a_bid_reddit_bids() -> None:
-    ad_group = ad_group_of(bid=None)
+    ad_group = make_ad_group(bid=None)
     assert ad_group["bid_strategy"] == "MAXIMIZE_VOLUME"
     assert "bid_value" not in ad_group
 
 
 def test_without_an_end_it_runs_on() -> None:
-    assert "end_time" not in ad_group_of(schedule__endAt=None)
+    assert "end_time" not in make_ad_group(schedule__endAt=None)
 
 
 def test_six_digits_fit_exactly() -> None:
-    assert ad_group_of(budget__amount="20.000001")["goal_value"] == 20_000_001
+    assert make_ad_group(budget__amount="20.000001")["goal_value"] == 20_000_001
 
 
 def test_targeting_is_sent_as_it_is_given() -> None:
     native = {"communities": ["running"], "gender": None, "age_targeting": {"min_age": 21, "max_age": 44}}
-    assert ad_group_of(targeting__native=native)["targeting"] == native
+    assert make_ad_group(targeting__native=native)["targeting"] == native
 
 
 def test_warnings() -> None:
-    assert created(now=NOW).warnings == ()
-    assert len(created(now=NOW, schedule__startAt="2026-11-20T11:59:59Z").warnings) == 1
-    assert created(targeting__native={"interests": ["tech"]}).warnings == (plans.WORLDWIDE_WARNING,)
+    assert make_plan(now=NOW).warnings == ()
+    assert len(make_plan(now=NOW, schedule__startAt="2026-11-20T11:59:59Z").warnings) == 1
+    assert make_plan(targeting__native={"interests": ["tech"]}).warnings == (plans.WORLDWIDE_WARNING,)
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,11 @@ def test_warnings() -> None:
     ],
 )
 def test_refusals(changes: dict[str, Any], paths: set[str]) -> None:
-    assert issues_of(**changes) == paths
+    assert find_issues(**changes) == paths
 
 
 def test_a_fraction_of_nothing_is_a_whole_second() -> None:
-    assert ad_group_of(schedule__startAt="2026-12-01T08:00:00.000Z")["start_time"] == "2026-12-01T08:00:00Z"
+    assert make_ad_group(schedule__startAt="2026-12-01T08:00:00.000Z")["start_time"] == "2026-12-01T08:00:00Z"
 
 
 @pytest.mark.parametrize("name", split_words("headline body url imageUrl imageHash headlines descriptions"))
@@ -155,7 +155,7 @@ def test_a_post_brings_its_own_content(name: str) -> None:
         **dict.fromkeys(("url", "imageUrl"), "https://shop.example/"),
     }
     changes: dict[str, Any] = {f"creative__{name}": values.get(name, "text")}
-    assert issues_of(**changes) == {f"creative.{name}"}
+    assert find_issues(**changes) == {f"creative.{name}"}
 
 
 @pytest.mark.parametrize(
@@ -180,44 +180,44 @@ def test_a_post_brings_its_own_content(name: str) -> None:
     ],
 )
 def test_targeting_that_reddit_does_not_know(native: dict[str, Any]) -> None:
-    assert issues_of(targeting__native=native) == {"targeting.native"}
+    assert find_issues(targeting__native=native) == {"targeting.native"}
 
 
 # -- what an answer says ----------------------------------------------------------------------------------------------
 
 
-def verdict(step: Step, response: Response) -> object:
+def classify_response(step: Step, response: Response) -> object:
     return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
 def test_outcomes_of_a_create() -> None:
-    step = created().get_step("campaign")
-    assert verdict(step, data({"id": "101"}, 201)) == Applied({"id": "101"})
+    step = make_plan().get_step("campaign")
+    assert classify_response(step, make_data_response({"id": "101"}, 201)) == Applied({"id": "101"})
     for answer in (
-        data({"id": 101}, 201),
-        data({"id": ""}, 201),
-        data({}, 201),
-        answer_of({"id": "101"}, 201),
-        answer_of(b"", 201),
-        answer_of(b"<html>", 201),
-        failing(500),
-        failing(503),
-        answer_of({"error": {"code": 400, "message": "Bad Request"}}, 200),
-        answer_of({"error": {"code": 400, "message": "?"}, "data": {"id": "101"}}, 400),
+        make_data_response({"id": 101}, 201),
+        make_data_response({"id": ""}, 201),
+        make_data_response({}, 201),
+        make_response({"id": "101"}, 201),
+        make_response(b"", 201),
+        make_response(b"<html>", 201),
+        make_error_response(500),
+        make_error_response(503),
+        make_response({"error": {"code": 400, "message": "Bad Request"}}, 200),
+        make_response({"error": {"code": 400, "message": "?"}, "data": {"id": "101"}}, 400),
     ):
-        assert isinstance(verdict(step, answer), Ambiguous), answer
+        assert isinstance(classify_response(step, answer), Ambiguous), answer
 
 
 @pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
 def test_refusals_are_surely_not_applied(status: int, blame: str) -> None:
-    found = verdict(created().get_step("campaign"), failing(status))
+    found = classify_response(make_plan().get_step("campaign"), make_error_response(status))
     assert isinstance(found, Rejected)
     assert (found.blame, found.error.code, found.error.message) == (blame, str(status), "No.")
 
 
 def test_a_refusal_names_its_members_and_is_cut() -> None:
     fields = [{"field": f"data/fields/{n}", "message": "x" * 10_000} for n in range(50)]
-    found = verdict(created().get_step("campaign"), failing(400, "Bad Request", fields=fields))
+    found = classify_response(make_plan().get_step("campaign"), make_error_response(400, "Bad Request", fields=fields))
     assert isinstance(found, Rejected)
     message = found.error.message or ""
     assert message.startswith("Bad Request; data/fields/0: xxx")
@@ -226,7 +226,7 @@ def test_a_refusal_names_its_members_and_is_cut() -> None:
 
 @pytest.mark.parametrize("body", [{"errors": [{"code": 7, "message": "No."}]}, {"errors": ["No."]}])
 def test_other_forms_of_errors(body: Any) -> None:
-    found = verdict(created().get_step("campaign"), answer_of(body, 400))
+    found = classify_response(make_plan().get_step("campaign"), make_response(body, 400))
     assert isinstance(found, Rejected)
     assert found.error.message == "No."
 
@@ -245,8 +245,8 @@ def test_other_forms_of_errors(body: Any) -> None:
     ],
 )
 def test_a_limit_says_when_it_opens(headers: dict[str, str], seconds: float | None) -> None:
-    answer = answer_of({"error": {"code": 429, "message": "Too Many Requests"}}, 429, **headers)
-    found = verdict(created().get_step("campaign"), answer)
+    answer = make_response({"error": {"code": 429, "message": "Too Many Requests"}}, 429, **headers)
+    found = classify_response(make_plan().get_step("campaign"), answer)
     assert isinstance(found, Throttled)
     assert found.retry_after == seconds
 
@@ -255,7 +255,7 @@ def test_a_limit_says_when_it_opens(headers: dict[str, str], seconds: float | No
 
 
 def test_activation_goes_from_the_ad_up() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
     assert [(step.key, step.request.method, build_request_url(step.request)) for step in made.steps] == [
         ("activate_ad", "PATCH", f"{API}/ads/303"),
         ("activate_adGroup", "PATCH", f"{API}/ad_groups/202"),
@@ -270,19 +270,24 @@ def test_a_change_is_good_when_the_answer_names_the_same_entity() -> None:
     (step,) = made.steps
     assert step.request.body == {"data": {"configured_status": "PAUSED"}}
     assert made.risk == "low"
-    assert verdict(step, data({"id": "303"})) == Applied({})
-    for other in (data({"id": "304"}), data({"id": 303}), data({}), answer_of(b"")):
-        assert isinstance(verdict(step, other), Ambiguous)
+    assert classify_response(step, make_data_response({"id": "303"})) == Applied({})
+    for other in (
+        make_data_response({"id": "304"}),
+        make_data_response({"id": 303}),
+        make_data_response({}),
+        make_response(b""),
+    ):
+        assert isinstance(classify_response(step, other), Ambiguous)
 
 
 @pytest.mark.parametrize("entity_id", ["101/ads", "a?b", "..", ""])
 def test_an_id_that_is_none(entity_id: str) -> None:
-    assert refusal_of(plans.plan_status(ACCOUNT, "ad", entity_id, "paused")) == {"entityId"}
-    assert refusal_of(plans.plan_delete(ACCOUNT, "ad", entity_id)) == {"entityId"}
+    assert find_flow_issues(plans.plan_status(ACCOUNT, "ad", entity_id, "paused")) == {"entityId"}
+    assert find_flow_issues(plans.plan_delete(ACCOUNT, "ad", entity_id)) == {"entityId"}
 
 
 def test_a_status_that_cannot_be_set() -> None:
-    assert refusal_of(plans.plan_status(ACCOUNT, "ad", "303", "archived")) == {"status"}
+    assert find_flow_issues(plans.plan_status(ACCOUNT, "ad", "303", "archived")) == {"status"}
 
 
 # -- native -----------------------------------------------------------------------------------------------------------
@@ -320,7 +325,7 @@ def test_a_native_create_may_be_active() -> None:
     ],
 )
 def test_native_creates_that_are_refused(kind: Any, payload: Any, parent: str | None, paths: set[str]) -> None:
-    assert refusal_of(plans.plan_native_create(ACCOUNT, kind, payload, parent)) == paths
+    assert find_flow_issues(plans.plan_native_create(ACCOUNT, kind, payload, parent)) == paths
 
 
 @pytest.mark.parametrize(
@@ -354,7 +359,7 @@ def test_native_update(payload: dict[str, Any], risk: str) -> None:
     ],
 )
 def test_native_updates_that_are_refused(kind: Any, payload: Any, parent: str | None, paths: set[str]) -> None:
-    assert refusal_of(plans.plan_update(ACCOUNT, kind, "1", payload, parent)) == paths
+    assert find_flow_issues(plans.plan_update(ACCOUNT, kind, "1", payload, parent)) == paths
 
 
 OWN = {"id": "101", "ad_account_id": "a2_acc1"}
@@ -364,7 +369,9 @@ OWN = {"id": "101", "ad_account_id": "a2_acc1"}
     ("now", "then", "warned"), [("ACTIVE", "ARCHIVED", 1), ("PAUSED", "ARCHIVED", 1), ("ARCHIVED", "DELETED", 0)]
 )
 def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
-    made, asked = run(plans.plan_delete(ACCOUNT, "campaign", "101"), data({**OWN, "configured_status": now}))
+    made, asked = run(
+        plans.plan_delete(ACCOUNT, "campaign", "101"), make_data_response({**OWN, "configured_status": now})
+    )
     assert [(one.method, build_request_url(one)) for one in asked] == [("GET", f"{API}/campaigns/101")]
     (step,) = made.steps
     assert (step.request.method, build_request_url(step.request), step.action) == (
@@ -379,57 +386,64 @@ def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
 
 def test_what_cannot_be_deleted() -> None:
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_delete(ACCOUNT, "campaign", "101"), failing(404))
+        run(plans.plan_delete(ACCOUNT, "campaign", "101"), make_error_response(404))
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_delete(ACCOUNT, "campaign", "101"), data({"id": "101", "ad_account_id": "a2_other"}))
+        run(
+            plans.plan_delete(ACCOUNT, "campaign", "101"),
+            make_data_response({"id": "101", "ad_account_id": "a2_other"}),
+        )
 
 
 # -- preflight --------------------------------------------------------------------------------------------------------
 
-POST = data({"id": "t3_abc123"})
+POST = make_data_response({"id": "t3_abc123"})
 SERVABLE = {"id": "4711", "is_servable": True, "currency": "USD"}
-INSTRUMENTS, PIXELS = listed(SERVABLE), listed({"id": "a2_pixel0001"})
+INSTRUMENTS, PIXELS = make_page(SERVABLE), make_page({"id": "a2_pixel0001"})
 
 
-def checked(*answers: Response) -> tuple[set[tuple[str, str]], int, list[str]]:
-    (issues, warnings), asked = run(plans.preflight(ACCOUNT, read_brief(brief())), *answers)
+def run_preflight(*answers: Response) -> tuple[set[tuple[str, str]], int, list[str]]:
+    (issues, warnings), asked = run(plans.preflight(ACCOUNT, read_brief(make_brief())), *answers)
     return {(issue.path, issue.code) for issue in issues}, len(warnings), [build_request_url(one) for one in asked]
 
 
 def test_preflight() -> None:
     asked = [f"{API}/posts/t3_abc123", f"{BELOW}/funding_instruments?mode=ALL", f"{BELOW}/pixels"]
-    assert checked(POST, INSTRUMENTS, PIXELS) == (set(), 0, asked)
+    assert run_preflight(POST, INSTRUMENTS, PIXELS) == (set(), 0, asked)
 
 
 def test_preflight_looks_on_every_page() -> None:
     following = f"{BELOW}/funding_instruments?mode=ALL&page.token=p2"
-    issues, warnings, asked = checked(POST, listed({"id": "1"}, following=following), INSTRUMENTS, PIXELS)
+    issues, warnings, asked = run_preflight(POST, make_page({"id": "1"}, following=following), INSTRUMENTS, PIXELS)
     assert (issues, warnings, asked[2]) == (set(), 0, following)
 
 
 @pytest.mark.parametrize(
     ("answers", "issues", "warnings"),
     [
-        ((failing(404), POST, INSTRUMENTS, PIXELS), set(), 0),
-        ((failing(404), failing(404), INSTRUMENTS, PIXELS), {("creative.existingId", "not_found")}, 0),
-        ((failing(403), INSTRUMENTS, PIXELS), set(), 1),
-        ((failing(503), failing(400), failing(429)), set(), 3),
+        ((make_error_response(404), POST, INSTRUMENTS, PIXELS), set(), 0),
         (
-            (POST, listed(), listed()),
+            (make_error_response(404), make_error_response(404), INSTRUMENTS, PIXELS),
+            {("creative.existingId", "not_found")},
+            0,
+        ),
+        ((make_error_response(403), INSTRUMENTS, PIXELS), set(), 1),
+        ((make_error_response(503), make_error_response(400), make_error_response(429)), set(), 3),
+        (
+            (POST, make_page(), make_page()),
             {("platform.fundingInstrumentId", "not_found"), ("platform.pixelId", "not_found")},
             0,
         ),
         (
-            (POST, listed({**SERVABLE, "is_servable": False, "reasons_not_servable": ["EXPIRED"]}), PIXELS),
+            (POST, make_page({**SERVABLE, "is_servable": False, "reasons_not_servable": ["EXPIRED"]}), PIXELS),
             {("platform.fundingInstrumentId", "ineligible")},
             0,
         ),
         (
-            (POST, listed({**SERVABLE, "currency": "EUR"}), PIXELS),
+            (POST, make_page({**SERVABLE, "currency": "EUR"}), PIXELS),
             {("platform.fundingInstrumentId", "currency_mismatch")},
             0,
         ),
     ],
 )
 def test_preflight_findings(answers: Any, issues: set[tuple[str, str]], warnings: int) -> None:
-    assert checked(*answers)[:2] == (issues, warnings)
+    assert run_preflight(*answers)[:2] == (issues, warnings)

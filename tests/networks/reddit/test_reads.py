@@ -28,9 +28,9 @@ from adsunify.errors import (
 )
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.reddit import native, plans, reads, tables
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, APP, BELOW, NOW, data, failing, listed, refusal_of
+from .calls import ACCOUNT, API, APP, BELOW, NOW, find_flow_issues, make_data_response, make_error_response, make_page
 
 LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
@@ -62,7 +62,7 @@ def test_consent() -> None:
 
 def test_the_code_becomes_tokens() -> None:
     flow = LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c1"}, "", 1_000)
-    found, (request,) = run(flow, answer_of(TOKENS))
+    found, (request,) = run(flow, make_response(TOKENS))
     assert found == Credentials("new-access", "new-refresh", 86_401_000)
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/access_token")
     assert (request.encoding, request.kind, request.is_signed) == ("form", "read_once", False)
@@ -76,15 +76,17 @@ def test_the_code_becomes_tokens() -> None:
 
 
 def test_no_code() -> None:
-    assert refusal_of(LOGIN.fetch_credentials(APP, "https://a.example", {"error": "access_denied"}, "", 0)) == {"code"}
+    assert find_flow_issues(LOGIN.fetch_credentials(APP, "https://a.example", {"error": "access_denied"}, "", 0)) == {
+        "code"
+    }
 
 
 def test_refreshing() -> None:
-    found, (request,) = run(LOGIN.refresh_credentials(APP, KEPT, 1_000), answer_of(TOKENS))
+    found, (request,) = run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(TOKENS))
     assert found.refresh_token == "new-refresh"
     assert request.body == {"grant_type": "refresh_token", "refresh_token": "old-refresh"}
     kept = {name: value for name, value in TOKENS.items() if name != "refresh_token"}
-    assert run(LOGIN.refresh_credentials(APP, KEPT, 1_000), answer_of(kept))[0].refresh_token == "old-refresh"
+    assert run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(kept))[0].refresh_token == "old-refresh"
 
 
 @pytest.mark.parametrize(
@@ -101,15 +103,15 @@ def test_refreshing() -> None:
 )
 def test_refreshes_that_fail(body: Any, status: int, problem: type[AdsunifyError]) -> None:
     with pytest.raises(problem):
-        run(LOGIN.refresh_credentials(APP, KEPT, 0), answer_of(body, status))
+        run(LOGIN.refresh_credentials(APP, KEPT, 0), make_response(body, status))
 
 
 def test_revoking() -> None:
-    _, (request,) = run(LOGIN.revoke_credentials(APP, KEPT), answer_of(b"", 204))
+    _, (request,) = run(LOGIN.revoke_credentials(APP, KEPT), make_response(b"", 204))
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/revoke_token")
     assert request.body == {"token": "old-refresh", "token_type_hint": "refresh_token"}
     assert request.headers["Authorization"] == BASIC
-    _, (request,) = run(LOGIN.revoke_credentials(APP, Credentials("a")), answer_of(b"", 200))
+    _, (request,) = run(LOGIN.revoke_credentials(APP, Credentials("a")), make_response(b"", 200))
     assert request.body == {"token": "a", "token_type_hint": "access_token"}
 
 
@@ -144,11 +146,11 @@ def test_accounts_of_every_business() -> None:
     following = f"{API}/businesses/b1/ad_accounts/query?page.token=2"
     found, asked = run(
         reads.discover_accounts(),
-        listed({"id": "b1"}, {"id": "b2"}),
-        listed(ROW, following=following),
-        listed({"id": "t2_two", "currency": "USD", "time_zone_id": None, "admin_approval": "SUSPENDED"}),
-        failing(404),
-        listed(ROW),
+        make_page({"id": "b1"}, {"id": "b2"}),
+        make_page(ROW, following=following),
+        make_page({"id": "t2_two", "currency": "USD", "time_zone_id": None, "admin_approval": "SUSPENDED"}),
+        make_error_response(404),
+        make_page(ROW),
     )
     assert [(one.method, build_request_url(one), one.kind, one.body) for one in asked] == [
         ("GET", f"{API}/me/businesses", "read", None),
@@ -167,13 +169,13 @@ def test_accounts_of_every_business() -> None:
 
 def test_a_token_that_is_refused_is_told() -> None:
     with pytest.raises(TokenRefused):
-        run(reads.discover_accounts(), listed({"id": "b1"}), failing(401))
+        run(reads.discover_accounts(), make_page({"id": "b1"}), make_error_response(401))
 
 
 # -- the hierarchy ----------------------------------------------------------------------------------------------------
 
 
-def campaign(number: int, status: str = "ACTIVE", name: str = "Autumn") -> dict[str, Any]:
+def make_campaign(number: int, status: str = "ACTIVE", name: str = "Autumn") -> dict[str, Any]:
     return {"id": str(number), "ad_account_id": "a2_acc1", "name": f"{name} {number}", "configured_status": status}
 
 
@@ -181,10 +183,10 @@ def test_the_tree() -> None:
     following = f"{BELOW}/campaigns?page.size=1000&page.token=2"
     tree, asked = run(
         reads.fetch_tree(ACCOUNT),
-        listed(campaign(1), following=following),
-        listed(campaign(2, "PAUSED")),
-        listed({"id": "11", "campaign_id": "1", "name": "Group", "configured_status": "ARCHIVED"}),
-        listed({"id": "111", "ad_group_id": "11", "name": "Ad", "configured_status": "NEW"}),
+        make_page(make_campaign(1), following=following),
+        make_page(make_campaign(2, "PAUSED")),
+        make_page({"id": "11", "campaign_id": "1", "name": "Group", "configured_status": "ARCHIVED"}),
+        make_page({"id": "111", "ad_group_id": "11", "name": "Ad", "configured_status": "NEW"}),
     )
     assert [build_request_url(one) for one in asked] == [
         f"{BELOW}/campaigns?page.size=1000",
@@ -218,46 +220,46 @@ def test_the_tree() -> None:
 )
 def test_a_next_page_stays_at_reddit(address: Any) -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_tree(ACCOUNT), answer_of({"data": [], "pagination": {"next_url": address}}))
+        run(reads.fetch_tree(ACCOUNT), make_response({"data": [], "pagination": {"next_url": address}}))
     if isinstance(address, str):
-        assert refusal_of(reads.list_entities(ACCOUNT, "ad", ListQuery(cursor=address))) == {"cursor"}
+        assert find_flow_issues(reads.list_entities(ACCOUNT, "ad", ListQuery(cursor=address))) == {"cursor"}
 
 
 def test_a_cursor_is_one_of_its_own_list() -> None:
     other = ListQuery(cursor=f"{API}/ad_accounts/a2_other/ads?page.token=2")
-    assert refusal_of(reads.list_entities(ACCOUNT, "ad", other)) == {"cursor"}
+    assert find_flow_issues(reads.list_entities(ACCOUNT, "ad", other)) == {"cursor"}
 
 
 def test_a_list_that_never_ends() -> None:
     following = f"{BELOW}/campaigns?page.token=2"
-    again = listed(campaign(1), following=following)
+    again = make_page(make_campaign(1), following=following)
     with pytest.raises(ProviderUnreadable):
         run(reads.fetch_tree(ACCOUNT), again, again)
 
 
 def test_a_page_leaves_out_what_is_closed() -> None:
     following = f"{BELOW}/campaigns?page.size=3&page.token=2"
-    answer = listed(campaign(1, "ARCHIVED"), campaign(2), campaign(3, "DELETED"), following=following)
+    answer = make_page(make_campaign(1, "ARCHIVED"), make_campaign(2), make_campaign(3, "DELETED"), following=following)
     page, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=3)), answer)
     assert build_request_url(request) == f"{BELOW}/campaigns?page.size=3"
     assert ([one.id for one in page.entities], page.cursor) == (["2"], following)
-    page, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(cursor=following)), listed())
+    page, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(cursor=following)), make_page())
     assert (build_request_url(request), page.cursor) == (following, None)
 
 
 def test_reddit_filters_ads_by_status_and_we_the_rest() -> None:
     query = ListQuery(parent_id="11", status="PAUSED")
-    _, (request,) = run(reads.list_entities(ACCOUNT, "ad", query), listed())
+    _, (request,) = run(reads.list_entities(ACCOUNT, "ad", query), make_page())
     assert build_request_url(request) == f"{BELOW}/ads?page.size=50&ad_group_id=11&configured_status=PAUSED"
-    rows = [{**campaign(n, status), "campaign_id": "1"} for n, status in ((11, "PAUSED"), (12, "ACTIVE"))]
-    page, (request,) = run(reads.list_entities(ACCOUNT, "adGroup", evolve(query, parent_id="1")), listed(*rows))
+    rows = [{**make_campaign(n, status), "campaign_id": "1"} for n, status in ((11, "PAUSED"), (12, "ACTIVE"))]
+    page, (request,) = run(reads.list_entities(ACCOUNT, "adGroup", evolve(query, parent_id="1")), make_page(*rows))
     assert build_request_url(request) == f"{BELOW}/ad_groups?page.size=50&campaign_id=1"
     assert [one.id for one in page.entities] == ["11"]
 
 
 def test_a_search_goes_on_until_something_is_found() -> None:
     second, third = (f"{BELOW}/campaigns?page.token={n}" for n in (2, 3))
-    pages = (listed(campaign(1), following=second), listed(campaign(2, name="WINTER"), following=third))
+    pages = (make_page(make_campaign(1), following=second), make_page(make_campaign(2, name="WINTER"), following=third))
     page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="winter")), *pages)
     assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], third, 2)
 
@@ -271,39 +273,46 @@ def test_a_search_goes_on_until_something_is_found() -> None:
     ],
 )
 def test_lists_that_are_refused(kind: str, query: ListQuery, path: str) -> None:
-    assert refusal_of(reads.list_entities(ACCOUNT, kind, query)) == {path}
+    assert find_flow_issues(reads.list_entities(ACCOUNT, kind, query)) == {path}
 
 
 def test_one_entity() -> None:
-    found, (request,) = run(reads.fetch_entity(ACCOUNT, "campaign", "1"), data(campaign(1)))
+    found, (request,) = run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_data_response(make_campaign(1)))
     assert (found.id, found.native_status, build_request_url(request)) == ("1", "ACTIVE", f"{API}/campaigns/1")
-    for other in (campaign(2), {**campaign(1), "id": 1}):
+    for other in (make_campaign(2), {**make_campaign(1), "id": 1}):
         with pytest.raises(ProviderUnreadable):
-            run(reads.fetch_entity(ACCOUNT, "campaign", "1"), data(other))
+            run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_data_response(other))
     with pytest.raises(ProviderNotFound):
-        run(reads.fetch_entity(ACCOUNT, "campaign", "1"), data({**campaign(1), "ad_account_id": "a2_other"}))
+        run(
+            reads.fetch_entity(ACCOUNT, "campaign", "1"),
+            make_data_response({**make_campaign(1), "ad_account_id": "a2_other"}),
+        )
     with pytest.raises(ProviderNotFound):
-        run(reads.fetch_entity(ACCOUNT, "campaign", "1"), failing(404))
-    group = data({"id": "2", "campaign_id": "1"})  # what does not say whose it is, its campaign does
-    assert run(reads.fetch_entity(ACCOUNT, "adGroup", "2"), group, data(campaign(1)))[0].id == "2"
+        run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_error_response(404))
+    group = make_data_response({"id": "2", "campaign_id": "1"})  # what does not say whose it is, its campaign does
+    assert run(reads.fetch_entity(ACCOUNT, "adGroup", "2"), group, make_data_response(make_campaign(1)))[0].id == "2"
     with pytest.raises(ProviderNotFound):
-        run(reads.fetch_entity(ACCOUNT, "adGroup", "2"), group, data({**campaign(1), "ad_account_id": "a2_other"}))
+        run(
+            reads.fetch_entity(ACCOUNT, "adGroup", "2"),
+            group,
+            make_data_response({**make_campaign(1), "ad_account_id": "a2_other"}),
+        )
 
 
 # -- insights ---------------------------------------------------------------------------------------------------------
 
 
-def report(*rows: Any, following: str | None = None, updated: str | None = None) -> Any:
+def make_report(*rows: Any, following: str | None = None, updated: str | None = None) -> Any:
     body = {"data": {"metrics": rows, "metrics_updated_at": updated}, "pagination": {"next_url": following}}
-    return answer_of(json.dumps(body).encode())
+    return make_response(json.dumps(body).encode())
 
 
-def insights(start: date, end: date, *answers: Any, zone: str = "America/New_York") -> Any:
+def fetch_insights(start: date, end: date, *answers: Any, zone: str = "America/New_York") -> Any:
     return run(reads.fetch_insights(evolve(ACCOUNT, timezone=zone), start, end, None, NOW), *answers)
 
 
 def test_the_report_that_is_asked_for() -> None:
-    _, (request,) = insights(date(2026, 11, 1), date(2026, 11, 7), report())
+    _, (request,) = fetch_insights(date(2026, 11, 1), date(2026, 11, 7), make_report())
     assert (request.method, build_request_url(request), request.kind) == (
         "POST",
         f"{BELOW}/reports?page.size=1000",
@@ -329,7 +338,7 @@ def test_the_report_that_is_asked_for() -> None:
 
 
 def test_half_hours_are_taken_in_whole() -> None:
-    _, (request,) = insights(date(2026, 11, 1), date(2026, 11, 1), report(), zone="Asia/Kolkata")
+    _, (request,) = fetch_insights(date(2026, 11, 1), date(2026, 11, 1), make_report(), zone="Asia/Kolkata")
     asked = request.body["data"]
     assert (asked["starts_at"], asked["ends_at"]) == ("2026-10-31T18:00:00Z", "2026-11-01T19:00:00Z")
 
@@ -347,11 +356,11 @@ def test_figures() -> None:
     }
     outside = {**row, "date": "2026-10-31"}
     following = f"{BELOW}/reports?page.size=1000&page.token=2"
-    found, asked = insights(
+    found, asked = fetch_insights(
         date(2026, 11, 1),
         date(2026, 11, 3),
-        report(outside, row, following=following),
-        report({"date": "2026-11-03", "impressions": 1, "spend": 0}),
+        make_report(outside, row, following=following),
+        make_report({"date": "2026-11-03", "impressions": 1, "spend": 0}),
     )
     assert (asked[1].method, build_request_url(asked[1]), asked[1].body) == ("POST", following, asked[0].body)
     first, second = [one.to_json() for one in found.rows]
@@ -373,9 +382,9 @@ def test_figures() -> None:
 
 
 def test_what_is_not_settled_yet() -> None:
-    found, _ = insights(date(2026, 11, 18), date(2026, 11, 20), report(updated="2026-11-20T06:00:00Z"))
+    found, _ = fetch_insights(date(2026, 11, 18), date(2026, 11, 20), make_report(updated="2026-11-20T06:00:00Z"))
     assert found.coverage.provisional_from == date(2026, 11, 19)  # 00:00 UTC is the evening before in New York
-    found, _ = insights(date(2026, 11, 18), date(2026, 11, 20), report(updated="soon"))
+    found, _ = fetch_insights(date(2026, 11, 18), date(2026, 11, 20), make_report(updated="soon"))
     assert found.coverage.provisional_from == date(2026, 11, 20)
 
 
@@ -384,7 +393,7 @@ def test_what_is_not_settled_yet() -> None:
 )
 def test_rows_that_cannot_be_read(row: dict[str, Any]) -> None:
     with pytest.raises(ProviderUnreadable):
-        insights(date(2026, 11, 1), date(2026, 11, 3), report(row))
+        fetch_insights(date(2026, 11, 1), date(2026, 11, 3), make_report(row))
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
@@ -413,31 +422,31 @@ def test_rows_that_cannot_be_read(row: dict[str, Any]) -> None:
     ],
 )
 def test_what_catalogs_ask_for(resource: str, search: str | None, asked: str) -> None:
-    page, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), listed())
+    page, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), make_page())
     assert (build_request_url(request), page.rows, page.cursor) == (asked, (), None)
 
 
 def test_rows_of_catalogs() -> None:
     following = f"{BELOW}/funding_instruments?page.token=2"
-    answer = listed({"id": "4711", "currency": "USD"}, {"id": "4712", "name": "Card"}, following=following)
+    answer = make_page({"id": "4711", "currency": "USD"}, {"id": "4712", "name": "Card"}, following=following)
     page, _ = run(reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery()), answer)
     assert ([(row.id, row.name) for row in page.rows], page.cursor) == ([("4711", "USD"), ("4712", "Card")], following)
     page, (request,) = run(
-        reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery(cursor=following)), listed()
+        reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery(cursor=following)), make_page()
     )
     assert build_request_url(request) == following
     page, _ = run(
-        reads.fetch_catalog_page(ACCOUNT, "languages", ListQuery()), listed({"value": "EN", "name": "English"})
+        reads.fetch_catalog_page(ACCOUNT, "languages", ListQuery()), make_page({"value": "EN", "name": "English"})
     )
     assert [(row.id, row.name) for row in page.rows] == [("EN", "English")]
     page, _ = run(
-        reads.fetch_catalog_page(ACCOUNT, "communities", ListQuery(search="garden")), listed({"name": "gardening"})
+        reads.fetch_catalog_page(ACCOUNT, "communities", ListQuery(search="garden")), make_page({"name": "gardening"})
     )
     assert [(row.id, row.name) for row in page.rows] == [("gardening", "gardening")]
 
 
 def test_the_job_of_a_post() -> None:
-    answer = data({"id": "job_1", "status": "SUCCESS", "post_id": "t3_new"})
+    answer = make_data_response({"id": "job_1", "status": "SUCCESS", "post_id": "t3_new"})
     page, (request,) = run(reads.fetch_catalog_page(ACCOUNT, "post_job:job_1", ListQuery()), answer)
     assert build_request_url(request) == f"{API}/structured_posts/jobs/job_1"
     (row,) = page.rows
@@ -446,7 +455,7 @@ def test_the_job_of_a_post() -> None:
 
 @pytest.mark.parametrize("resource", ["communities", "posts", "post_job", "pixels:x", "conversions"])
 def test_catalogs_that_are_refused(resource: str) -> None:
-    assert refusal_of(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery())) == {"resource"}
+    assert find_flow_issues(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery())) == {"resource"}
 
 
 # -- whatever the answer is -------------------------------------------------------------------------------------------
@@ -481,7 +490,7 @@ READERS = [
 
 @given(st.sampled_from(READERS), ANYTHING, st.sampled_from([200, 201, 400, 401, 404, 429, 500]))
 def test_readers_raise_only_errors_of_ours(reader: Any, body: Any, status: int) -> None:
-    answer = answer_of(body, status)
+    answer = make_response(body, status)
     with suppress(AdsunifyError):
         run_flow(reader(), lambda request: answer)
 

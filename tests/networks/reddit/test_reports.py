@@ -12,7 +12,7 @@ from adsunify.errors import InvalidInput, ProviderUnreadable
 from adsunify.http.messages import Request, build_request_url
 from adsunify.networks.reddit import reports
 from adsunify.networks.reddit.tables import REPORT_LEVELS
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
 from .calls import ACCOUNT, BELOW, NOW
 
@@ -31,7 +31,7 @@ ROW = {
 }
 
 
-def read(
+def read_page(
     kind: str, *rows: Any, ids: tuple[str, ...] = (), cursor: str | None = None, **more: Any
 ) -> tuple[EntityReportPage, Request]:
     body = {
@@ -39,7 +39,7 @@ def read(
         "pagination": {"next_url": more.get("following")},
     }
     query = ReportQuery(LEVELS[kind], START, END, ids)
-    page, (request,) = run(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), answer_of(body))
+    page, (request,) = run(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), make_response(body))
     return page, request
 
 
@@ -59,7 +59,7 @@ def read(
 def test_a_level_is_a_breakdown(kind: str, breakdowns: list[str], ids: dict[str, str], condition: str) -> None:
     own = {**ROW, **ids}
     foreign = {**own, f"{LEVELS[kind].native}_id": "99"}
-    page, request = read(kind, own, foreign, {**own, "date": "2026-10-31"}, ids=("5", "6"))
+    page, request = read_page(kind, own, foreign, {**own, "date": "2026-10-31"}, ids=("5", "6"))
     assert (request.method, build_request_url(request)) == ("POST", f"{BELOW}/reports?page.size=1000")
     asked = request.body["data"]
     assert (asked["breakdowns"], asked["filter"]) == (["DATE", *breakdowns], condition)
@@ -79,31 +79,31 @@ def test_a_level_is_a_breakdown(kind: str, breakdowns: list[str], ids: dict[str,
         }
     ]
     assert page.native_rows == [own]
-    unfiltered, request = read(kind, own, foreign)
+    unfiltered, request = read_page(kind, own, foreign)
     assert "filter" not in request.body["data"]
     assert [one.entity_id for one in unfiltered.rows] == ["5", "99"]
 
 
 def test_a_cursor_leads_to_the_next_page_with_the_same_body() -> None:
     following = f"{BELOW}/reports?page.size=1000&page.token=2"
-    first, opening = read("campaign", ROW, following=following)
+    first, opening = read_page("campaign", ROW, following=following)
     assert first.finished_days is None and first.cursor is not None
     zeros = {**dict.fromkeys(ROW, 0), "date": "2026-11-02", "campaign_id": "5", "video_viewable_impressions": None}
-    second, request = read("campaign", zeros, cursor=first.cursor)
+    second, request = read_page("campaign", zeros, cursor=first.cursor)
     assert (request.method, build_request_url(request), request.body) == ("POST", following, opening.body)
     assert [(row.impressions, row.spend, row.video_views) for row in second.rows] == [(0, "0", None)]
     assert second.cursor is None and second.finished_days is not None
     with pytest.raises(ProviderUnreadable):
-        read("campaign", ROW, cursor=first.cursor, following=following)
+        read_page("campaign", ROW, cursor=first.cursor, following=following)
     with pytest.raises(InvalidInput):
-        read("campaign", ROW, cursor=f"0:{BELOW}/campaigns?page.token=2")
+        read_page("campaign", ROW, cursor=f"0:{BELOW}/campaigns?page.token=2")
 
 
 def test_days_are_provisional_until_hours_after_the_last_update() -> None:
-    page, _ = read("campaign", updated="2026-11-03T06:00:00Z")
+    page, _ = read_page("campaign", updated="2026-11-03T06:00:00Z")
     assert (page.rows, page.coverage.provisional_from) == ((), date(2026, 11, 2))
 
 
 def test_a_row_without_its_entity_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        read("ad", ROW)
+        read_page("ad", ROW)

@@ -15,8 +15,8 @@ from adsunify.http.messages import Response
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
 from adsunify.plans.records import Plan
-from tests.briefs import changed
-from tests.networks.calls import answer_of, run
+from tests.briefs import change_brief
+from tests.networks.calls import make_response, run
 
 ID = "11111111-aaaa-4bbb-8ccc-000000000001"
 CAMPAIGN, SQUAD, AD, CREATIVE = (f"{n}{n}{n}{n}{n}{n}{n}{n}-aaaa-4bbb-8ccc-00000000000{n}" for n in (2, 3, 5, 4))
@@ -36,37 +36,37 @@ BRIEF: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def wrapped(plural: str, name: str, *entities: Mapping[str, Any], cursor: str | None = None) -> Response:
+def wrap_entities(plural: str, name: str, *entities: Mapping[str, Any], cursor: str | None = None) -> Response:
     """A success with entities, as Snap gives them; the next link names the host that its samples name."""
     body: dict[str, Any] = {"request_status": "SUCCESS", "request_id": "req-1"}
     if cursor is not None:
         body["paging"] = {"next_link": f"https://adsapisc.appspot.com/v1/x?cursor={cursor}&limit=50"}
-    return answer_of(body | {plural: [{"sub_request_status": "success", name: dict(one)} for one in entities]})
+    return make_response(body | {plural: [{"sub_request_status": "success", name: dict(one)} for one in entities]})
 
 
-def refused_item(plural: str, reason: str, status: int = 200) -> Response:
+def make_item_error(plural: str, reason: str, status: int = 200) -> Response:
     item = {"sub_request_status": "ERROR", "sub_request_error_reason": reason}
-    return answer_of({"request_status": "ERROR", "request_id": "req-2", plural: [item]}, status)
+    return make_response({"request_status": "ERROR", "request_id": "req-2", plural: [item]}, status)
 
 
-def creative(**members: Any) -> Response:
+def make_creative(**members: Any) -> Response:
     entity = {"id": CREATIVE, "ad_account_id": ID, "type": "WEB_VIEW", "review_status": "APPROVED", **members}
-    return wrapped("creatives", "creative", {name: one for name, one in entity.items() if one is not None})
+    return wrap_entities("creatives", "creative", {name: one for name, one in entity.items() if one is not None})
 
 
-def created(
+def make_plan(
     account: Account = ACCOUNT, now: datetime | None = None, over: Response | None = None, **changes: Any
 ) -> Plan:
-    made, _ = run(plan_create(account, read_brief(brief(**changes)), now), over or creative())
+    made, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), over or make_creative())
     assert isinstance(made, Plan)
     return made
 
 
-def issues_of(account: Account = ACCOUNT, over: Response | None = None, **changes: Any) -> set[str]:
+def find_issues(account: Account = ACCOUNT, over: Response | None = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        created(account, over=over, **changes)
+        make_plan(account, over=over, **changes)
     return {issue.path for issue in refusal.value.issues}

@@ -16,9 +16,9 @@ from adsunify.networks.snapchat import plans, reads
 from adsunify.networks.snapchat.tables import NETWORK
 from adsunify.plans.binding import apply_overlay
 from adsunify.plans.records import Plan
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, AD, API, CAMPAIGN, ID, NOW, SQUAD, refused_item, wrapped
+from .calls import ACCOUNT, AD, API, CAMPAIGN, ID, NOW, SQUAD, make_item_error, wrap_entities
 
 READ = {
     "id": CAMPAIGN,
@@ -46,11 +46,11 @@ TABLES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> tuple[Plan, Mapping[str, Any]]:
+def plan_edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> tuple[Plan, Mapping[str, Any]]:
     """The plan of an edit, and what it would send."""
-    answer = wrapped(*TABLES[kind], entity)
+    answer = wrap_entities(*TABLES[kind], entity)
     above = (
-        [wrapped("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID, **campaign})]
+        [wrap_entities("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID, **campaign})]
         if kind == "adGroup"
         else []
     )
@@ -59,15 +59,15 @@ def edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) ->
     return made, apply_overlay(step, step.request, answer).body[TABLES[kind][0]][0]
 
 
-def edit_issues(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> set[str]:
+def find_edit_issues(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        edit(kind, entity, change, **campaign)
+        plan_edit(kind, entity, change, **campaign)
     return {issue.path for issue in refusal.value.issues}
 
 
 def test_fields_of_an_ad_squad() -> None:
     changes = {"name": "New", "budget": "1000.5", "bid": "5", "endAt": "2026-12-24T00:00:00Z", "pacing": "ACCELERATED"}
-    made, sent = edit("adGroup", SQUAD_READ, Edit(changes))
+    made, sent = plan_edit("adGroup", SQUAD_READ, Edit(changes))
     expected = {
         "name": "New",
         "lifetime_budget_micro": 1_000_500_000,
@@ -82,36 +82,36 @@ def test_fields_of_an_ad_squad() -> None:
 
 
 def test_an_automatic_bid_drops_the_bid() -> None:
-    _, sent = edit("adGroup", SQUAD_READ, Edit({"bidStrategy": "AUTO_BID"}))
+    _, sent = plan_edit("adGroup", SQUAD_READ, Edit({"bidStrategy": "AUTO_BID"}))
     assert sent["bid_strategy"] == "AUTO_BID"
     assert "bid_micro" not in sent
     automatic = {**SQUAD_READ, "bid_strategy": "AUTO_BID", "bid_micro": None}
-    assert edit_issues("adGroup", automatic, Edit({"bid": "5"})) == {"fields.bid"}
-    assert edit_issues("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST"})) == {"fields.bid"}
-    _, sent = edit("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST", "bid": "5"}))
+    assert find_edit_issues("adGroup", automatic, Edit({"bid": "5"})) == {"fields.bid"}
+    assert find_edit_issues("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST"})) == {"fields.bid"}
+    _, sent = plan_edit("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST", "bid": "5"}))
     assert (sent["bid_strategy"], sent["bid_micro"]) == ("TARGET_COST", 5_000_000)
 
 
 def test_a_percentage_is_cut_toward_the_lower_spend() -> None:
-    made, sent = edit("adGroup", SQUAD_READ, Edit({"bid": Percentage("decrease", Decimal("33.3333333"))}))
+    made, sent = plan_edit("adGroup", SQUAD_READ, Edit({"bid": Percentage("decrease", Decimal("33.3333333"))}))
     assert sent["bid_micro"] == 2_833_333
     assert made.risk == "low"
 
 
 def test_under_smart_budgets_the_campaign_has_the_budget() -> None:
     change = Edit({"budget": "30"})
-    assert edit_issues("adGroup", SQUAD_READ, change, pacing_level="CAMPAIGN") == {"fields.budget"}
-    assert edit_issues("campaign", READ, change) == {"fields.budget"}
+    assert find_edit_issues("adGroup", SQUAD_READ, change, pacing_level="CAMPAIGN") == {"fields.budget"}
+    assert find_edit_issues("campaign", READ, change) == {"fields.budget"}
     smart = {**READ, "pacing_level": "CAMPAIGN"}
-    assert edit("campaign", smart, change)[1]["daily_budget_micro"] == 30_000_000
-    assert edit("campaign", smart, Edit({"dailyCap": "40"}))[1]["daily_budget_micro"] == 40_000_000
+    assert plan_edit("campaign", smart, change)[1]["daily_budget_micro"] == 30_000_000
+    assert plan_edit("campaign", smart, Edit({"dailyCap": "40"}))[1]["daily_budget_micro"] == 40_000_000
 
 
 def test_caps_of_a_campaign() -> None:
-    _, sent = edit("campaign", READ, Edit({"dailyCap": "20", "spendCap": "500"}))
+    _, sent = plan_edit("campaign", READ, Edit({"dailyCap": "20", "spendCap": "500"}))
     assert (sent["daily_budget_micro"], sent["lifetime_spend_cap_micro"]) == (20_000_000, 500_000_000)
-    assert edit_issues("campaign", READ, Edit({"spendCap": "19.99"})) == {"fields.spendCap"}
-    made, sent = edit("campaign", READ, Edit({"dailyCap": ""}))
+    assert find_edit_issues("campaign", READ, Edit({"spendCap": "19.99"})) == {"fields.spendCap"}
+    made, sent = plan_edit("campaign", READ, Edit({"dailyCap": ""}))
     assert "daily_budget_micro" not in sent
     assert made.risk == "spend"
 
@@ -119,9 +119,9 @@ def test_caps_of_a_campaign() -> None:
 def test_a_status_that_is_set_by_an_edit_may_spend() -> None:
     made, _ = run(
         plans.plan_edit(ACCOUNT, "ad", AD, Edit({"status": "ACTIVE"}), NOW),
-        wrapped("ads", "ad", {"id": AD, "ad_squad_id": SQUAD}),
-        wrapped("adsquads", "adsquad", SQUAD_READ),
-        wrapped("campaigns", "campaign", READ),
+        wrap_entities("ads", "ad", {"id": AD, "ad_squad_id": SQUAD}),
+        wrap_entities("adsquads", "adsquad", SQUAD_READ),
+        wrap_entities("campaigns", "campaign", READ),
     )
     assert made.risk == "spend"
 
@@ -139,27 +139,27 @@ def test_a_status_that_is_set_by_an_edit_may_spend() -> None:
     ],
 )
 def test_edits_of_an_ad_squad_that_are_refused(fields: Mapping[str, Any], path: str) -> None:
-    assert path in edit_issues("adGroup", SQUAD_READ, Edit(fields))
+    assert path in find_edit_issues("adGroup", SQUAD_READ, Edit(fields))
 
 
-def item(*ids: str) -> list[dict[str, Any]]:
+def make_items(*ids: str) -> list[dict[str, Any]]:
     return [{"id": one, "name": one} for one in ids]
 
 
 def test_targeting_is_laid_into_what_is_there() -> None:
     change = Edit(
         targeting={
-            "locations": item("gb:region:7"),
-            "excludedLocations": item("gb:metro:8"),
-            "languages": item("en"),
+            "locations": make_items("gb:region:7"),
+            "excludedLocations": make_items("gb:metro:8"),
+            "languages": make_items("en"),
             "genders": ["female", "male"],
             "ageMax": 34,
-            "interests": item("SLC_1"),
-            "excludedInterests": item("SLC_2"),
-            "devices": item("iOS"),
+            "interests": make_items("SLC_1"),
+            "excludedInterests": make_items("SLC_2"),
+            "devices": make_items("iOS"),
         }
     )
-    made, sent = edit("adGroup", SQUAD_READ, change)
+    made, sent = plan_edit("adGroup", SQUAD_READ, change)
     assert sent["targeting"] == {
         "geos": [
             {"country_code": "gb", "region_id": ["7"], "operation": "INCLUDE"},
@@ -179,30 +179,30 @@ def test_targeting_is_laid_into_what_is_there() -> None:
     ("targeting", "path"),
     [
         ({"locations": []}, "targeting.locations"),
-        ({"locations": item("London")}, "targeting.locations.0.id"),
-        ({"locations": item("gb", "gb:region:1")}, "targeting.locations.1.id"),
+        ({"locations": make_items("London")}, "targeting.locations.0.id"),
+        ({"locations": make_items("gb", "gb:region:1")}, "targeting.locations.1.id"),
         ({"locations": [{"id": "gb", "name": "GB", "radiusKm": 3}]}, "targeting.locations.0.radiusKm"),
-        ({"locations": item("gb", "us")}, "targeting.languages"),
+        ({"locations": make_items("gb", "us")}, "targeting.languages"),
         ({"genders": ["unknown"]}, "targeting.genders"),
         ({"ageMax": 17}, "targeting.ageMin"),
-        ({"placements": item("FEED")}, "targeting.placements"),
+        ({"placements": make_items("FEED")}, "targeting.placements"),
     ],
 )
 def test_targeting_edits_that_are_refused(targeting: Mapping[str, Any], path: str) -> None:
-    assert edit_issues("adGroup", SQUAD_READ, Edit(targeting=targeting)) == {path}
+    assert find_edit_issues("adGroup", SQUAD_READ, Edit(targeting=targeting)) == {path}
 
 
 def test_what_cannot_be_edited_where() -> None:
-    assert edit_issues("campaign", READ, Edit(targeting={"genders": ["male"]})) == {"targeting"}
-    assert edit_issues("ad", {"id": AD}, Edit(creative={"headline": "x"})) == {"creative"}
+    assert find_edit_issues("campaign", READ, Edit(targeting={"genders": ["male"]})) == {"targeting"}
+    assert find_edit_issues("ad", {"id": AD}, Edit(creative={"headline": "x"})) == {"creative"}
     started = {**READ, "start_time": "2026-01-01T00:00:00.000Z"}
-    assert edit_issues("campaign", started, Edit({"startAt": "2027-01-01T00:00:00Z"})) == {"fields.startAt"}
+    assert find_edit_issues("campaign", started, Edit({"startAt": "2027-01-01T00:00:00Z"})) == {"fields.startAt"}
 
 
 def test_settings_show_money_and_locks() -> None:
     answers = (
-        wrapped("adsquads", "adsquad", SQUAD_READ),
-        wrapped("campaigns", "campaign", READ | {"pacing_level": "CAMPAIGN"}),
+        wrap_entities("adsquads", "adsquad", SQUAD_READ),
+        wrap_entities("campaigns", "campaign", READ | {"pacing_level": "CAMPAIGN"}),
     )
     found, asked = run(reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD), *answers)
     assert [build_request_url(one) for one in asked][1] == f"{API}/campaigns/{CAMPAIGN}"
@@ -220,18 +220,20 @@ def test_settings_show_money_and_locks() -> None:
 @pytest.mark.parametrize(
     ("campaign", "raised"),
     [
-        (answer_of({}, 500), ProviderError),
-        (wrapped("campaigns", "campaign", READ | {"ad_account_id": AD}), ProviderNotFound),
-        (wrapped("campaigns", "campaign", {"id": CAMPAIGN}), ProviderUnreadable),
+        (make_response({}, 500), ProviderError),
+        (wrap_entities("campaigns", "campaign", READ | {"ad_account_id": AD}), ProviderNotFound),
+        (wrap_entities("campaigns", "campaign", {"id": CAMPAIGN}), ProviderUnreadable),
     ],
 )
 def test_an_ad_squad_whose_account_is_not_told_as_ours(campaign: Response, raised: type[ProviderError]) -> None:
     with pytest.raises(raised):
         run(
-            reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), campaign
+            reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD),
+            wrap_entities("adsquads", "adsquad", SQUAD_READ),
+            campaign,
         )
 
 
 def test_a_refused_read_is_an_error_of_ours() -> None:
     with pytest.raises(ProviderError):
-        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), refused_item("campaigns", "Error code: E1001"))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), make_item_error("campaigns", "Error code: E1001"))

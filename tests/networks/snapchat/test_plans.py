@@ -22,7 +22,7 @@ from adsunify.networks.snapchat.tables import NETWORK
 from adsunify.planning import plan_create
 from adsunify.plans.binding import apply_overlay, fill_bindings
 from adsunify.plans.records import Plan, Step
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
 from .calls import (
     ACCOUNT,
@@ -33,11 +33,11 @@ from .calls import (
     ID,
     NOW,
     SQUAD,
-    created,
-    creative,
-    issues_of,
-    refused_item,
-    wrapped,
+    find_issues,
+    make_creative,
+    make_item_error,
+    make_plan,
+    wrap_entities,
 )
 
 OUTPUTS = {"campaign": {"id": CAMPAIGN}, "adGroup": {"id": SQUAD}, "ad": {"id": AD}}
@@ -50,7 +50,7 @@ LOCALE: dict[str, Any] = {"platform__locale": {"country": "US", "language": "en"
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
     assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
         ("POST", f"{API}/adaccounts/{ID}/campaigns", "write"),
@@ -91,40 +91,40 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_what_a_step_waits_for_stands_beside_it() -> None:
-    squad = created().get_step("adGroup")
+    squad = make_plan().get_step("adGroup")
     assert build_request_url(squad.request) == f"{API}/campaigns/{{campaign_id}}/adsquads"
     assert "campaign_id" not in squad.request.body["adsquads"][0]
     assert [one.to for one in squad.bindings] == ["/path/campaign_id", "/body/adsquads/0/campaign_id"]
 
 
-def squad_of(**changes: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = created(**changes).get_step("adGroup").request.body["adsquads"][0]
+def make_squad(**changes: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = make_plan(**changes).get_step("adGroup").request.body["adsquads"][0]
     return found
 
 
 def test_without_a_bid_snap_bids() -> None:
-    squad = squad_of(bid=None)
+    squad = make_squad(bid=None)
     assert squad["bid_strategy"] == "AUTO_BID"
     assert "bid_micro" not in squad
 
 
 def test_a_daily_budget_needs_no_end() -> None:
-    squad = squad_of(budget__period="daily", schedule__endAt=None)
+    squad = make_squad(budget__period="daily", schedule__endAt=None)
     assert squad["daily_budget_micro"] == 900_000_000
     assert {"lifetime_budget_micro", "end_time"}.isdisjoint(squad)
-    assert issues_of(schedule__endAt=None) == {"schedule.endAt"}
+    assert find_issues(schedule__endAt=None) == {"schedule.endAt"}
 
 
 @pytest.mark.parametrize("period", ["daily", "lifetime"])
 def test_a_budget_has_a_floor(period: str) -> None:
-    assert issues_of(budget__amount="4.999999", budget__period=period) == {"budget.amount"}
-    assert squad_of(budget__amount="5", budget__period=period)[f"{period}_budget_micro"] == 5_000_000
+    assert find_issues(budget__amount="4.999999", budget__period=period) == {"budget.amount"}
+    assert make_squad(budget__amount="5", budget__period=period)[f"{period}_budget_micro"] == 5_000_000
 
 
 def test_micros_are_held_exactly_and_yen_have_them_too() -> None:
-    assert squad_of(budget__amount="5.000001")["lifetime_budget_micro"] == 5_000_001
+    assert make_squad(budget__amount="5.000001")["lifetime_budget_micro"] == 5_000_001
     yen = evolve(ACCOUNT, currency="JPY")
-    assert squad_of(account=yen, budget__currency="JPY")["lifetime_budget_micro"] == 900_000_000
+    assert make_squad(account=yen, budget__currency="JPY")["lifetime_budget_micro"] == 900_000_000
 
 
 @pytest.mark.parametrize(
@@ -149,19 +149,19 @@ def test_micros_are_held_exactly_and_yen_have_them_too() -> None:
     ],
 )
 def test_places(changes: Mapping[str, Any], geos: list[Any]) -> None:
-    assert squad_of(**changes)["targeting"]["geos"] == geos
+    assert make_squad(**changes)["targeting"]["geos"] == geos
 
 
 def test_several_countries_need_one_language() -> None:
-    assert issues_of(targeting__countries=["US", "CA"]) == {"platform.locale"}
-    targeting = squad_of(targeting__countries=["US", "CA"], **LOCALE)["targeting"]
+    assert find_issues(targeting__countries=["US", "CA"]) == {"platform.locale"}
+    targeting = make_squad(targeting__countries=["US", "CA"], **LOCALE)["targeting"]
     assert targeting["demographics"] == [{"languages": ["en"]}]
-    assert squad_of(**US, **LOCALE)["targeting"]["demographics"] == [{"languages": ["en"]}]
+    assert make_squad(**US, **LOCALE)["targeting"]["demographics"] == [{"languages": ["en"]}]
 
 
 def test_a_locale_is_of_a_country_that_is_targeted() -> None:
-    assert issues_of(**LOCALE) == {"platform.locale"}
-    assert issues_of(targeting={"native": {"geos": [{"country_code": "us"}]}}, **LOCALE) == {"platform.locale"}
+    assert find_issues(**LOCALE) == {"platform.locale"}
+    assert find_issues(targeting={"native": {"geos": [{"country_code": "us"}]}}, **LOCALE) == {"platform.locale"}
 
 
 @pytest.mark.parametrize(
@@ -178,29 +178,29 @@ def test_a_locale_is_of_a_country_that_is_targeted() -> None:
     ],
 )
 def test_targeting_that_is_refused(targeting: Mapping[str, Any], path: str) -> None:
-    assert issues_of(targeting=targeting) == {path}
+    assert find_issues(targeting=targeting) == {path}
 
 
 def test_native_targeting_goes_as_it_is() -> None:
     native = {"geos": [{"country_code": "us"}], "interests": [{"category_id": ["SLC_1"]}]}
-    made = created(targeting={"native": native})
+    made = make_plan(targeting={"native": native})
     assert made.get_step("adGroup").request.body["adsquads"][0]["targeting"] == native
     assert "auto_expansion_options" in made.warnings[0]
 
 
 def test_special_ad_categories() -> None:
     categories: dict[str, Any] = {"platform__specialAdCategories": ["HOUSING"]}
-    campaign = created(**categories).get_step("campaign").request.body["campaigns"][0]
+    campaign = make_plan(**categories).get_step("campaign").request.body["campaigns"][0]
     assert campaign["regulations"] == {"restricted_delivery_signals": True}
     off = evolve(ACCOUNT, extras={"restrictedDeliverySignals": "false"})
-    assert issues_of(off, **categories) == {"platform.specialAdCategories"}
-    assert issues_of(platform__specialAdCategories=["POLITICS"]) == {"platform.specialAdCategories"}
+    assert find_issues(off, **categories) == {"platform.specialAdCategories"}
+    assert find_issues(platform__specialAdCategories=["POLITICS"]) == {"platform.specialAdCategories"}
 
 
 @pytest.mark.parametrize("member", split_words("headline body url imageUrl imageHash"))
 def test_an_existing_creative_brings_its_own(member: str) -> None:
     content: dict[str, Any] = {f"creative__{member}": "https://tea.example/"}
-    assert issues_of(**content) == {f"creative.{member}"}
+    assert find_issues(**content) == {f"creative.{member}"}
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_existing_creative_brings_its_own(member: str) -> None:
     [("SNAP_AD", "SNAP_AD", 0), ("COMPOSITE", "STORY", 0), ("WEB_VIEW", "REMOTE_WEBPAGE", 0), ("REMINDER",) * 2 + (1,)],
 )
 def test_the_ad_is_called_as_its_creative_demands(kind: str, type_: str, warned: int) -> None:
-    made = created(over=creative(type=kind))
+    made = make_plan(over=make_creative(type=kind))
     assert made.get_step("ad").request.body["ads"][0]["type"] == type_
     assert len(made.warnings) == warned
 
@@ -225,21 +225,21 @@ def test_the_ad_is_called_as_its_creative_demands(kind: str, type_: str, warned:
     ],
 )
 def test_a_creative_that_cannot_be_promoted_is_refused(members: Mapping[str, Any]) -> None:
-    assert issues_of(over=creative(**members)) == {"creative.existingId"}
+    assert find_issues(over=make_creative(**members)) == {"creative.existingId"}
 
 
 def test_a_creative_that_is_not_there_is_refused() -> None:
-    assert issues_of(over=answer_of({"request_status": "ERROR"}, 404)) == {"creative.existingId"}
+    assert find_issues(over=make_response({"request_status": "ERROR"}, 404)) == {"creative.existingId"}
 
 
 def test_a_creative_that_is_being_packaged_is_waited_for() -> None:
     with pytest.raises(ProviderThrottled) as later:
-        created(over=creative(packaging_status="PENDING"))
+        make_plan(over=make_creative(packaging_status="PENDING"))
     assert (later.value.code, later.value.retry_after) == ("media_processing", 5.0)
 
 
 def test_a_start_in_the_past_is_sent_with_a_warning() -> None:
-    made = created(now=datetime(2026, 12, 2, tzinfo=UTC))
+    made = make_plan(now=datetime(2026, 12, 2, tzinfo=UTC))
     assert made.get_step("campaign").request.body["campaigns"][0]["start_time"] == TIMES["start_time"]
     assert len(made.warnings) == 1
 
@@ -247,21 +247,21 @@ def test_a_start_in_the_past_is_sent_with_a_warning() -> None:
 @pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("snapchat-*.json")), ids=lambda path: path.stem)
 def test_the_example_briefs_plan(path: Path) -> None:
     account = Account("snapchat", ID, "USD", "Etc/UTC")
-    made, _ = run(plan_create(account, read_brief(path.read_bytes()), NOW), creative())
+    made, _ = run(plan_create(account, read_brief(path.read_bytes()), NOW), make_creative())
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def said(step: Step, answer: Response) -> Any:
+def classify_response(step: Step, answer: Response) -> Any:
     return classify_write(NETWORK, step, step.request, answer)
 
 
 def test_a_success_is_one_on_both_levels_with_an_id() -> None:
-    step = created().get_step("campaign")
-    assert said(step, wrapped("campaigns", "campaign", {"id": CAMPAIGN})) == Applied(
-        {"id": CAMPAIGN}, said(step, wrapped("campaigns", "campaign", {"id": CAMPAIGN})).items
+    step = make_plan().get_step("campaign")
+    assert classify_response(step, wrap_entities("campaigns", "campaign", {"id": CAMPAIGN})) == Applied(
+        {"id": CAMPAIGN}, classify_response(step, wrap_entities("campaigns", "campaign", {"id": CAMPAIGN})).items
     )
     for body in (
         {"campaigns": [{"sub_request_status": "SUCCESS", "campaign": {"id": CAMPAIGN}}]},
@@ -271,34 +271,38 @@ def test_a_success_is_one_on_both_levels_with_an_id() -> None:
         {"request_status": "SUCCESS", "campaigns": []},
         {"request_status": "ERROR", "error_code": "E9999"},
     ):
-        assert isinstance(said(step, answer_of(body)), Ambiguous), body
+        assert isinstance(classify_response(step, make_response(body)), Ambiguous), body
 
 
 def test_a_refused_item_inside_a_success() -> None:
-    step = created().get_step("campaign")
-    told = said(step, refused_item("campaigns", "Error code: E2004, message: name is too long"))
+    step = make_plan().get_step("campaign")
+    told = classify_response(step, make_item_error("campaigns", "Error code: E2004, message: name is too long"))
     assert isinstance(told, Rejected)
     assert (told.error.code, told.error.request_id) == ("E2004", "req-2")
-    assert isinstance(said(step, refused_item("campaigns", "the objective is not available")), Rejected)
+    assert isinstance(classify_response(step, make_item_error("campaigns", "the objective is not available")), Rejected)
 
 
 def test_an_error_beside_an_id_tells_nothing() -> None:
     item = {"sub_request_status": "ERROR", "sub_request_error_reason": "E2004", "campaign": {"id": CAMPAIGN}}
-    step = created().get_step("campaign")
-    assert isinstance(said(step, answer_of({"request_status": "ERROR", "campaigns": [item]})), Ambiguous)
+    step = make_plan().get_step("campaign")
+    assert isinstance(
+        classify_response(step, make_response({"request_status": "ERROR", "campaigns": [item]})), Ambiguous
+    )
 
 
 def test_what_is_not_ready_may_go_later() -> None:
-    step = created().get_step("ad")
+    step = make_plan().get_step("ad")
     for status in (200, 400):
-        told = said(step, refused_item("ads", "The media of the creative hasn't been uploaded yet", status))
+        told = classify_response(
+            step, make_item_error("ads", "The media of the creative hasn't been uploaded yet", status)
+        )
         assert isinstance(told, Throttled)
         assert told.retry_after == 5.0
 
 
 @pytest.mark.parametrize(("headers", "seconds"), [({}, None), ({"retry_after": "7"}, 7.0)])
 def test_too_many_requests(headers: Mapping[str, str], seconds: float | None) -> None:
-    told = said(created().get_step("ad"), answer_of({"request_status": "ERROR"}, 429, **headers))
+    told = classify_response(make_plan().get_step("ad"), make_response({"request_status": "ERROR"}, 429, **headers))
     assert isinstance(told, Throttled)
     assert told.retry_after == seconds
 
@@ -306,7 +310,7 @@ def test_too_many_requests(headers: Mapping[str, str], seconds: float | None) ->
 @pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
 def test_refusals_by_status(status: int, blame: str) -> None:
     body = {"request_status": "ERROR", "error_code": "E2001", "debug_message": "No.", "request_id": "req-3"}
-    told = said(created().get_step("ad"), answer_of(body, status))
+    told = classify_response(make_plan().get_step("ad"), make_response(body, status))
     assert isinstance(told, Rejected)
     assert (told.blame, told.error.code, told.error.message) == (blame, "E2001", "No.")
 
@@ -324,7 +328,7 @@ READ = {
 
 
 def test_activation_goes_from_the_leaf_to_the_root() -> None:
-    made, asked = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    made, asked = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
     assert (asked, made.risk) == ([], "spend")
     assert [(step.key, step.request.method, build_request_url(step.request)) for step in made.steps] == [
         ("activate_ad", "PUT", f"{API}/adsquads/{SQUAD}/ads"),
@@ -341,19 +345,20 @@ def test_activation_goes_from_the_leaf_to_the_root() -> None:
 def test_an_update_replaces_the_whole_as_it_was_read() -> None:
     made, _ = run(plans.plan_status(ACCOUNT, "campaign", CAMPAIGN, "active"))
     step = made.steps[0]
-    sent = apply_overlay(step, step.request, wrapped("campaigns", "campaign", READ))
+    sent = apply_overlay(step, step.request, wrap_entities("campaigns", "campaign", READ))
     left = {name: value for name, value in READ.items() if name not in READ_ONLY_MEMBERS}
     assert sent.body == {"campaigns": [left | {"status": "ACTIVE"}]}
     assert isinstance(
-        classify_write(NETWORK, step, sent, wrapped("campaigns", "campaign", READ | {"status": "ACTIVE"})), Applied
+        classify_write(NETWORK, step, sent, wrap_entities("campaigns", "campaign", READ | {"status": "ACTIVE"})),
+        Applied,
     )
-    other = wrapped("campaigns", "campaign", {"id": SQUAD})
+    other = wrap_entities("campaigns", "campaign", {"id": SQUAD})
     assert isinstance(classify_write(NETWORK, step, sent, other), Ambiguous)
 
 
 def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
-    squad = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN})
-    campaign = wrapped("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID})
+    squad = wrap_entities("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN})
+    campaign = wrap_entities("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID})
     made, asked = run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), squad, campaign)
     assert [build_request_url(one) for one in asked] == [
         f"{API}/adsquads/{SQUAD}?return_placement_v2=true",
@@ -362,15 +367,15 @@ def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
     assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
     assert made.risk == "low"
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), answer_of({"request_status": "ERROR"}, 404))
+        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), make_response({"request_status": "ERROR"}, 404))
     with pytest.raises(ProviderUnreadable):
-        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), wrapped("adsquads", "adsquad", {"id": SQUAD}))
+        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), wrap_entities("adsquads", "adsquad", {"id": SQUAD}))
 
 
 # -- native -----------------------------------------------------------------------------------------------------------
 
 
-def refusal_of(flow: Any, *answers: Response) -> set[str]:
+def find_flow_issues(flow: Any, *answers: Response) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
         run(flow, *answers)
     return {issue.path for issue in refusal.value.issues}
@@ -387,22 +392,22 @@ def test_a_native_entity_is_wrapped_paused_and_put_under_its_parent() -> None:
 
 def test_native_payloads_that_are_refused() -> None:
     native = plans.plan_native_create
-    assert refusal_of(native(ACCOUNT, "ad", {"name": "A"}, None)) == {"parentId"}
-    assert refusal_of(native(ACCOUNT, "ad", {"ad_squad_id": "1"}, "2")) == {"parentId"}
-    assert refusal_of(native(ACCOUNT, "campaign", {}, "2")) == {"parentId"}
-    assert refusal_of(native(ACCOUNT, "campaign", {"ad_account_id": "2"}, None)) == {"payload.ad_account_id"}
-    assert refusal_of(native(ACCOUNT, "campaign", {"status": "DELETED"}, None)) == {"payload.status"}
+    assert find_flow_issues(native(ACCOUNT, "ad", {"name": "A"}, None)) == {"parentId"}
+    assert find_flow_issues(native(ACCOUNT, "ad", {"ad_squad_id": "1"}, "2")) == {"parentId"}
+    assert find_flow_issues(native(ACCOUNT, "campaign", {}, "2")) == {"parentId"}
+    assert find_flow_issues(native(ACCOUNT, "campaign", {"ad_account_id": "2"}, None)) == {"payload.ad_account_id"}
+    assert find_flow_issues(native(ACCOUNT, "campaign", {"status": "DELETED"}, None)) == {"payload.status"}
     payload = {"id": "1", "delivery_status": []}
-    refused = refusal_of(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, payload, None))
+    refused = find_flow_issues(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, payload, None))
     assert refused == {"payload.id", "payload.delivery_status"}
-    assert refusal_of(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, {}, None)) == {"payload"}
+    assert find_flow_issues(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, {}, None)) == {"payload"}
 
 
 def test_a_native_update_is_laid_over_member_by_member() -> None:
     made, asked = run(plans.plan_update(ACCOUNT, "adGroup", SQUAD, {"bid_micro": 1, "a/b~": None}, CAMPAIGN))
     step = made.steps[0]
     assert (asked, made.risk) == ([], "low")
-    read = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 9})
+    read = wrap_entities("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 9})
     sent = apply_overlay(step, step.request, read).body["adsquads"][0]
     assert sent == {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 1, "a/b~": None}
 
@@ -422,9 +427,11 @@ def test_a_deletion_is_believed_by_its_status_alone(body: Any, applied: bool) ->
     assert (made.steps[0].request.method, build_request_url(made.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
     assert made.risk == "destructive"
     again = Plan.from_bytes(made.canonical_bytes, made.digest)
-    assert isinstance(said(again.steps[0], answer_of(body)), Applied if applied else Ambiguous)
+    assert isinstance(classify_response(again.steps[0], make_response(body)), Applied if applied else Ambiguous)
 
 
 def test_a_deletion_that_is_refused_inside_a_success() -> None:
     made, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
-    assert isinstance(said(made.steps[0], refused_item("ads", "Error code: E2002, message: no")), Rejected)
+    assert isinstance(
+        classify_response(made.steps[0], make_item_error("ads", "Error code: E2002, message: no")), Rejected
+    )

@@ -23,9 +23,9 @@ from adsunify.errors import (
 )
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.snapchat import native, reads, tables
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, wrapped
+from .calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, wrap_entities
 
 LOGIN = AuthorizationCodeLogin(tables.NETWORK, native.LOGIN)
 
@@ -41,7 +41,7 @@ def test_consent() -> None:
 
 
 def test_the_code_becomes_tokens() -> None:
-    answer = answer_of({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
+    answer = make_response({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
     found, asked = run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
     assert found == Credentials("a", "r", 3_601_000)
     assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
@@ -52,7 +52,7 @@ def test_the_code_becomes_tokens() -> None:
 
 @pytest.mark.parametrize(("more", "kept"), [({}, "old"), ({"refresh_token": "new"}, "new")])
 def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
-    answer = answer_of({"access_token": "b", "expires_in": 1800, **more})
+    answer = make_response({"access_token": "b", "expires_in": 1800, **more})
     found, asked = run(LOGIN.refresh_credentials(APP, Credentials("a", "old", 1), 1_000), answer)
     assert found == Credentials("b", kept, 1_801_000)
     assert asked[0].body["refresh_token"] == "old"
@@ -60,7 +60,7 @@ def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
 
 def test_a_refresh_that_is_refused() -> None:
     with pytest.raises(TokenRefused):
-        run(LOGIN.refresh_credentials(APP, Credentials("a", "old"), 0), answer_of({"error": "invalid_grant"}, 400))
+        run(LOGIN.refresh_credentials(APP, Credentials("a", "old"), 0), make_response({"error": "invalid_grant"}, 400))
 
 
 def test_only_snaps_own_hosts_get_the_token() -> None:
@@ -79,9 +79,9 @@ def test_accounts_of_every_organization() -> None:
     account = {"id": ID, "name": "Tea", "currency": "GBP", "timezone": "Europe/London", "status": "PAUSED"}
     found, asked = run(
         reads.discover_accounts(),
-        wrapped("organizations", "organization", {"id": "org-1"}, {"id": "org-2"}),
-        wrapped("adaccounts", "adaccount", account | {"regulations": {"restricted_delivery_signals": True}}),
-        wrapped("adaccounts", "adaccount"),
+        wrap_entities("organizations", "organization", {"id": "org-1"}, {"id": "org-2"}),
+        wrap_entities("adaccounts", "adaccount", account | {"regulations": {"restricted_delivery_signals": True}}),
+        wrap_entities("adaccounts", "adaccount"),
     )
     assert [build_request_url(one) for one in asked][1:] == [f"{API}/organizations/org-{n}/adaccounts" for n in (1, 2)]
     (one,) = found
@@ -92,18 +92,18 @@ def test_accounts_of_every_organization() -> None:
 # -- the hierarchy ----------------------------------------------------------------------------------------------------
 
 
-def campaigns(*numbers: int, cursor: str | None = None, **members: Any) -> Response:
+def make_campaigns(*numbers: int, cursor: str | None = None, **members: Any) -> Response:
     rows = [{"id": str(n), "name": f"Tea {n}", "status": "PAUSED" if n % 2 else "ACTIVE", **members} for n in numbers]
-    return wrapped("campaigns", "campaign", *rows, cursor=cursor)
+    return wrap_entities("campaigns", "campaign", *rows, cursor=cursor)
 
 
 def test_the_tree_is_read_to_its_last_page() -> None:
     found, asked = run(
         reads.fetch_tree(ACCOUNT),
-        campaigns(1, cursor="c2"),
-        campaigns(2, deleted=True),
-        wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": "1", "status": "ACTIVE"}),
-        wrapped("ads", "ad", {"id": AD, "ad_squad_id": SQUAD, "status": "PAUSED"}),
+        make_campaigns(1, cursor="c2"),
+        make_campaigns(2, deleted=True),
+        wrap_entities("adsquads", "adsquad", {"id": SQUAD, "campaign_id": "1", "status": "ACTIVE"}),
+        wrap_entities("ads", "ad", {"id": AD, "ad_squad_id": SQUAD, "status": "PAUSED"}),
     )
     assert [(node.kind, node.parent_id, node.status) for node in found.nodes] == [
         ("campaign", None, "paused"),
@@ -119,12 +119,12 @@ def test_the_tree_is_read_to_its_last_page() -> None:
     ]
 
 
-def ids(page: Any) -> list[str]:
+def list_ids(page: Any) -> list[str]:
     return [one.id for one in page.entities]
 
 
 def test_our_pages_may_be_smaller_than_snaps() -> None:
-    answers = {None: campaigns(*range(50), cursor="n"), "n": campaigns(50, 51)}
+    answers = {None: make_campaigns(*range(50), cursor="n"), "n": make_campaigns(50, 51)}
     seen: list[str] = []
     cursor, calls = None, 0
     while calls == 0 or cursor is not None:
@@ -136,31 +136,33 @@ def test_our_pages_may_be_smaller_than_snaps() -> None:
 
         page = run_flow(reads.list_entities(ACCOUNT, "campaign", ListQuery(20, cursor)), answer)
         assert {one.query["limit"] for one in asked} == {"50"}
-        seen += ids(page)
+        seen += list_ids(page)
         cursor, calls = page.cursor, calls + 1
     assert seen == [str(n) for n in range(52)]
     assert calls == 3
 
 
 def test_status_and_search_are_looked_for_here() -> None:
-    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), campaigns(1, 2, 3))
-    assert ids(page) == ["1", "3"]
-    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, search="TEA 2")), campaigns(1, 2, 3))
-    assert ids(page) == ["2"]
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), make_campaigns(1, 2, 3))
+    assert list_ids(page) == ["1", "3"]
+    page, _ = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, search="TEA 2")), make_campaigns(1, 2, 3))
+    assert list_ids(page) == ["2"]
     with pytest.raises(InvalidInput):
         run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="paused")))
 
 
 def test_a_filtered_list_reads_no_more_than_twenty_pages() -> None:
-    pages = [campaigns(2, cursor=f"c{n}") for n in range(20)]
+    pages = [make_campaigns(2, cursor=f"c{n}") for n in range(20)]
     page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), *pages)
-    assert (ids(page), len(asked)) == ([], 20)
-    _, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, page.cursor, status="PAUSED")), campaigns(1))
+    assert (list_ids(page), len(asked)) == ([], 20)
+    _, asked = run(
+        reads.list_entities(ACCOUNT, "campaign", ListQuery(50, page.cursor, status="PAUSED")), make_campaigns(1)
+    )
     assert asked[0].query["cursor"] == "c19"
 
 
 def test_a_list_of_a_parent() -> None:
-    _, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(50, parent_id=SQUAD)), wrapped("ads", "ad"))
+    _, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(50, parent_id=SQUAD)), wrap_entities("ads", "ad"))
     assert build_request_url(asked[0]) == f"{API}/adsquads/{SQUAD}/ads?limit=50"
     with pytest.raises(InvalidInput):
         run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, parent_id=SQUAD)))
@@ -176,51 +178,55 @@ def test_a_cursor_of_somebodys_making_is_refused(cursor: str) -> None:
 def test_a_link_without_a_cursor_is_no_link(link: Any) -> None:
     body = {"request_status": "SUCCESS", "paging": {"next_link": link}, "campaigns": []}
     with pytest.raises(ProviderUnreadable):
-        run(reads.list_entities(ACCOUNT, "campaign", ListQuery()), answer_of(body))
+        run(reads.list_entities(ACCOUNT, "campaign", ListQuery()), make_response(body))
 
 
 def test_a_cursor_that_repeats_does_not_end() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.list_entities(ACCOUNT, "campaign", ListQuery()), campaigns(1, cursor="c"), campaigns(2, cursor="c"))
+        run(
+            reads.list_entities(ACCOUNT, "campaign", ListQuery()),
+            make_campaigns(1, cursor="c"),
+            make_campaigns(2, cursor="c"),
+        )
 
 
 def test_one_entity() -> None:
     own = {"id": CAMPAIGN, "ad_account_id": ID, "name": "A"}
-    found, asked = run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", own))
+    found, asked = run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrap_entities("campaigns", "campaign", own))
     assert (found.id, found.name, build_request_url(asked[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
     with pytest.raises(ProviderNotFound):
-        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), answer_of({"request_status": "ERROR"}, 404))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), make_response({"request_status": "ERROR"}, 404))
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", {"id": "other"}))
+        run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrap_entities("campaigns", "campaign", {"id": "other"}))
 
 
 # -- insights ---------------------------------------------------------------------------------------------------------
 
 
-def stats(*campaigns_: list[dict[str, Any]], final: str | None = None, cursor: str | None = None) -> Response:
+def make_stats(*campaigns_: list[dict[str, Any]], final: str | None = None, cursor: str | None = None) -> Response:
     series = [{"id": str(n), "type": "CAMPAIGN", "timeseries": rows} for n, rows in enumerate(campaigns_)]
     inner = {"id": ID, "granularity": "DAY", "breakdown_stats": {"campaign": series}}
     inner |= {} if final is None else {"finalized_data_end_time": final}
     body: dict[str, Any] = {"request_status": "SUCCESS"}
     if cursor:
         inner["paging"] = {"next_link": f"https://elsewhere.example/v1?cursor={cursor}"}
-    return answer_of(body | {"timeseries_stats": [{"sub_request_status": "SUCCESS", "timeseries_stat": inner}]})
+    return make_response(body | {"timeseries_stats": [{"sub_request_status": "SUCCESS", "timeseries_stat": inner}]})
 
 
-def stat(day: str, **figures: int) -> dict[str, Any]:
+def make_stat(day: str, **figures: int) -> dict[str, Any]:
     return {"start_time": day, "end_time": day, "stats": figures}
 
 
-def insights(*answers: Response, start: str = "2026-11-01", end: str = "2026-11-02", **more: Any) -> Any:
+def fetch_insights(*answers: Response, start: str = "2026-11-01", end: str = "2026-11-02", **more: Any) -> Any:
     account = evolve(ACCOUNT, timezone=more.pop("timezone", "Europe/London"))
     job, now = more.pop("job", None), more.pop("now", NOW)
     return run(reads.fetch_insights(account, date.fromisoformat(start), date.fromisoformat(end), job, now), *answers)
 
 
 def test_campaigns_are_summed_by_local_day() -> None:
-    first = stat("2026-11-01T00:00:00.000Z", impressions=10, swipes=2, spend=1_500_000, conversion_purchases=1)
-    second = stat("2026-11-01T00:00:00.000Z", impressions=5, swipes=0, spend=250_000)
-    found, asked = insights(stats([first], [second, stat("2026-11-02T00:00:00.000Z", spend=0)]))
+    first = make_stat("2026-11-01T00:00:00.000Z", impressions=10, swipes=2, spend=1_500_000, conversion_purchases=1)
+    second = make_stat("2026-11-01T00:00:00.000Z", impressions=5, swipes=0, spend=250_000)
+    found, asked = fetch_insights(make_stats([first], [second, make_stat("2026-11-02T00:00:00.000Z", spend=0)]))
     assert [row.date.isoformat() for row in found.rows] == ["2026-11-01", "2026-11-02"]
     row = found.rows[0]
     assert (row.impressions, row.clicks, row.spend, row.conversions, row.reach) == (15, 2, "1.75", None, None)
@@ -239,7 +245,7 @@ def test_campaigns_are_summed_by_local_day() -> None:
 
 
 def test_each_bound_has_the_offset_of_its_own_day() -> None:
-    _, asked = insights(stats(), start="2026-10-24", end="2026-10-25", timezone="Europe/Berlin")
+    _, asked = fetch_insights(make_stats(), start="2026-10-24", end="2026-10-25", timezone="Europe/Berlin")
     query = asked[0].query
     assert (query["start_time"], query["end_time"]) == (
         "2026-10-24T00:00:00.000+02:00",
@@ -248,15 +254,17 @@ def test_each_bound_has_the_offset_of_its_own_day() -> None:
 
 
 def test_a_day_is_one_of_the_account() -> None:
-    found, _ = insights(stats([stat("2026-11-01T08:00:00.000Z", spend=1)]), timezone="America/Los_Angeles")
+    found, _ = fetch_insights(
+        make_stats([make_stat("2026-11-01T08:00:00.000Z", spend=1)]), timezone="America/Los_Angeles"
+    )
     assert [row.date.isoformat() for row in found.rows] == ["2026-11-01"]
 
 
 def test_long_ranges_are_asked_for_in_windows_and_pages() -> None:
-    found, asked = insights(
-        stats(cursor="p2"),
-        stats([stat("2026-09-05T00:00:00Z", spend=7)]),
-        stats(),
+    found, asked = fetch_insights(
+        make_stats(cursor="p2"),
+        make_stats([make_stat("2026-09-05T00:00:00Z", spend=7)]),
+        make_stats(),
         start="2026-09-01",
         end="2026-10-15",
     )
@@ -280,40 +288,44 @@ def test_long_ranges_are_asked_for_in_windows_and_pages() -> None:
     ],
 )
 def test_what_may_still_change(final: str | None, now: datetime, expected: str | None) -> None:
-    found, _ = insights(stats(final=final), now=now)
+    found, _ = fetch_insights(make_stats(final=final), now=now)
     provisional = found.coverage.provisional_from
     assert (None if provisional is None else provisional.isoformat()) == expected
 
 
-def report(status: str, **more: str) -> Response:
-    return wrapped("async_stats_reports", "async_stats_report", {"report_run_id": "7", "async_status": status, **more})
+def make_report(status: str, **more: str) -> Response:
+    return wrap_entities(
+        "async_stats_reports", "async_stats_report", {"report_run_id": "7", "async_status": status, **more}
+    )
 
 
 def test_a_report_is_resumed() -> None:
-    found, asked = insights(report("RUNNING"), job="7")
+    found, asked = fetch_insights(make_report("RUNNING"), job="7")
     assert (found.pending.job, found.pending.status) == ("7", "RUNNING")
     assert build_request_url(asked[0]) == f"{API}/adaccounts/{ID}/stats_report?report_run_id=7"
-    made = json.dumps(stats([stat("2026-11-01T00:00:00Z", spend=2_000_000)]).body).encode()
+    made = json.dumps(make_stats([make_stat("2026-11-01T00:00:00Z", spend=2_000_000)]).body).encode()
     file = Response.from_bytes(200, {}, made, "bytes")
-    found, asked = insights(report("COMPLETED", result="https://files.example/7.json"), file, job="7")
+    found, asked = fetch_insights(make_report("COMPLETED", result="https://files.example/7.json"), file, job="7")
     assert (found.pending, [row.spend for row in found.rows]) == (None, ["2"])
     assert (asked[1].is_signed, asked[1].response_format) == (False, "bytes")
     with pytest.raises(ProviderError, match="FAILED"):
-        insights(report("FAILED"), job="7")
+        fetch_insights(make_report("FAILED"), job="7")
     for result in ("http://files.example/7", ""):
         with pytest.raises(ProviderUnreadable):
-            insights(report("COMPLETED", result=result), job="7")
+            fetch_insights(make_report("COMPLETED", result=result), job="7")
     with pytest.raises(ProviderUnreadable):
-        insights(
-            report("COMPLETED", result="https://x.example/"), Response.from_bytes(200, {}, b"<html>", "bytes"), job="7"
+        fetch_insights(
+            make_report("COMPLETED", result="https://x.example/"),
+            Response.from_bytes(200, {}, b"<html>", "bytes"),
+            job="7",
         )
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
 
 
-def dimensions(*rows: Mapping[str, Any]) -> Response:
-    return answer_of({"request_status": "SUCCESS", "targeting_dimensions": list(rows)})
+def make_dimensions(*rows: Mapping[str, Any]) -> Response:
+    return make_response({"request_status": "SUCCESS", "targeting_dimensions": list(rows)})
 
 
 @pytest.mark.parametrize(
@@ -333,7 +345,7 @@ def dimensions(*rows: Mapping[str, Any]) -> Response:
     ],
 )
 def test_targeting_catalogs(resource: str, answer: Any, address: str, found: tuple[str, str]) -> None:
-    page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), dimensions(answer))
+    page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), make_dimensions(answer))
     assert [(row.id, row.name) for row in page.rows] == [found]
     assert build_request_url(asked[0]) == f"{API}/targeting/{address}"
 
@@ -341,12 +353,12 @@ def test_targeting_catalogs(resource: str, answer: Any, address: str, found: tup
 def test_catalogs_of_the_account() -> None:
     page, asked = run(
         reads.fetch_catalog_page(ACCOUNT, "creatives", ListQuery(5)),
-        wrapped("creatives", "creative", {"id": "1", "name": "A", "type": "WEB_VIEW"}, cursor="n"),
+        wrap_entities("creatives", "creative", {"id": "1", "name": "A", "type": "WEB_VIEW"}, cursor="n"),
     )
     assert (page.rows[0].native["type"], page.cursor, asked[0].query) == ("WEB_VIEW", "n", {"limit": "50"})
     page, asked = run(
         reads.fetch_catalog_page(ACCOUNT, "funding_sources", ListQuery()),
-        wrapped("fundingsources", "fundingsource", {"id": "9", "type": "CREDIT_CARD"}),
+        wrap_entities("fundingsources", "fundingsource", {"id": "9", "type": "CREDIT_CARD"}),
     )
     assert (page.rows[0].name, build_request_url(asked[0])) == (
         "CREDIT_CARD",
@@ -364,4 +376,4 @@ def test_catalogs_that_are_refused(resource: str) -> None:
 
 def test_a_row_of_another_type_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_catalog_page(ACCOUNT, "genders", ListQuery()), dimensions({"age_group": {"id": "1"}}))
+        run(reads.fetch_catalog_page(ACCOUNT, "genders", ListQuery()), make_dimensions({"age_group": {"id": "1"}}))

@@ -12,9 +12,9 @@ from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.snapchat import reports
 from adsunify.networks.snapchat.tables import REPORT_LEVELS
-from tests.networks.calls import answer_of, run
+from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, AD, API, CAMPAIGN, ID, NOW, SQUAD, wrapped
+from .calls import ACCOUNT, AD, API, CAMPAIGN, ID, NOW, SQUAD, wrap_entities
 
 LEVELS = {level.kind: level for level in REPORT_LEVELS}
 DAY = "2026-11-01T00:00:00.000Z"
@@ -32,11 +32,13 @@ def read_page(
     return run(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), *answers)
 
 
-def row(day: str = DAY, **figures: int) -> dict[str, Any]:
+def make_row(day: str = DAY, **figures: int) -> dict[str, Any]:
     return {"start_time": day, "end_time": day, "stats": figures}
 
 
-def stats(breakdown: str = "", *entities: tuple[str, list[Any]], cursor: str | None = None, **inner: Any) -> Response:
+def make_stats(
+    breakdown: str = "", *entities: tuple[str, list[Any]], cursor: str | None = None, **inner: Any
+) -> Response:
     if breakdown:
         items = [{"id": one, "type": breakdown.upper(), "timeseries": rows} for one, rows in entities]
         inner["breakdown_stats"] = {breakdown: items}
@@ -44,31 +46,31 @@ def stats(breakdown: str = "", *entities: tuple[str, list[Any]], cursor: str | N
         "request_status": "SUCCESS",
         "timeseries_stats": [{"sub_request_status": "SUCCESS", "timeseries_stat": {"id": ID, **inner}}],
     }
-    return answer_of(
+    return make_response(
         body | ({} if cursor is None else {"paging": {"next_link": f"https://x.example/?cursor={cursor}"}})
     )
 
 
-def campaigns(*ids: str, cursor: str | None = None) -> Response:
+def make_campaigns(*ids: str, cursor: str | None = None) -> Response:
     """A page of the list of campaigns, the newest first."""
     rows = ({"id": one, "created_at": f"2026-01-0{9 - number}T00:00:00Z"} for number, one in enumerate(ids))
-    return wrapped("campaigns", "campaign", *rows, cursor=cursor)
+    return wrap_entities("campaigns", "campaign", *rows, cursor=cursor)
 
 
-def campaign(native_id: str = CAMPAIGN, owner: str = ID) -> Response:
-    return wrapped(
+def make_campaign(native_id: str = CAMPAIGN, owner: str = ID) -> Response:
+    return wrap_entities(
         "campaigns", "campaign", {"id": native_id, "name": "Tea", "ad_account_id": owner, "status": "PAUSED"}
     )
 
 
-SQUAD_ANSWER = wrapped("adsquads", "adsquad", {"id": SQUAD, "name": "Oslo", "campaign_id": CAMPAIGN})
-AD_ANSWER = wrapped("ads", "ad", {"id": AD, "name": "Cup", "ad_squad_id": SQUAD})
+SQUAD_ANSWER = wrap_entities("adsquads", "adsquad", {"id": SQUAD, "name": "Oslo", "campaign_id": CAMPAIGN})
+AD_ANSWER = wrap_entities("ads", "ad", {"id": AD, "name": "Cup", "ad_squad_id": SQUAD})
 
 
 @pytest.mark.parametrize("kind", ["campaign", "ad"])
 def test_all_campaigns_and_ads_are_in_statistics_of_the_account(kind: str) -> None:
-    native = [row(impressions=10, swipes=2, spend=1_500_000), row("2026-11-02T00:00:00.000Z", spend=0)]
-    page, (request,) = read_page(stats(kind, (CAMPAIGN, native), (OTHER, native)), kind=kind)
+    native = [make_row(impressions=10, swipes=2, spend=1_500_000), make_row("2026-11-02T00:00:00.000Z", spend=0)]
+    page, (request,) = read_page(make_stats(kind, (CAMPAIGN, native), (OTHER, native)), kind=kind)
     assert build_request_url(request).startswith(
         f"{API}/adaccounts/{ID}/stats?granularity=DAY&breakdown={kind}&fields="
     )
@@ -88,7 +90,7 @@ def test_all_campaigns_and_ads_are_in_statistics_of_the_account(kind: str) -> No
 
 
 def test_ranges_and_pages_of_the_account() -> None:
-    answers = (stats("ad", cursor="p2"), stats("ad", (AD, [row(spend=1)])), stats("ad"))
+    answers = (make_stats("ad", cursor="p2"), make_stats("ad", (AD, [make_row(spend=1)])), make_stats("ad"))
     requests: list[Request] = []
     cursor = None
     for answer in answers:
@@ -105,7 +107,9 @@ def test_ranges_and_pages_of_the_account() -> None:
 def test_ad_squads_are_in_statistics_of_each_campaign() -> None:
     """A page of figures is one campaign. The list is in order of creation, so a new campaign moves no other one."""
     first, asked = read_page(
-        campaigns(OTHER, CAMPAIGN, cursor="L2"), stats("adsquad", (SQUAD, [row(spend=5)])), kind="adGroup"
+        make_campaigns(OTHER, CAMPAIGN, cursor="L2"),
+        make_stats("adsquad", (SQUAD, [make_row(spend=5)])),
+        kind="adGroup",
     )
     assert [build_request_url(one).partition("?")[0] for one in asked] == [
         f"{API}/adaccounts/{ID}/campaigns",
@@ -116,20 +120,20 @@ def test_ad_squads_are_in_statistics_of_each_campaign() -> None:
     assert [(one.entity_id, one.parent_id, one.spend) for one in first.rows] == [(SQUAD, CAMPAIGN, "0.000005")]
 
     second, asked = read_page(
-        campaigns(OTHER, CAMPAIGN, cursor="L2"), stats("adsquad"), kind="adGroup", cursor=first.cursor
+        make_campaigns(OTHER, CAMPAIGN, cursor="L2"), make_stats("adsquad"), kind="adGroup", cursor=first.cursor
     )
     assert (asked[1].path["owner"], second.rows) == (OTHER, ())
-    third, asked = read_page(campaigns(), kind="adGroup", cursor=second.cursor)
+    third, asked = read_page(make_campaigns(), kind="adGroup", cursor=second.cursor)
     assert (asked[0].query["cursor"], third.rows, third.cursor) == ("L2", (), None)
     with pytest.raises(ProviderUnreadable, match="cursor repeats"):
-        read_page(campaigns(cursor="L2"), kind="adGroup", cursor=second.cursor)
+        read_page(make_campaigns(cursor="L2"), kind="adGroup", cursor=second.cursor)
 
 
 def test_statistics_of_a_campaign_have_ranges_and_pages() -> None:
     found, cursor = [], None
-    for answer in (stats("adsquad", cursor="p2"), stats("adsquad"), stats("adsquad")):
+    for answer in (make_stats("adsquad", cursor="p2"), make_stats("adsquad"), make_stats("adsquad")):
         page, (_, request) = read_page(
-            campaigns(CAMPAIGN), answer, kind="adGroup", start=date(2026, 10, 1), cursor=cursor
+            make_campaigns(CAMPAIGN), answer, kind="adGroup", start=date(2026, 10, 1), cursor=cursor
         )
         found.append((request.query["start_time"][:10], request.query.get("cursor")))
         cursor = page.cursor
@@ -139,15 +143,15 @@ def test_statistics_of_a_campaign_have_ranges_and_pages() -> None:
 @pytest.mark.parametrize(
     ("kind", "path", "native_id", "lineage", "expected"),
     [
-        ("campaign", "campaigns", CAMPAIGN, (campaign(),), ("Tea", None)),
-        ("adGroup", "adsquads", SQUAD, (SQUAD_ANSWER, campaign()), ("Oslo", CAMPAIGN)),
-        ("ad", "ads", AD, (AD_ANSWER, SQUAD_ANSWER, campaign()), ("Cup", SQUAD)),
+        ("campaign", "campaigns", CAMPAIGN, (make_campaign(),), ("Tea", None)),
+        ("adGroup", "adsquads", SQUAD, (SQUAD_ANSWER, make_campaign()), ("Oslo", CAMPAIGN)),
+        ("ad", "ads", AD, (AD_ANSWER, SQUAD_ANSWER, make_campaign()), ("Cup", SQUAD)),
     ],
 )
 def test_an_id_is_read_by_itself_once_it_is_of_the_account(
     kind: str, path: str, native_id: str, lineage: tuple[Response, ...], expected: tuple[str | None, ...]
 ) -> None:
-    page, asked = read_page(*lineage, stats(timeseries=[row(spend=7_000_000)]), kind=kind, ids=(native_id,))
+    page, asked = read_page(*lineage, make_stats(timeseries=[make_row(spend=7_000_000)]), kind=kind, ids=(native_id,))
     assert build_request_url(asked[-1]).startswith(f"{API}/{path}/{native_id}/stats?granularity=DAY&fields=")
     (only,) = page.rows
     assert (only.entity_id, only.entity_name, only.parent_id, only.spend) == (native_id, *expected, "7")
@@ -157,14 +161,14 @@ def test_an_id_is_read_by_itself_once_it_is_of_the_account(
 def test_an_id_of_another_account_has_no_rows() -> None:
     """The report continues with the next id, after all ranges of the foreign one."""
     ids, start = (CAMPAIGN, OTHER), date(2026, 10, 1)
-    page, asked = read_page(campaign(owner=OTHER), ids=ids, start=start)
+    page, asked = read_page(make_campaign(owner=OTHER), ids=ids, start=start)
     assert (page.rows, len(asked), page.coverage.notes) == ((), 1, (reports.UNKNOWN_ID_NOTE,))
-    answer = stats(timeseries=[row("2026-10-02T00:00:00Z", spend=1)])
-    page, asked = read_page(campaign(OTHER), answer, ids=ids, start=start, cursor=page.cursor)
+    answer = make_stats(timeseries=[make_row("2026-10-02T00:00:00Z", spend=1)])
+    page, asked = read_page(make_campaign(OTHER), answer, ids=ids, start=start, cursor=page.cursor)
     assert (asked[1].path["owner"], page.rows[0].entity_id) == (OTHER, OTHER)
-    page, asked = read_page(campaign(OTHER), stats(timeseries=[]), ids=ids, start=start, cursor=page.cursor)
+    page, asked = read_page(make_campaign(OTHER), make_stats(timeseries=[]), ids=ids, start=start, cursor=page.cursor)
     assert (asked[1].query["start_time"][:10], page.cursor) == ("2026-10-31", None)
-    gone = answer_of({"request_status": "ERROR", "debug_message": "No."}, 404)
+    gone = make_response({"request_status": "ERROR", "debug_message": "No."}, 404)
     assert read_page(gone, ids=(CAMPAIGN,))[0].rows == ()
 
 
@@ -177,5 +181,5 @@ def test_an_id_of_another_account_has_no_rows() -> None:
 )
 def test_days_before_the_final_time_may_change(final: str, expected: date | None) -> None:
     """A part that is final as a whole says nothing of the part after it."""
-    page, _ = read_page(stats("campaign", finalized_data_end_time=final), start=date(2026, 10, 1))
+    page, _ = read_page(make_stats("campaign", finalized_data_end_time=final), start=date(2026, 10, 1))
     assert page.coverage.provisional_from == expected

@@ -16,7 +16,7 @@ from adsunify.models.brief import read_brief
 from adsunify.networks.tiktok import plans
 from adsunify.networks.tiktok.tables import NETWORK
 from adsunify.plans.records import Plan, add_operation_marks
-from tests.briefs import changed
+from tests.briefs import change_brief
 
 ACCOUNT = Account("tiktok", "7011112222", "USD", "America/New_York")
 SMART = Account("tiktok", "7011112222", "USD", "America/New_York", {"createFlow": "smart_plus"})
@@ -37,18 +37,18 @@ BRIEF: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def answer(data: Any = None, code: int = 0, status: int = 200, **more: Any) -> Response:
+def make_response(data: Any = None, code: int = 0, status: int = 200, **more: Any) -> Response:
     body = {"code": code, "message": "OK", "request_id": "R1", "data": {} if data is None else data, **more}
     return Response.from_bytes(status, {}, json.dumps(body).encode())
 
 
-def rows(*found: Any, page: int = 1, pages: int = 1, name: str = "list") -> Response:
+def make_page(*found: Any, page: int = 1, pages: int = 1, name: str = "list") -> Response:
     info = {"page": page, "page_size": 10, "total_number": len(found), "total_page": pages}
-    return answer({name: list(found), "page_info": info})
+    return make_response({name: list(found), "page_info": info})
 
 
 VIDEO = {"video_id": "v10033g50000abc", "displayable": True, "allowed_placements": ["PLACEMENT_TIKTOK"]}
@@ -67,10 +67,10 @@ class TikTok:
     def __init__(self, **answers: Response) -> None:
         self.asked: list[Request] = []
         self.answers = {
-            "info": rows(VIDEO),
-            "identity": rows(USER, name="identity_list"),
-            "suggestcover": rows({"id": "ad-site-i18n-sg/20261101abc", "url": "https://x.example"}),
-            "region": answer({"region_info": list(REGIONS)}),
+            "info": make_page(VIDEO),
+            "identity": make_page(USER, name="identity_list"),
+            "suggestcover": make_page({"id": "ad-site-i18n-sg/20261101abc", "url": "https://x.example"}),
+            "region": make_response({"region_info": list(REGIONS)}),
         } | answers
 
     def __call__(self, request: Request) -> Response:
@@ -79,15 +79,15 @@ class TikTok:
         return self.answers[words[0] if words[0] in self.answers else words[-1] if words[-1] != "get" else words[-2]]
 
 
-def created(account: Account = ACCOUNT, operation: str = "", talk: TikTok | None = None, **changes: Any) -> Plan:
-    value = read_brief(brief(**changes))
+def make_plan(account: Account = ACCOUNT, operation: str = "", talk: TikTok | None = None, **changes: Any) -> Plan:
+    value = read_brief(make_brief(**changes))
     check_brief(NETWORK, account, value)
     return add_operation_marks(run_flow(plans.plan_create(account, value, None), talk or TikTok()), operation)
 
 
-def refused(account: Account = ACCOUNT, talk: TikTok | None = None, now: Any = None, **changes: Any) -> set[str]:
+def find_issues(account: Account = ACCOUNT, talk: TikTok | None = None, now: Any = None, **changes: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        value = read_brief(brief(**changes))
+        value = read_brief(make_brief(**changes))
         check_brief(NETWORK, account, value, now)
         run_flow(plans.plan_create(account, value, now), talk or TikTok())
     return {issue.path for issue in refusal.value.issues}

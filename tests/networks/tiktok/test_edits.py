@@ -17,7 +17,7 @@ from adsunify.networks.tiktok import plans
 from adsunify.plans.records import Kind, Plan, add_operation_marks
 from tests.networks.calls import run
 
-from .calls import ACCOUNT, BASE, VIDEO, rows
+from .calls import ACCOUNT, BASE, VIDEO, make_page
 
 APP = OAuthClient("app-1", "app-secret")
 
@@ -62,22 +62,22 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def test_the_flow_of_an_entity_is_asked_for() -> None:
-    plan, asked = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), rows(GROUP))
+    plan, asked = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), make_page(GROUP))
     assert build_request_url(asked[0]).endswith("filtering=%7B%22adgroup_ids%22%3A%5B%222%22%5D%7D")
     assert plan.steps[0].request.url == f"{BASE}/adgroup/status/update/"
     smart = GROUP | {"campaign_automation_type": "UPGRADED_SMART_PLUS"}
-    plan, _ = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), rows(smart))
+    plan, _ = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), make_page(smart))
     assert plan.steps[0].request.url == f"{BASE}/smart_plus/adgroup/status/update/"
     assert "allow_partial_success" not in plan.steps[0].request.body
     with pytest.raises(InvalidInput):
-        run(plans.plan_delete(ACCOUNT, "adGroup", "2"), rows(GROUP | {"campaign_automation_type": "SMART_PLUS"}))
+        run(plans.plan_delete(ACCOUNT, "adGroup", "2"), make_page(GROUP | {"campaign_automation_type": "SMART_PLUS"}))
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_delete(ACCOUNT, "campaign", "9"), rows())
+        run(plans.plan_delete(ACCOUNT, "campaign", "9"), make_page())
 
 
 def test_an_ad_of_smart_plus_is_found_under_its_other_id() -> None:
     own = {"smart_plus_ad_id": "88", "ad_name": "Shoes", "operation_status": "ENABLE", "adgroup_id": "2"}
-    plan, asked = run(plans.plan_delete(ACCOUNT, "ad", "88"), rows(), rows(own))
+    plan, asked = run(plans.plan_delete(ACCOUNT, "ad", "88"), make_page(), make_page(own))
     assert [request.url.removeprefix(BASE) for request in asked] == ["/ad/get/", "/smart_plus/ad/get/"]
     assert plan.risk == "destructive" and plan.steps[0].action == "delete"
     assert plan.steps[0].request.body == {
@@ -109,14 +109,14 @@ def test_native_creates_are_wrapped_and_paused() -> None:
 
 
 def test_an_ad_is_patched_or_replaced_whole() -> None:
-    plan, _ = run(plans.plan_update(ACCOUNT, "ad", "3", {"ad_text": "New"}, None), rows(AD))
+    plan, _ = run(plans.plan_update(ACCOUNT, "ad", "3", {"ad_text": "New"}, None), make_page(AD))
     assert plan.steps[0].request.body == {
         "advertiser_id": "7011112222",
         "adgroup_id": "2",
         "patch_update": True,
         "creatives": [{"ad_id": "3", "ad_text": "New"}],
     }
-    plan, _ = run(plans.plan_update(ACCOUNT, "ad", "3", {"landing_page_url": "https://b.example/"}, "2"), rows(AD))
+    plan, _ = run(plans.plan_update(ACCOUNT, "ad", "3", {"landing_page_url": "https://b.example/"}, "2"), make_page(AD))
     sent = plan.steps[0].request.body
     assert "patch_update" not in sent
     gone = ("adgroup_id", "campaign_id", "operation_status", "create_time", "deeplink")
@@ -127,9 +127,9 @@ def test_an_ad_is_patched_or_replaced_whole() -> None:
         run(plans.plan_update(ACCOUNT, "ad", "3", {"operation_status": "ENABLE"}, None))
 
 
-def edited(kind: Any, native: Any, *more: Any, account: Account = ACCOUNT, **edit: Any) -> Plan:
+def plan_edit(kind: Any, native: Any, *more: Any, account: Account = ACCOUNT, **edit: Any) -> Plan:
     plan, _ = run(
-        plans.plan_edit(account, kind, "2" if kind == "adGroup" else "3", Edit(**edit), NOW), rows(native), *more
+        plans.plan_edit(account, kind, "2" if kind == "adGroup" else "3", Edit(**edit), NOW), make_page(native), *more
     )
     assert isinstance(plan, Plan)
     return plan
@@ -137,7 +137,7 @@ def edited(kind: Any, native: Any, *more: Any, account: Account = ACCOUNT, **edi
 
 def test_edits_send_what_changed() -> None:
     raise_ = {"budget": Percentage("increase", Decimal(50)), "bid": "0.75", "endAt": "2027-02-02T00:00:00+01:00"}
-    plan = edited("adGroup", GROUP, fields=raise_, targeting={"ageMin": 25, "ageMax": 65, "genders": ["female"]})
+    plan = plan_edit("adGroup", GROUP, fields=raise_, targeting={"ageMin": 25, "ageMax": 65, "genders": ["female"]})
     assert plan.risk == "spend"
     assert plan.steps[0].request.body == {
         "advertiser_id": "7011112222",
@@ -150,7 +150,7 @@ def test_edits_send_what_changed() -> None:
         "age_groups": ["AGE_25_34", "AGE_35_44", "AGE_45_54", "AGE_55_100"],
         "gender": "GENDER_FEMALE",
     }
-    video = edited("ad", AD, rows(VIDEO), rows({"id": "i2"}), creative={"existingId": "v2", "body": "New"})
+    video = plan_edit("ad", AD, make_page(VIDEO), make_page({"id": "i2"}), creative={"existingId": "v2", "body": "New"})
     assert video.steps[0].request.body["patch_update"] is True
     assert video.steps[0].request.body["creatives"] == [
         {"ad_id": "3", "ad_text": "New", "video_id": "v2", "image_ids": ["i2"]}
@@ -176,14 +176,14 @@ def test_edits_send_what_changed() -> None:
 )
 def test_edits_that_tiktok_would_not_take_are_refused(path: str, kind: str, edit: Any) -> None:
     with pytest.raises(InvalidInput) as problem:
-        edited(kind, GROUP if kind == "adGroup" else AD, **edit)
+        plan_edit(kind, GROUP if kind == "adGroup" else AD, **edit)
     assert {issue.path for issue in problem.value.issues} == {path}
 
 
 def test_a_smart_plus_ad_group_keeps_the_rest_of_its_targeting() -> None:
     manual = GROUP | {"campaign_automation_type": "UPGRADED_SMART_PLUS"}
     own = GROUP | {"targeting_spec": {"location_ids": ["1"], "gender": "GENDER_MALE"}, "adgroup_id": "2"}
-    plan = edited("adGroup", manual, rows(own), fields={"bid": "0.75"}, targeting={"locations": [{"id": "7"}]})
+    plan = plan_edit("adGroup", manual, make_page(own), fields={"bid": "0.75"}, targeting={"locations": [{"id": "7"}]})
     assert plan.steps[0].request.url == f"{BASE}/smart_plus/adgroup/update/"
     assert plan.steps[0].request.body == {
         "advertiser_id": "7011112222",

@@ -24,17 +24,29 @@ from adsunify.plans.records import Plan
 from adsunify.values.exact_json import dumps
 from tests.networks.calls import run
 
-from .calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, brief, created, refused, rows
+from .calls import (
+    ACCOUNT,
+    BASE,
+    SMART,
+    USER,
+    VIDEO,
+    TikTok,
+    find_issues,
+    make_brief,
+    make_page,
+    make_plan,
+    make_response,
+)
 
 APP = OAuthClient("app-1", "app-secret")
 OUTPUTS = {"cover": {"image_id": "img-9"}, "campaign": {"id": "17900001"}, "adGroup": {"id": "17900002"}}
 
 
-def bodies(plan: Plan) -> list[Any]:
+def fill_bodies(plan: Plan) -> list[Any]:
     return [fill_bindings(step, OUTPUTS).body for step in plan.steps]
 
 
-def number(text: str) -> str:
+def hash_to_number(text: str) -> str:
     return str(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1)
 
 
@@ -42,16 +54,16 @@ def number(text: str) -> str:
 
 
 def test_the_manual_plan_is_what_the_documentation_shows() -> None:
-    plan = created(operation="op-1")
+    plan = make_plan(operation="op-1")
     assert [step.request.url for step in plan.steps] == [
         f"{BASE}/campaign/create/",
         f"{BASE}/adgroup/create/",
         f"{BASE}/ad/create/",
     ]
-    assert bodies(plan) == [
+    assert fill_bodies(plan) == [
         {
             "advertiser_id": "7011112222",
-            "request_id": number("op-1:campaign"),
+            "request_id": hash_to_number("op-1:campaign"),
             "campaign_name": "Autumn shoes",
             "objective_type": "TRAFFIC",
             "budget_mode": "BUDGET_MODE_INFINITE",
@@ -60,7 +72,7 @@ def test_the_manual_plan_is_what_the_documentation_shows() -> None:
         },
         {
             "advertiser_id": "7011112222",
-            "request_id": number("op-1:adGroup"),
+            "request_id": hash_to_number("op-1:adGroup"),
             "campaign_id": "17900001",
             "adgroup_name": "Autumn shoes",
             "promotion_type": "WEBSITE",
@@ -99,19 +111,19 @@ def test_the_manual_plan_is_what_the_documentation_shows() -> None:
             ],
         },
     ]
-    assert '"budget":640.5,' in dumps(bodies(plan)[1])
+    assert '"budget":640.5,' in dumps(fill_bodies(plan)[1])
 
 
 def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
-    campaign, group, ad = bodies(created(SMART, operation="op-1"))
-    assert [step.request.url.removeprefix(BASE) for step in created(SMART).steps] == [
+    campaign, group, ad = fill_bodies(make_plan(SMART, operation="op-1"))
+    assert [step.request.url.removeprefix(BASE) for step in make_plan(SMART).steps] == [
         "/smart_plus/campaign/create/",
         "/smart_plus/adgroup/create/",
         "/smart_plus/ad/create/",
     ]
     assert campaign == {
         "advertiser_id": "7011112222",
-        "request_id": number("op-1:campaign"),
+        "request_id": hash_to_number("op-1:campaign"),
         "campaign_name": "Autumn shoes",
         "objective_type": "TRAFFIC",
         "budget_optimize_on": False,
@@ -119,7 +131,7 @@ def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
     }
     assert group["targeting_optimization_mode"] == "MANUAL"
     assert group["targeting_spec"] == {"location_ids": ["2635167"]}
-    assert group["request_id"] == number("op-1:adGroup")
+    assert group["request_id"] == hash_to_number("op-1:adGroup")
     assert "pacing" not in group and "location_ids" not in group
     assert ad == {
         "advertiser_id": "7011112222",
@@ -150,35 +162,35 @@ def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
 )
 def test_creates_are_manual_at_every_date_with_a_warning_from_2027_on(now: datetime, warns: bool, flow: str) -> None:
     account = evolve(ACCOUNT, extras={"createFlow": flow})
-    plan = run_flow(plans.plan_create(account, read_brief(brief()), now), TikTok())
+    plan = run_flow(plans.plan_create(account, read_brief(make_brief()), now), TikTok())
     assert plan.steps[0].request.url.startswith(f"{BASE}/campaign")
     assert any("createFlow: smart_plus" in warning for warning in plan.warnings) == warns
 
 
 def test_smart_plus_by_hand_warns_that_traffic_is_not_listed() -> None:
-    (warning,) = created(SMART).warnings
+    (warning,) = make_plan(SMART).warnings
     assert "does not list the objective TRAFFIC" in warning and "createFlow: manual" in warning
 
 
 @pytest.mark.parametrize("account", [ACCOUNT, SMART])
 def test_an_image_address_is_uploaded_first_and_becomes_the_cover(account: Account) -> None:
     talk = TikTok()
-    plan = created(account, "op-1", talk, creative__imageUrl="https://shop.example/c.jpg")
+    plan = make_plan(account, "op-1", talk, creative__imageUrl="https://shop.example/c.jpg")
     upload = plan.steps[0].request
     assert (upload.url, upload.encoding) == (f"{BASE}/file/image/ad/upload/", "multipart")
     assert upload.body == {
         "advertiser_id": "7011112222",
         "upload_type": "UPLOAD_BY_URL",
         "image_url": "https://shop.example/c.jpg",
-        "file_name": "cover-" + number("op-1:cover"),
+        "file_name": "cover-" + hash_to_number("op-1:cover"),
     }
-    assert "img-9" in dumps(bodies(plan)[3])
+    assert "img-9" in dumps(fill_bodies(plan)[3])
     assert not any("suggestcover" in request.url for request in talk.asked)
 
 
 def test_the_reads_come_in_their_order_and_change_nothing() -> None:
     talk = TikTok()
-    created(talk=talk)
+    make_plan(talk=talk)
     assert [build_request_url(request).removeprefix(BASE).split("?")[0] for request in talk.asked] == [
         "/file/video/ad/info/",
         "/identity/get/",
@@ -195,22 +207,22 @@ def test_the_reads_come_in_their_order_and_change_nothing() -> None:
 
 
 def test_equal_briefs_of_two_operations_have_two_request_ids() -> None:
-    one, other = created(operation="op-1"), created(operation="op-2")
+    one, other = make_plan(operation="op-1"), make_plan(operation="op-2")
     assert one.steps[0].request.body["request_id"] != other.steps[0].request.body["request_id"]
-    assert created(operation="op-1") == one and one.digest == other.digest
+    assert make_plan(operation="op-1") == one and one.digest == other.digest
 
 
 def test_an_identity_of_a_business_centre_brings_its_centre() -> None:
     mine = USER | {"identity_id": "6bd1-bc", "identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": "7077770001"}
-    talk = TikTok(identity=rows(USER, mine, name="identity_list"))
+    talk = TikTok(identity=make_page(USER, mine, name="identity_list"))
     wanted: dict[str, Any] = {"platform__identityId": "6bd1-bc", "platform__identityType": "BC_AUTH_TT"}
-    ad = bodies(created(talk=talk, **wanted))[2]["creatives"][0]
+    ad = fill_bodies(make_plan(talk=talk, **wanted))[2]["creatives"][0]
     assert ad["identity_authorized_bc_id"] == "7077770001" and ad["dark_post_status"] == "ON"
     assert "identity_type" not in talk.asked[1].query
-    centres = rows({"bc_info": {"bc_id": "7077770001"}})
-    silent = rows({k: v for k, v in mine.items() if k != "identity_authorized_bc_id"}, name="identity_list")
+    centres = make_page({"bc_info": {"bc_id": "7077770001"}})
+    silent = make_page({k: v for k, v in mine.items() if k != "identity_authorized_bc_id"}, name="identity_list")
     talk = TikTok(identity=silent, bc=centres)
-    assert bodies(created(talk=talk, **wanted))[2]["creatives"][0]["identity_authorized_bc_id"] == "7077770001"
+    assert fill_bodies(make_plan(talk=talk, **wanted))[2]["creatives"][0]["identity_authorized_bc_id"] == "7077770001"
     assert talk.asked[3].query["identity_authorized_bc_id"] == "7077770001"
 
 
@@ -219,28 +231,28 @@ def test_an_identity_of_a_business_centre_brings_its_centre() -> None:
 
 def test_a_video_that_is_still_processed_is_asked_for_later() -> None:
     with pytest.raises(ProviderThrottled) as problem:
-        created(talk=TikTok(info=rows(VIDEO | {"displayable": False})))
+        make_plan(talk=TikTok(info=make_page(VIDEO | {"displayable": False})))
     assert (problem.value.code, problem.value.retry_after) == ("media_processing", 15.0)
 
 
 @pytest.mark.parametrize(
     ("path", "answers"),
     [
-        ("creative.existingId", {"info": rows()}),
-        ("creative.existingId", {"info": rows(VIDEO | {"allowed_placements": ["PLACEMENT_PANGLE"]})}),
-        ("platform.identityId", {"identity": rows(name="identity_list")}),
+        ("creative.existingId", {"info": make_page()}),
+        ("creative.existingId", {"info": make_page(VIDEO | {"allowed_placements": ["PLACEMENT_PANGLE"]})}),
+        ("platform.identityId", {"identity": make_page(name="identity_list")}),
         (
             "platform.identityId",
-            {"identity": rows(USER | {"available_status": "SCOPE_UNAVAILABLE"}, name="identity_list")},
+            {"identity": make_page(USER | {"available_status": "SCOPE_UNAVAILABLE"}, name="identity_list")},
         ),
-        ("platform.identityId", {"identity": rows(USER | {"can_push_video": False}, name="identity_list")}),
-        ("platform.identityId", {"identity": rows(USER | {"is_gpppa": True}, name="identity_list")}),
-        ("creative.imageHash", {"suggestcover": rows()}),
-        ("targeting.countries.0", {"region": answer({"region_info": []})}),
+        ("platform.identityId", {"identity": make_page(USER | {"can_push_video": False}, name="identity_list")}),
+        ("platform.identityId", {"identity": make_page(USER | {"is_gpppa": True}, name="identity_list")}),
+        ("creative.imageHash", {"suggestcover": make_page()}),
+        ("targeting.countries.0", {"region": make_response({"region_info": []})}),
     ],
 )
 def test_what_a_look_up_does_not_find_is_refused(path: str, answers: Any) -> None:
-    assert refused(talk=TikTok(**answers)) == {path}
+    assert find_issues(talk=TikTok(**answers)) == {path}
 
 
 @pytest.mark.parametrize(
@@ -268,20 +280,20 @@ def test_what_a_look_up_does_not_find_is_refused(path: str, answers: Any) -> Non
     ],
 )
 def test_what_tiktok_would_not_take_is_refused_at_its_member(path: str, changes: dict[str, Any]) -> None:
-    assert refused(**changes) == {path}
+    assert find_issues(**changes) == {path}
 
 
 def test_accounts_narrow_what_is_taken() -> None:
     custom = Account("tiktok", "7", "USD", "Europe/Oslo", {"canUseCustomIdentity": "false"})
-    assert refused(custom, platform__identityType="CUSTOMIZED_USER") == {"platform.identityType"}
+    assert find_issues(custom, platform__identityType="CUSTOMIZED_USER") == {"platform.identityType"}
     native = {"native": {"location_ids": ["1"], "brand_safety_type": "NO_BRAND_SAFETY"}}
-    assert refused(SMART, targeting=native) == {"targeting.native.brand_safety_type"}
+    assert find_issues(SMART, targeting=native) == {"targeting.native.brand_safety_type"}
     yen = Account("tiktok", "7", "JPY", "Asia/Tokyo")
     money = {"amount": "2000.5", "currency": "JPY", "period": "daily"}
-    assert refused(yen, budget=money, bid=None) == {"budget.amount"}
-    assert refused(yen, budget=money | {"amount": "1999"}, bid=None) == {"budget.amount"}
+    assert find_issues(yen, budget=money, bid=None) == {"budget.amount"}
+    assert find_issues(yen, budget=money | {"amount": "1999"}, bid=None) == {"budget.amount"}
     late = datetime(2026, 12, 2, tzinfo=UTC)
-    assert refused(now=late) == {"schedule.startAt"}
+    assert find_issues(now=late) == {"schedule.startAt"}
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
@@ -304,33 +316,33 @@ def test_accounts_narrow_what_is_taken() -> None:
     ],
 )
 def test_errors_come_under_the_status_200(code: int, kind: type) -> None:
-    step = created().steps[0]
-    assert isinstance(classify_write(NETWORK, step, step.request, answer(code=code)), kind)
+    step = make_plan().steps[0]
+    assert isinstance(classify_write(NETWORK, step, step.request, make_response(code=code)), kind)
 
 
 def test_waits_follow_the_codes() -> None:
-    step = created().steps[0]
+    step = make_plan().steps[0]
 
-    def waits(code: int, message: str = "") -> Any:
-        outcome = classify_write(NETWORK, step, step.request, answer(code=code, message=message))
+    def get_wait(code: int, message: str = "") -> Any:
+        outcome = classify_write(NETWORK, step, step.request, make_response(code=code, message=message))
         assert isinstance(outcome, Throttled)
         return outcome.retry_after
 
-    assert [waits(40901), waits(40202), waits(60001), waits(40100)] == [15.0, 1.0, 60.0, 1.0]
-    assert waits(40133, "Too many requests: QPM") == 300.0
+    assert [get_wait(40901), get_wait(40202), get_wait(60001), get_wait(40100)] == [15.0, 1.0, 60.0, 1.0]
+    assert get_wait(40133, "Too many requests: QPM") == 300.0
 
 
 def test_a_success_holds_code_0_and_the_id() -> None:
-    ad = created().steps[2]
-    good = classify_write(NETWORK, ad, ad.request, answer({"ad_ids": ["179"], "need_audit": True}))
+    ad = make_plan().steps[2]
+    good = classify_write(NETWORK, ad, ad.request, make_response({"ad_ids": ["179"], "need_audit": True}))
     assert isinstance(good, Applied) and good.outputs == {"id": "179"}
-    assert isinstance(classify_write(NETWORK, ad, ad.request, answer({"ad_ids": []})), Ambiguous)
-    assert isinstance(classify_write(NETWORK, ad, ad.request, answer({"ad_ids": ["1"]}, status=502)), Ambiguous)
+    assert isinstance(classify_write(NETWORK, ad, ad.request, make_response({"ad_ids": []})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, ad, ad.request, make_response({"ad_ids": ["1"]}, status=502)), Ambiguous)
 
 
 def test_a_change_of_status_is_judged_by_the_ids_that_come_back() -> None:
     outputs = {"campaign": {"id": "1"}, "adGroup": {"id": "2"}, "ad": {"id": "3"}}
-    plan, _ = run(plans.plan_activate(ACCOUNT, created(), outputs))
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), outputs))
     assert plan.risk == "spend"
     assert [(step.key, step.request.body) for step in plan.steps] == [
         ("activate_ad", {"advertiser_id": "7011112222", "ad_ids": ["3"], "operation_status": "ENABLE"}),
@@ -347,14 +359,14 @@ def test_a_change_of_status_is_judged_by_the_ids_that_come_back() -> None:
     ]
     step = plan.steps[1]
 
-    def said(data: Any, code: int = 0) -> type:
-        return type(classify_write(NETWORK, step, step.request, answer(data, code)))
+    def classify_data(data: Any, code: int = 0) -> type:
+        return type(classify_write(NETWORK, step, step.request, make_response(data, code)))
 
-    assert said({"adgroup_ids": ["2"], "status": "ENABLE"}) is Applied
+    assert classify_data({"adgroup_ids": ["2"], "status": "ENABLE"}) is Applied
     failed = [{"adgroup_id": "2", "error_message": "no"}]
-    assert said({"adgroup_ids": [], "error_list": failed}, 20001) is Rejected
-    assert said({"adgroup_ids": ["2"], "error_list": failed}) is Ambiguous
-    assert said({"adgroup_ids": ["9"]}) is Ambiguous
-    smart, _ = run(plans.plan_activate(SMART, created(SMART), outputs))
+    assert classify_data({"adgroup_ids": [], "error_list": failed}, 20001) is Rejected
+    assert classify_data({"adgroup_ids": ["2"], "error_list": failed}) is Ambiguous
+    assert classify_data({"adgroup_ids": ["9"]}) is Ambiguous
+    smart, _ = run(plans.plan_activate(SMART, make_plan(SMART), outputs))
     assert smart.steps[0].request.url == f"{BASE}/smart_plus/ad/status/update/"
     assert smart.steps[0].request.body["smart_plus_ad_ids"] == ["3"]

@@ -16,7 +16,7 @@ from adsunify.networks.tiktok.tables import REPORT_LEVELS
 from adsunify.values.exact_json import dumps
 from tests.networks.calls import run
 
-from .calls import ACCOUNT, rows
+from .calls import ACCOUNT, make_page
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LEVELS = {level.kind: level for level in REPORT_LEVELS}
@@ -36,7 +36,7 @@ def read_page(
     return run(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), *answers)
 
 
-def row_of(name: str, entity_id: str, day: str = "2026-10-03", **metrics: str) -> dict[str, Any]:
+def make_row(name: str, entity_id: str, day: str = "2026-10-03", **metrics: str) -> dict[str, Any]:
     return {"dimensions": {name: entity_id, "stat_time_day": f"{day} 00:00:00"}, "metrics": FIGURES | metrics}
 
 
@@ -55,7 +55,7 @@ def test_each_level_has_its_dimension_and_filters(
     kind: str, native: str, dimension: str, attributes: list[str], ids_name: str, status_name: str, parent: str | None
 ) -> None:
     values = dict(zip(attributes, ("Tea", "5"), strict=False))
-    page, (request,) = read_page(rows(row_of(dimension, "6", **values)), kind=kind, ids=("6", "7"))
+    page, (request,) = read_page(make_page(make_row(dimension, "6", **values)), kind=kind, ids=("6", "7"))
     assert dict(request.query) == {
         "advertiser_id": "7011112222",
         "service_type": "AUCTION",
@@ -81,7 +81,7 @@ def test_each_level_has_its_dimension_and_filters(
 def test_a_long_range_has_a_part_for_each_30_days() -> None:
     days, end = [], date(2026, 11, 5)
     cursor = None
-    for answer in (rows(pages=2), rows(page=2, pages=2), rows()):
+    for answer in (make_page(pages=2), make_page(page=2, pages=2), make_page()):
         page, (request,) = read_page(answer, end=end, cursor=cursor)
         days.append((request.query["start_date"], request.query["end_date"], request.query["page"]))
         cursor = page.cursor
@@ -99,9 +99,9 @@ def test_a_long_range_has_a_part_for_each_30_days() -> None:
 
 def test_a_report_without_all_ads_is_never_complete() -> None:
     """The header is on one page; neither this page nor a later one is complete."""
-    found = rows(row_of("ad_id_v2", "6"), pages=2)
+    found = make_page(make_row("ad_id_v2", "6"), pages=2)
     first, _ = read_page(evolve(found, headers=THROTTLED), kind="ad")
-    last, (request,) = read_page(rows(page=2, pages=2), kind="ad", cursor=first.cursor)
+    last, (request,) = read_page(make_page(page=2, pages=2), kind="ad", cursor=first.cursor)
     assert (request.query["page"], last.cursor) == ("2", None)
     for page in (first, last):
         assert (page.coverage.is_complete, page.finished_days) == (False, None)
@@ -109,11 +109,11 @@ def test_a_report_without_all_ads_is_never_complete() -> None:
 
 
 def test_a_row_without_its_entity_or_day_is_refused() -> None:
-    for row in (row_of("adgroup_id", "6"), row_of("campaign_id", "6", day="?")):
+    for row in (make_row("adgroup_id", "6"), make_row("campaign_id", "6", day="?")):
         with pytest.raises(ProviderUnreadable):
-            read_page(rows(row))
+            read_page(make_page(row))
 
 
 def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
-    page, _ = read_page(rows(), end=date(2026, 11, 5))
+    page, _ = read_page(make_page(), end=date(2026, 11, 5))
     assert page.coverage.provisional_from == NOW.date() - timedelta(days=28)

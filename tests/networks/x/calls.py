@@ -11,8 +11,8 @@ from adsunify.adapter.flows import run_flow
 from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
 from adsunify.plans.records import Plan
-from tests.briefs import changed
-from tests.networks.calls import answering
+from tests.briefs import change_brief
+from tests.networks.calls import make_responder
 
 ACCOUNT = Account("x", "abc12", "USD", "America/New_York")
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -30,12 +30,12 @@ BRIEF: dict[str, Any] = {
 }
 
 
-def brief(**changes: Any) -> dict[str, Any]:
-    return changed(BRIEF, changes)
+def make_brief(**changes: Any) -> dict[str, Any]:
+    return change_brief(BRIEF, changes)
 
 
-def created(answers: Mapping[str, Any] | None = None, now: datetime | None = None, **changes: Any) -> Plan:
-    return run_flow(plan_create(ACCOUNT, read_brief(brief(**changes)), now), answering(answers or {}))
+def make_plan(answers: Mapping[str, Any] | None = None, now: datetime | None = None, **changes: Any) -> Plan:
+    return run_flow(plan_create(ACCOUNT, read_brief(make_brief(**changes)), now), make_responder(answers or {}))
 
 
 CAMPAIGN: dict[str, Any] = {

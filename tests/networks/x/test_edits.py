@@ -15,39 +15,39 @@ from adsunify.http.messages import build_request_url
 from adsunify.networks.x import plans, reads
 from adsunify.networks.x.tables import NETWORK
 from adsunify.plans.records import Plan
-from tests.networks.calls import answering
+from tests.networks.calls import make_responder
 
 from .calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW
 
 CRITERIA = f"GET {BASE}/targeting_criteria?count=1000&line_item_ids=9cqz1"
 
 
-def criterion(id_: str, type_: str, value: str, operator: str = "EQ") -> dict[str, str]:
+def make_criterion(id_: str, type_: str, value: str, operator: str = "EQ") -> dict[str, str]:
     return {"id": id_, "targeting_type": type_, "targeting_value": value, "operator_type": operator}
 
 
 HELD = [
-    criterion("t1", "LOCATION", "fr"),
-    criterion("t2", "LOCATION", "de"),
-    criterion("t3", "LOCATION", "paris", "NE"),
-    criterion("t4", "PHRASE_KEYWORD", "ski boots"),
-    criterion("t5", "AGE", "AGE_25_TO_49"),
+    make_criterion("t1", "LOCATION", "fr"),
+    make_criterion("t2", "LOCATION", "de"),
+    make_criterion("t3", "LOCATION", "paris", "NE"),
+    make_criterion("t4", "PHRASE_KEYWORD", "ski boots"),
+    make_criterion("t5", "AGE", "AGE_25_TO_49"),
 ]
 
 
-def edit(kind: Any, native: dict[str, Any], criteria: list[Any] | None = None, **parts: Any) -> Plan:
+def plan_edit(kind: Any, native: dict[str, Any], criteria: list[Any] | None = None, **parts: Any) -> Plan:
     answers: dict[str, Any] = {
         f"GET {BASE}/campaigns/8wku2": {"data": native},
         f"GET {BASE}/line_items/9cqz1": {"data": native},
         CRITERIA: {"data": (criteria or [])[:2], "next_cursor": "more"},
         f"{CRITERIA}&cursor=more": {"data": (criteria or [])[2:], "next_cursor": None},
     }
-    return run_flow(plans.plan_edit(ACCOUNT, kind, native["id"], Edit(**parts), NOW), answering(answers))
+    return run_flow(plans.plan_edit(ACCOUNT, kind, native["id"], Edit(**parts), NOW), make_responder(answers))
 
 
-def paths(kind: Any, native: dict[str, Any], **parts: Any) -> set[str]:
+def find_edit_issues(kind: Any, native: dict[str, Any], **parts: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        edit(kind, native, **parts)
+        plan_edit(kind, native, **parts)
     return {issue.path for issue in refusal.value.issues}
 
 
@@ -55,7 +55,7 @@ def paths(kind: Any, native: dict[str, Any], **parts: Any) -> set[str]:
 
 
 def test_a_budget_is_raised_in_micros() -> None:
-    made = edit("campaign", CAMPAIGN, fields={"budget": Percentage("increase", Decimal(10)), "name": "New"})
+    made = plan_edit("campaign", CAMPAIGN, fields={"budget": Percentage("increase", Decimal(10)), "name": "New"})
     (step,) = made.steps
     assert (
         build_request_url(step.request) == f"{BASE}/campaigns/8wku2?daily_budget_amount_local_micro=46750000&name=New"
@@ -65,34 +65,36 @@ def test_a_budget_is_raised_in_micros() -> None:
         ("budget", "42.5", "46.75"),
     ]
     assert made.risk == "spend"
-    assert edit("campaign", CAMPAIGN, fields={"budget": "40"}).risk == "low"
+    assert plan_edit("campaign", CAMPAIGN, fields={"budget": "40"}).risk == "low"
 
 
 def test_the_budget_is_the_one_in_use() -> None:
     lifetime = CAMPAIGN | {"daily_budget_amount_local_micro": None, "total_budget_amount_local_micro": 750_000_000}
-    made = edit("campaign", lifetime, fields={"budget": "700"})
+    made = plan_edit("campaign", lifetime, fields={"budget": "700"})
     assert made.steps[0].request.query == {"total_budget_amount_local_micro": "700000000"}
-    assert paths("campaign", lifetime, fields={"lifetimeBudget": "1"}) == {"fields.lifetimeBudget"}
-    both = edit("campaign", CAMPAIGN, fields={"lifetimeBudget": "750"})
+    assert find_edit_issues("campaign", lifetime, fields={"lifetimeBudget": "1"}) == {"fields.lifetimeBudget"}
+    both = plan_edit("campaign", CAMPAIGN, fields={"lifetimeBudget": "750"})
     assert both.steps[0].request.query == {"total_budget_amount_local_micro": "750000000"}
-    assert paths("campaign", CAMPAIGN, fields={"lifetimeBudget": "40"}) == {"fields.budget"}
-    assert paths("adGroup", LINE_ITEM, fields={"budget": "1"}) == {"fields.budget"}
+    assert find_edit_issues("campaign", CAMPAIGN, fields={"lifetimeBudget": "40"}) == {"fields.budget"}
+    assert find_edit_issues("adGroup", LINE_ITEM, fields={"budget": "1"}) == {"fields.budget"}
 
 
 def test_activating_by_an_edit_spends() -> None:
-    assert edit("campaign", CAMPAIGN, fields={"entity_status": "ACTIVE"}).risk == "spend"
+    assert plan_edit("campaign", CAMPAIGN, fields={"entity_status": "ACTIVE"}).risk == "spend"
 
 
 def test_a_strategy_unlocks_its_bid() -> None:
-    made = edit("adGroup", LINE_ITEM, fields={"bid": "0.75", "bidStrategy": "MAX"})
+    made = plan_edit("adGroup", LINE_ITEM, fields={"bid": "0.75", "bidStrategy": "MAX"})
     assert made.steps[0].request.query == {"bid_amount_local_micro": "750000", "bid_strategy": "MAX"}
 
 
 def test_the_end_is_sent_in_utc_and_taken_away_by_an_empty_value() -> None:
-    made = edit("adGroup", LINE_ITEM, fields={"endAt": "2026-12-31T10:00:00+01:00"})
+    made = plan_edit("adGroup", LINE_ITEM, fields={"endAt": "2026-12-31T10:00:00+01:00"})
     assert made.steps[0].request.query == {"end_time": "2026-12-31T09:00:00Z"}
     ended = LINE_ITEM | {"end_time": "2026-12-31T09:00:00Z"}
-    assert build_request_url(edit("adGroup", ended, fields={"endAt": ""}).steps[0].request).endswith("/9cqz1?end_time=")
+    assert build_request_url(plan_edit("adGroup", ended, fields={"endAt": ""}).steps[0].request).endswith(
+        "/9cqz1?end_time="
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,13 +117,13 @@ def test_the_end_is_sent_in_utc_and_taken_away_by_an_empty_value() -> None:
     ],
 )
 def test_what_is_locked_or_contradicts_is_refused(kind: Any, native: Any, fields: Any, path: str) -> None:
-    assert f"fields.{path}" in paths(kind, native, fields=fields)
+    assert f"fields.{path}" in find_edit_issues(kind, native, fields=fields)
 
 
 def test_a_post_is_neither_edited_nor_swapped() -> None:
-    assert paths("ad", {"id": "1"}, creative={"existingId": "2"}) == {"creative"}
+    assert find_edit_issues("ad", {"id": "1"}, creative={"existingId": "2"}) == {"creative"}
     with pytest.raises(InvalidInput, match="delete it"):
-        run_flow(plans.plan_update(ACCOUNT, "ad", "1", {"tweet_id": "2"}, None), answering({}))
+        run_flow(plans.plan_update(ACCOUNT, "ad", "1", {"tweet_id": "2"}, None), make_responder({}))
 
 
 # -- targeting ----------------------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ def test_a_post_is_neither_edited_nor_swapped() -> None:
 
 def test_only_the_kinds_that_are_named_are_compared() -> None:
     wanted = {"locations": [{"id": "de", "name": "Germany"}, {"id": "es", "name": "Spain"}], "ageMin": 35}
-    (step,) = edit("adGroup", LINE_ITEM, HELD, targeting={**wanted, "ageMax": 54}).steps
+    (step,) = plan_edit("adGroup", LINE_ITEM, HELD, targeting={**wanted, "ageMax": 54}).steps
     assert build_request_url(step.request) == f"{API}/batch/accounts/abc12/targeting_criteria"
     assert step.request.body == [
         {
@@ -150,17 +152,17 @@ def test_only_the_kinds_that_are_named_are_compared() -> None:
 
 
 def test_an_age_of_65_sets_no_upper_end() -> None:
-    (step,) = edit("adGroup", LINE_ITEM, HELD, targeting={"ageMin": 35, "ageMax": 65}).steps
+    (step,) = plan_edit("adGroup", LINE_ITEM, HELD, targeting={"ageMin": 35, "ageMax": 65}).steps
     assert [(one.field, one.before, one.after) for one in step.changes] == [("age", ["AGE_25_TO_49"], ["AGE_OVER_35"])]
 
 
 def test_fields_and_targeting_are_two_steps() -> None:
-    made = edit("adGroup", LINE_ITEM, HELD, fields={"name": "New"}, targeting={"genders": ["female"]})
+    made = plan_edit("adGroup", LINE_ITEM, HELD, fields={"name": "New"}, targeting={"genders": ["female"]})
     assert [step.key for step in made.steps] == ["adGroup", "targeting"]
 
 
 def test_taking_all_targeting_away_is_warned_of() -> None:
-    made = edit("adGroup", LINE_ITEM, HELD[2:3], targeting={"excludedLocations": []})
+    made = plan_edit("adGroup", LINE_ITEM, HELD[2:3], targeting={"excludedLocations": []})
     assert "worldwide" in made.warnings[0]
 
 
@@ -176,15 +178,15 @@ def test_taking_all_targeting_away_is_warned_of() -> None:
     ],
 )
 def test_targeting_that_cannot_be_said_is_refused(targeting: Any, path: str) -> None:
-    assert paths("adGroup", LINE_ITEM, targeting=targeting) == {path}
+    assert find_edit_issues("adGroup", LINE_ITEM, targeting=targeting) == {path}
 
 
 def test_targeting_stands_on_line_items() -> None:
-    assert paths("campaign", CAMPAIGN, targeting={"ageMin": 18}) == {"targeting"}
+    assert find_edit_issues("campaign", CAMPAIGN, targeting={"ageMin": 18}) == {"targeting"}
 
 
 def test_an_edit_that_changes_nothing_is_refused() -> None:
-    assert paths("adGroup", LINE_ITEM, targeting={"genders": []}) == {"targeting.genders"}
+    assert find_edit_issues("adGroup", LINE_ITEM, targeting={"genders": []}) == {"targeting.genders"}
 
 
 # -- settings -----------------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def test_an_edit_that_changes_nothing_is_refused() -> None:
 
 def test_settings_show_the_targeting_and_what_is_locked() -> None:
     answers = {f"GET {BASE}/line_items/9cqz1": {"data": LINE_ITEM}, CRITERIA: {"data": HELD, "next_cursor": None}}
-    found = run_flow(reads.fetch_editable_entity(ACCOUNT, "adGroup", "9cqz1"), answering(answers))
+    found = run_flow(reads.fetch_editable_entity(ACCOUNT, "adGroup", "9cqz1"), make_responder(answers))
     shown = build_settings(NETWORK, ACCOUNT, "9cqz1", found, NOW)
     assert shown["targeting"]["targeting_criteria"] == HELD
     fields = {one["field"]: one for one in shown["fields"]}

@@ -19,18 +19,18 @@ from adsunify.networks.x import plans
 from adsunify.networks.x.tables import NETWORK
 from adsunify.plans.binding import fill_bindings
 from adsunify.plans.records import Plan
-from tests.networks.calls import answering, json_of
+from tests.networks.calls import make_responder, round_trip_json
 
-from .calls import ACCOUNT, API, BASE, FRANCE, NOW, brief, created
+from .calls import ACCOUNT, API, BASE, FRANCE, NOW, make_brief, make_plan
 
 MADE: Mapping[str, Any] = {"campaign": {"id": "8wku2"}, "adGroup": {"id": "9cqz1"}}
 
 
-def native(kind: Any, payload: dict[str, Any], parent_id: str | None = None) -> Plan:
-    return run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent_id), answering({}))
+def plan_native_create(kind: Any, payload: dict[str, Any], parent_id: str | None = None) -> Plan:
+    return run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent_id), make_responder({}))
 
 
-def refusals(value: Mapping[str, Any], account: Account = ACCOUNT) -> set[str]:
+def find_issues(value: Mapping[str, Any], account: Account = ACCOUNT) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
         check_brief(NETWORK, account, read_brief(value))
     return {issue.path for issue in refusal.value.issues}
@@ -40,7 +40,7 @@ def refusals(value: Mapping[str, Any], account: Account = ACCOUNT) -> set[str]:
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = created()
+    made = make_plan()
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "targeting", "ad"]
     requests = [fill_bindings(step, MADE) for step in made.steps]
     campaign = (
@@ -80,7 +80,7 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
 
 
 def test_a_bid_is_a_maximum_and_a_lifetime_budget_the_total() -> None:
-    made = created(
+    made = make_plan(
         bid="0.75",
         budget__period="lifetime",
         budget__amount="750",
@@ -97,22 +97,22 @@ def test_a_bid_is_a_maximum_and_a_lifetime_budget_the_total() -> None:
 def test_countries_are_looked_up_before_the_plan_is_frozen() -> None:
     row = {"country_code": "FR", "targeting_value": "f3bfc7dcc928977f", "name": "France"}
     other = {"country_code": "GF", "targeting_value": "1", "name": "French Guiana"}
-    made = created({f"GET {FRANCE}": {"data": [other, row]}}, targeting={"countries": ["FR"]})
+    made = make_plan({f"GET {FRANCE}": {"data": [other, row]}}, targeting={"countries": ["FR"]})
     assert made.get_step("targeting").request.body[0]["params"]["targeting_value"] == "f3bfc7dcc928977f"
     with pytest.raises(InvalidInput) as refusal:
-        created({f"GET {FRANCE}": {"data": [other]}}, targeting={"countries": ["FR"]})
+        make_plan({f"GET {FRANCE}": {"data": [other]}}, targeting={"countries": ["FR"]})
     assert [issue.path for issue in refusal.value.issues] == ["targeting.countries.0"]
 
 
 def test_without_targeting_there_is_no_step_but_a_warning() -> None:
-    made = created(targeting={})
+    made = make_plan(targeting={})
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
     assert "all users worldwide" in made.warnings[0]
 
 
 def test_keywords_are_appended_to_native_criteria() -> None:
     gender = {"targeting_type": "GENDER", "targeting_value": "2", "operator_type": "EQ"}
-    made = created(targeting={"native": {"criteria": [gender]}, "keywords": [{"text": "ski"}]})
+    made = make_plan(targeting={"native": {"criteria": [gender]}, "keywords": [{"text": "ski"}]})
     types = [one["params"]["targeting_type"] for one in made.get_step("targeting").request.body]
     assert types == ["GENDER", "EXACT_KEYWORD"]
 
@@ -150,15 +150,15 @@ def test_keywords_are_appended_to_native_criteria() -> None:
     ],
 )
 def test_what_x_cannot_carry_is_refused(changes: dict[str, Any], path: str) -> None:
-    assert path in refusals(brief(**changes))
+    assert path in find_issues(make_brief(**changes))
 
 
 def test_a_batch_is_never_split() -> None:
     row = {"targeting_type": "FOLLOWERS_OF_USER", "operator_type": "EQ"}
     criteria = [{**row, "targeting_value": str(number)} for number in range(500)]
-    whole = brief(targeting={"native": {"criteria": criteria}})
+    whole = make_brief(targeting={"native": {"criteria": criteria}})
     check_brief(NETWORK, ACCOUNT, read_brief(whole))
-    assert refusals({**whole, "targeting": {**whole["targeting"], "keywords": [{"text": "ski"}]}}) == {
+    assert find_issues({**whole, "targeting": {**whole["targeting"], "keywords": [{"text": "ski"}]}}) == {
         "targeting.native"
     }
 
@@ -166,8 +166,8 @@ def test_a_batch_is_never_split() -> None:
 def test_the_denomination_is_the_currency_s() -> None:
     for currency, good, bad in (("JPY", "100", "100.5"), ("KWD", "1.125", "1.1255"), ("EUR", "1.25", "1.255")):
         account = evolve(ACCOUNT, currency=currency)
-        check_brief(NETWORK, account, read_brief(brief(budget__currency=currency, budget__amount=good)))
-        assert refusals(brief(budget__currency=currency, budget__amount=bad), account) == {"budget.amount"}
+        check_brief(NETWORK, account, read_brief(make_brief(budget__currency=currency, budget__amount=good)))
+        assert find_issues(make_brief(budget__currency=currency, budget__amount=bad), account) == {"budget.amount"}
 
 
 def test_preflight_asks_for_the_instrument_and_the_post() -> None:
@@ -184,11 +184,11 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
         f"GET {BASE}/promotable_users?count=1000": {"data": others},
         f"GET {post}&user_id=2": {"data": [{"tweet_id": "1166476031668015104"}]},
     }
-    asked = read_brief(brief())
-    assert run_flow(plans.preflight(ACCOUNT, asked), answering(answers)) == ([], [])
+    asked = read_brief(make_brief())
+    assert run_flow(plans.preflight(ACCOUNT, asked), make_responder(answers)) == ([], [])
     answers[f"GET {post}&user_id=2"] = {"data": []}
     answers[f"GET {BASE}/funding_instruments?funding_instrument_ids=k9x2"]["data"][0]["able_to_fund"] = False
-    issues, _ = run_flow(plans.preflight(ACCOUNT, asked), answering(answers))
+    issues, _ = run_flow(plans.preflight(ACCOUNT, asked), make_responder(answers))
     assert [issue.path for issue in issues] == ["platform.fundingInstrumentId", "creative.existingId"]
 
 
@@ -196,7 +196,7 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
 
 
 def test_the_line_item_is_activated_before_the_campaign() -> None:
-    made = run_flow(plans.plan_activate(ACCOUNT, created(), {**MADE, "ad": {"id": "1"}}), answering({}))
+    made = run_flow(plans.plan_activate(ACCOUNT, make_plan(), {**MADE, "ad": {"id": "1"}}), make_responder({}))
     assert [build_request_url(step.request) for step in made.steps] == [
         f"{BASE}/line_items/9cqz1?entity_status=ACTIVE",
         f"{BASE}/campaigns/8wku2?entity_status=ACTIVE",
@@ -207,61 +207,61 @@ def test_the_line_item_is_activated_before_the_campaign() -> None:
 @pytest.mark.parametrize("status", ["active", "paused"])
 def test_a_post_has_no_settable_status(status: str) -> None:
     with pytest.raises(InvalidInput, match="pause the line item or delete"):
-        run_flow(plans.plan_status(ACCOUNT, "ad", "1", status), answering({}))
+        run_flow(plans.plan_status(ACCOUNT, "ad", "1", status), make_responder({}))
 
 
 def test_a_native_create_is_paused_where_it_can_be() -> None:
     payload = {"name": "A, b", "campaign_id": "8wku2", "objective": "REACH", "product_type": "PROMOTED_TWEETS"}
     more = {"placements": ["TWITTER_SEARCH", "TWITTER_TIMELINE"], "start_time": "2026-12-01T09:00:00Z"}
-    made = native("adGroup", payload | more | {"standard_delivery": False})
+    made = plan_native_create("adGroup", payload | more | {"standard_delivery": False})
     query = made.steps[0].request.query
     assert (query["entity_status"], query["standard_delivery"]) == ("PAUSED", "false")
     assert query["placements"] == "TWITTER_SEARCH,TWITTER_TIMELINE"
     assert made.risk == "low"
-    assert native("adGroup", payload | more | {"entity_status": "ACTIVE"}).risk == "spend"
-    assert native("ad", {"tweet_ids": ["1"]}, "9cqz1").risk == "spend"
+    assert plan_native_create("adGroup", payload | more | {"entity_status": "ACTIVE"}).risk == "spend"
+    assert plan_native_create("ad", {"tweet_ids": ["1"]}, "9cqz1").risk == "spend"
     for wrong, path in (({"campaign_id": "other"}, "parentId"), ({"account_id": "1"}, "payload.account_id")):
         with pytest.raises(InvalidInput) as refusal:
-            native("adGroup", payload | more | wrong, "8wku2")
+            plan_native_create("adGroup", payload | more | wrong, "8wku2")
         assert refusal.value.issues[0].path == path
 
 
 def test_several_posts_are_all_to_be_answered() -> None:
-    step = native("ad", {"line_item_id": "9cqz1", "tweet_ids": ["1", "2"]}).steps[0]
-    assert classify_write(NETWORK, step, step.request, ok({"data": [{"id": "a"}, {"id": "b"}]})) == Applied(
+    step = plan_native_create("ad", {"line_item_id": "9cqz1", "tweet_ids": ["1", "2"]}).steps[0]
+    assert classify_write(NETWORK, step, step.request, make_response({"data": [{"id": "a"}, {"id": "b"}]})) == Applied(
         {"id": "a", "id2": "b"}
     )
-    assert isinstance(classify_write(NETWORK, step, step.request, ok({"data": [{"id": "a"}]})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, step.request, make_response({"data": [{"id": "a"}]})), Ambiguous)
 
 
 def test_deleting_is_promised_to_be_told() -> None:
-    made = run_flow(plans.plan_delete(ACCOUNT, "ad", "1efwlo"), answering({}))
+    made = run_flow(plans.plan_delete(ACCOUNT, "ad", "1efwlo"), make_responder({}))
     (step,) = made.steps
     assert (step.request.method, build_request_url(step.request)) == ("DELETE", f"{BASE}/promoted_tweets/1efwlo")
     done = {"data": {"id": "1efwlo", "deleted": True}}
-    assert isinstance(classify_write(NETWORK, step, step.request, ok(done)), Applied)
-    assert isinstance(classify_write(NETWORK, step, step.request, ok({"data": {"id": "1efwlo"}})), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, step.request, make_response(done)), Applied)
+    assert isinstance(classify_write(NETWORK, step, step.request, make_response({"data": {"id": "1efwlo"}})), Ambiguous)
     assert made.risk == "destructive"
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def ok(body: Any) -> Response:
-    return Response(200, {}, json_of(body))
+def make_response(body: Any) -> Response:
+    return Response(200, {}, round_trip_json(body))
 
 
-def batch(response: Response) -> StepOutcome:
-    step = created().get_step("targeting")
+def classify_batch(response: Response) -> StepOutcome:
+    step = make_plan().get_step("targeting")
     return classify_write(NETWORK, step, fill_bindings(step, MADE), response)
 
 
-def failed(code: str) -> dict[str, Any]:
+def make_error_body(code: str) -> dict[str, Any]:
     return {"errors": [{"code": code, "message": "No.", "parameter": "name"}], "request": {}}
 
 
 def test_a_batch_answers_in_the_order_sent() -> None:
-    said = batch(ok({"data": [{"id": "t1"}, {"id": "t2"}]}))
+    said = classify_batch(make_response({"data": [{"id": "t1"}, {"id": "t2"}]}))
     assert isinstance(said, Applied)
     assert said.outputs == {"id": ["t1", "t2"]}
 
@@ -269,16 +269,16 @@ def test_a_batch_answers_in_the_order_sent() -> None:
 def test_a_batch_with_an_error_is_not_applied_at_all() -> None:
     entry = [{"code": "INVALID_PARAMETER", "message": "No.", "parameter": "targeting_value"}]
     for status in (200, 400):
-        said = batch(Response(status, {}, json_of({"data": [], "operation_errors": [[], entry]})))
+        said = classify_batch(Response(status, {}, round_trip_json({"data": [], "operation_errors": [[], entry]})))
         assert isinstance(said, Rejected)
         assert said.error.code == "INVALID_PARAMETER"
-    both = batch(ok({"data": [{"id": "t1"}], "operation_errors": [[], entry]}))
+    both = classify_batch(make_response({"data": [{"id": "t1"}], "operation_errors": [[], entry]}))
     assert isinstance(both, Ambiguous)
 
 
 @pytest.mark.parametrize("data", [[], [{"id": "t1"}], [{"id": "t1"}, {}], [{"id": "t1"}, {"id": "t1"}]])
 def test_a_batch_that_tells_less_than_was_sent_is_ambiguous(data: list[Any]) -> None:
-    assert isinstance(batch(ok({"data": data})), Ambiguous)
+    assert isinstance(classify_batch(make_response({"data": data})), Ambiguous)
 
 
 @pytest.mark.parametrize(
@@ -296,26 +296,28 @@ def test_a_batch_that_tells_less_than_was_sent_is_ambiguous(data: list[Any]) -> 
     ],
 )
 def test_errors_are_judged_as_the_table_says(status: int, code: str, wanted: type[StepOutcome]) -> None:
-    step = created().get_step("campaign")
-    assert type(classify_write(NETWORK, step, step.request, Response(status, {}, failed(code)))) is wanted
+    step = make_plan().get_step("campaign")
+    assert type(classify_write(NETWORK, step, step.request, Response(status, {}, make_error_body(code)))) is wanted
 
 
 def test_the_wait_is_until_the_account_s_allowance_is_renewed() -> None:
     date = {"date": "Fri, 20 Nov 2026 12:00:00 GMT"}
     resets = {"x-rate-limit-reset": "1795177000", "x-account-rate-limit-reset": str(1795176000 + 90)}
-    step = created().get_step("campaign")
+    step = make_plan().get_step("campaign")
 
-    def waits(status: int, headers: Mapping[str, str]) -> float | None:
-        said = classify_write(NETWORK, step, step.request, Response(status, headers, failed("TOO_MANY_REQUESTS")))
+    def get_wait(status: int, headers: Mapping[str, str]) -> float | None:
+        said = classify_write(
+            NETWORK, step, step.request, Response(status, headers, make_error_body("TOO_MANY_REQUESTS"))
+        )
         assert isinstance(said, Throttled)
         return said.retry_after
 
-    assert waits(429, date | resets) == 90
-    assert waits(429, resets) == waits(429, date) == 60
-    assert waits(423, {}) == 5
-    assert waits(429, date | {"x-rate-limit-reset": "1"}) == 1
+    assert get_wait(429, date | resets) == 90
+    assert get_wait(429, resets) == get_wait(429, date) == 60
+    assert get_wait(423, {}) == 5
+    assert get_wait(429, date | {"x-rate-limit-reset": "1"}) == 1
 
 
 def test_a_start_in_the_past_is_told() -> None:
-    made = created(now=NOW, schedule={"startAt": "2026-11-01T09:00:00Z"})
+    made = make_plan(now=NOW, schedule={"startAt": "2026-11-01T09:00:00Z"})
     assert any("past" in one for one in made.warnings)

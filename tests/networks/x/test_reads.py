@@ -21,7 +21,7 @@ from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, Provi
 from adsunify.http.messages import Request, Response, build_request_url
 from adsunify.networks.x import reads
 from adsunify.networks.x.native import authorize_request
-from tests.networks.calls import answering, json_of
+from tests.networks.calls import make_responder, round_trip_json
 
 from .calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW
 
@@ -31,7 +31,7 @@ CREDENTIALS = Credentials(TOKEN, extras={reads.TOKEN_SECRET_EXTRA: SECRET})
 SECONDS = 1318622958
 
 
-def oauth(request: Request) -> dict[str, str]:
+def parse_oauth_header(request: Request) -> dict[str, str]:
     scheme, _, pairs = request.headers["Authorization"].partition(" ")
     assert scheme == "OAuth"
     return {name: value.strip('"') for name, _, value in (one.partition("=") for one in pairs.split(", "))}
@@ -53,7 +53,7 @@ def test_the_documented_example(host: str, signature: str) -> None:
         encoding="form",
     )
     nonce = "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg"
-    found = oauth(authorize_request(request, APP, SECONDS * 1000, nonce, TOKEN, SECRET))
+    found = parse_oauth_header(authorize_request(request, APP, SECONDS * 1000, nonce, TOKEN, SECRET))
     assert found.pop("oauth_signature") == signature
     assert found == {
         "oauth_consumer_key": APP.client_id,
@@ -66,13 +66,15 @@ def test_the_documented_example(host: str, signature: str) -> None:
 
 
 def test_json_is_no_part_of_a_signature_and_the_query_is() -> None:
-    def signature(**changes: Any) -> str:
+    def sign(**changes: Any) -> str:
         request = Request("POST", f"{BASE}/campaigns", query={"name": "A, b:c~é"}, kind="write")
-        return oauth(reads.sign_request(evolve(request, **changes), CREDENTIALS, APP, 1, "n"))["oauth_signature"]
+        return parse_oauth_header(reads.sign_request(evolve(request, **changes), CREDENTIALS, APP, 1, "n"))[
+            "oauth_signature"
+        ]
 
-    assert signature() == signature(body=[{"a": 1}], encoding="json")
-    assert signature() != signature(query={"name": "A, b:c~e"})
-    assert signature() != signature(method="PUT")
+    assert sign() == sign(body=[{"a": 1}], encoding="json")
+    assert sign() != sign(query={"name": "A, b:c~e"})
+    assert sign() != sign(method="PUT")
 
 
 def test_only_declared_hosts_are_signed_for() -> None:
@@ -84,20 +86,22 @@ def test_only_declared_hosts_are_signed_for() -> None:
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def form(text: str) -> Response:
+def make_form_response(text: str) -> Response:
     return Response(200, {}, text.encode(), "bytes")
 
 
 def test_the_first_leg_gives_the_consent_page() -> None:
     asked: list[Request] = []
     url = "https://api.x.com/oauth/request_token"
-    answers = {f"POST {url}": form("oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=true")}
+    answers = {
+        f"POST {url}": make_form_response("oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=true")
+    }
     flow = reads.fetch_request_token(APP, "https://ads.example/connect/callback/x", "st+te", SECONDS * 1000)
-    found = run_flow(flow, answering(answers, asked))
+    found = run_flow(flow, make_responder(answers, asked))
     assert (found.url, found.token) == ("https://api.x.com/oauth/authorize?oauth_token=rt1", "rt1")
     assert found.secret == "rs1"
     assert "rs1" not in repr(found)
-    sent = oauth(asked[0])
+    sent = parse_oauth_header(asked[0])
     assert "oauth_token" not in sent
     assert sent["oauth_nonce"] == hashlib.sha256(b"st+te").hexdigest()
     assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"
@@ -107,11 +111,11 @@ def test_the_first_leg_gives_the_consent_page() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        form("oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=false"),
-        form("oauth_token=rt1&oauth_callback_confirmed=true"),
+        make_form_response("oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=false"),
+        make_form_response("oauth_token=rt1&oauth_callback_confirmed=true"),
         Response(201, {}, b"oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=true", "bytes"),
         Response(200, {}, None, "empty"),
-        form("<html>"),
+        make_form_response("<html>"),
     ],
 )
 def test_a_first_leg_that_is_not_confirmed_is_refused(answer: Response) -> None:
@@ -123,36 +127,42 @@ def test_a_first_leg_that_is_not_confirmed_is_refused(answer: Response) -> None:
 def test_the_last_leg_is_signed_with_the_request_token() -> None:
     asked: list[Request] = []
     url = "https://api.x.com/oauth/access_token"
-    said = form("oauth_token=7-ut&oauth_token_secret=us&user_id=7&screen_name=shop")
+    said = make_form_response("oauth_token=7-ut&oauth_token_secret=us&user_id=7&screen_name=shop")
     answer = {"oauth_token": "rt1", "oauth_verifier": "v1", "state": "state"}
-    found = run_flow(reads.fetch_credentials(APP, "", answer, "rs1", 1000), answering({f"POST {url}": said}, asked))
+    found = run_flow(
+        reads.fetch_credentials(APP, "", answer, "rs1", 1000), make_responder({f"POST {url}": said}, asked)
+    )
     assert found == Credentials("7-ut", extras={"tokenSecret": "us", "userId": "7", "screenName": "shop"})
-    sent = oauth(asked[0])
+    sent = parse_oauth_header(asked[0])
     assert (sent["oauth_token"], sent["oauth_verifier"]) == ("rt1", "v1")
     again = authorize_request(Request("POST", url), APP, 1000, sent["oauth_nonce"], "rt1", "rs1", oauth_verifier="v1")
-    assert oauth(again)["oauth_signature"] == sent["oauth_signature"]
+    assert parse_oauth_header(again)["oauth_signature"] == sent["oauth_signature"]
 
 
 @pytest.mark.parametrize("answer", [{"denied": "rt1"}, {"oauth_token": "rt1"}, {}])
 def test_a_callback_without_verifier_is_a_refusal(answer: Mapping[str, str]) -> None:
     with pytest.raises(InvalidInput, match="refused"):
-        run_flow(reads.fetch_credentials(APP, "", answer, "rs1", 1), answering({}))
+        run_flow(reads.fetch_credentials(APP, "", answer, "rs1", 1), make_responder({}))
 
 
 def test_there_is_nothing_to_refresh() -> None:
-    assert run_flow(reads.refresh_credentials(APP, CREDENTIALS, 1), answering({})) == CREDENTIALS
+    assert run_flow(reads.refresh_credentials(APP, CREDENTIALS, 1), make_responder({})) == CREDENTIALS
 
 
 def test_revoking_a_dead_token_is_done() -> None:
-    def said(status: int, code: Any) -> Response:
-        return Response(status, {}, json_of({"errors": [{"code": code, "message": "Invalid or expired token."}]}))
+    def make_error_response(status: int, code: Any) -> Response:
+        return Response(
+            status, {}, round_trip_json({"errors": [{"code": code, "message": "Invalid or expired token."}]})
+        )
 
     url = "POST https://api.x.com/1.1/oauth/invalidate_token.json"
-    run_flow(reads.revoke_credentials(APP, CREDENTIALS), answering({url: {"access_token": TOKEN}}))
-    run_flow(reads.revoke_credentials(APP, CREDENTIALS), answering({url: said(401, 89)}))
+    run_flow(reads.revoke_credentials(APP, CREDENTIALS), make_responder({url: {"access_token": TOKEN}}))
+    run_flow(reads.revoke_credentials(APP, CREDENTIALS), make_responder({url: make_error_response(401, 89)}))
     for status, code in ((401, 32), (403, 89)):
         with pytest.raises(ProviderError):
-            run_flow(reads.revoke_credentials(APP, CREDENTIALS), answering({url: said(status, code)}))
+            run_flow(
+                reads.revoke_credentials(APP, CREDENTIALS), make_responder({url: make_error_response(status, code)})
+            )
 
 
 def test_the_currency_is_that_of_the_first_instrument_able_to_fund() -> None:
@@ -171,7 +181,7 @@ def test_the_currency_is_that_of_the_first_instrument_able_to_fund() -> None:
         f"GET {BASE}/funding_instruments": {"data": funding},
         f"GET {API}/accounts/zz/funding_instruments": {"data": []},
     }
-    one, two = run_flow(reads.discover_accounts(), answering(answers))
+    one, two = run_flow(reads.discover_accounts(), make_responder(answers))
     assert (one.currency, one.native_status, one.extras) == ("EUR", None, {})
     assert (two.currency, two.native_status) == (None, "UNDER_REVIEW")
     assert two.extras == {"timezoneSwitchAt": "2026-01-01T05:00:00Z"}
@@ -188,7 +198,7 @@ def test_the_tree_joins_three_lists() -> None:
             "data": [{"id": "p1", "line_item_id": "9cqz1", "tweet_id": "1", "entity_status": "ACTIVE"}]
         },
     }
-    nodes = run_flow(reads.fetch_tree(ACCOUNT), answering(answers)).nodes
+    nodes = run_flow(reads.fetch_tree(ACCOUNT), make_responder(answers)).nodes
     assert [(node.kind, node.id, node.parent_id, node.status) for node in nodes] == [
         ("campaign", "8wku2", None, "paused"),
         ("adGroup", "9cqz1", "8wku2", "paused"),
@@ -203,7 +213,7 @@ def test_a_status_is_filtered_here_page_by_page() -> None:
         f"{first}&cursor=b": {"data": [{**LINE_ITEM, "id": "x", "entity_status": "ACTIVE"}], "next_cursor": "c"},
     }
     query = ListQuery(limit=2, parent_id="8wku2", status="ACTIVE", search="Sale")
-    page = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), answering(answers))
+    page = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), make_responder(answers))
     assert ([one.id for one in page.entities], page.cursor) == (["x"], "c")
 
 
@@ -237,7 +247,8 @@ def test_catalogs_are_asked_for(resource: str, address: str) -> None:
     asked: list[Request] = []
     assert (
         run_flow(
-            reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), answering({f"GET {address}": {"data": []}}, asked)
+            reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()),
+            make_responder({f"GET {address}": {"data": []}}, asked),
         ).rows
         == ()
     )
@@ -247,7 +258,7 @@ def test_catalogs_are_asked_for(resource: str, address: str) -> None:
 def test_placements_stand_together() -> None:
     answer = {"data": [{"product_type": "PROMOTED_TWEETS", "placements": [["ALL_ON_TWITTER"], ["A", "B"]]}]}
     address = f"GET {API}/line_items/placements?product_type=PROMOTED_TWEETS"
-    found = run_flow(reads.fetch_catalog_page(ACCOUNT, "placements", ListQuery()), answering({address: answer}))
+    found = run_flow(reads.fetch_catalog_page(ACCOUNT, "placements", ListQuery()), make_responder({address: answer}))
     assert [row.id for row in found.rows] == ["ALL_ON_TWITTER", "A,B"]
 
 
@@ -268,21 +279,21 @@ WEB = {
 }
 
 
-def stats(id_: str, metrics: Mapping[str, Any]) -> dict[str, Any]:
+def make_stats(id_: str, metrics: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": [{"id": id_, "id_data": [{"segment": None, "metrics": metrics}]}]}
 
 
-def nothing(id_: str) -> dict[str, Any]:
-    return stats(id_, {"impressions": None, "clicks": None})
+def make_empty_stats(id_: str) -> dict[str, Any]:
+    return make_stats(id_, {"impressions": None, "clicks": None})
 
 
-def metrics_of(request: Request) -> Mapping[str, Any]:
+def select_metrics(request: Request) -> Mapping[str, Any]:
     if request.query["placement"] != "ALL_ON_TWITTER":
         return {"impressions": None}
     return WEB if request.query["metric_groups"] == "WEB_CONVERSION" else MAIN
 
 
-def insights(start: date, end: date, answer: Any, job: str | None = None, now: datetime = NOW) -> Insights:
+def fetch_insights(start: date, end: date, answer: Any, job: str | None = None, now: datetime = NOW) -> Insights:
     return run_flow(reads.fetch_insights(ACCOUNT, start, end, job, now), answer)
 
 
@@ -295,9 +306,9 @@ def test_a_few_days_are_asked_for_at_once() -> None:
             listed = [{"id": "c7", "currency": "USD"}, {"id": "other", "currency": "EUR"}]
             return Response(200, {}, {"data": listed})
         assert request.url.endswith("/stats/accounts/{account}")
-        return Response(200, {}, json_of(stats("c7", metrics_of(request))))
+        return Response(200, {}, round_trip_json(make_stats("c7", select_metrics(request))))
 
-    found = insights(date(2026, 10, 1), date(2026, 10, 2), answer)
+    found = fetch_insights(date(2026, 10, 1), date(2026, 10, 2), answer)
     assert [
         (row.date.day, row.impressions, row.clicks, row.spend, row.conversions, row.video_views) for row in found.rows
     ] == [
@@ -323,7 +334,7 @@ def test_a_few_days_are_asked_for_at_once() -> None:
 def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
     begun: dict[str, Mapping[str, str]] = {}
 
-    def beginning(request: Request) -> Response:
+    def start_reports(request: Request) -> Response:
         if request.method == "GET":
             return Response(200, {}, {"data": [{"id": "c7", "currency": "USD"}]})
         assert (request.method, request.kind) == ("POST", "read_once")
@@ -331,18 +342,18 @@ def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
         return Response(200, {}, {"data": {"id": 1, "id_str": list(begun)[-1], "status": "PROCESSING"}})
 
     start, end = date(2026, 8, 1), date(2026, 11, 18)
-    waiting = insights(start, end, beginning)
+    waiting = fetch_insights(start, end, start_reports)
     assert waiting.pending is not None
     assert len(begun) == 12  # two windows of at most 90 days, three placements, two groups
     assert sorted({query["start_time"] for query in begun.values()}) == ["2026-08-01T05:00:00Z", "2026-10-30T05:00:00Z"]
     status = "PROCESSING"
 
-    def resuming(request: Request) -> Response:
+    def resume_reports(request: Request) -> Response:
         if request.url.startswith("https://ton.twimg.com/"):
             assert not request.is_signed
             query = begun[request.url.rpartition("/")[2].removesuffix(".json.gz")]
             first = Request("GET", "", query=query)
-            body = json.dumps(stats("c7", metrics_of(first))).encode()
+            body = json.dumps(make_stats("c7", select_metrics(first))).encode()
             return Response(200, {}, gzip.compress(body), "bytes")
         assert parse_qs(urlsplit(build_request_url(request)).query)["job_ids"] == [",".join(begun)]
         jobs = [
@@ -351,11 +362,11 @@ def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
         ]
         return Response(200, {}, {"data": jobs, "next_cursor": "never followed"})
 
-    still = insights(start, end, resuming, waiting.pending.job)
+    still = fetch_insights(start, end, resume_reports, waiting.pending.job)
     assert still.pending is not None
     assert still.pending.job == waiting.pending.job
     status = "SUCCESS"
-    found = insights(start, end, resuming, waiting.pending.job)
+    found = fetch_insights(start, end, resume_reports, waiting.pending.job)
     assert [(row.date.isoformat(), row.impressions) for row in found.rows] == [
         ("2026-08-01", 5210),
         ("2026-08-02", 4980),
@@ -365,17 +376,17 @@ def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
     assert found.coverage.provisional_from == date(2026, 11, 6)
     status = "FAILED"
     with pytest.raises(ProviderError, match="FAILED"):
-        insights(start, end, resuming, waiting.pending.job)
+        fetch_insights(start, end, resume_reports, waiting.pending.job)
 
 
-def resumed(job: Mapping[str, Any], file: Response | None = None) -> Insights:
+def resume_report(job: Mapping[str, Any], file: Response | None = None) -> Insights:
     def answer(request: Request) -> Response:
         if request.url.startswith(API):
-            return Response(200, {}, json_of({"data": [job]}))
+            return Response(200, {}, round_trip_json({"data": [job]}))
         assert file is not None
         return file
 
-    return insights(date(2026, 10, 1), date(2026, 10, 2), answer, "5")
+    return fetch_insights(date(2026, 10, 1), date(2026, 10, 2), answer, "5")
 
 
 JOB = {
@@ -389,8 +400,8 @@ JOB = {
 
 
 def test_a_change_of_the_clocks_does_not_move_days() -> None:
-    file = Response(200, {}, gzip.compress(json.dumps(stats("c7", MAIN)).encode()), "bytes")
-    assert [row.date.day for row in resumed(JOB, file).rows] == [1, 2]
+    file = Response(200, {}, gzip.compress(json.dumps(make_stats("c7", MAIN)).encode()), "bytes")
+    assert [row.date.day for row in resume_report(JOB, file).rows] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -408,7 +419,7 @@ def test_a_change_of_the_clocks_does_not_move_days() -> None:
 )
 def test_a_report_that_cannot_be_read_is_told(job: Mapping[str, Any], file: Response | None) -> None:
     with pytest.raises(ProviderUnreadable):
-        resumed({**JOB, **job}, file)
+        resume_report({**JOB, **job}, file)
 
 
 def test_many_campaigns_are_narrowed_to_those_with_activity() -> None:
@@ -418,12 +429,12 @@ def test_many_campaigns_are_narrowed_to_those_with_activity() -> None:
     def answer(request: Request) -> Response:
         asked.append(request)
         if "/campaigns" in request.url:
-            return Response(200, {}, json_of({"data": listed}))
+            return Response(200, {}, round_trip_json({"data": listed}))
         if "active_entities" in request.url:
-            return Response(200, {}, json_of({"data": [{"entity_id": "c3", "placements": ["ALL_ON_TWITTER"]}]}))
-        return Response(200, {}, json_of(stats("c3", metrics_of(request))))
+            return Response(200, {}, round_trip_json({"data": [{"entity_id": "c3", "placements": ["ALL_ON_TWITTER"]}]}))
+        return Response(200, {}, round_trip_json(make_stats("c3", select_metrics(request))))
 
-    found = insights(date(2026, 11, 19), date(2026, 11, 20), answer)
+    found = fetch_insights(date(2026, 11, 19), date(2026, 11, 20), answer)
     assert [row.impressions for row in found.rows] == [5210, 4980]
     assert found.coverage.provisional_from == date(2026, 11, 19)
     window, *rest = [request.query for request in asked[1:]]
@@ -432,7 +443,9 @@ def test_many_campaigns_are_narrowed_to_those_with_activity() -> None:
 
 
 def test_an_account_without_campaigns_delivered_nothing() -> None:
-    found = insights(date(2026, 1, 1), datetime(2026, 11, 1, tzinfo=UTC).date(), answering({CAMPAIGNS: {"data": []}}))
+    found = fetch_insights(
+        date(2026, 1, 1), datetime(2026, 11, 1, tzinfo=UTC).date(), make_responder({CAMPAIGNS: {"data": []}})
+    )
     assert (found.rows, found.totals, found.coverage.is_complete, found.coverage.missing_ranges) == (
         (),
         MetricValues(),
@@ -444,6 +457,6 @@ def test_an_account_without_campaigns_delivered_nothing() -> None:
 
 def test_campaigns_in_another_currency_are_no_proof_that_nothing_was_delivered() -> None:
     foreign = {CAMPAIGNS: {"data": [{"id": "c1", "currency": "JPY"}]}}
-    found = insights(date(2026, 11, 1), date(2026, 11, 2), answering(foreign))
+    found = fetch_insights(date(2026, 11, 1), date(2026, 11, 2), make_responder(foreign))
     assert (found.rows, found.coverage.is_complete) == ((), False)
     assert found.coverage.missing_ranges == (DateRange(date(2026, 11, 1), date(2026, 11, 2)),)

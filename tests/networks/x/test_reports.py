@@ -14,7 +14,7 @@ from adsunify.errors import ProviderUnreadable
 from adsunify.http.messages import Request, Response
 from adsunify.networks.x import reports
 from adsunify.networks.x.tables import REPORT_LEVELS
-from tests.networks.calls import answer_of
+from tests.networks.calls import make_response
 
 from .calls import ACCOUNT, NOW
 
@@ -65,8 +65,8 @@ class Network:
             return self.list_entities(path, query)
         self.stats.append(query)
         if path == "active_entities":
-            return answer_of({"data": [{"entity_id": "l7", "placements": ["TREND"]}]})
-        return answer_of({"data": [self.make_series(id_, query) for id_ in query["entity_ids"].split(",")]})
+            return make_response({"data": [{"entity_id": "l7", "placements": ["TREND"]}]})
+        return make_response({"data": [self.make_series(id_, query) for id_ in query["entity_ids"].split(",")]})
 
     def list_entities(self, path: str, query: Mapping[str, str]) -> Response:
         ids = query.get(LISTS[path], "").split(",")
@@ -74,7 +74,7 @@ class Network:
         start = int(query.get("cursor", 0))
         end = start + self.page_size
         following = str(end) if end < len(rows) else None
-        return answer_of({"data": rows[start:end], "next_cursor": following})
+        return make_response({"data": rows[start:end], "next_cursor": following})
 
     def make_series(self, id_: str, query: Mapping[str, str]) -> dict[str, Any]:
         if query["metric_groups"] == "WEB_CONVERSION":
@@ -84,7 +84,7 @@ class Network:
         return {"id": self.answered_id or id_, "id_data": [{"segment": None, "metrics": metrics}]}
 
 
-def read(
+def read_page(
     network: Network,
     kind: str,
     *entity_ids: str,
@@ -108,7 +108,7 @@ def test_a_page_has_the_entities_of_a_list_in_the_currency_of_the_account(
     kind: str, path: str, entity: str, expected: list[tuple[Any, ...]]
 ) -> None:
     network = Network()
-    page = read(network, kind)
+    page = read_page(network, kind)
     assert network.listed[0] == (path, {"count": "200", "with_deleted": "true"})
     assert len(network.stats) == 6
     assert {(one["entity"], one["entity_ids"]) for one in network.stats} == {
@@ -139,28 +139,30 @@ def test_a_page_has_the_entities_of_a_list_in_the_currency_of_the_account(
 
 def test_named_entities_are_the_only_ones_of_a_request() -> None:
     network = Network()
-    page = read(network, "adGroup", "l1", "other")
+    page = read_page(network, "adGroup", "l1", "other")
     (listed,) = network.listed
     assert listed == ("line_items", {"count": "200", "with_deleted": "true", "line_item_ids": "l1,other"})
     assert {one["entity_ids"] for one in network.stats} == {"l1"}
     assert {row.entity_id for row in page.rows} == {"l1"}
-    empty = read(network, "adGroup", "other")
+    empty = read_page(network, "adGroup", "other")
     assert (empty.rows, empty.cursor) == ((), None)
 
 
 def test_the_currency_of_a_post_is_that_of_its_line_item() -> None:
     network = Network()
-    read(network, "ad", "p1")
+    read_page(network, "ad", "p1")
     assert [path for path, _ in network.listed] == ["promoted_tweets", "line_items"]
     assert network.listed[1][1]["line_item_ids"] == "l1"
-    assert read(network, "ad", "p3").rows == ()
+    assert read_page(network, "ad", "p3").rows == ()
 
 
 def test_a_cursor_leads_over_the_pages_of_the_list_and_then_to_the_next_week() -> None:
     network = Network({**ACCOUNT_LISTS, "line_items": ACCOUNT_LISTS["line_items"][:2]}, page_size=1)
-    pages = [read(network, "adGroup", start=date(2026, 11, 5), end=date(2026, 11, 14))]
+    pages = [read_page(network, "adGroup", start=date(2026, 11, 5), end=date(2026, 11, 14))]
     while pages[-1].cursor is not None:
-        pages.append(read(network, "adGroup", start=date(2026, 11, 5), end=date(2026, 11, 14), cursor=pages[-1].cursor))
+        pages.append(
+            read_page(network, "adGroup", start=date(2026, 11, 5), end=date(2026, 11, 14), cursor=pages[-1].cursor)
+        )
     windows = list(dict.fromkeys((one["entity_ids"], one["start_time"], one["end_time"]) for one in network.stats))
     assert windows == [
         ("l1", "2026-11-05T05:00:00Z", "2026-11-12T05:00:00Z"),
@@ -177,7 +179,7 @@ def test_a_cursor_leads_over_the_pages_of_the_list_and_then_to_the_next_week() -
 def test_a_large_page_is_narrowed_to_the_entities_with_activity() -> None:
     items = [{"id": f"l{number}", "campaign_id": "c1", "currency": "USD"} for number in range(21)]
     network = Network({"line_items": items})
-    page = read(network, "adGroup")
+    page = read_page(network, "adGroup")
     window, *stats = network.stats
     assert (window["entity"], window["start_time"]) == ("LINE_ITEM", "2026-11-16T05:00:00Z")
     assert {(one["entity_ids"], one["placement"]) for one in stats} == {("l7", "TREND")}
@@ -186,7 +188,7 @@ def test_a_large_page_is_narrowed_to_the_entities_with_activity() -> None:
 
 def test_figures_of_other_entities_are_left_out_and_rows_without_an_id_unreadable() -> None:
     network = Network({"campaigns": [{"id": "c1", "name": "Autumn", "currency": "USD"}]}, answered_id="c9")
-    assert read(network, "campaign").rows == ()
+    assert read_page(network, "campaign").rows == ()
     assert len(network.stats) == 6
     with pytest.raises(ProviderUnreadable):
-        read(Network({"campaigns": [{"name": "Autumn", "currency": "USD"}]}), "campaign")
+        read_page(Network({"campaigns": [{"name": "Autumn", "currency": "USD"}]}), "campaign")

@@ -28,7 +28,7 @@ from adsunify.launches.states import (
 from adsunify.launches.urls import add_parameters, list_parameter_names
 from adsunify.models.brief import read_brief
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from tests.briefs import changed
+from tests.briefs import change_brief
 from tests.networks.samples import list_example_briefs
 
 from .launches import BRIEF, cells_of, issues_of, make_account, make_launch, refusals_of
@@ -143,7 +143,7 @@ def test_nothing_is_widened(
     ],
 )
 def test_declarations_targeting_and_bids_are_never_left_out(path: str, value: Any, code: str) -> None:
-    campaign = changed(BRIEF, {path: value})
+    campaign = change_brief(BRIEF, {path: value})
     [cell] = cells_of([code], campaign)
     assert cell.brief is not None
     holder: Any = cell.brief
@@ -157,7 +157,7 @@ def test_declarations_targeting_and_bids_are_never_left_out(path: str, value: An
 
 
 def test_an_unknown_member_is_refused_and_not_left_out() -> None:
-    [cell] = cells_of(["google"], changed(BRIEF, {"platform__pagId": "5"}))
+    [cell] = cells_of(["google"], change_brief(BRIEF, {"platform__pagId": "5"}))
     assert issues_of(cell) == {"accounts.0.campaign.platform.pagId": "unknown_property"}
     assert "Did you mean pageId?" in cell.issues[0].message
 
@@ -198,7 +198,7 @@ def test_issues_have_the_path_of_the_account() -> None:
 )
 def test_ids_of_one_network_are_not_shared_among_several(member: tuple[str, str, Any]) -> None:
     part, name, value = member
-    campaign = changed(BRIEF, {f"{part}__{name}": value})
+    campaign = change_brief(BRIEF, {f"{part}__{name}": value})
     assert refusals_of(["meta", "pinterest"], campaign) == {f"campaign.{part}.{name}": "conflict"}
     assert len(cells_of(["meta", "meta"], campaign)) == 2
 
@@ -222,7 +222,7 @@ def test_a_template_names_the_campaigns() -> None:
 
 
 def test_a_country_in_a_template_needs_exactly_one() -> None:
-    campaign = changed(BRIEF, {"targeting__countries": ["US", "CA"]})
+    campaign = change_brief(BRIEF, {"targeting__countries": ["US", "CA"]})
     for members in ({"nameTemplate": "Tea {country}"}, {"urlParameters": {"c": "{country}"}}):
         [cell] = cells_of(["meta"], campaign, **members)
         assert issues_of(cell) == {"accounts.0.campaign.targeting.countries": "required"}
@@ -275,7 +275,7 @@ def test_parameters_survive_the_parsing_of_the_address(address: str, fragment: s
     )
     assert parse_qsl(after.query) == [*parse_qsl(before.query), *parameters.items()]
     assert list_parameter_names(made) == {name for name, _ in parse_qsl(after.query)}
-    [cell] = cells_of(["meta"], changed(BRIEF, {"creative__url": made}))
+    [cell] = cells_of(["meta"], change_brief(BRIEF, {"creative__url": made}))
     assert cell.issues == ()
 
 
@@ -293,7 +293,7 @@ def test_parameters_are_added_to_the_address_of_each_cell() -> None:
 
 
 def test_a_parameter_that_the_address_has_is_refused() -> None:
-    campaign = changed(BRIEF, {"creative__url": "https://tea.example/?utm%5Fsource=x"})
+    campaign = change_brief(BRIEF, {"creative__url": "https://tea.example/?utm%5Fsource=x"})
     [cell] = cells_of(["meta"], campaign, urlParameters={"utm_source": "{network}", "other": "1"})
     assert issues_of(cell) == {"urlParameters.utm_source": "conflict"}
 
