@@ -21,7 +21,7 @@ from adsunify.store.schema import operations
 from tests.cli.running import run
 from tests.networks.samples import get_samples
 from tests.pages.browsing import browser, email, set_passwords
-from tests.system.agents.agent import Agent, said
+from tests.system.agents.agent import Agent, read_texts
 
 from .served import Served, brief, connect
 
@@ -176,11 +176,11 @@ async def test_every_door_names_what_is_written(site: Served, stop: Stop) -> Non
 
     agent = Agent(site, token)
     executed = await agent.execute(operation)
-    texts["MCP execute"] = said(executed)
+    texts["MCP execute"] = read_texts(executed)
     if stop.code != "approval_required":  # for agents that is a good result
         assert executed["structuredContent"]["error"]["outcome"] == stop.outcome
-    texts["MCP operation"] = said(await agent.tool("operation", operationId=operation))
-    texts["MCP batch"] = said(
+    texts["MCP operation"] = read_texts(await agent.tool("operation", operationId=operation))
+    texts["MCP batch"] = read_texts(
         await agent.tool(
             "call_tool", operationId="post_operations_execute", body={"operationIds": [operation], **CONFIRMED}
         )

@@ -15,7 +15,7 @@ from tests.server import oauth
 from tests.server.mcp_messages import request, with_metadata
 from tests.server.served import Served
 
-__all__ = ["Agent", "Client", "allowed", "client", "request", "said"]
+__all__ = ["Agent", "Client", "allow_agent", "client", "read_texts", "request"]
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
@@ -42,16 +42,16 @@ class Agent:
         """The result of a tool."""
         answer = await self.post(request("tools/call", name=name, arguments=arguments))
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()["result"]
-        return found
+        result: dict[str, Any] = answer.json()["result"]
+        return result
 
     async def data(self, name: str, **arguments: Any) -> Any:
         """The data of a tool's good result."""
-        found = await self.tool(name, **arguments)
-        assert "isError" not in found, found
-        return found["structuredContent"]["data"]
+        result = await self.tool(name, **arguments)
+        assert "isError" not in result, result
+        return result["structuredContent"]["data"]
 
-    async def created(self, account: str, campaign: Any) -> str:
+    async def prepare_campaign(self, account: str, campaign: Any) -> str:
         """The id of a prepared creation."""
         body = {"accountId": account, "campaign": campaign}
         operation: str = (await self.data("call_tool", operationId="post_create", body=body))["id"]
@@ -62,9 +62,9 @@ class Agent:
         return await self.tool("execute", operationId=operation_id, confirmed=True)
 
 
-def said(result: dict[str, Any]) -> str:
+def read_texts(result: dict[str, Any]) -> str:
     """All texts of a tool's result."""
-    return "\n".join(one["text"] for one in result["content"])
+    return "\n".join(block["text"] for block in result["content"])
 
 
 SESSIONS: dict[tuple[str, str], httpx.Cookies] = {}
@@ -99,6 +99,6 @@ async def client(server: Served, **query: str) -> Client:
     return await oauth.register_client(Client, server, **{"resource": f"{server.base_url}/api/mcp", **query})
 
 
-async def allowed(server: Served, name: str = "admin") -> Agent:
+async def allow_agent(server: Served, name: str = "admin") -> Agent:
     """A new agent that a person let in, with write."""
     return Agent(server, (await (await client(server)).tokens(name))["access_token"])

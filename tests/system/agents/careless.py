@@ -88,11 +88,11 @@ class Run:
         assert answer.status_code == 200, answer.text
         self._nothing_foreign(who, answer.text, json.dumps(arguments))
         result = answer.json()["result"]
-        text = "\n".join(one["text"] for one in result["content"])
+        text = "\n".join(block["text"] for block in result["content"])
         if result.get("isError"):
             error = result["structuredContent"]["error"]
             self.errors[error["code"]] = self.errors.get(error["code"], 0) + 1
-            assert any(one in text for one in SAYS), text
+            assert any(phrase in text for phrase in SAYS), text
             assert not INVITING.search(text.replace(json.dumps(error), "")), text
             if error["outcome"] == "unknown":
                 assert "Do not repeat the change" in text
@@ -138,17 +138,17 @@ class Run:
     def _host(self) -> str:
         return self.server.base_url.removeprefix("http://")
 
-    async def _idle(self, wanted: bool) -> None:
+    async def _idle(self, waits: bool) -> None:
         """Wait for executions whose callers have gone."""
-        while wanted and self.server.service.shielded_tasks:
+        while waits and self.server.service.shielded_tasks:
             await asyncio.wait(self.server.service.shielded_tasks)
 
-    def _nothing_foreign(self, who: Careless, text: str, asked: str) -> None:
+    def _nothing_foreign(self, who: Careless, text: str, arguments: str) -> None:
         """No id of an operation or account that the caller may not see, but those that it named itself."""
-        for found in set(UUID.findall(text)) - set(UUID.findall(asked)):
-            owner = self.owners.get(found)
-            assert owner is None or who.name in owner.seen_by, f"{who.name} sees {found} of {owner.name}"
-            assert self.homes.get(found, who.workspace) == who.workspace, f"{who.name} sees the account {found}"
+        for id_ in set(UUID.findall(text)) - set(UUID.findall(arguments)):
+            owner = self.owners.get(id_)
+            assert owner is None or who.name in owner.seen_by, f"{who.name} sees {id_} of {owner.name}"
+            assert self.homes.get(id_, who.workspace) == who.workspace, f"{who.name} sees the account {id_}"
 
     # -- what they do -----------------------------------------------------------------------------------------
 
@@ -156,14 +156,14 @@ class Run:
         """The operations that a call prepared."""
         data = result["structuredContent"].get("data")
         if isinstance(data, Mapping):
-            for one in data.get("operations", (data,)):
-                if "plan" in one and one["id"] not in self.owners:
-                    self.owners[one["id"]] = who
-                    who.operations.append(one["id"])
-                if one.get("status") == "succeeded" and one.get("action") == "create":
+            for operation in data.get("operations", (data,)):
+                if "plan" in operation and operation["id"] not in self.owners:
+                    self.owners[operation["id"]] = who
+                    who.operations.append(operation["id"])
+                if operation.get("status") == "succeeded" and operation.get("action") == "create":
                     who.entities += [
-                        (one["accountId"], step["outputs"]["id"])
-                        for step in one["receipt"]["steps"]
+                        (operation["accountId"], step["outputs"]["id"])
+                        for step in operation["receipt"]["steps"]
                         if step["key"] == "campaign" and "id" in step["outputs"]
                     ]
 
@@ -177,27 +177,27 @@ class Run:
         """With a key, without one, with an old key and the same body, or with an old key and another body."""
         network = self.random.choice(list(who.accounts))
         body = {"accountId": who.accounts[network], "campaign": brief(network)}
-        asked = {"operationId": "post_create", "body": body}
+        arguments = {"operationId": "post_create", "body": body}
         how = self.random.choice(("new", "new", "forgotten", "same", "other"))
         if how in ("same", "other") and who.keyed:
             key, first = self.random.choice(who.keyed)
-            asked |= {"idempotencyKey": key} | ({"body": first} if how == "same" else {})
+            arguments |= {"idempotencyKey": key} | ({"body": first} if how == "same" else {})
         elif how != "forgotten":
             key = f"key {self.random.random()}"
             who.keyed.append((key, body))
-            asked |= {"idempotencyKey": key}
+            arguments |= {"idempotencyKey": key}
         if self.random.random() < 0.15:
-            return await self.drop(who, "call_tool", asked)
+            return await self.drop(who, "call_tool", arguments)
         if self.random.random() < 0.2:
-            for result in await self.together(*(self.tool(who, "call_tool", asked, alone=False) for _ in range(3))):
+            for result in await self.together(*(self.tool(who, "call_tool", arguments, alone=False) for _ in range(3))):
                 self.remember(who, result)
             return None
-        return self.remember(who, await self.tool(who, "call_tool", asked))
+        return self.remember(who, await self.tool(who, "call_tool", arguments))
 
     async def execute(self, who: Careless) -> None:
         """Once, twice, three times at once, or without waiting for the answer; the network may fail meanwhile."""
         operation = self.some(who)
-        asked = {"operationId": operation, **CONFIRMED}
+        arguments = {"operationId": operation, **CONFIRMED}
         if self.random.random() < 0.2:
             fault, more = self.random.choice(FAULTS)
             network = self.random.choice(list(who.accounts))
@@ -206,13 +206,13 @@ class Run:
             )
         how = self.random.choice(("once", "twice", "at once", "dropped"))
         if how == "at once":
-            three = (self.tool(who, "execute", asked, alone=False) for _ in range(3))
+            three = (self.tool(who, "execute", arguments, alone=False) for _ in range(3))
             results = await self.together(*three)
         elif how == "dropped":
-            await self.drop(who, "execute", asked)
-            results = [await self.tool(who, "execute", asked, alone=self.random.random() < 0.5)]
+            await self.drop(who, "execute", arguments)
+            results = [await self.tool(who, "execute", arguments, alone=self.random.random() < 0.5)]
         else:
-            results = [await self.tool(who, "execute", asked) for _ in range(2 if how == "twice" else 1)]
+            results = [await self.tool(who, "execute", arguments) for _ in range(2 if how == "twice" else 1)]
         for result in results:
             self.remember(who, result)
         self.server.networks.state.faults.pending.clear()
@@ -221,8 +221,8 @@ class Run:
         """Several operations, some of them others', one perhaps twice."""
         own = [self.some(who) for _ in range(3)]
         chosen = [*dict.fromkeys(own), *([self.random.choice(list(self.owners))] if self.owners else [])]
-        asked = {"operationId": "post_operations_execute", "body": {"operationIds": chosen, **CONFIRMED}}
-        await self.tool(who, "call_tool", asked, alone=False)
+        arguments = {"operationId": "post_operations_execute", "body": {"operationIds": chosen, **CONFIRMED}}
+        await self.tool(who, "call_tool", arguments, alone=False)
 
     async def activate(self, who: Careless) -> None:
         body = {"accountId": self.random.choice(list(who.accounts.values())), "sourceOperationId": self.some(who)}
@@ -233,8 +233,8 @@ class Run:
         account, entity = self.random.choice(who.entities) if who.entities else (who.accounts["meta"], "1")
         if self.random.random() < 0.5:
             status = self.random.choice(("paused", "active"))
-            asked = {"accountId": account, "kind": "campaign", "entityIds": [entity], "status": status}
-            self.remember(who, await self.tool(who, "set_status", asked))
+            arguments = {"accountId": account, "kind": "campaign", "entityIds": [entity], "status": status}
+            self.remember(who, await self.tool(who, "set_status", arguments))
         else:
             edit = {"fields": {"name": f"Chairs {self.random.random()}"}}
             mutation = {"action": "edit", "kind": "campaign", "entityId": entity, "edit": edit}
@@ -242,7 +242,7 @@ class Run:
 
     async def steal(self, who: Careless) -> None:
         """Look at, execute or cancel what is somebody else's; use somebody else's account."""
-        other = self.random.choice([one for one in self.everybody if one is not who])
+        other = self.random.choice([careless for careless in self.everybody if careless is not who])
         if not other.operations:
             return await self.look(who)
         operation = self.random.choice(other.operations)
@@ -254,8 +254,8 @@ class Run:
         elif how == "execute":
             result = await self.tool(who, "execute", {**path, **CONFIRMED})
         elif how == "cancel":
-            asked = {"operationId": "post_operation_cancel", "path": path, "body": {}}
-            result = await self.tool(who, "call_tool", asked)
+            arguments = {"operationId": "post_operation_cancel", "path": path, "body": {}}
+            result = await self.tool(who, "call_tool", arguments)
         else:
             may = who.workspace == other.workspace
             account = self.random.choice(list(other.accounts.values()))
@@ -321,7 +321,7 @@ class Run:
             (json.dumps(call).encode(), (400,), {"MCP_Protocol_Version": "2024-11-05"}),
             (json.dumps(call).encode(), (403,), {"Origin": "https://evil.example"}),
             (json.dumps(call).encode(), (406,), {"Accept": "application/json"}),
-            (json.dumps({name: one for name, one in call.items() if name != "id"}).encode(), (202,), {}),
+            (json.dumps({name: value for name, value in call.items() if name != "id"}).encode(), (202,), {}),
             (json.dumps(request("tools/run", name="execute")).encode(), (200,), {}),
         )
         body, statuses, headers = self.random.choice(bodies)
@@ -335,8 +335,8 @@ class Run:
         if self.random.random() < 0.1:
             await self._idle(True)
             self.server.hands.pass_(minutes=MINUTES)
-            for one in self.everybody:
-                await renew(one)
+            for careless in self.everybody:
+                await renew(careless)
 
     async def play(self, calls: int) -> None:
         """The script, for so many calls."""
@@ -374,7 +374,7 @@ SCRIPT: tuple[tuple[Callable[[Run, Careless], Awaitable[None]], int], ...] = (
 """What they do, and how often."""
 
 
-async def begun(server: Served, seed: int) -> Run:
+async def start_run(server: Served, seed: int) -> Run:
     """Three agents that people let in (two of one workspace), and one with a key of a member."""
     shop, other = server.accounts, server.foreign
     everybody = [
@@ -393,30 +393,30 @@ async def begun(server: Served, seed: int) -> Run:
 async def _let_in(
     server: Served, name: str, person: str, workspace: str, accounts: Mapping[str, str], seen_by: tuple[str, ...]
 ) -> Careless:
-    asked = await client(server)
-    tokens = await asked.tokens(person)
+    oauth_client = await client(server)
+    tokens = await oauth_client.tokens(person)
     agent = Agent(server, tokens["access_token"])
-    return Careless(name, workspace, agent, accounts, seen_by, asked, tokens["refresh_token"])
+    return Careless(name, workspace, agent, accounts, seen_by, oauth_client, tokens["refresh_token"])
 
 
 async def for_elsewhere(server: Served) -> str:
     """A token that a person allowed for another resource."""
-    asked = await client(server)
-    wanted = evolve(
-        await grants.read_authorization_request(server.service, asked.query),
+    oauth_client = await client(server)
+    consent_request = evolve(
+        await grants.read_authorization_request(server.service, oauth_client.query),
         resource="https://elsewhere.example/api/mcp",
     )
     actor = server.people["admin"].actor
-    url = await grants.grant_consent(server.service, wanted, actor.user_id, actor.workspace_id, write=True)
-    token: str = (await asked.redeem(httpx.URL(url).params["code"])).json()["access_token"]
+    url = await grants.grant_consent(server.service, consent_request, actor.user_id, actor.workspace_id, write=True)
+    token: str = (await oauth_client.redeem(httpx.URL(url).params["code"])).json()["access_token"]
     return token
 
 
-async def renew(one: Careless) -> None:
+async def renew(careless: Careless) -> None:
     """New tokens for old ones."""
-    if one.client is not None:
-        tokens = (await one.client.refresh(one.refresh)).json()
-        one.agent.token, one.refresh = tokens["access_token"], tokens["refresh_token"]
+    if careless.client is not None:
+        tokens = (await careless.client.refresh(careless.refresh)).json()
+        careless.agent.token, careless.refresh = tokens["access_token"], tokens["refresh_token"]
 
 
 # -- at the end -----------------------------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ class Books:
     created: set[str] = field(factory=set)
 
 
-async def audited(server: Served, before: int) -> Books:
+async def audit_books(server: Served, before: int) -> Books:
     """Hold every operation against the networks' log since row ``before``: nothing twice, nothing unknown."""
     store, books = server.service.store, Books()
     for person in ("admin", "stranger"):
@@ -442,12 +442,12 @@ async def audited(server: Served, before: int) -> Books:
             books.operations += 1
             tried = (await store.read(attempts.list_attempts_by_operation, [record.id])).get(record.id, [])
             _nothing_twice(tried)
-            for one in tried:
-                state = "ambiguous" if one.receipt is None else one.receipt.state
+            for attempt in tried:
+                state = "ambiguous" if attempt.receipt is None else attempt.receipt.state
                 books.applied += state == "applied"
                 books.doubtful += state == "ambiguous"
-                if one.receipt is not None and state == "applied" and record.action == "create":
-                    ids = {value for value in one.receipt.outputs.values() if isinstance(value, str)}
+                if attempt.receipt is not None and state == "applied" and record.action == "create":
+                    ids = {value for value in attempt.receipt.outputs.values() if isinstance(value, str)}
                     assert not ids & books.created, "two operations say they created one thing"
                     books.created |= ids
     rows = server.networks.state.writes[before:]
@@ -461,7 +461,7 @@ async def audited(server: Served, before: int) -> Books:
 def _nothing_twice(tried: list[attempts.StepAttempt]) -> None:
     """Of each step, one attempt was applied at most, and none followed one of which nobody knows."""
     done: set[str] = set()
-    for one in sorted(tried, key=lambda attempt: (attempt.n, attempt.attempt)):
-        assert one.key not in done, f"{one.operation_id} sent {one.key} again"
-        if one.receipt is None or one.receipt.state in ("applied", "ambiguous"):
-            done.add(one.key)
+    for attempt in sorted(tried, key=lambda attempt: (attempt.n, attempt.attempt)):
+        assert attempt.key not in done, f"{attempt.operation_id} sent {attempt.key} again"
+        if attempt.receipt is None or attempt.receipt.state in ("applied", "ambiguous"):
+            done.add(attempt.key)

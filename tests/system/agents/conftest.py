@@ -18,18 +18,18 @@ __all__ = ["both", "database", "quiet"]
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def both(database: str) -> AsyncIterator[Served]:
     """A server on each engine, with meta in both workspaces and snapchat in ``shop``."""
-    async with serve_api(database) as one:
-        await set_passwords(one)
+    async with serve_api(database) as server:
+        await set_passwords(server)
         for person in ("admin", "stranger"):
-            await connect(one, "meta", person)
-        await connect(one, "snapchat")
-        unlimited(one)
-        yield one
+            await connect(server, "meta", person)
+        await connect(server, "snapchat")
+        lift_rate_limits(server)
+        yield server
 
 
-def unlimited(one: Served) -> None:
+def lift_rate_limits(server: Served) -> None:
     """Lift the rate limits: how much these tests ask is not what they try."""
-    service = one.service
+    service = server.service
     service.rate_limiter = RateLimiter(RateLimits(0, 0, 0, 0), service.counters, service.store.clock.wall)
 
 

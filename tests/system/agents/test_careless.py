@@ -12,7 +12,7 @@ import pytest
 from tests.databases import LONG_RUN
 from tests.server.served import Served
 
-from .careless import audited, begun
+from .careless import audit_books, start_run
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 CALLS = int(os.environ.get("ADSUNIFY_TEST_CALLS", "300"))
@@ -22,10 +22,10 @@ SEED = int(os.environ.get("ADSUNIFY_TEST_SEED", "2026"))
 @pytest.mark.timeout(60 + CALLS)
 @pytest.mark.parametrize("database", LONG_RUN, indirect=True)
 async def test_careless_agents(both: Served) -> None:
-    run = await begun(both, SEED)
+    run = await start_run(both, SEED)
     before = len(both.networks.state.writes)
     await run.play(CALLS)
-    books = await audited(both, before)
+    books = await audit_books(both, before)
     print(
         f"seed {SEED}: {run.calls} calls, {run.dropped} dropped; {books.operations} operations, {books.written} writes"
     )

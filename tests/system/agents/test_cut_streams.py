@@ -18,7 +18,7 @@ from attrs import evolve, frozen
 from tests.server.mcp_messages import NEWEST, read_events, with_metadata
 from tests.server.served import Served, brief
 
-from .agent import HEADERS, Agent, allowed, request
+from .agent import HEADERS, Agent, allow_agent, request
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 STEPS = 4
@@ -35,7 +35,7 @@ class Cut:
 
 SENT = ("nothing", "request line", "half of the headers", "all headers", "half of the body", "all but one byte")
 READ = ("none", "one byte", "status line", "headers", "first report", "half", "almost all")
-CUTS = (*(Cut(f"sent {one}", sent=one) for one in SENT), *(Cut(f"read {one}", read=one) for one in READ))
+CUTS = (*(Cut(f"sent {point}", sent=point) for point in SENT), *(Cut(f"read {point}", read=point) for point in READ))
 
 
 def encode(agent: Agent, operation: str, id_: int, *, streams: bool) -> bytes:
@@ -131,17 +131,17 @@ async def finish(agent: Agent, operation: str, *, streams: bool) -> None:
 @pytest.mark.parametrize("streams", [True, False], ids=["stream", "json"])
 @pytest.mark.parametrize("version", [NEWEST, "2025-11-25"])
 async def test_execute_over_cut_connections_writes_nothing_twice(both: Served, version: str, streams: bool) -> None:
-    agent = evolve(await allowed(both), version=version)
+    agent = evolve(await allow_agent(both), version=version)
     account = both.accounts["meta"]
     # the length of a whole response to a call whose operation has succeeded, which is what the cuts are measured by
-    first = await agent.created(account, brief("meta"))
+    first = await agent.prepare_campaign(account, brief("meta"))
     writes = both.networks.writes()
     whole = await send(both, encode(agent, first, 1, streams=streams))
     assert read_result(whole) == "succeeded" and both.networks.writes() == writes + STEPS
     for cut in CUTS:
         if cut.read == "first report" and not streams:
             continue
-        operation = await agent.created(account, brief("meta"))
+        operation = await agent.prepare_campaign(account, brief("meta"))
         writes = both.networks.writes()
         called = encode(agent, operation, 1, streams=streams)
         reader, writer = await connect(both)
@@ -154,16 +154,16 @@ async def test_execute_over_cut_connections_writes_nothing_twice(both: Served, v
         again = read_result(await send(both, encode(agent, operation, 99, streams=streams)))
         assert again == "succeeded", cut
         assert both.networks.writes() == writes + STEPS, cut
-        shown = await both.admin.get(f"/operations/{operation}")
-        steps = [(step["key"], step["attempt"], step["state"]) for step in shown["receipt"]["steps"]]
+        stored = await both.admin.get(f"/operations/{operation}")
+        steps = [(step["key"], step["attempt"], step["state"]) for step in stored["receipt"]["steps"]]
         assert len(steps) == STEPS and {state for _, _, state in steps} == {"applied"}, cut
         assert {attempt for _, attempt, _ in steps} == {1}, cut
 
 
 async def test_parallel_calls_over_cut_connections(both: Served) -> None:
     """Eight clients send the same call at once, and each is cut at another place; then one call gets the result."""
-    agent = evolve(await allowed(both), version=NEWEST)
-    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    agent = evolve(await allow_agent(both), version=NEWEST)
+    operation = await agent.prepare_campaign(both.accounts["meta"], brief("meta"))
     writes = both.networks.writes()
 
     async def cut_off(number: int) -> None:

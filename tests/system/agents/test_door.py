@@ -16,7 +16,7 @@ from adsunify.execution.executor import ExecutionLimits
 from adsunify_mcp.versions import INVALID_REQUEST, VERSIONS
 from tests.server.served import NEVER, Served, brief
 
-from .agent import Agent, allowed, client, request, said
+from .agent import Agent, allow_agent, client, read_texts, request
 from .careless import for_elsewhere
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -32,7 +32,7 @@ async def test_a_token_for_elsewhere_opens_no_door(both: Served) -> None:
 
 async def test_a_token_stands_in_its_header(both: Served) -> None:
     """In the query, in the form, or under another scheme it is none, and is not said back."""
-    token = (await allowed(both)).token
+    token = (await allow_agent(both)).token
     nobody = Agent(both, None)
     for query in (f"access_token={token}", f"token={token}", f"Authorization=Bearer%20{token}"):
         answer = await both.http.post(
@@ -48,7 +48,7 @@ async def test_a_token_stands_in_its_header(both: Served) -> None:
 
 
 async def test_an_agent_neither_sees_keys_nor_makes_webhooks_at_either_door(both: Served) -> None:
-    agent = await allowed(both)
+    agent = await allow_agent(both)
     key_id, _ = await both.key("admin")
     webhook = {"url": "https://hooks.example.com/ads"}
     rows = await both.rows()
@@ -64,8 +64,8 @@ async def test_an_agent_neither_sees_keys_nor_makes_webhooks_at_either_door(both
     ):
         names = ENDPOINTS_BY_ID[operation_id].parameters
         path = {"path": {name: key_id if name == "keyId" else NEVER for name in names}} if names else {}
-        given = {} if body is None else {"body": body}
-        result = await agent.tool("call_tool", operationId=operation_id, **path, **given)
+        content = {} if body is None else {"body": body}
+        result = await agent.tool("call_tool", operationId=operation_id, **path, **content)
         error = result["structuredContent"]["error"]
         assert (error["status"], error["code"], error["outcome"]) == (403, "not_for_agents", "not_applied")
         problem = await both.caller(agent.token).problem(403, method, address, body)
@@ -75,8 +75,8 @@ async def test_an_agent_neither_sees_keys_nor_makes_webhooks_at_either_door(both
 
 
 async def test_a_message_names_a_member_once(both: Served) -> None:
-    agent = await allowed(both)
-    id_ = await agent.created(both.accounts["meta"], brief("meta"))
+    agent = await allow_agent(both)
+    id_ = await agent.prepare_campaign(both.accounts["meta"], brief("meta"))
     message = json.dumps(request("tools/call", name="execute", arguments={"operationId": id_, "confirmed": True}))
     for member, first in (("confirmed", "false"), ("arguments", "{}"), ("method", '"ping"'), ("jsonrpc", '"2.0"')):
         twice = message.replace(f'"{member}": ', f'"{member}": {first}, "{member}": ', 1)
@@ -96,14 +96,14 @@ async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pyt
         return await answer(self, http, *route)
 
     monkeypatch.setattr(type(both.networks.state), "_handle_native_request", record_request)
-    one = await client(both)
-    tokens = await one.tokens()
+    oauth_client = await client(both)
+    tokens = await oauth_client.tokens()
     key = both.people["admin"].tokens["write"]
     for token in (tokens["access_token"], key):
         agent = Agent(both, token)
         for network in ("meta", "snapchat"):
             account = both.accounts[network]
-            operation = await agent.created(account, brief(network))
+            operation = await agent.prepare_campaign(account, brief(network))
             assert (await agent.execute(operation))["structuredContent"]["data"]["status"] == "succeeded"
             body = {"accountId": account, "sourceOperationId": operation}
             live = (await agent.data("call_tool", operationId="post_activate", body=body))["id"]
@@ -121,14 +121,16 @@ async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pyt
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_a_batch_executes_once(both: Served, version: str) -> None:
     """Twice in one batch, where the revision has them; where it has none, nothing of it is done."""
-    agent = evolve(await allowed(both), version=version)
-    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    agent = evolve(await allow_agent(both), version=version)
+    operation = await agent.prepare_campaign(both.accounts["meta"], brief("meta"))
     writes = both.networks.writes()
     call = request("tools/call", name="execute", arguments={"operationId": operation, **CONFIRMED})
     answer = await agent.post([call, {**call, "id": 2}, {"jsonrpc": "2.0", "method": "notifications/initialized"}])
     if VERSIONS[version].allows_batches:
-        assert [one["id"] for one in answer.json()] == [1, 2]
-        assert {one["result"]["structuredContent"]["data"]["status"] for one in answer.json()} == {"succeeded"}
+        assert [response["id"] for response in answer.json()] == [1, 2]
+        assert {response["result"]["structuredContent"]["data"]["status"] for response in answer.json()} == {
+            "succeeded"
+        }
         assert both.networks.writes() == writes + 4
     else:
         assert answer.status_code == 400 and both.networks.writes() == writes
@@ -136,20 +138,20 @@ async def test_a_batch_executes_once(both: Served, version: str) -> None:
 
 async def test_an_empty_batch_is_said_to_be_empty(both: Served) -> None:
     """Where the revision has batches, it is not refused for being one."""
-    for version, one in VERSIONS.items():
-        answer = await evolve(await allowed(both), version=version).post([])
+    for version, revision in VERSIONS.items():
+        answer = await evolve(await allow_agent(both), version=version).post([])
         assert answer.status_code == 400
-        assert ("empty" in answer.json()["error"]["message"]) is one.allows_batches
+        assert ("empty" in answer.json()["error"]["message"]) is revision.allows_batches
 
 
 async def test_a_method_that_there_is_not_is_not_said_back(both: Served) -> None:
-    error = (await (await allowed(both)).post(request("adu_12345678_secret"))).json()["error"]
+    error = (await (await allow_agent(both)).post(request("adu_12345678_secret"))).json()["error"]
     assert error["code"] == -32601 and "secret" not in error["message"] and "tools/call" in error["message"]
 
 
 async def test_a_call_that_is_only_notified_writes_nothing(both: Served) -> None:
-    agent = await allowed(both)
-    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    agent = await allow_agent(both)
+    operation = await agent.prepare_campaign(both.accounts["meta"], brief("meta"))
     writes = both.networks.writes()
     call = request("tools/call", name="execute", arguments={"operationId": operation, **CONFIRMED})
     del call["id"]
@@ -159,8 +161,8 @@ async def test_a_call_that_is_only_notified_writes_nothing(both: Served) -> None
 
 async def test_a_session_id_is_nobodys(both: Served) -> None:
     """There are no sessions: whose call it is, the token alone says."""
-    member, admin = await allowed(both, "member"), await allowed(both)
-    operation = await member.created(both.accounts["meta"], brief("meta"))
+    member, admin = await allow_agent(both, "member"), await allow_agent(both)
+    operation = await member.prepare_campaign(both.accounts["meta"], brief("meta"))
     call = request("tools/call", name="operation", arguments={"operationId": operation})
     answer = await admin.post(call, Mcp_Session_Id=operation)
     assert answer.json()["result"]["structuredContent"]["error"]["code"] == "not_found"
@@ -190,17 +192,17 @@ async def test_who_hangs_up_is_no_fault_of_ours(both: Served, caplog: pytest.Log
 
 
 async def test_what_is_prepared_names_its_review(both: Served) -> None:
-    agent = await allowed(both)
+    agent = await allow_agent(both)
     body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
-    made = await agent.tool("call_tool", operationId="post_create", body=body)
-    assert "nothing is written yet" in said(made)
-    assert made["structuredContent"]["data"]["reviewUrl"] in made["content"][1]["text"]
+    result = await agent.tool("call_tool", operationId="post_create", body=body)
+    assert "nothing is written yet" in read_texts(result)
+    assert result["structuredContent"]["data"]["reviewUrl"] in result["content"][1]["text"]
 
 
 async def test_a_bulk_edit_that_is_refused_says_what_to_use(both: Served) -> None:
-    agent = await allowed(both)
+    agent = await allow_agent(both)
     account = both.accounts["meta"]
-    operation = await agent.created(account, brief("meta", budget__amount="25"))
+    operation = await agent.prepare_campaign(account, brief("meta", budget__amount="25"))
     steps = (await agent.execute(operation))["structuredContent"]["data"]["receipt"]["steps"]
     created = {step["key"]: step["outputs"]["id"] for step in steps}
     body = {"accountId": account, "kind": "adGroup", "entityIds": [created["adGroup"]], "mode": "set", "value": 25}
@@ -215,8 +217,8 @@ async def test_a_bulk_edit_that_is_refused_says_what_to_use(both: Served) -> Non
 
 
 async def test_what_is_handed_back_says_so(both: Served) -> None:
-    agent = await allowed(both)
-    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    agent = await allow_agent(both)
+    operation = await agent.prepare_campaign(both.accounts["meta"], brief("meta"))
     before = both.service.settings
     try:
         both.service.settings = evolve(before, limits=ExecutionLimits(max_steps=1))
@@ -224,11 +226,11 @@ async def test_what_is_handed_back_says_so(both: Served) -> None:
     finally:
         both.service.settings = before
     assert result["structuredContent"]["data"]["nextAction"] == "execute"
-    assert f"{operation} is not finished: call execute again with this same operationId" in said(result)
+    assert f"{operation} is not finished: call execute again with this same operationId" in read_texts(result)
     await both.networks.fault("meta", "status", method="POST", value=429)
     result = await agent.execute(operation)
     wait = result["structuredContent"]["data"]["retryAfterMs"]
-    assert f"call execute again after {wait} ms" in said(result)
+    assert f"call execute again after {wait} ms" in read_texts(result)
 
 
 @pytest.mark.parametrize(
@@ -244,9 +246,9 @@ async def test_what_is_handed_back_says_so(both: Served) -> None:
 async def test_a_failed_execution_says_what_was_written(
     both: Served, fault: dict[str, Any], code: str, words: str
 ) -> None:
-    """The second step fails: what the first one wrote stays, and the text does not deny it."""
-    agent = await allowed(both)
-    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    """The operation_result step fails: what the first one wrote stays, and the text does not deny it."""
+    agent = await allow_agent(both)
+    operation = await agent.prepare_campaign(both.accounts["meta"], brief("meta"))
     await both.networks.fault("meta", **fault, method="POST", path="/v26.0/act_1001/adsets")
     result = await agent.execute(operation)
     assert result["isError"] is True and result["structuredContent"]["error"]["code"] == code, result
@@ -256,18 +258,18 @@ async def test_a_failed_execution_says_what_was_written(
     again = await agent.execute(operation)
     if code == "outcome_unknown":
         assert again["structuredContent"]["error"]["code"] == code
-        shown = await agent.tool("operation", operationId=operation)
-        assert f"whether the last write of {operation} was done" in said(shown)
+        operation_result = await agent.tool("operation", operationId=operation)
+        assert f"whether the last write of {operation} was done" in read_texts(operation_result)
 
 
 async def test_a_wait_is_told(both: Served) -> None:
     """A read that the network throttles: when it may be asked again, and that nothing was written."""
-    agent = await allowed(both)
+    agent = await allow_agent(both)
     account = both.accounts["meta"]
     await both.networks.fault("meta", "status", value=429, times=20)
     result = await agent.tool("call_tool", operationId="get_account_campaigns", path={"accountId": account})
     error = result["structuredContent"]["error"]
     assert (error["code"], error["outcome"]) == ("provider_throttled", "not_applied")
-    assert "Nothing was written" in said(result)
+    assert "Nothing was written" in read_texts(result)
     if "retryAfterMs" in error:
         assert f"Wait {error['retryAfterMs']} ms" in result["content"][0]["text"]
