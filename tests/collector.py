@@ -73,16 +73,16 @@ class Collector:
                     )
                 )
 
-    async def find(self, wanted: Callable[[CollectedSpan], bool], count: int = 1) -> list[CollectedSpan]:
+    async def find(self, is_match: Callable[[CollectedSpan], bool], count: int = 1) -> list[CollectedSpan]:
         """Wait until so many spans are as wanted."""
         async with asyncio.timeout(30):
-            while len(found := [span for span in self.spans if wanted(span)]) < count:
+            while len(matches := [span for span in self.spans if is_match(span)]) < count:
                 await asyncio.sleep(0.02)
-        return found
+        return matches
 
 
 def read_attributes(attributes: Any) -> dict[str, Any]:
-    return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in attributes}
+    return {attribute.key: getattr(attribute.value, attribute.value.WhichOneof("value")) for attribute in attributes}
 
 
 @asynccontextmanager

@@ -120,7 +120,7 @@ async def connect_proxy(
     proxy = ConnectProxy(route, "https" if tls else "http")
     tasks: set[asyncio.Task[None]] = set()
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         tasks.add(task)
@@ -132,7 +132,7 @@ async def connect_proxy(
             writer.close()
             tasks.discard(task)
 
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=tls)
+    listener = await asyncio.start_server(handle_connection, "127.0.0.1", 0, ssl=tls)
     proxy.port = listener.sockets[0].getsockname()[1]
     try:
         yield proxy

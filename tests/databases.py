@@ -40,7 +40,7 @@ def copy_migrated_database(engine: str, request: pytest.FixtureRequest, folder: 
     return server.format(name=name)
 
 
-async def _migrated(url: str) -> None:
+async def _migrate_database(url: str) -> None:
     from adsunify.store import open_store  # most tests need no store
 
     await (await open_store(url)).close()
@@ -50,7 +50,7 @@ async def _migrated(url: str) -> None:
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated file, to be copied."""
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
-    asyncio.run(_migrated(f"sqlite:///{path}"))
+    asyncio.run(_migrate_database(f"sqlite:///{path}"))
     return path
 
 
@@ -58,7 +58,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def postgresql_template(postgresql_server: str) -> str:
     """The URL of the server, with ``{name}``, after it has got the migrated database that is copied."""
     asyncio.run(execute(postgresql_server, f"CREATE DATABASE {TEMPLATE}"))
-    asyncio.run(_migrated(postgresql_server.format(name=TEMPLATE)))
+    asyncio.run(_migrate_database(postgresql_server.format(name=TEMPLATE)))
     return postgresql_server
 
 
@@ -66,7 +66,7 @@ def postgresql_template(postgresql_server: str) -> str:
 def shared_database(postgresql_server: str) -> str:
     """The migrated database that tests empty one after the other; its server's URL with ``{name}``."""
     asyncio.run(execute(postgresql_server, f"CREATE DATABASE {SHARED}"))
-    asyncio.run(_migrated(postgresql_server.format(name=SHARED)))
+    asyncio.run(_migrate_database(postgresql_server.format(name=SHARED)))
     return postgresql_server
 
 

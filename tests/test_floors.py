@@ -19,11 +19,11 @@ OUTSIDE = {"adsunify.sandbox", "adsunify.__main__"}
 """The sandbox has contracts of its own; ``__main__`` only calls the command line."""
 
 
-def contract(kind: str, name: str = "") -> dict[str, Any]:
-    return next(one for one in LINTER["contracts"] if one["type"] == kind and name in one["name"])
+def find_contract(kind: str, name: str = "") -> dict[str, Any]:
+    return next(contract for contract in LINTER["contracts"] if contract["type"] == kind and name in contract["name"])
 
 
-def product() -> set[str]:
+def list_product_modules() -> set[str]:
     """Every module directly below the three packages' roots that the floors speak of."""
     inside = {f"adsunify.{path.stem}" for path in (ROOT / "adsunify").glob("[!_]*") if path.suffix in ("", ".py")}
     return inside - OUTSIDE | {"adsunify_server", "adsunify_mcp"}
@@ -57,9 +57,9 @@ def test_an_upward_import_is_found(tmp_path: Path) -> None:
 
 
 def test_every_module_stands_on_a_floor() -> None:
-    floors = [module.strip() for layer in contract("layers")["layers"] for module in layer.split("|")]
+    floors = [module.strip() for layer in find_contract("layers")["layers"] for module in layer.split("|")]
     assert len(floors) == len(set(floors))
-    assert set(floors) == product()
+    assert set(floors) == list_product_modules()
 
 
 def test_the_guide_shows_the_house_as_it_is() -> None:
@@ -67,14 +67,14 @@ def test_the_guide_shows_the_house_as_it_is() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     rows = [line.split("|")[2] for line in text.splitlines() if re.match(r"\| [0-9, ]+ \|", line)]
     named = [re.findall(r"`(?:adsunify)?([._]\w+)", row) for row in rows]
-    shown = [[f"adsunify{name}" for name in row] for row in named]
+    module_rows = [[f"adsunify{name}" for name in row] for row in named]
     height = {
         module.strip(): -place
-        for place, layer in enumerate(contract("layers")["layers"])
+        for place, layer in enumerate(find_contract("layers")["layers"])
         for module in layer.split("|")
     }
-    assert sorted(module for row in shown for module in row) == sorted(height)
-    heights = [[height[module] for module in row] for row in shown]
+    assert sorted(module for row in module_rows for module in row) == sorted(height)
+    heights = [[height[module] for module in row] for row in module_rows]
     assert all(max(lower) <= max(upper) for upper, lower in pairwise(heights))
 
 
@@ -94,10 +94,10 @@ def test_no_door_reaches_for_the_store_of_its_service(folder: str) -> None:
 
 
 def test_the_sandbox_is_kept_from_every_module() -> None:
-    assert set(contract("forbidden")["forbidden_modules"]) == product()
+    assert set(find_contract("forbidden")["forbidden_modules"]) == list_product_modules()
 
 
 def test_only_the_kit_and_the_commands_reach_the_sandbox() -> None:
-    bound = contract("forbidden", "Only the test kit and the commands")
+    bound = find_contract("forbidden", "Only the test kit and the commands")
     assert bound["forbidden_modules"] == ["adsunify.sandbox"]
-    assert set(bound["source_modules"]) == product() - {"adsunify.testing", "adsunify.cli"}
+    assert set(bound["source_modules"]) == list_product_modules() - {"adsunify.testing", "adsunify.cli"}

@@ -67,7 +67,7 @@ class Cell:
     def id(self) -> str:
         return f"{self.network}-{self.format}-{self.goal}-{self.period}"
 
-    def needed(self) -> list[str]:
+    def list_needed_members(self) -> list[str]:
         """The members that the rows ask for: required ones, and the first of each group."""
         paths, groups = [], set()
         for path, row in self.rows.items():
@@ -78,7 +78,7 @@ class Cell:
                 paths.append(path)
         return paths
 
-    def group(self, path: str) -> set[str]:
+    def get_group(self, path: str) -> set[str]:
         """The members that may stand for this one."""
         name = self.rows[path].get("group")
         return {path} if name is None else {other for other, row in self.rows.items() if row.get("group") == name}
@@ -87,7 +87,7 @@ class Cell:
         return path in self.rows and self.rows[path]["need"] != "refused"
 
 
-def cells(workflow: Mapping[str, Any]) -> Iterator[Cell]:
+def list_cells(workflow: Mapping[str, Any]) -> Iterator[Cell]:
     """The cells of one row of ``GET /workflows``. The first row that counts for a path wins."""
     for goal in workflow["goals"]:
         for period in workflow["periods"]:
@@ -98,7 +98,7 @@ def cells(workflow: Mapping[str, Any]) -> Iterator[Cell]:
             yield Cell(workflow["network"], workflow["format"], goal, period, rows)
 
 
-def sample(cell: Cell, path: str) -> Json:
+def get_sample(cell: Cell, path: str) -> Json:
     """A value for a member."""
     value = get_samples(cell.network).brief_values.get(path, SAMPLES[path])
     choices = cell.rows.get(path, {}).get("choices") or ()
@@ -107,7 +107,7 @@ def sample(cell: Cell, path: str) -> Json:
     return [choices[0]] if isinstance(value, list) else choices[0]
 
 
-def brief(cell: Cell, currency: str, *, more: tuple[str, ...] = ()) -> dict[str, Any]:
+def make_minimal_brief(cell: Cell, currency: str, *, more: tuple[str, ...] = ()) -> dict[str, Any]:
     """The least brief that the rows of a cell allow, with further members."""
     value: dict[str, Any] = {
         "name": "Camping stoves",
@@ -117,12 +117,12 @@ def brief(cell: Cell, currency: str, *, more: tuple[str, ...] = ()) -> dict[str,
         "targeting": {},
         "creative": {},
     }
-    for path in [*cell.needed(), *more]:
-        put(value, path, sample(cell, path))
+    for path in [*cell.list_needed_members(), *more]:
+        set_member(value, path, get_sample(cell, path))
     return value
 
 
-def put(value: dict[str, Any], path: str, new: Json) -> None:
+def set_member(value: dict[str, Any], path: str, new: Json) -> None:
     """Set a member of a brief by its dotted path."""
     *way, last = path.split(".")
     for part in way:
@@ -130,7 +130,7 @@ def put(value: dict[str, Any], path: str, new: Json) -> None:
     value[last] = new
 
 
-def without(value: dict[str, Any], path: str) -> dict[str, Any]:
+def remove_member(value: dict[str, Any], path: str) -> dict[str, Any]:
     """The brief without a member."""
     changed = deepcopy(value)
     *way, last = path.split(".")
@@ -141,7 +141,7 @@ def without(value: dict[str, Any], path: str) -> dict[str, Any]:
     return changed
 
 
-def same_format(cell: Cell, value: Mapping[str, Any]) -> bool:
+def is_same_format(cell: Cell, value: Mapping[str, Any]) -> bool:
     """Whether the tables still take a brief for the cell's format (or it is refused before any table is asked)."""
     try:
         members = collect_given_members(read_brief(dumps(value)))
@@ -150,7 +150,7 @@ def same_format(cell: Cell, value: Mapping[str, Any]) -> bool:
     return select_format(get_adapter(cell.network).network, members).code == cell.format
 
 
-def refusals(value: Mapping[str, Any], account: Account) -> set[str]:
+def find_refusals(value: Mapping[str, Any], account: Account) -> set[str]:
     """The members at which the brief is refused; empty where it plans, or would once the network has been asked."""
     try:
         plan(read_brief(dumps(value)), account)

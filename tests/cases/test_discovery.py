@@ -14,51 +14,62 @@ from adsunify.service.networks import workflows_to_json
 from adsunify.values.exact_json import Json
 from tests.networks.samples import get_samples
 
-from .discovery import GOALS, PERIODS, SAMPLES, Cell, brief, cells, put, refusals, same_format, without
+from .discovery import (
+    GOALS,
+    PERIODS,
+    SAMPLES,
+    Cell,
+    find_refusals,
+    is_same_format,
+    list_cells,
+    make_minimal_brief,
+    remove_member,
+    set_member,
+)
 
 CURRENCY = "USD"
 
 
-def account(network: str) -> Account:
+def make_account(network: str) -> Account:
     return Account(network, get_adapter(network).network.example_account_id, CURRENCY, "America/New_York")
 
 
-def all_cells() -> Iterator[Cell]:
+def list_all_cells() -> Iterator[Cell]:
     for code in ADAPTER_PACKAGES:
         for workflow in workflows_to_json(get_adapter(code).network):
-            yield from cells(workflow)
+            yield from list_cells(workflow)
 
 
-CELLS = list(all_cells())
+CELLS = list(list_all_cells())
 
 
 @pytest.fixture(params=CELLS, ids=lambda cell: cell.id)
 def cell(request: pytest.FixtureRequest) -> Cell:
-    found: Cell = request.param
-    return found
+    offered_cell: Cell = request.param
+    return offered_cell
 
 
 def test_a_brief_from_the_rows_alone_plans(cell: Cell) -> None:
-    assert refusals(brief(cell, CURRENCY), account(cell.network)) == set()
+    assert find_refusals(make_minimal_brief(cell, CURRENCY), make_account(cell.network)) == set()
 
 
 def test_a_brief_without_a_needed_member_is_refused_at_it(cell: Cell) -> None:
-    whole = brief(cell, CURRENCY)
-    for path in cell.needed():
-        less = without(whole, path)
-        found = refusals(less, account(cell.network))
-        if same_format(cell, less):
-            assert found & cell.group(path), path
+    whole = make_minimal_brief(cell, CURRENCY)
+    for path in cell.list_needed_members():
+        less = remove_member(whole, path)
+        refused_paths = find_refusals(less, make_account(cell.network))
+        if is_same_format(cell, less):
+            assert refused_paths & cell.get_group(path), path
         else:  # what makes it this format is gone: it is another one, and lacks what that one needs
-            assert found, path
+            assert refused_paths, path
 
 
 def test_a_group_of_which_one_is_taken_refuses_two(cell: Cell) -> None:
-    for path in cell.needed():
+    for path in cell.list_needed_members():
         if cell.rows[path]["need"] == "one":
-            for other in cell.group(path) - {path}:
-                both = brief(cell, CURRENCY, more=(other,))
-                assert refusals(both, account(cell.network)) & {path, other}
+            for other in cell.get_group(path) - {path}:
+                both = make_minimal_brief(cell, CURRENCY, more=(other,))
+                assert find_refusals(both, make_account(cell.network)) & {path, other}
 
 
 def test_an_optional_member_is_taken(cell: Cell) -> None:
@@ -66,9 +77,9 @@ def test_an_optional_member_is_taken(cell: Cell) -> None:
     refused = {}
     for path, row in cell.rows.items():
         if row["need"] == "optional":
-            found = refusals(brief(cell, CURRENCY, more=(path,)), account(cell.network))
-            if found:
-                refused[path] = found
+            refused_paths = find_refusals(make_minimal_brief(cell, CURRENCY, more=(path,)), make_account(cell.network))
+            if refused_paths:
+                refused[path] = refused_paths
     assert refused == {}
 
 
@@ -77,9 +88,9 @@ def test_a_member_that_no_row_takes_is_refused_at_it(cell: Cell) -> None:
         if cell.takes(path):
             assert path in cell.rows
             continue
-        more = brief(cell, CURRENCY, more=(path,))
-        paths = refusals(more, account(cell.network))
-        if same_format(cell, more):
+        more = make_minimal_brief(cell, CURRENCY, more=(path,))
+        paths = find_refusals(more, make_account(cell.network))
+        if is_same_format(cell, more):
             # an existing creative is refused at the members that it would replace (the contract of the brief)
             assert path in paths or (path == "creative.existingId" and paths), path
         else:  # the member makes it another format, which lacks what that one needs
@@ -90,9 +101,9 @@ def test_a_value_that_is_no_choice_is_refused(cell: Cell) -> None:
     for path, row in cell.rows.items():
         if row["choices"] and row["need"] != "refused":
             other: Json = "NO SUCH CHOICE" if isinstance(row["choices"][0], str) else not row["choices"][0]
-            value = brief(cell, CURRENCY)
-            put(value, path, [other] if isinstance(SAMPLES[path], list) else other)
-            assert path in refusals(value, account(cell.network)), path
+            value = make_minimal_brief(cell, CURRENCY)
+            set_member(value, path, [other] if isinstance(SAMPLES[path], list) else other)
+            assert path in find_refusals(value, make_account(cell.network)), path
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -112,7 +123,12 @@ CONDITIONS: Mapping[tuple[str, str], tuple[Mapping[str, str], Mapping[str, str]]
 
 
 def test_every_condition_is_said_in_the_row() -> None:
-    rows = [(code, row) for code in ADAPTER_PACKAGES for one in get_adapter(code).network.formats for row in one.inputs]
+    rows = [
+        (code, row)
+        for code in ADAPTER_PACKAGES
+        for offered_format in get_adapter(code).network.formats
+        for row in offered_format.inputs
+    ]
     assert {(code, row.reason) for code, row in rows if row.is_exempt is not None} == set(CONDITIONS)
     assert {(code, row.reason) for code, row in rows if row.reason.startswith("where ")} == set(CONDITIONS)
 
@@ -126,28 +142,35 @@ def test_a_row_counts_for_the_accounts_that_it_names(network: str, condition: st
             others = {text for code, text in CONDITIONS if code == network} - hold
             rows = [row for row in workflow["inputs"] if row["reason"] not in others]
             assert (condition in hold) == (own == 0)
-            for cell in cells({**workflow, "inputs": rows}):
-                known = evolve(account(network), extras=extras)
-                whole = brief(cell, CURRENCY)
-                assert refusals(whole, known) == set(), extras
+            for cell in list_cells({**workflow, "inputs": rows}):
+                known = evolve(make_account(network), extras=extras)
+                whole = make_minimal_brief(cell, CURRENCY)
+                assert find_refusals(whole, known) == set(), extras
                 for path in {row["path"] for row in workflow["inputs"] if row["reason"] == condition}:
-                    if path in cell.needed():
-                        assert path in refusals(without(whole, path), known), (path, extras)
+                    if path in cell.list_needed_members():
+                        assert path in find_refusals(remove_member(whole, path), known), (path, extras)
                     elif not cell.takes(path):
-                        assert path in refusals(brief(cell, CURRENCY, more=(path,)), known), (path, extras)
+                        assert path in find_refusals(make_minimal_brief(cell, CURRENCY, more=(path,)), known), (
+                            path,
+                            extras,
+                        )
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_every_other_goal_and_period_is_refused_by_its_name(network: str) -> None:
     mine = [cell for cell in CELLS if cell.network == network]
     for cell in mine:
-        whole = brief(cell, CURRENCY)
-        offered = {(one.goal, one.period) for one in mine if one.format == cell.format}
+        whole = make_minimal_brief(cell, CURRENCY)
+        offered = {(other.goal, other.period) for other in mine if other.format == cell.format}
         for goal in GOALS:
             for period in PERIODS:
                 if (goal, period) not in offered:
                     changed = whole | {"goal": goal, "budget": {**whole["budget"], "period": period}}
-                    assert refusals(changed, account(network)) & {"goal", "budget.period"}, (cell.id, goal, period)
+                    assert find_refusals(changed, make_account(network)) & {"goal", "budget.period"}, (
+                        cell.id,
+                        goal,
+                        period,
+                    )
 
 
 def test_the_cells_are_there() -> None:

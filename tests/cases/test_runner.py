@@ -40,15 +40,15 @@ from adsunify.values.json_pointer import MISSING, get_value, set_value
 from tests.networks.samples import list_example_briefs
 
 GOOD = Path(__file__).parent / "examples" / "good"
-READ = [one for one in read_cases(GOOD) if isinstance(one, Case)]
+READ = [case for case in read_cases(GOOD) if isinstance(case, Case)]
 LIBRARY = Library.from_files(READ)
 
 
-def example(name: str) -> Case:
+def get_example(name: str) -> Case:
     return next(case for case in READ if case.id == name)
 
 
-def changed(case: Case, place: str, value: Any) -> Case:
+def change_case(case: Case, place: str, value: Any) -> Case:
     """The case with another value at a pointer such as ``/expect/steps/0/method``."""
     whole = {name: deepcopy(getattr(case, name)) for name in ("input", "expect", "refuse", "exchange")}
     whole["exchange"] = list(whole["exchange"])
@@ -57,7 +57,7 @@ def changed(case: Case, place: str, value: Any) -> Case:
     return evolve(case, **{**whole, "exchange": tuple(whole["exchange"])})
 
 
-def found(case: Case, *, strict: bool = False) -> str:
+def find_failures(case: Case, *, strict: bool = False) -> str:
     return "\n".join(str(failure) for failure in check_case(case, LIBRARY, strict=strict).failures)
 
 
@@ -66,7 +66,7 @@ def found(case: Case, *, strict: bool = False) -> str:
 
 @pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
 def test_a_right_case_passes(case: Case) -> None:
-    assert found(case, strict=True) == ""
+    assert find_failures(case, strict=True) == ""
 
 
 def test_a_folder_is_run_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,17 +131,17 @@ def test_cases_need_no_inner_folders(tmp_path: Path, capsys: pytest.CaptureFixtu
     ],
 )
 def test_a_wrong_expectation_is_found_at_its_place(name: str, place: str, value: Any, says: str) -> None:
-    assert says in found(changed(example(name), place, value), strict=True)
+    assert says in find_failures(change_case(get_example(name), place, value), strict=True)
 
 
 def test_every_kind_runs() -> None:
-    assert found(evolve(example("meta/exemplary/create"), kind="dance")).startswith("/: expected a case")
+    assert find_failures(evolve(get_example("meta/exemplary/create"), kind="dance")).startswith("/: expected a case")
     assert {case.kind for case in READ} <= set(KINDS)
 
 
 def test_the_reason_of_a_refusal_counts_in_the_strict_reading_only() -> None:
-    case = changed(example("meta/supplemental/refused"), "/refuse/reason", "wrong_colour")
-    assert "wrong_colour" in found(case, strict=True)
+    case = change_case(get_example("meta/supplemental/refused"), "/refuse/reason", "wrong_colour")
+    assert "wrong_colour" in find_failures(case, strict=True)
     report = check_case(case, LIBRARY)
     assert (report.failures, len(report.notes)) == ([], 1)
 
@@ -258,7 +258,7 @@ def test_a_network_may_be_named_by_the_account(tmp_path: Path) -> None:
     assert main([str(tmp_path)]) == 0
     del whole["account"]
     (tmp_path / "sign.json").write_text(json.dumps(whole))
-    assert [type(one) for one in read_cases(tmp_path)] == [InvalidFile]
+    assert [type(case) for case in read_cases(tmp_path)] == [InvalidFile]
 
 
 # -- how things are compared --------------------------------------------------------------------------------------
@@ -292,10 +292,10 @@ def test_figures_and_their_texts_are_one() -> None:
 
 
 def test_addresses() -> None:
-    one = "https://h.example/a%20b?x=1&y=%5B%22a%22%2C%20%22b%22%5D"
-    assert list(compare_urls(one, "https://h.example/a b?y=%5B%22a%22%2C%22b%22%5D&x=1&access_token=t")) == []
-    assert list(compare_urls(one, "https://h.example/a b?y=%5B%22a%22%5D&x=1"))
-    assert list(compare_urls(one, "https://g.example/a b"))
+    url = "https://h.example/a%20b?x=1&y=%5B%22a%22%2C%20%22b%22%5D"
+    assert list(compare_urls(url, "https://h.example/a b?y=%5B%22a%22%2C%22b%22%5D&x=1&access_token=t")) == []
+    assert list(compare_urls(url, "https://h.example/a b?y=%5B%22a%22%5D&x=1"))
+    assert list(compare_urls(url, "https://g.example/a b"))
 
 
 def test_headers_and_forms() -> None:
@@ -317,102 +317,110 @@ def test_fields() -> None:
 NETWORK = get_adapter("meta").network
 
 
-def plan() -> Plan:
-    return make_plan_of_case(example("meta/exemplary/create"), LIBRARY)
+def plan_example() -> Plan:
+    return make_plan_of_case(get_example("meta/exemplary/create"), LIBRARY)
 
 
-def remade(made: Plan, key: str, **members: Any) -> Plan:
-    steps = [evolve(step, **members) if step.key == key else step for step in made.steps]
-    return make_plan(made.network, made.action, made.account, steps, made.warnings, made.risk)
+def change_step(plan: Plan, key: str, **members: Any) -> Plan:
+    steps = [evolve(step, **members) if step.key == key else step for step in plan.steps]
+    return make_plan(plan.network, plan.action, plan.account, steps, plan.warnings, plan.risk)
 
 
-def asking(made: Plan, key: str, **members: Any) -> Plan:
-    return remade(made, key, request=evolve(made.get_step(key).request, **members))
+def change_request(plan: Plan, key: str, **members: Any) -> Plan:
+    return change_step(plan, key, request=evolve(plan.get_step(key).request, **members))
 
 
-def body(made: Plan, key: str, **members: Any) -> Plan:
-    return asking(made, key, body={**made.get_step(key).request.body, **members})
+def change_body(plan: Plan, key: str, **members: Any) -> Plan:
+    return change_request(plan, key, body={**plan.get_step(key).request.body, **members})
 
 
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda made: body(made, "campaign", status="ACTIVE"), "a paused state"),
-        (lambda made: asking(made, "ad", body={"name": "x"}), "/status = PAUSED"),
-        (lambda made: asking(made, "ad", url="http://graph.facebook.com/v26.0/x"), "https"),
-        (lambda made: asking(made, "ad", url="https://graph.facebook.com.evil.example/x"), "evil"),
-        (lambda made: asking(made, "ad", headers={"Authorization": "Bearer x"}), "Authorization"),
-        (lambda made: asking(made, "ad", query={"access_token": "x"}), "access_token"),
-        (lambda made: body(made, "campaign", promoted={"client_secret": "x"}), "client_secret"),
-        (lambda made: asking(made, "ad", kind="read"), "a write"),
-        (lambda made: remade(made, "ad", bindings=(Binding("/body/x", "campaign", "name"),)), "campaign.name"),
+        (lambda plan: change_body(plan, "campaign", status="ACTIVE"), "a paused state"),
+        (lambda plan: change_request(plan, "ad", body={"name": "x"}), "/status = PAUSED"),
+        (lambda plan: change_request(plan, "ad", url="http://graph.facebook.com/v26.0/x"), "https"),
+        (lambda plan: change_request(plan, "ad", url="https://graph.facebook.com.evil.example/x"), "evil"),
+        (lambda plan: change_request(plan, "ad", headers={"Authorization": "Bearer x"}), "Authorization"),
+        (lambda plan: change_request(plan, "ad", query={"access_token": "x"}), "access_token"),
+        (lambda plan: change_body(plan, "campaign", promoted={"client_secret": "x"}), "client_secret"),
+        (lambda plan: change_request(plan, "ad", kind="read"), "a write"),
+        (lambda plan: change_step(plan, "ad", bindings=(Binding("/body/x", "campaign", "name"),)), "campaign.name"),
     ],
 )
 def test_a_bad_plan_is_found(spoil: Callable[[Plan], Plan], says: str) -> None:
-    made = plan()
-    assert list(plan_checks.check_plan(NETWORK, made, must_be_paused=True)) == []
-    told = " ".join(str(one) for one in plan_checks.check_plan(NETWORK, spoil(made), must_be_paused=True))
-    assert says in told
+    plan = plan_example()
+    assert list(plan_checks.check_plan(NETWORK, plan, must_be_paused=True)) == []
+    messages = " ".join(str(failure) for failure in plan_checks.check_plan(NETWORK, spoil(plan), must_be_paused=True))
+    assert says in messages
 
 
 def test_a_batch_is_looked_through() -> None:
     network = get_adapter("amazon").network
-    made = make_plan_of_case(example("amazon/exemplary/create"), LIBRARY)
-    assert list(plan_checks.check_plan(network, made, must_be_paused=True)) == []
-    keywords = deepcopy(made.get_step("keywords").request.body)
+    plan = make_plan_of_case(get_example("amazon/exemplary/create"), LIBRARY)
+    assert list(plan_checks.check_plan(network, plan, must_be_paused=True)) == []
+    keywords = deepcopy(plan.get_step("keywords").request.body)
     keywords["keywords"][1]["state"] = "ENABLED"
-    told = list(plan_checks.check_plan(network, asking(made, "keywords", body=keywords), must_be_paused=True))
-    assert [one.place for one in told] == ["/steps/3/body/keywords/1/state"]
+    failures = list(
+        plan_checks.check_plan(network, change_request(plan, "keywords", body=keywords), must_be_paused=True)
+    )
+    assert [failure.place for failure in failures] == ["/steps/3/body/keywords/1/state"]
 
 
 def test_a_batch_of_operations_is_looked_through() -> None:
     network = get_adapter("google").network
-    made = plan_brief(
+    plan = plan_brief(
         read_brief(list_example_briefs("google")[0].read_bytes()), Account("google", "1", "USD", "America/New_York")
     )
-    assert list(plan_checks.check_plan(network, made, must_be_paused=True)) == []
-    (step,) = made.steps
+    assert list(plan_checks.check_plan(network, plan, must_be_paused=True)) == []
+    (step,) = plan.steps
     for name in ("campaign", "adGroup", "adGroupCriterion", "adGroupAd"):
         whole = deepcopy(step.request.body)
         entity = next(
-            one[f"{name}Operation"]["create"] for one in whole["mutateOperations"] if f"{name}Operation" in one
+            operation[f"{name}Operation"]["create"]
+            for operation in whole["mutateOperations"]
+            if f"{name}Operation" in operation
         )
         for status in ("ENABLED", None):
             entity["status"] = status
-            told = list(plan_checks.check_plan(network, asking(made, step.key, body=whole), must_be_paused=True))
-            assert [f"/{name}Operation/create" in one.place for one in told] == [True]
+            failures = list(
+                plan_checks.check_plan(network, change_request(plan, step.key, body=whole), must_be_paused=True)
+            )
+            assert [f"/{name}Operation/create" in failure.place for failure in failures] == [True]
 
 
 def test_an_activation_is_of_what_was_made_and_leaves_first() -> None:
-    made = make_plan_of_case(example("meta/exemplary/activate"), LIBRARY)
+    plan = make_plan_of_case(get_example("meta/exemplary/activate"), LIBRARY)
     outputs = {"a": {"id": "6101"}, "b": {"id": "6102"}, "c": {"id": "6104"}}
-    assert list(plan_checks.check_activation(NETWORK, made, outputs)) == []
-    assert list(plan_checks.check_activation(NETWORK, made, {"a": {"id": "6101"}}))
-    turned = evolve(made, steps=tuple(reversed(made.steps)))
+    assert list(plan_checks.check_activation(NETWORK, plan, outputs)) == []
+    assert list(plan_checks.check_activation(NETWORK, plan, {"a": {"id": "6101"}}))
+    turned = evolve(plan, steps=tuple(reversed(plan.steps)))
     assert list(plan_checks.check_activation(NETWORK, turned, outputs))
 
 
 def test_a_write_that_takes_junk_for_success_is_found() -> None:
-    step = evolve(plan().get_step("campaign"), outputs=(), can_be_empty=True)
-    assert list(hostile_responses.check_hostile_write(NETWORK, plan().get_step("campaign"), "")) == []
+    step = evolve(plan_example().get_step("campaign"), outputs=(), can_be_empty=True)
+    assert list(hostile_responses.check_hostile_write(NETWORK, plan_example().get_step("campaign"), "")) == []
     assert list(hostile_responses.check_hostile_write(NETWORK, step, "")) == []
 
     def trips(response: Response) -> None:
         raise ZeroDivisionError
 
     blind = evolve(NETWORK, parse_error=trips)
-    assert any("ZeroDivisionError" in str(one) for one in hostile_responses.check_hostile_write(blind, step, ""))
+    assert any(
+        "ZeroDivisionError" in str(failure) for failure in hostile_responses.check_hostile_write(blind, step, "")
+    )
 
 
 def test_mutations_reach_every_member() -> None:
     good = Response(200, {}, {"data": [{"id": "1"}], "next": None})
-    made = list(hostile_responses.mutate_response(good))
-    bodies = [response.body for _, response in made]
+    mutations = list(hostile_responses.mutate_response(good))
+    bodies = [response.body for _, response in mutations]
     assert {"data": [{}], "next": None} in bodies
     assert {"data": [{"id": "1"}]} in bodies
     assert {"data": [{"id": None}], "next": None} in bodies
     assert good.body == {"data": [{"id": "1"}], "next": None}
-    assert {"unreadable", "empty", "json"} <= {response.state for _, response in made}
+    assert {"unreadable", "empty", "json"} <= {response.state for _, response in mutations}
 
 
 def test_a_reader_that_trips_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -423,9 +431,9 @@ def test_a_reader_that_trips_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         return EntityTree((hierarchy.parse_entity(network.levels[0], response.body["campaigns"][0]),))
 
     monkeypatch.setattr(get_adapter("amazon").reads, "fetch_tree", tree)
-    case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
-    told = hostile_responses.check_case_with_hostile_responses(case, LIBRARY)
-    assert any("KeyError" in str(one) for one in told)
+    case = change_case(get_example("amazon/exemplary/tree"), "/exchange/0/request", {})
+    failures = hostile_responses.check_case_with_hostile_responses(case, LIBRARY)
+    assert any("KeyError" in str(failure) for failure in failures)
 
 
 def test_a_reader_that_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +442,7 @@ def test_a_reader_that_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) ->
             pass
 
     monkeypatch.setattr(get_adapter("amazon").reads, "fetch_tree", tree)
-    case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
+    case = change_case(get_example("amazon/exemplary/tree"), "/exchange/0/request", {})
     talk = hostile_responses.HostileConversation(
         Conversation("amazon", case.exchange), 0, Response(200, {}, {}), always=True
     )
@@ -442,36 +450,36 @@ def test_a_reader_that_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_order_of_reads_counts_in_the_strict_reading_only() -> None:
-    case = example("amazon/exemplary/tree")
+    case = get_example("amazon/exemplary/tree")
     turned = evolve(case, exchange=(*case.exchange[:2], *reversed(case.exchange[2:])))
-    assert "/exchange/2" in found(turned, strict=True)
-    assert found(turned) == ""
+    assert "/exchange/2" in find_failures(turned, strict=True)
+    assert find_failures(turned) == ""
 
 
 def test_an_answer_serves_twice_in_the_loose_reading_only() -> None:
     answer = {"request": {"method": "GET"}, "response": {"body": {"data": []}}}
     request = Request("GET", "https://graph.facebook.com/v26.0/act_1/ads")
-    loose, strict = (Conversation("meta", [answer], strict=one) for one in (False, True))
+    loose, strict = (Conversation("meta", [answer], strict=is_strict) for is_strict in (False, True))
     assert loose.answer(request) == loose.answer(request) == strict.answer(request)
     with pytest.raises(UnexpectedRequest):
         strict.answer(request)
 
 
 def test_step_keys_and_orders_that_nothing_depends_on_are_loose() -> None:
-    tree = example("amazon/exemplary/tree")
-    turned = changed(tree, "/expect/nodes", list(reversed(tree.expect["nodes"])))
-    made = example("meta/exemplary/create")
-    renamed = changed(changed(made, "/expect/steps/0/key", "c"), "/expect/steps/1/bindings/0/step", "c")
+    tree = get_example("amazon/exemplary/tree")
+    turned = change_case(tree, "/expect/nodes", list(reversed(tree.expect["nodes"])))
+    create_case = get_example("meta/exemplary/create")
+    renamed = change_case(change_case(create_case, "/expect/steps/0/key", "c"), "/expect/steps/1/bindings/0/step", "c")
     for case in (turned, renamed):
-        assert found(case) == ""
-        assert found(case, strict=True)
-    assert found(changed(renamed, "/expect/steps/1/bindings/0/step", "d"))
-    assert found(changed(turned, "/expect/nodes/0/id", "99"))
+        assert find_failures(case) == ""
+        assert find_failures(case, strict=True)
+    assert find_failures(change_case(renamed, "/expect/steps/1/bindings/0/step", "d"))
+    assert find_failures(change_case(turned, "/expect/nodes/0/id", "99"))
 
 
 @pytest.mark.parametrize("name", ["campaign", "Campaigns", "adGroup", "ad_set", "adsets", "ad"])
 def test_a_step_may_be_called_by_its_level(name: str) -> None:
-    step = find_step("meta", plan().steps, name)
+    step = find_step("meta", plan_example().steps, name)
     assert step is not None
     assert step.kind.lower()[:2] == name.lower()[:2]
-    assert find_step("meta", plan().steps, "leaf") is None
+    assert find_step("meta", plan_example().steps, "leaf") is None

@@ -38,7 +38,7 @@ def network(request: pytest.FixtureRequest) -> Network:
     return get_adapter(request.param).network
 
 
-def repeated(names: Iterable[object]) -> list[object]:
+def find_repeated(names: Iterable[object]) -> list[object]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
@@ -47,24 +47,24 @@ def repeated(names: Iterable[object]) -> list[object]:
 
 def test_formats_goals_and_periods_are_those_of_the_contract(network: Network) -> None:
     samples = get_samples(network.code)
-    assert {one.code for one in network.formats} == samples.formats
-    for one in network.formats:
-        assert one.title[0].isupper()
-        assert (set(one.goals), set(one.periods)) == (samples.goals, samples.periods)
-        assert set(one.bid_meanings) <= samples.goals
+    assert {offered_format.code for offered_format in network.formats} == samples.formats
+    for offered_format in network.formats:
+        assert offered_format.title[0].isupper()
+        assert (set(offered_format.goals), set(offered_format.periods)) == (samples.goals, samples.periods)
+        assert set(offered_format.bid_meanings) <= samples.goals
 
 
 def test_names_are_unique(network: Network) -> None:
-    assert repeated(one.kind for one in network.levels) == []
-    assert repeated(one.code for one in network.formats) == []
-    assert repeated((one.level, one.field) for one in network.settings) == []
-    assert repeated(one.resource for one in network.catalogs) == []
-    assert repeated(one.name for one in network.metrics) == []
-    assert repeated(one.name for one in network.extras) == []
-    assert repeated(network.hosts) == []
+    assert find_repeated(level.kind for level in network.levels) == []
+    assert find_repeated(offered_format.code for offered_format in network.formats) == []
+    assert find_repeated((setting.level, setting.field) for setting in network.settings) == []
+    assert find_repeated(catalog.resource for catalog in network.catalogs) == []
+    assert find_repeated(metric.name for metric in network.metrics) == []
+    assert find_repeated(extra.name for extra in network.extras) == []
+    assert find_repeated(network.hosts) == []
 
 
-def account_for(network: Network, brief: CampaignBrief) -> Account:
+def make_account(network: Network, brief: CampaignBrief) -> Account:
     """An account that the network's example briefs are written for."""
     timezone = get_samples(network.code).timezone
     return Account(network.code, network.example_account_id, brief.budget.currency, timezone)
@@ -73,17 +73,17 @@ def account_for(network: Network, brief: CampaignBrief) -> Account:
 def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:
     """``<network>-<format>-<goal>-<period>.json``, and no other file of the network."""
     cells = {
-        f"{network.code}-{one.code}-{goal}-{period}"
-        for one in network.formats
-        for goal in one.goals
-        for period in one.periods
+        f"{network.code}-{offered_format.code}-{goal}-{period}"
+        for offered_format in network.formats
+        for goal in offered_format.goals
+        for period in offered_format.periods
     }
     files = {path.stem: path for path in list_example_briefs(network.code)}
     assert set(files) == cells, "`nox -s tables` writes those that are missing"
     for name, path in files.items():
         brief = read_brief(path.read_bytes())
         assert name.endswith(f"-{brief.goal}-{brief.budget.period}")
-        account = account_for(network, brief)
+        account = make_account(network, brief)
         try:
             assert plan(brief, account).steps
         except LookupNeeded:  # past all that the tables refuse; the network is asked first
@@ -94,7 +94,7 @@ def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None
     """RFC 3986, section 3.1."""
     for path in list_example_briefs(network.code):
         brief = read_brief(path.read_text().replace('"https://', '"HTTPS://'))
-        account = account_for(network, brief)
+        account = make_account(network, brief)
         assert check_brief(network, account, brief)
 
 
@@ -112,49 +112,49 @@ def test_a_location_of_a_brief_that_names_no_country_is_refused(code: str) -> No
         try:
             check_brief(network, account, brief.model_copy(update={"targeting": placed}))
         except InvalidInput as problem:
-            assert refused and [one.path for one in problem.issues] == ["targeting.locationIds.0"]
+            assert refused and [issue.path for issue in problem.issues] == ["targeting.locationIds.0"]
         else:
             assert not refused
 
 
 def test_what_is_active_from_its_creation_is_warned_of(network: Network) -> None:
-    levels = {one.kind for one in network.levels if not one.initial_status and one.kind != "keyword"}
+    levels = {level.kind for level in network.levels if not level.initial_status and level.kind != "keyword"}
     for case in list_own_cases():
         if not levels or case.network != network.code or case.kind != "create" or case.refuse is not None:
             continue
-        made = run_flow(plan_case(case, Library()), Conversation(case.network, case.exchange).answer)
-        if levels & {step.kind for step in made.steps if step.action == "create"}:
-            assert any("active" in warning.lower() for warning in made.warnings), case.id
+        created_plan = run_flow(plan_case(case, Library()), Conversation(case.network, case.exchange).answer)
+        if levels & {step.kind for step in created_plan.steps if step.action == "create"}:
+            assert any("active" in warning.lower() for warning in created_plan.warnings), case.id
 
 
 def test_states_are_closed(network: Network) -> None:
-    for one in network.levels:
-        assert set(one.unified_statuses.values()) <= UNIFIED, one.kind
-        assert set(one.writable_statuses) <= {"active", "paused"}, one.kind
-        for unified, native in one.writable_statuses.items():
-            assert one.unified_statuses.get(native) == unified, one.kind
-        if one.initial_status:
-            assert one.unified_statuses.get(one.initial_status) == "paused", one.kind
+    for level in network.levels:
+        assert set(level.unified_statuses.values()) <= UNIFIED, level.kind
+        assert set(level.writable_statuses) <= {"active", "paused"}, level.kind
+        for unified, native in level.writable_statuses.items():
+            assert level.unified_statuses.get(native) == unified, level.kind
+        if level.initial_status:
+            assert level.unified_statuses.get(level.initial_status) == "paused", level.kind
         else:
-            assert one.note, f"{one.kind}: what cannot be created paused says why"
+            assert level.note, f"{level.kind}: what cannot be created paused says why"
 
 
 def test_levels_stand_under_each_other(network: Network) -> None:
     kinds: list[str] = []
-    for one in network.levels:
-        assert (one.parent_kind in kinds) == bool(one.parent), one.kind
-        kinds.append(one.kind)
+    for level in network.levels:
+        assert (level.parent_kind in kinds) == bool(level.parent), level.kind
+        kinds.append(level.kind)
     assert kinds[0] == "campaign"
 
 
 def test_settings_are_of_levels_that_exist_and_locked_ones_say_why(network: Network) -> None:
-    kinds = {one.kind for one in network.levels}
-    for one in network.settings:
-        assert one.level in kinds
-        assert one.lock != ""
-        assert bool(one.choices) or one.unit != "choice", (one.level, one.field)
-        if isinstance(one.minimum, str) and one.minimum and one.maximum:
-            assert Decimal(one.minimum) <= Decimal(one.maximum)
+    kinds = {level.kind for level in network.levels}
+    for setting in network.settings:
+        assert setting.level in kinds
+        assert setting.lock != ""
+        assert bool(setting.choices) or setting.unit != "choice", (setting.level, setting.field)
+        if isinstance(setting.minimum, str) and setting.minimum and setting.maximum:
+            assert Decimal(setting.minimum) <= Decimal(setting.maximum)
 
 
 def test_hosts_are_plain(network: Network) -> None:
@@ -164,7 +164,7 @@ def test_hosts_are_plain(network: Network) -> None:
 # -- errors -------------------------------------------------------------------------------------------------------
 
 
-def reaching(rule: ErrorRule) -> Iterator[tuple[ParsedError | None, int, StepAction]]:
+def list_matching_errors(rule: ErrorRule) -> Iterator[tuple[ParsedError | None, int, StepAction]]:
     """Errors that the row is about: its codes (both ends of a range) under a plausible status."""
     actions: Sequence[StepAction] = rule.actions or ("create",)
     for action in actions:
@@ -181,12 +181,12 @@ def reaching(rule: ErrorRule) -> Iterator[tuple[ParsedError | None, int, StepAct
 def test_each_row_of_errors_is_reached(network: Network) -> None:
     """No row stands in the shadow of one before it."""
     for rule in network.errors:
-        for found, status, action in reaching(rule):
-            assert match_error_rule(network, found, status, action) is rule, (rule, found)
+        for error, status, action in list_matching_errors(rule):
+            assert match_error_rule(network, error, status, action) is rule, (rule, error)
 
 
 def test_each_row_of_errors_says_what_it_is(network: Network) -> None:
-    assert repeated(rule.meaning for rule in network.errors if not rule.actions) == []
+    assert find_repeated(rule.meaning for rule in network.errors if not rule.actions) == []
     assert all(rule.meaning for rule in network.errors)
 
 

@@ -26,7 +26,7 @@ from adsunify.store import Clock, people
 from adsunify.testing.connecting import get_sandbox_credentials, submit_consent_page
 from tests.networks.samples import find_case_folder, get_samples
 
-from .recorded import Cassette, recording, replaying
+from .recorded import Cassette, record_exchanges, replay_exchanges
 
 VERIFIER = "a-fixed-verifier-for-recorded-conversations"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -45,7 +45,7 @@ def find_recordings(network: str) -> Path:
 
 
 @asynccontextmanager
-async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Actor, str, Cassette]]:
+async def open_conversation(network: str, folder: Path) -> AsyncIterator[tuple[Service, Actor, str, Cassette]]:
     """A service that records or replays, an admin, the code that his consent brought, and the cassette."""
     clock = Clock(wall=lambda: int(NOW.timestamp() * 1000), monotonic=lambda: 0)
     environment = {
@@ -59,7 +59,7 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
     }
     code = os.environ.get(f"ADSUNIFY_{network.upper()}_CODE")
     simulated = RECORDING and code is None
-    async with _cassette(network, simulated) as cassette:
+    async with _open_cassette(network, simulated) as cassette:
         opened_service = await open_service(
             f"sqlite:///{folder / 'c.db'}", environment, sandbox_url=cassette.url, clock=clock
         )
@@ -69,15 +69,15 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
             person = await service.store.write(people.ensure_user, "a@x.example", clock)
             await service.store.write(people.set_membership, home.id, person.id, "admin", clock)
             actor = Actor(home.id, person.id, "local", "admin", True, "local")
-            if simulated and not _by_credentials(network):
-                code = await _consented(service, network)
+            if simulated and not _has_credentials_login(network):
+                code = await _get_consent_code(service, network)
                 cassette.exchanges.clear()  # the consent page is a person's
             yield service, actor, code or "filtered", cassette
         finally:
             await service.close()
 
 
-async def _consented(service: Service, network: str) -> str:
+async def _get_consent_code(service: Service, network: str) -> str:
     """The code that the simulated network's consent page gives, before the cassette runs."""
     redirect, adapter, secret = connections.consent_redirect_uri(service, network), get_adapter(network), ""
     if adapter.request_tokens is not None:
@@ -89,51 +89,51 @@ async def _consented(service: Service, network: str) -> str:
         assert adapter.authorization is not None
         page = adapter.authorization.build_authorization_url(service.get_oauth_client(network), redirect, "s", VERIFIER)
     answer = await submit_consent_page(service.settings.browser_url(page))
-    if _by_request_token(network):
+    if _has_request_tokens(network):
         return " ".join([answer["oauth_token"], answer["oauth_verifier"], secret])
     return answer[get_samples(network).consent_code]
 
 
-def _by_request_token(network: str) -> bool:
+def _has_request_tokens(network: str) -> bool:
     return get_adapter(network).network.login.kind == "oauth1"
 
 
-def _by_credentials(network: str) -> bool:
+def _has_credentials_login(network: str) -> bool:
     return get_adapter(network).network.login.kind == "credentials"
 
 
-def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
+def _get_consent_answer(network: str, code: str) -> tuple[dict[str, str], str]:
     """What came back from the consent, and the verifier; an OAuth 1.0a code is token, its verifier, its secret.
 
     Without a consent page: what a person gives, as JSON; the simulated network's own where the code is none.
     """
-    if _by_credentials(network):
+    if _has_credentials_login(network):
         own = {to_camel(name): value for name, value in get_sandbox_credentials(network).items()}
         return json.loads(code) if code.startswith("{") else own, ""
-    if not _by_request_token(network):
+    if not _has_request_tokens(network):
         return {get_samples(network).consent_code: code, "state": "s"}, VERIFIER
     token, proof, secret = code.split(" ") if " " in code else (code, code, code)
     return {"oauth_token": token, "oauth_verifier": proof, "state": "s"}, secret
 
 
 @asynccontextmanager
-async def _cassette(network: str, simulated: bool) -> AsyncIterator[Cassette]:
+async def _open_cassette(network: str, simulated: bool) -> AsyncIterator[Cassette]:
     """The recorded conversation, replayed; while recording, a new one, which is saved where nothing fails."""
     path = find_recordings(network) / "exchanges.json"
     if not RECORDING:
-        async with replaying(path) as cassette:
+        async with replay_exchanges(path) as cassette:
             yield cassette
         return
-    async with sandbox(clock=lambda: NOW) as running, recording(running.url if simulated else None) as cassette:
+    async with sandbox(clock=lambda: NOW) as running, record_exchanges(running.url if simulated else None) as cassette:
         yield cassette
         cassette.save(path)
 
 
-async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
+async def run_conversation(service: Service, actor: Actor, network: str, code: str) -> Any:
     """The whole conversation; returns what came of it, without ids of ours."""
     adapter, app = get_adapter(network), service.get_oauth_client(network)
     redirect = connections.consent_redirect_uri(service, network)
-    answer, verifier = _answer(network, code)
+    answer, verifier = _get_consent_answer(network, code)
     credentials = await connections._run_network_flow(  # the exchange alone: the consent page is a person's
         service,
         network,
@@ -174,7 +174,7 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
     }
 
 
-def kept(network: str, result: Any) -> Any:
+def load_expected_result(network: str, result: Any) -> Any:
     """What the conversation came to when it was recorded; a recording keeps it."""
     path = find_recordings(network) / "result.json"
     plain = json.loads(json.dumps(result))

@@ -57,7 +57,7 @@ class Cassette:
 
 
 @asynccontextmanager
-async def replaying(path: Path) -> AsyncIterator[Cassette]:
+async def replay_exchanges(path: Path) -> AsyncIterator[Cassette]:
     """Answer as it was recorded in a file; a request that is not there is answered 501."""
     exchanges = json.loads(path.read_text())
 
@@ -69,14 +69,14 @@ async def replaying(path: Path) -> AsyncIterator[Cassette]:
         content = base64.b64decode(body["base64"]) if isinstance(body, dict) else body.encode()
         return web.Response(status=response["status"], headers=response["headers"], body=content)
 
-    async with _serving(handle) as url:
+    async with _serve_requests(handle) as url:
         cassette = Cassette(url, exchanges, list(exchanges))
         yield cassette
 
 
 @asynccontextmanager
-async def recording(simulated: str | None) -> AsyncIterator[Cassette]:
-    """Forward every request to the simulated networks at this address, or to the real ones; keep what was said."""
+async def record_exchanges(simulated: str | None) -> AsyncIterator[Cassette]:
+    """Forward every request to the simulated networks at this address, or to the real ones; record the exchanges."""
 
     async def handle(request: web.Request) -> web.Response:
         host = request.raw_path.split("/")[1]
@@ -93,18 +93,18 @@ async def recording(simulated: str | None) -> AsyncIterator[Cassette]:
             content=await request.read(),
             extensions={"target": target.encode("ascii")},
         )
-        said = {name: value for name, value in answer.headers.items() if name not in UNRECORDED}
-        response = {"status": answer.status_code, "headers": said, "body": _body(answer.content)}
+        answer_headers = {name: value for name, value in answer.headers.items() if name not in UNRECORDED}
+        response = {"status": answer.status_code, "headers": answer_headers, "body": _encode_body(answer.content)}
         cassette.exchanges.append({"request": await _read_request(request), "response": response})
-        return web.Response(status=answer.status_code, headers=said, body=answer.content)
+        return web.Response(status=answer.status_code, headers=answer_headers, body=answer.content)
 
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as client, _serving(handle) as url:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client, _serve_requests(handle) as url:
         cassette = Cassette(url, [], [])
         yield cassette
 
 
 @asynccontextmanager
-async def _serving(handle: Any) -> AsyncIterator[str]:
+async def _serve_requests(handle: Any) -> AsyncIterator[str]:
     application = web.Application(client_max_size=64 * 1024 * 1024)
     application.router.add_route("*", "/{any:.*}", handle)
     runner = web.AppRunner(application)
@@ -121,11 +121,11 @@ async def _read_request(request: web.Request) -> dict[str, Any]:
     return {
         "method": request.method,
         "url": SECRET.sub(r"\1filtered", f"https:/{request.raw_path}"),
-        "body": _body(await request.read()),
+        "body": _encode_body(await request.read()),
     }
 
 
-def _body(content: bytes) -> str | dict[str, str]:
+def _encode_body(content: bytes) -> str | dict[str, str]:
     """A body as text without secrets, or encoded where it is no text."""
     try:
         return SECRET.sub(r"\1filtered", content.decode())

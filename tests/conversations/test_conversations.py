@@ -11,7 +11,7 @@ import pytest
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.store import clock
 
-from .conversation import find_recordings, kept, opened, talk
+from .conversation import find_recordings, load_expected_result, open_conversation, run_conversation
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -19,9 +19,9 @@ async def test_conversation(network: str, tmp_path: Path, monkeypatch: pytest.Mo
     # the same operation ids each time: some networks are sent what follows from them
     monkeypatch.setattr(clock, "_last_id", 0)
     monkeypatch.setattr(clock, "get_random_bytes", lambda: bytes(16))
-    async with opened(network, tmp_path) as (service, actor, code, cassette):
-        result = await talk(service, actor, network, code)
-    assert json.loads(json.dumps(result)) == kept(network, result)
+    async with open_conversation(network, tmp_path) as (service, actor, code, cassette):
+        result = await run_conversation(service, actor, network, code)
+    assert json.loads(json.dumps(result)) == load_expected_result(network, result)
     assert result["created"][0] == result["activated"] == "succeeded"
     assert result["rows"]
     assert cassette.unexpected == cassette.unplayed == []

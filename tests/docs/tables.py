@@ -21,7 +21,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
 from adsunify.review.capabilities import render_capability_matrix, render_markdown_table
 from adsunify.service.networks import workflows_to_json
 from adsunify.testing.faults import FAULTS, find_simulated_networks
-from tests.cases.discovery import brief, cells
+from tests.cases.discovery import list_cells, make_minimal_brief
 
 from .errors import write_errors
 from .exposures import render_computed_members
@@ -228,10 +228,10 @@ DOCUMENTS: Mapping[str, Callable[[str], str]] = {
 def list_missing_briefs() -> Iterator[tuple[Path, dict[str, Any]]]:
     """The example briefs that are not there, each with the least that its format requires. Others stay as they are."""
     workflows = [row for code in ADAPTER_PACKAGES for row in workflows_to_json(get_adapter(code).network)]
-    for cell in chain.from_iterable(map(cells, workflows)):
+    for cell in chain.from_iterable(map(list_cells, workflows)):
         path = BRIEFS / f"{cell.id}.json"
         if not path.exists():
-            yield path, brief(cell, "USD")
+            yield path, make_minimal_brief(cell, "USD")
 
 
 def main() -> None:
