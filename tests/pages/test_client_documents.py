@@ -96,7 +96,7 @@ async def publisher(site: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(safe_fetch, "is_public_ipv4", lambda address: address == "127.0.0.1")
     service = site.service
     monkeypatch.setattr(service, "resolve_host", resolve)
-    monkeypatch.setattr(service.transport, "egress", Egress(authority.trusting()))
+    monkeypatch.setattr(service.transport, "egress", Egress(authority.make_client_context()))
     monkeypatch.setattr(service, "client_documents", ClientDocuments())
     limiter = RateLimiter(RateLimits(0, 0, 0, 0), service.counters, service.store.clock.wall)
     monkeypatch.setattr(service, "rate_limiter", limiter)

@@ -7,11 +7,11 @@ from adsunify.problem_details import PROBLEM_CODES, PROBLEM_TITLES, from_problem
 
 
 def test_a_wait_survives_the_wire() -> None:
-    asked = ProviderThrottled("The video is being processed.", code="media_processing", retry_after=2.5)
-    told = to_problem_details(asked)
-    assert told["retryAfterMs"] == 2500
-    assert told["code"] in PROBLEM_CODES
-    again = from_problem_details(told)
+    error = ProviderThrottled("The video is being processed.", code="media_processing", retry_after=2.5)
+    problem = to_problem_details(error)
+    assert problem["retryAfterMs"] == 2500
+    assert problem["code"] in PROBLEM_CODES
+    again = from_problem_details(problem)
     assert isinstance(again, ProviderThrottled) and again.retry_after == 2.5
 
 

@@ -25,7 +25,7 @@ def headers(signature: object = None, event: object = EVENT) -> dict[str, object
     return {"Service-Event-Id": event, "Service-Signature": signature or sign(BODY, EVENT, SECRET, NOW)}
 
 
-def refused(*arguments: object, **named: object) -> str:
+def expect_refusal(*arguments: object, **named: object) -> str:
     with pytest.raises(WebhookVerificationError) as error:
         verify(*arguments, **named)
     return str(error.value)
@@ -49,11 +49,11 @@ def test_window_has_two_sides(skew, accepted):
         if accepted:
             assert verify(BODY, headers(), SECRET, now) == EVENT
         else:
-            assert "5 minutes" in refused(BODY, headers(), SECRET, now)
+            assert "5 minutes" in expect_refusal(BODY, headers(), SECRET, now)
 
 
 def test_the_clock_is_the_default():
-    assert "5 minutes" in refused(BODY, headers(), SECRET)
+    assert "5 minutes" in expect_refusal(BODY, headers(), SECRET)
     signature = sign(BODY, EVENT, SECRET, int(datetime.now(UTC).timestamp()))
     assert verify(BODY, headers(signature), SECRET) == EVENT
 
@@ -63,15 +63,15 @@ def test_rotation_accepts_several_secrets_and_several_signatures():
     both = headers(f"t={NOW},{new},{old},v0=other")
     assert verify(BODY, both, "old", NOW) == verify(BODY, both, "new", NOW) == EVENT
     assert verify(BODY, headers(f"t={NOW},{old}"), ["new", "old"], NOW) == EVENT
-    assert "no signature matches" in refused(BODY, both, ["other", "another"], NOW)
+    assert "no signature matches" in expect_refusal(BODY, both, ["other", "another"], NOW)
 
 
 def test_the_event_id_is_signed_and_cannot_borrow_from_the_body():
     body = b"part.rest"
     signature = sign(body, EVENT, SECRET, NOW)
     assert verify(body, headers(signature), SECRET, NOW) == EVENT
-    assert "malformed" in refused(b"rest", headers(signature, f"{EVENT}.part"), SECRET, NOW)
-    assert "no signature" in refused(body, headers(signature, "other"), SECRET, NOW)
+    assert "malformed" in expect_refusal(b"rest", headers(signature, f"{EVENT}.part"), SECRET, NOW)
+    assert "no signature" in expect_refusal(body, headers(signature, "other"), SECRET, NOW)
     with pytest.raises(ValueError, match="contains a dot"):
         sign(body, "a.b", SECRET, NOW)
     with pytest.raises(ValueError, match="is empty"):
@@ -109,7 +109,7 @@ V1 = sign(BODY, EVENT, SECRET, NOW).partition(",")[2]
     ],
 )
 def test_malformed_signatures_are_refused(signature):
-    refused(BODY, headers(signature), SECRET, NOW)
+    expect_refusal(BODY, headers(signature), SECRET, NOW)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_malformed_signatures_are_refused(signature):
     ],
 )
 def test_nonsense_is_refused_with_the_one_error(arguments):
-    refused(*arguments)
+    expect_refusal(*arguments)
 
 
 @unhurried
@@ -150,7 +150,7 @@ def test_nonsense_is_refused_with_the_one_error(arguments):
 def test_no_mutation_verifies_or_raises_anything_else(data):
     """One character of a header, one byte of the body, or the secret changed: refused, always in the same way."""
 
-    def mutated(text):
+    def mutate_text(text):
         empty = text[:0]
         position = data.draw(st.integers(0, len(text)))
         cut = data.draw(st.integers(0, 3))
@@ -160,11 +160,11 @@ def test_no_mutation_verifies_or_raises_anything_else(data):
     which = data.draw(st.sampled_from(["body", "event", "signature", "secret"]))
     parts = {"body": BODY, "event": EVENT, "signature": sign(BODY, EVENT, SECRET, NOW), "secret": SECRET}
     before = dict(parts)
-    parts[which] = mutated(parts[which])
+    parts[which] = mutate_text(parts[which])
     call = (parts["body"], headers(parts["signature"], parts["event"]), parts["secret"], NOW)
     if parts == before or (which == "signature" and f"t={NOW}" in parts["signature"] and V1 in parts["signature"]):
         return  # nothing changed, or only a part of no known scheme was added
-    refused(*call)
+    expect_refusal(*call)
 
 
 @unhurried

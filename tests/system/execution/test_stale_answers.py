@@ -39,7 +39,7 @@ async def test_an_answer_that_came_twice(tmp_path: Path, records: int, pause: fl
     listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
-        sending = HttpTransport(url, egress=Egress(authority.trusting()))
+        sending = HttpTransport(url, egress=Egress(authority.make_client_context()))
         assert (await sending.send(WRITE, hosts=(HOST,), timeout=5)).body == {"id": "1"}
         await asyncio.sleep(idle)
         assert (await sending.send(WRITE, hosts=(HOST,), timeout=5)).body == {"id": "2"}

@@ -56,21 +56,21 @@ async def test_a_failure_is_raised_inside_the_flow_which_may_handle_it(problem: 
     async def fails(request: Request) -> Response:
         raise problem
 
-    def optional() -> Flow[str]:
+    def read_or_warn() -> Flow[str]:
         try:
             yield READ
-        except ProviderError as found:
-            return f"a warning: {found.message}"
+        except ProviderError as error:
+            return f"a warning: {error.message}"
         return "fine"
 
-    def needed() -> Flow[str]:
+    def read_or_fail() -> Flow[str]:
         yield READ
         return "fine"
 
-    assert await run_flow_async(optional(), fails) == f"a warning: {problem.message}"
-    with pytest.raises(ProviderError) as found:
-        await run_flow_async(needed(), fails)
-    assert found.value is problem
+    assert await run_flow_async(read_or_warn(), fails) == f"a warning: {problem.message}"
+    with pytest.raises(ProviderError) as failure:
+        await run_flow_async(read_or_fail(), fails)
+    assert failure.value is problem
 
 
 async def test_a_failure_may_be_followed_by_another_question() -> None:
@@ -110,11 +110,11 @@ async def test_a_list_that_does_not_end_is_given_up(
 ) -> None:
     """After 64 MiB in all, or its time; also where the flow would handle a failure."""
     monkeypatch.setattr(flows, "MAX_FLOW_SECONDS", seconds)
-    asked = 0
+    request_count = 0
 
     async def page(request: Request) -> Response:
-        nonlocal asked
-        asked += 1
+        nonlocal request_count
+        request_count += 1
         return Response(200, {}, {}, size=size)
 
     def endless() -> Flow[None]:
@@ -124,4 +124,4 @@ async def test_a_list_that_does_not_end_is_given_up(
 
     with pytest.raises(ProviderUnreadable, match="MiB" if size else "seconds"):
         await run_flow_async(endless(), page)
-    assert asked == pages
+    assert request_count == pages

@@ -68,16 +68,16 @@ def reader(**campaign: Json) -> Callable[[Level, str], Flow[ParsedEntity]]:
 
 
 def test_what_an_entity_hangs_on_says_whose_it_is() -> None:
-    line = run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", reader(ad_account_id="ours")), unasked)
-    assert [one.id for one in line] == ["a", "s", "c"]
+    line = run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", reader(ad_account_id="ours")), refuse_request)
+    assert [node.id for node in line] == ["a", "s", "c"]
     with pytest.raises(ProviderNotFound):
-        run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", reader(ad_account_id="theirs")), unasked)
+        run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", reader(ad_account_id="theirs")), refuse_request)
     for unsaid in (reader(), reader(ad_account_id=None)):
         with pytest.raises(ProviderUnreadable):
-            run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", unsaid), unasked)
+            run_flow(fetch_lineage(SNAPCHAT, OURS, "ad", "a", unsaid), refuse_request)
 
 
-def unasked(request: Request) -> Response:
+def refuse_request(request: Request) -> Response:
     raise AssertionError(request.url)
 
 
@@ -123,7 +123,7 @@ def test_pages_without_a_match_are_skipped(first_match: int, last_page: int, ids
         return {"ids": [str(page)] * (page >= first_match), "next": str(page + 1) if page < last_page else None}
 
     page = fetch_numbered_page(answer)
-    assert ([one.id for one in page.entities], page.cursor) == (ids, cursor)
+    assert ([entity.id for entity in page.entities], page.cursor) == (ids, cursor)
 
 
 def test_a_list_whose_next_page_is_the_same_page_is_refused() -> None:
@@ -143,21 +143,21 @@ def test_a_read_of_one_entity_refuses_another() -> None:
 def test_a_read_is_asked_once() -> None:
     network: Network = get_adapter("meta").network
     request, other = (Request("GET", f"https://graph.facebook.com/{name}") for name in ("a", "b"))
-    asked: list[str] = []
+    requested_names: list[str] = []
 
     def flow() -> Flow[list[int]]:
         answers: list[int] = []
-        for one in (request, request, other, request):
-            answers += [(yield from fetch_response(network, one)).body["n"]]
+        for next_request in (request, request, other, request):
+            answers += [(yield from fetch_response(network, next_request)).body["n"]]
         yield Sleep(0, "it may be another by now")
         return [*answers, (yield from fetch_response(network, request)).body["n"]]
 
-    def answer(one: Request) -> Response:
-        asked.append(one.url[-1])
-        return Response(200, {}, {"n": len(asked)})
+    def answer(request: Request) -> Response:
+        requested_names.append(request.url[-1])
+        return Response(200, {}, {"n": len(requested_names)})
 
     assert run_flow(memoize_reads(flow()), answer) == [1, 1, 2, 1, 3]
-    assert asked == ["a", "b", "a"]
+    assert requested_names == ["a", "b", "a"]
 
 
 ACTIONS: tuple[Action, ...] = ("create", "status", "update", "edit", "delete")
@@ -179,13 +179,13 @@ def test_a_status_may_exclude_actions(native_status: str | None, status: str | N
     adapter = get_adapter("reddit").network
     level = evolve(get_level(adapter, "campaign"), accepted_actions={"STORED": ("delete",), "CLOSED": ()})
     network = evolve(adapter, levels=(level,))
-    found = ParsedEntity("campaign", "1", None, None, status, native_status, {})
+    campaign = ParsedEntity("campaign", "1", None, None, status, native_status, {})
     for action in ACTIONS:
         if action in accepted:
-            require_accepted_action(network, found, action, "entityId")
+            require_accepted_action(network, campaign, action, "entityId")
             continue
         with pytest.raises(InvalidInput) as refusal:
-            require_accepted_action(network, found, action, "entityId")
+            require_accepted_action(network, campaign, action, "entityId")
         (issue,) = refusal.value.issues
         assert (issue.path, issue.code) == ("entityId", "deleted")
         assert ("It accepts its deletion." in issue.message) == ("delete" in accepted)

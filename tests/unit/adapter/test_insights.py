@@ -211,12 +211,14 @@ def test_sums_are_exact(parts):
 def test_rows_of_a_report_stream_into_days():
     """What is held grows with the days, not with the rows."""
     metrics = (Metric("impressions", "/told/impressions", "count"), Metric("spend", "/told/spend", "micros"))
-    told = [{"date": day.isoformat(), "told": {"impressions": 1, "spend": "20000"}} for day in (ONE, TWO, THREE)]
+    native_rows = [{"date": day.isoformat(), "told": {"impressions": 1, "spend": "20000"}} for day in (ONE, TWO, THREE)]
 
     def peak(count):
         tracemalloc.start()
         try:
-            rows = sum_by_day(parse_report_rows(metrics, ({**told[number % 3]} for number in range(count)), "/date"))
+            rows = sum_by_day(
+                parse_report_rows(metrics, ({**native_rows[number % 3]} for number in range(count)), "/date")
+            )
             return rows, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -237,8 +239,8 @@ def test_one_figure_that_is_no_number_among_many_is_refused(unit, value):
 
 
 def test_figures_of_every_kind_are_read_alike():
-    said = ["-12", 7, Decimal("3.0"), None, "250"]
-    rows = [{"date": "2027-03-01", "figure": value} for value in said]
+    native_values = ["-12", 7, Decimal("3.0"), None, "250"]
+    rows = [{"date": "2027-03-01", "figure": value} for value in native_values]
     for kinds in (rows, *([row] for row in rows)):
         expected = [None if row["figure"] is None else Decimal(row["figure"]) for row in kinds]
         for unit, part in (
@@ -249,8 +251,8 @@ def test_figures_of_every_kind_are_read_alike():
             ("cents", 100),
             ("minor", 1000),
         ):
-            found = [
+            amounts = [
                 figures["spend"]
                 for _, figures in parse_report_rows([Metric("spend", "/figure", unit)], kinds, "/date", None, DINAR)
             ]
-            assert found == [None if one is None else one / part for one in expected]
+            assert amounts == [None if amount is None else amount / part for amount in expected]

@@ -19,15 +19,17 @@ KIND: Kind = "adGroup"
 
 
 def test_a_field_may_be_editable_but_not_in_bulk() -> None:
-    settings = tuple(evolve(one, is_bulk_editable=one.field != "budget") for one in META.settings)
+    settings = tuple(evolve(setting, is_bulk_editable=setting.field != "budget") for setting in META.settings)
     network = evolve(META, settings=settings)
     assert "budget" in list_bulk_fields(META, KIND) and "budget" not in list_bulk_fields(network, KIND)
     assert set(list_bulk_fields(network, KIND)) == set(list_bulk_fields(META, KIND)) - {"budget"}
-    assert [one.field for one in list_settings(network, KIND)] == [one.field for one in list_settings(META, KIND)]
+    assert [setting.field for setting in list_settings(network, KIND)] == [
+        setting.field for setting in list_settings(META, KIND)
+    ]
 
 
 def test_a_setting_refuses_a_value_that_is_wrong_and_clears_without_a_check() -> None:
-    url = next(one for one in PINTEREST.settings if one.field == "clickTrackingUrl")
+    url = next(setting for setting in PINTEREST.settings if setting.field == "clickTrackingUrl")
     network = evolve(PINTEREST, settings=(evolve(url, find_error=lambda value: "it is wrong"),))
     entity = {"status": "ACTIVE", "click_tracking_url": "https://example.com/1"}
     cleared = apply_edit(network, ACCOUNT, "ad", entity, Edit({"clickTrackingUrl": ""}), None)
@@ -47,7 +49,7 @@ def test_a_common_lock_locks_every_setting_that_is_not_always_locked() -> None:
     )
 
     def list_reasons(entity: NativeEntity) -> list[str | None]:
-        return [find_lock_reason(META, one, entity, None) for one in settings]
+        return [find_lock_reason(META, setting, entity, None) for setting in settings]
 
     assert list_reasons({"closed": True, "automatic": True}) == ["always", "common", "common"]
     assert list_reasons({"automatic": True}) == ["always", None, "own"]

@@ -52,11 +52,11 @@ def daily(amount: Any, start: Moment = None, end: Moment = None) -> SpendSetting
 @given(DAYS, st.integers(0, 400), st.integers(1, 10**9), st.sampled_from(ZONES))
 def test_a_daily_budget_counts_each_day_of_the_account(first: date, more: int, amount: int, zone: str) -> None:
     last = first + timedelta(days=more)
-    wanted = Spend(amount, amount * (more + 1))
-    assert compute_spend(daily(amount, first, last), zone, None) == wanted
+    expected = Spend(amount, amount * (more + 1))
+    assert compute_spend(daily(amount, first, last), zone, None) == expected
     midnight = get_midnight(last + timedelta(days=1), zone)  # an end excludes its instant, whatever the clocks do
-    assert compute_spend(daily(amount, get_midnight(first, zone), midnight), zone, None) == wanted
-    assert compute_spend(daily(amount, first, midnight - timedelta(seconds=1)), zone, None) == wanted
+    assert compute_spend(daily(amount, get_midnight(first, zone), midnight), zone, None) == expected
+    assert compute_spend(daily(amount, first, midnight - timedelta(seconds=1)), zone, None) == expected
     assert compute_spend(daily(amount, first, midnight + timedelta(seconds=1)), zone, None).lifetime == amount * (
         more + 2
     )
@@ -166,12 +166,15 @@ def test_amounts_are_rounded_up_and_bounded() -> None:
 
 
 def test_caps() -> None:
-    def capped(amount: Any) -> SpendSettings:
+    def make_capped_settings(amount: Any) -> SpendSettings:
         return SpendSettings(caps={"spendCap": amount})
 
     lifted = [(5, 6), (5, None), (5, "unknown"), ("unknown", 5), ("unknown", None)]
-    assert all(is_cap_lifted(capped(before), capped(after)) for before, after in lifted)
-    assert not any(is_cap_lifted(capped(before), capped(after)) for before, after in [(5, 4), (5, 5), (None, 5)])
+    assert all(is_cap_lifted(make_capped_settings(before), make_capped_settings(after)) for before, after in lifted)
+    assert not any(
+        is_cap_lifted(make_capped_settings(before), make_capped_settings(after))
+        for before, after in [(5, 4), (5, 5), (None, 5)]
+    )
 
 
 LINE = SpendSettings(

@@ -89,23 +89,27 @@ def test_a_daily_budget_is_compared_with_the_part_of_the_day() -> None:
     ],
 )
 def test_what_cannot_be_compared_is_said(entity: ParsedEntity, words: str) -> None:
-    found = evaluate(entity, {"2027-03-11": "100000"}, 120)
-    (gap,) = found.gaps
-    assert words in gap.reason and found.breaches == {}
-    assert found.is_unknown(("c", "")) == bool(gap.entity_ids)
+    evaluation = evaluate(entity, {"2027-03-11": "100000"}, 120)
+    (gap,) = evaluation.gaps
+    assert words in gap.reason and evaluation.breaches == {}
+    assert evaluation.is_unknown(("c", "")) == bool(gap.entity_ids)
 
 
 def test_a_paused_campaign_has_no_pace() -> None:
-    found = evaluate(campaign("DAILY", "50", "paused"), {"2027-03-11": "100000"}, 120)
-    assert (found.breaches, found.gaps) == ({}, ())
+    evaluation = evaluate(campaign("DAILY", "50", "paused"), {"2027-03-11": "100000"}, 120)
+    assert (evaluation.breaches, evaluation.gaps) == ({}, ())
 
 
 @pytest.mark.parametrize(("spent", "breaches", "unknown"), [("10", 0, {"c"}), ("63.01", 1, set())])
 def test_what_is_missing_is_not_zero(spent: str, breaches: int, unknown: set[str]) -> None:
     null = evaluate(WHOLE, {"2027-03-01": spent, "2027-03-02": None}, 120)
     unread = evaluate(WHOLE, {"2027-03-01": spent}, 120, evolve(STATE, incomplete_days=frozenset([date(2027, 3, 2)])))
-    for found in (null, unread):
-        assert (len(found.breaches), found.unknown_entities, len(found.gaps)) == (breaches, unknown, 1 - breaches)
+    for evaluation in (null, unread):
+        assert (len(evaluation.breaches), evaluation.unknown_entities, len(evaluation.gaps)) == (
+            breaches,
+            unknown,
+            1 - breaches,
+        )
 
 
 def test_windows_end_on_one_of_the_last_days_and_not_before_the_alert() -> None:

@@ -54,7 +54,7 @@ def plan(*steps: Step) -> Plan:
     return make_plan("simulated", "create", "account", steps)
 
 
-def made(identity: Json, status: int = 200) -> Response:
+def make_response(identity: Json, status: int = 200) -> Response:
     return Response(status, {}, {"id": identity})
 
 
@@ -70,7 +70,7 @@ class Played:
         return [effect.state_commit for effect in self.effects if isinstance(effect, Commit)]
 
     @property
-    def sent(self) -> list[Request]:
+    def sent_requests(self) -> list[Request]:
         return [effect.request for effect in self.effects if isinstance(effect, SendWrite)]
 
     @property
@@ -112,10 +112,10 @@ def play(
     effects: list[Effect] = []
     commits = 0
 
-    def stopping() -> bool:
+    def is_stopping() -> bool:
         return stop_after is not None and sum(isinstance(effect, SendWrite) for effect in effects) >= stop_after
 
-    run = execute_plan(NETWORK, plan_, read_progress(receipts, in_flight), "op", limits=limits, stopping=stopping)
+    run = execute_plan(NETWORK, plan_, read_progress(receipts, in_flight), "op", limits=limits, stopping=is_stopping)
     answer: EffectResult | None = None
     while True:
         try:

@@ -23,7 +23,7 @@ from adsunify.plans.records import Binding, ItemBatch, Output, Step
 from adsunify.values.exact_json import Json, dumps
 from tests.system.simulation.plans import NETWORK
 
-from .driving import batch, create, made, plan, play, replace, write
+from .driving import batch, create, make_response, plan, play, replace, write
 
 THREE = plan(create("a"), create("b", "a"), create("c", "b"))
 
@@ -32,17 +32,17 @@ THREE = plan(create("a"), create("b", "a"), create("c", "b"))
 
 
 def test_n_steps_are_n_plus_1_commits() -> None:
-    played = play(THREE, [made("1"), made("2"), made("3")])
+    played = play(THREE, [make_response("1"), make_response("2"), make_response("3")])
     assert played.shape == "i:claim SEND ri SEND ri SEND r:succeed"
     assert played.ending.status == "succeeded"
-    assert [request.body for request in played.sent] == [{}, {"parent": "1"}, {"parent": "2"}]
+    assert [request.body for request in played.sent_requests] == [{}, {"parent": "1"}, {"parent": "2"}]
     assert [change.fence for change in played.commits] == [None, 1, 1, 1]
 
 
 def test_the_intent_is_the_request_as_sent() -> None:
-    played = play(THREE, [made("1"), made("2"), made("3")])
+    played = play(THREE, [make_response("1"), make_response("2"), make_response("3")])
     intents = [change.intent for change in played.commits if change.intent is not None]
-    assert [intent.request for intent in intents] == [request.to_json() for request in played.sent]
+    assert [intent.request for intent in intents] == [request.to_json() for request in played.sent_requests]
     assert [(intent.step_index, intent.key, intent.attempt) for intent in intents] == [
         (0, "a", 1),
         (1, "b", 1),
@@ -52,25 +52,28 @@ def test_the_intent_is_the_request_as_sent() -> None:
 
 def test_the_first_overlay_is_read_before_the_claim_a_later_one_costs_a_commit() -> None:
     thing = Response(200, {}, {"thing": {"id": "9", "name": "old", "budget": 5}})
-    played = play(plan(replace("a"), create("b"), replace("c")), [thing, made("1"), made("2"), thing, made("3")])
+    played = play(
+        plan(replace("a"), create("b"), replace("c")),
+        [thing, make_response("1"), make_response("2"), thing, make_response("3")],
+    )
     assert played.shape == "READ i:claim SEND ri SEND r READ i SEND r:succeed"
-    assert played.sent[0].body == {"thing": {"id": "9", "name": "new", "budget": 5}}
+    assert played.sent_requests[0].body == {"thing": {"id": "9", "name": "new", "budget": 5}}
     assert played.commits[0].intent is not None
-    assert played.commits[0].intent.request["body"] == played.sent[0].body
+    assert played.commits[0].intent.request["body"] == played.sent_requests[0].body
 
 
 @pytest.mark.parametrize("refused", ["claimed", "fenced", "expired", "too_early", "access", "not_prepared"])
 def test_nothing_is_sent_without_its_intent(refused: str) -> None:
     for commit, sends in ((0, 0), (1, 1), (2, 2)):
-        played = play(THREE, [made(str(index)) for index in range(sends)], refuse={commit: refused})
-        assert len(played.sent) == sends
+        played = play(THREE, [make_response(str(index)) for index in range(sends)], refuse={commit: refused})
+        assert len(played.sent_requests) == sends
         assert len(played.commits) == commit + 1
         assert (played.ending.status, played.ending.refusal) == (None, refused)
         assert len(played.receipts) == sends
 
 
 def test_a_receipt_that_comes_too_late_to_end_the_operation_says_so() -> None:
-    played = play(plan(create("a")), [made("1")], refuse={1: "fenced"})
+    played = play(plan(create("a")), [make_response("1")], refuse={1: "fenced"})
     assert (played.ending.status, played.ending.refusal) == (None, "fenced")
 
 
@@ -101,9 +104,9 @@ def test_a_receipt_that_comes_too_late_to_end_the_operation_says_so() -> None:
     ],
 )
 def test_the_outcome_of_a_step(answer: Response, state: str, trigger: str, again: bool, code: str) -> None:
-    played = play(THREE, [made("1"), answer])
-    kept = "r RENEW " if code == "provider_token_refused" else "r"
-    assert played.shape == f"i:claim SEND ri SEND {kept}:{trigger}"
+    played = play(THREE, [make_response("1"), answer])
+    receipt_effects = "r RENEW " if code == "provider_token_refused" else "r"
+    assert played.shape == f"i:claim SEND ri SEND {receipt_effects}:{trigger}"
     last = played.commits[-1]
     assert played.receipts[-1].state == state
     assert (last.has_next_action, played.ending.has_next_action) == (again, again)
@@ -145,16 +148,16 @@ def test_what_is_known_of_a_lost_answer_is_kept() -> None:
 
 
 def test_what_was_applied_is_not_sent_again() -> None:
-    first = play(THREE, [made("1"), Response(429, {}, {})])
-    second = play(THREE, [made("2"), made("3")], receipts=first.receipts)
-    assert [request.url.rsplit("/", 1)[-1] for request in second.sent] == ["b", "c"]
+    first = play(THREE, [make_response("1"), Response(429, {}, {})])
+    second = play(THREE, [make_response("2"), make_response("3")], receipts=first.receipts)
+    assert [request.url.rsplit("/", 1)[-1] for request in second.sent_requests] == ["b", "c"]
     assert second.commits[0].intent is not None
     assert second.commits[0].intent.attempt == 2
     assert second.ending.status == "succeeded"
 
 
 def test_all_receipts_but_no_end_only_the_end_is_missing() -> None:
-    first = play(THREE, [made("1"), made("2"), made("3")])
+    first = play(THREE, [make_response("1"), make_response("2"), make_response("3")])
     second = play(THREE, receipts=first.receipts)
     assert second.shape == ":claim :succeed"
 
@@ -173,7 +176,7 @@ def test_an_ambiguous_step_is_never_executed_again() -> None:
 
 @pytest.mark.parametrize(("limit", "sends"), [(1, 1), (2, 2), (3, 3), (25, 3)])
 def test_a_batch_ends_between_steps(limit: int, sends: int) -> None:
-    played = play(THREE, [made(str(index)) for index in range(sends)], limits=ExecutionLimits(max_steps=limit))
+    played = play(THREE, [make_response(str(index)) for index in range(sends)], limits=ExecutionLimits(max_steps=limit))
     if sends < 3:
         assert played.shape.endswith("SEND r:hand_back")
         assert (played.ending.status, played.ending.has_next_action, played.ending.error) == ("prepared", True, None)
@@ -182,7 +185,7 @@ def test_a_batch_ends_between_steps(limit: int, sends: int) -> None:
 
 
 def test_a_shutdown_finishes_the_step_in_flight_and_hands_back() -> None:
-    played = play(THREE, [made("1")], stop_after=1)
+    played = play(THREE, [make_response("1")], stop_after=1)
     assert played.shape == "i:claim SEND r:hand_back"
     assert played.ending.has_next_action
     assert play(THREE, stop_after=0).effects == []
@@ -204,12 +207,12 @@ def test_only_items_surely_not_applied_are_sent_again_and_ids_stay_in_planned_or
     first = play(made_four, [_rows("bad", "+11", "slow", "+13")])
     assert (first.receipts[0].state, first.ending.has_next_action) == ("rejected", False)
     second = play(made_four, [_rows("slow", "+12")], receipts=first.receipts)
-    assert second.sent[0].body == {"rows": [{"item": 0}, {"item": 2}]}
+    assert second.sent_requests[0].body == {"rows": [{"item": 0}, {"item": 2}]}
     assert second.commits[0].intent is not None
     assert second.commits[0].intent.items == (0, 2)
     assert [(item.index, item.state) for item in second.receipts[0].items] == [(0, "throttled"), (2, "applied")]
     third = play(made_four, [_rows("+10")], receipts=[*first.receipts, *second.receipts])
-    assert third.sent[0].body == {"rows": [{"item": 0}]}
+    assert third.sent_requests[0].body == {"rows": [{"item": 0}]}
     assert third.receipts[0].outputs == {"id": ["10", "11", "12", "13"]}
     assert third.ending.status == "succeeded"
 
@@ -243,9 +246,9 @@ def test_a_batch_of_exactly_one_brings_one_id() -> None:
     step = Step(
         "b", "ad", "b", write("b"), bindings=(Binding("/body/of", "a", "id"),), outputs=(Output("id", ("/body/id",)),)
     )
-    played = play(plan(batch("a", 1, many=False), step), [_rows("+7"), made("8")])
+    played = play(plan(batch("a", 1, many=False), step), [_rows("+7"), make_response("8")])
     assert played.receipts[0].outputs == {"id": "7"}
-    assert played.sent[1].body == {"of": "7"}
+    assert played.sent_requests[1].body == {"of": "7"}
 
 
 def test_an_error_beside_applied_items_is_read_item_by_item() -> None:
@@ -286,7 +289,7 @@ def test_a_failed_read_before_a_change_is_not_applied(
 ) -> None:
     first = play(plan(replace("a")), [answer])
     assert first.shape == "READ"
-    later = play(plan(create("a"), replace("b")), [made("1"), answer])
+    later = play(plan(create("a"), replace("b")), [make_response("1"), answer])
     assert later.shape == "i:claim SEND r READ :hand_back"
     for played in (first, later):
         assert (played.ending.status, played.ending.has_next_action) == ("prepared", again)
@@ -303,11 +306,13 @@ def test_a_step_that_would_be_repeated_like_a_read_is_not_sent() -> None:
 def test_an_id_that_does_not_fit_stops_before_the_next_write() -> None:
     number = Step("b", "ad", "b", write("b"), bindings=(Binding("/body/of", "a", "id", cast="integer"),))
     for identity in ("12a", "1_0", " 7", "\u0661", "-3"):
-        played = play(plan(create("a"), number), [made(identity)])
+        played = play(plan(create("a"), number), [make_response(identity)])
         assert played.shape == "i:claim SEND r:hand_back"
         assert played.receipts[0].state == "applied"
         assert (played.ending.status, played.ending.has_next_action) == ("prepared", False)
-    assert play(plan(create("a"), number), [made("12"), made("x")]).sent[1].body == {"of": 12}
+    assert play(plan(create("a"), number), [make_response("12"), make_response("x")]).sent_requests[1].body == {
+        "of": 12
+    }
 
 
 # -- hostile answers ----------------------------------------------------------------------------------------------
@@ -345,7 +350,7 @@ def test_whatever_comes_back_is_an_outcome(status: int, body: Json, headers: dic
 def test_whatever_a_read_brings_is_survived(body: Json) -> None:
     play(
         plan(replace("a")),
-        [Response(200, {}, {"thing": body}), made("1")]
+        [Response(200, {}, {"thing": body}), make_response("1")]
         if isinstance(body, dict)
         else [Response(200, {}, {"thing": body})],
     )
@@ -393,14 +398,14 @@ def test_the_driver_must_answer_what_was_asked() -> None:
     run = execute_plan(NETWORK, THREE, read_progress([]), "op")
     next(run)
     with pytest.raises(TypeError):
-        run.send(made("1"))
+        run.send(make_response("1"))
 
 
 # -- kill points --------------------------------------------------------------------------------------------------
 
 
 def test_the_kill_points_of_an_execution() -> None:
-    played = play(THREE, [made("1"), made("2"), made("3")])
+    played = play(THREE, [make_response("1"), make_response("2"), make_response("3")])
     passed: list[KillPoint] = []
     for effect in played.effects:
         before, after = list_kill_points(effect)

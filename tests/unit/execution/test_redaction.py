@@ -17,29 +17,29 @@ from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, dumps
 
 
-def kept(body: Json) -> Json:
+def redact_body(body: Json) -> Json:
     return redact_response(Response(200, {}, body))
 
 
 def test_a_small_answer_is_kept_as_it_is() -> None:
     body = {"id": "1", "amount": Decimal("1.50"), "list": [1, None, True, {"a": "b"}], "empty": [], "note": "a=b"}
-    assert kept(body) == body
+    assert redact_body(body) == body
 
 
 def test_secrets_are_redacted_by_name_at_any_depth() -> None:
     body = {"data": [{"access_token": "s3cret", "clientSecret": "s3cret", "API-Key": "s3cret", "tokens": ["s3cret"]}]}
-    assert "s3cret" not in dumps(kept(body))
-    assert kept({"token_count": 7, "password": None}) == {"token_count": 7, "password": None}
+    assert "s3cret" not in dumps(redact_body(body))
+    assert redact_body({"token_count": 7, "password": None}) == {"token_count": 7, "password": None}
 
 
 def test_secrets_in_addresses_are_redacted() -> None:
     following = "https://graph.example/v1/me?limit=5&access_token=s3cret&after=x"
-    assert kept({"next": following}) == {"next": following.replace("s3cret", "[redacted]")}
+    assert redact_body({"next": following}) == {"next": following.replace("s3cret", "[redacted]")}
     assert "s3cret" not in redact_text("appsecret_proof=s3cret")
 
 
 def test_what_a_database_refuses_is_replaced() -> None:
-    assert kept({"a\x00": "b\ud800c\x00\nd"}) == {"a\ufffd": "b\ufffdc\ufffd\nd"}
+    assert redact_body({"a\x00": "b\ud800c\x00\nd"}) == {"a\ufffd": "b\ufffdc\ufffd\nd"}
     assert redact_error(NativeErrorDetails("\x00", "m" * 9_000, "\udfff", 400)) == NativeErrorDetails(
         "\ufffd", "m" * 2_000, "\ufffd", 400
     )
@@ -60,7 +60,7 @@ def test_no_body_is_kept_as_none() -> None:
     assert redact_response(Response(502, {}, "not JSON", "unreadable")) == "not JSON"
 
 
-def _nested(depth: int) -> Json:
+def _nest_lists(depth: int) -> Json:
     value: Json = 1
     for _ in range(depth):
         value = [value]
@@ -82,10 +82,10 @@ def test_a_large_answer_is_cut_and_says_so() -> None:
         "a-" * 1_000_000 + "=",
         "token" * 1_000_000 + "=",
         "token=x&" * 1_000_000,
-        _nested(900),
+        _nest_lists(900),
     )
     for body in bodies:
-        text = dumps(kept(body))
+        text = dumps(redact_body(body))
         assert len(text) <= MAX_STORED_RESPONSE_BYTES
         assert "[cut]" in text
 
@@ -102,10 +102,10 @@ _json = st.recursive(
 
 @given(_json, st.integers(1, 400))
 def test_it_never_exceeds_its_bound(body: Json, times: int) -> None:
-    found = dumps(kept([body] * times))
-    assert len(found) <= MAX_STORED_RESPONSE_BYTES
-    found.encode("utf-8")
-    assert "\x00" not in found
+    text = dumps(redact_body([body] * times))
+    assert len(text) <= MAX_STORED_RESPONSE_BYTES
+    text.encode("utf-8")
+    assert "\x00" not in text
 
 
 def test_waits_are_believed_within_reason() -> None:

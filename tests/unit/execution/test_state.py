@@ -44,7 +44,7 @@ def test_what_has_ended_stays_as_it_is() -> None:
 
 def test_each_event_of_the_contract_has_its_transition() -> None:
     events = {event for _, event in TRANSITIONS.values() if event is not None}
-    assert events == {f"operation.{one}" for one in ("prepared", "running", "succeeded", "unknown", "cancelled")}
+    assert events == {f"operation.{status}" for status in ("prepared", "running", "succeeded", "unknown", "cancelled")}
 
 
 class Life(RuleBasedStateMachine):
@@ -94,9 +94,9 @@ def test_progress_merges_the_items_of_all_attempts() -> None:
         blame="input",
     )
     second = receipt("keywords", "applied", 2, items=(ItemReceipt(1, "applied", "k1"),), outputs={"ids": ["k0", "k1"]})
-    one = read_progress([first])
-    assert one.applied_items == {"keywords": {0: "k0"}}
-    assert one.outputs == {}
+    first_progress = read_progress([first])
+    assert first_progress.applied_items == {"keywords": {0: "k0"}}
+    assert first_progress.outputs == {}
     both = read_progress([first, second])
     assert both.applied_items == {"keywords": {0: "k0", 1: "k1"}}
     assert both.outputs == {"keywords": {"ids": ["k0", "k1"]}}

@@ -32,5 +32,5 @@ def test_two_flags_are_one_status(
     request = Request("PUT", "https://api.outbrain.com/campaigns/7", body=dict(sent), encoding="json", kind="write")
     step = Step("campaign", "campaign", "Change it.", request, action, "7")
     receipt = Receipt(0, "campaign", 1, "applied", response=dict(response))
-    statuses = [one.status for one in read_receipt_statuses(OUTBRAIN, step, receipt)]
+    statuses = [observation.status for observation in read_receipt_statuses(OUTBRAIN, step, receipt)]
     assert statuses == ([] if status is None else [status])

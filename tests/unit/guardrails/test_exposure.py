@@ -52,18 +52,18 @@ def is_unknown(exposure: Exposure) -> bool:
 
 @pytest.mark.parametrize(("code", "template"), TEMPLATES)
 def test_a_template_is_paused_and_known(code: str, template: Template) -> None:
-    found = compute(code, template, template.payload)
-    assert found.exposure == NO_SPEND
-    assert found.planned.is_unknown == ((code, template.kind) == ("outbrain", "campaign"))  # it names a budget
+    exposure = compute(code, template, template.payload)
+    assert exposure.exposure == NO_SPEND
+    assert exposure.planned.is_unknown == ((code, template.kind) == ("outbrain", "campaign"))  # it names a budget
 
 
 @pytest.mark.parametrize(("code", "template"), TEMPLATES)
 def test_without_the_currency_of_the_account_every_amount_is_unknown(code: str, template: Template) -> None:
-    known, found = compute(code, template, template.payload), compute(code, template, template.payload, None)
-    assert found.currency is None and not found.budgets and not found.guards
+    known, exposure = compute(code, template, template.payload), compute(code, template, template.payload, None)
+    assert exposure.currency is None and not exposure.budgets and not exposure.guards
     if known.planned != NO_SPEND:
-        assert found.planned == UNKNOWN_SPEND
-    assert known.highest_bid is None or found.highest_bid == "unknown"
+        assert exposure.planned == UNKNOWN_SPEND
+    assert known.highest_bid is None or exposure.highest_bid == "unknown"
 
 
 @pytest.mark.parametrize(("code", "template"), TEMPLATES)
@@ -81,10 +81,10 @@ def list_objects(payload: Mapping[str, Json], path: tuple[str, ...] = ()) -> Ite
             yield from list_objects(value, (*path, name))
 
 
-def put(payload: Mapping[str, Json], path: tuple[str, ...], name: str, value: Json) -> dict[str, Json]:
+def set_member(payload: Mapping[str, Json], path: tuple[str, ...], name: str, value: Json) -> dict[str, Json]:
     if not path:
         return {**payload, name: value}
-    return {**payload, path[0]: put(payload[path[0]], path[1:], name, value)}
+    return {**payload, path[0]: set_member(payload[path[0]], path[1:], name, value)}
 
 
 BUDGET_OBJECTS = {"google": "campaignBudget", "linkedin": "dailyBudget", "amazon": "budget", "chatgpt": "budget"} | {
@@ -94,13 +94,13 @@ BUDGET_OBJECTS = {"google": "campaignBudget", "linkedin": "dailyBudget", "amazon
 
 @pytest.mark.parametrize(("code", "member"), BUDGET_OBJECTS.items())
 def test_an_unknown_member_inside_of_a_budget_makes_it_unknown(code: str, member: str) -> None:
-    (template,) = (one for one in get_adapter(code).network.templates if member in one.payload)
+    (template,) = (candidate for candidate in get_adapter(code).network.templates if member in candidate.payload)
     for path in list_objects({member: template.payload[member]}):
         for name in ("adsunify_unknown", "amount2", "period", "hourly"):
-            assert is_unknown(compute(code, template, put(template.payload, path, name, 5))), path
+            assert is_unknown(compute(code, template, set_member(template.payload, path, name, 5))), path
     for value in (None, {}, [], [5], "5", 5, True, {"amount": {"amount": "5"}}, {"value": None}):
-        found = compute(code, template, {**template.payload, member: value})
-        assert found.planned.is_unknown or (value is None and found.planned == NO_SPEND), value
+        exposure = compute(code, template, {**template.payload, member: value})
+        assert exposure.planned.is_unknown or (value is None and exposure.planned == NO_SPEND), value
 
 
 FLAT_BUDGETS = {
@@ -129,19 +129,19 @@ HOSTILE = st.one_of(
 @pytest.mark.parametrize(("code", "kind", "member"), [(code, *place) for code, place in FLAT_BUDGETS.items()])
 @given(HOSTILE)
 def test_an_amount_in_another_form_is_never_less_than_it_says(code: str, kind: str, member: str, value: Any) -> None:
-    (template,) = (one for one in get_adapter(code).network.templates if one.kind == kind)
-    found = compute(code, template, {**template.payload, member: value})
+    (template,) = (candidate for candidate in get_adapter(code).network.templates if candidate.kind == kind)
+    exposure = compute(code, template, {**template.payload, member: value})
     is_zero = isinstance(value, str) and not value.strip("0.")  # no amount, and then no budget
-    assert found.planned.is_unknown or is_zero or (value == Decimal("1E-7") and found.planned.daily == 1)
+    assert exposure.planned.is_unknown or is_zero or (value == Decimal("1E-7") and exposure.planned.daily == 1)
 
 
 @pytest.mark.parametrize("code", FLAT_BUDGETS)
 @given(st.integers(10**31, 10**400))
 def test_a_huge_amount_has_no_bound_or_is_unknown(code: str, amount: int) -> None:
     kind, member = FLAT_BUDGETS[code]
-    (template,) = (one for one in get_adapter(code).network.templates if one.kind == kind)
-    found = compute(code, template, {**template.payload, member: amount})
-    assert found.planned.daily in ("unbounded", "unknown")
+    (template,) = (candidate for candidate in get_adapter(code).network.templates if candidate.kind == kind)
+    exposure = compute(code, template, {**template.payload, member: amount})
+    assert exposure.planned.daily in ("unbounded", "unknown")
 
 
 def test_risk_and_warnings_follow_from_the_exposure() -> None:

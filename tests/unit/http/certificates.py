@@ -14,15 +14,15 @@ from cryptography.x509.oid import NameOID
 
 
 class Authority:
-    """Signs certificates; ``trusting`` is a client that trusts it and nobody else."""
+    """Signs certificates; ``make_client_context`` is for a client that trusts it and nobody else."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test authority")])
-        self.certificate = self._signed(self.name, self.key, [], days=1, authority=True)
+        self.certificate = self._sign_certificate(self.name, self.key, [], days=1, authority=True)
 
-    def trusting(self) -> ssl.SSLContext:
+    def make_client_context(self) -> ssl.SSLContext:
         pem = self.certificate.public_bytes(serialization.Encoding.PEM).decode()
         return ssl.create_default_context(cadata=pem)
 
@@ -37,7 +37,7 @@ class Authority:
         """A server that calls itself ``host`` and ``others``; ``days`` negative: its certificate has expired."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-        certificate = self._signed(subject, key, [x509.DNSName(name) for name in (host, *others)], days)
+        certificate = self._sign_certificate(subject, key, [x509.DNSName(name) for name in (host, *others)], days)
         chain = self.folder / f"{host}{days}.pem"
         chain.write_bytes(
             key.private_bytes(
@@ -49,7 +49,7 @@ class Authority:
         context.load_cert_chain(chain)
         return context
 
-    def _signed(
+    def _sign_certificate(
         self,
         subject: x509.Name,
         key: ec.EllipticCurvePrivateKey,

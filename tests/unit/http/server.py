@@ -64,7 +64,7 @@ async def serve_script(script: Script, tls: ssl.SSLContext | None = None) -> Asy
     """Serve every connection with the script; it is closed when the script returns."""
     tasks: set[asyncio.Task[None]] = set()
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         tasks.add(task)
@@ -77,7 +77,7 @@ async def serve_script(script: Script, tls: ssl.SSLContext | None = None) -> Asy
             writer.close()
             tasks.discard(task)
 
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=tls)
+    listener = await asyncio.start_server(serve_connection, "127.0.0.1", 0, ssl=tls)
     port = listener.sockets[0].getsockname()[1]
     server = Server(f"http://127.0.0.1:{port}", port)
     try:
@@ -91,14 +91,14 @@ async def serve_script(script: Script, tls: ssl.SSLContext | None = None) -> Asy
 
 def answer_in_turn(*answers: bytes) -> Script:
     """One answer per request, in turn; the last one again and again."""
-    told = 0
+    answer_count = 0
 
     async def script(connection: Connection) -> None:
-        nonlocal told
+        nonlocal answer_count
         while True:
             await connection.request()
-            await connection.say(answers[min(told, len(answers) - 1)])
-            told += 1
+            await connection.say(answers[min(answer_count, len(answers) - 1)])
+            answer_count += 1
 
     return script
 

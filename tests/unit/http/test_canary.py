@@ -65,14 +65,16 @@ async def test_a_pool_reaches_the_network_through_its_backend_alone(tmp_path: Pa
     """
     authority = Authority(tmp_path)
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(OK)
         writer.close()
 
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
+    listener = await asyncio.start_server(serve_connection, "127.0.0.1", 0, ssl=authority.server("localhost"))
     watching = Watching()
-    pool = httpcore.AsyncConnectionPool(ssl_context=authority.trusting(), retries=0, network_backend=watching)
+    pool = httpcore.AsyncConnectionPool(
+        ssl_context=authority.make_client_context(), retries=0, network_backend=watching
+    )
     async with listener, pool:
         url = f"https://localhost:{listener.sockets[0].getsockname()[1]}/a/../b"
         response = await pool.request("GET", url, extensions={"target": b"/a/../b"})
@@ -103,19 +105,22 @@ async def test_an_error_of_the_backend_comes_out_as_it_is(method: str) -> None:
 
 async def test_the_transport_uses_what_is_watched_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every request makes its connection with a pool of httpcore, with a backend of ours, and no retries."""
-    made: list[dict[str, Any]] = []
+    pool_arguments: list[dict[str, Any]] = []
     create = httpcore.AsyncConnectionPool.__init__
 
-    def noted(pool: httpcore.AsyncConnectionPool, **more: Any) -> None:
-        made.append(more)
+    def record_pool(pool: httpcore.AsyncConnectionPool, **more: Any) -> None:
+        pool_arguments.append(more)
         create(pool, **more)
 
-    monkeypatch.setattr(httpcore.AsyncConnectionPool, "__init__", noted)
+    monkeypatch.setattr(httpcore.AsyncConnectionPool, "__init__", record_pool)
     for request in (READ, WRITE):
         with pytest.raises(RequestNotSent):
             await HttpTransport("http://127.0.0.1:9").send(request, hosts=(HOST,), timeout=0.2)
-    assert all(one["retries"] == 0 and isinstance(one["network_backend"], httpcore.AsyncNetworkBackend) for one in made)
-    assert len(made) >= 2
+    assert all(
+        arguments["retries"] == 0 and isinstance(arguments["network_backend"], httpcore.AsyncNetworkBackend)
+        for arguments in pool_arguments
+    )
+    assert len(pool_arguments) >= 2
 
 
 def test_the_versions_are_those_that_were_read() -> None:

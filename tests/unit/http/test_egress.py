@@ -87,8 +87,8 @@ def short_connect_timeout(monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
 
 
 def assert_hides_secrets(problem: BaseException) -> None:
-    shown = "".join(traceback.format_exception(problem))
-    assert not [secret for secret in SECRETS if secret in shown + repr(problem)]
+    report = "".join(traceback.format_exception(problem))
+    assert not [secret for secret in SECRETS if secret in report + repr(problem)]
 
 
 # -- requests to networks -----------------------------------------------------------------------------------------
@@ -98,12 +98,12 @@ def assert_hides_secrets(problem: BaseException) -> None:
 async def test_a_write_goes_through_the_tunnel_and_the_check_is_before_its_first_byte(
     tmp_path: Path, scheme: str
 ) -> None:
-    seen: list[int] = []
+    request_counts: list[int] = []
     async with behind_proxy(tmp_path, answer_in_turn(OK), scheme) as world:
-        response = await world.send(check=lambda: seen.append(len(world.network.requests)))
+        response = await world.send(check=lambda: request_counts.append(len(world.network.requests)))
     assert response.body == {"id": "777"}
     assert world.proxy.targets == [f"{HOST}:443"] and world.names == [HOST]
-    assert seen == [0] and len(world.network.requests) == 1
+    assert request_counts == [0] and len(world.network.requests) == 1
     assert world.network.requests[0].startswith(b"POST /v1/things HTTP/1.1\r\n")
     assert b"proxy" not in world.network.requests[0].lower()
 
@@ -167,7 +167,7 @@ async def test_tls_with_the_proxy_is_verified(tmp_path: Path) -> None:
         assert world.proxy.heads == []  # it did not get the password
 
 
-async def _cut(connection: Connection) -> None:
+async def _close_after_request(connection: Connection) -> None:
     await connection.request()
 
 
@@ -176,13 +176,13 @@ async def _reset(connection: Connection) -> None:
     connection.reset()
 
 
-async def _cut_in_answer(connection: Connection) -> None:
+async def _close_in_answer(connection: Connection) -> None:
     await connection.request()
     await connection.say(OK[:-4])
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize("script", [_cut, _reset, _cut_in_answer])
+@pytest.mark.parametrize("script", [_close_after_request, _reset, _close_in_answer])
 async def test_what_fails_after_the_request_is_lost(tmp_path: Path, script: Script, scheme: str) -> None:
     async with behind_proxy(tmp_path, script, scheme) as world:
         with pytest.raises(ResponseLost) as problem:
@@ -268,7 +268,7 @@ async def test_a_fetch_verifies_the_name_behind_the_proxy(tmp_path: Path) -> Non
 
 
 async def test_a_fetch_that_is_cut_after_the_request_is_lost(tmp_path: Path) -> None:
-    async with behind_proxy(tmp_path, _cut, host=RECEIVER) as world:
+    async with behind_proxy(tmp_path, _close_after_request, host=RECEIVER) as world:
         with pytest.raises(FetchError) as problem:
             await world.fetch(method="POST", content=b"{}")
     assert problem.value.reason == "lost" and len(world.network.requests) == 1
@@ -334,7 +334,7 @@ def test_only_our_settings_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.setenv("SSL_CERT_FILE", str(Authority(tmp_path).ca_file))
     assert read_egress({}).proxy is None
-    trusted = [one["subject"] for one in read_egress({}).tls.get_ca_certs()]
+    trusted = [certificate["subject"] for certificate in read_egress({}).tls.get_ca_certs()]
     assert "Test authority" not in str(trusted)
     assert "Test authority" in str(make_tls_context(tmp_path / "authority.pem").get_ca_certs())
 

@@ -75,14 +75,14 @@ def test_multipart_is_read_back(fields: dict[str, str]) -> None:
     assert encode_body("multipart", fields) == (content, content_type)
     boundary = content_type.split("boundary=")[1]
     assert content.endswith(f"--{boundary}--\r\n".encode())
-    found = {}
+    decoded_fields = {}
     for part in content.split(f"--{boundary}".encode())[1:-1]:
         head, _, rest = part.partition(b"\r\n\r\n")
         message = BytesParser(policy=HTTP).parsebytes(head.removeprefix(b"\r\n") + b"\r\n\r\n")
         assert message.get_content_disposition() == "form-data"
         name = head.split(b'name="')[1].rsplit(b'"', 1)[0].decode()
-        found[name] = rest.removesuffix(b"\r\n").decode()
-    assert found == fields
+        decoded_fields[name] = rest.removesuffix(b"\r\n").decode()
+    assert decoded_fields == fields
 
 
 @pytest.mark.parametrize("name", ['a"', "a\r\nb", "", "\u00e9"])
@@ -132,11 +132,11 @@ async def test_headers_are_the_requests_over_our_own(
 ) -> None:
     request = Request("POST", f"https://{HOST}/x", headers={"X-Own": "1", **headers}, body=body, encoding=encoding)
     head = (await _line(request)).split(b"\r\n\r\n")[0].decode().lower().split("\r\n")[1:]
-    found = dict(line.split(": ", 1) for line in head)
-    assert len(found) == len(head)
-    assert found["x-own"] == "1"
-    assert found.get("content-type") == content_type
-    assert found["accept-encoding"] == "gzip"
+    sent_headers = dict(line.split(": ", 1) for line in head)
+    assert len(sent_headers) == len(head)
+    assert sent_headers["x-own"] == "1"
+    assert sent_headers.get("content-type") == content_type
+    assert sent_headers["accept-encoding"] == "gzip"
 
 
 async def test_a_download_brings_bytes_and_its_error_json() -> None:
@@ -144,7 +144,7 @@ async def test_a_download_brings_bytes_and_its_error_json() -> None:
     script = answer_in_turn(answer(200, b"a,b\n"), answer(404, b'{"e":1}'))
     async with serve_script(script) as server:
         sending = HttpTransport(server.url)
-        found = await sending.send(request, hosts=(HOST,))
+        download = await sending.send(request, hosts=(HOST,))
         problem = await sending.send(request, hosts=(HOST,))
-    assert (found.state, found.body) == ("bytes", b"a,b\n")
+    assert (download.state, download.body) == ("bytes", b"a,b\n")
     assert (problem.state, problem.body) == ("json", {"e": 1})

@@ -38,21 +38,21 @@ async def test_a_gzip_bomb_is_not_inflated(nature: RequestKind) -> None:
 
 @pytest.mark.parametrize("framing", ["Content-Length: 100000000", "X: close"])
 async def test_a_body_of_100_megabytes_is_not_read(framing: str) -> None:
-    said = 0
+    byte_count = 0
 
     async def act(connection: Connection) -> None:
-        nonlocal said
+        nonlocal byte_count
         await connection.request()
         await connection.say(f"HTTP/1.1 200 OK\r\n{framing}\r\n\r\n".encode())
         for _ in range(1_600):
             await connection.say(b" " * 62_500)
-            said += 62_500
+            byte_count += 62_500
 
     async with serve_script(act) as server:
         with pytest.raises(ResponseLost, match="larger"):
             await send(server, WRITE)
         assert server.connections == 1
-    assert said < 40_000_000
+    assert byte_count < 40_000_000
 
 
 async def test_gzip_is_read_in_any_pieces() -> None:
@@ -118,9 +118,9 @@ async def test_a_body_that_is_no_json_is_unreadable(body: bytes) -> None:
 )
 async def test_a_read_is_repeated_where_that_may_help(first: bytes, tries: int) -> None:
     async with serve_script(answer_in_turn(first, OK)) as server:
-        found = await send(server, Request("POST", READ.url))  # a POST that reads
+        response = await send(server, Request("POST", READ.url))  # a POST that reads
         assert len(server.requests) == tries
-        assert (found.status == 200) == (tries == 2)
+        assert (response.status == 200) == (tries == 2)
 
 
 @pytest.mark.parametrize("nature", ["write", "read_once"])
@@ -170,7 +170,7 @@ async def test_each_try_of_a_read_is_signed_anew() -> None:
     async with serve_script(answer_in_turn(answer(500), answer(503), OK)) as server:
         sending = HttpTransport(server.url, sleep=_at_once)
         assert (await sending.send(READ, hosts=(HOST,), sign=sign)).status == 200
-        assert [one.split(b"x-nonce: ")[1][:1] for one in server.requests] == [b"a", b"b", b"c"]
+        assert [request.split(b"x-nonce: ")[1][:1] for request in server.requests] == [b"a", b"b", b"c"]
 
 
 async def _at_once(seconds: float) -> None:
@@ -179,7 +179,7 @@ async def _at_once(seconds: float) -> None:
 
 async def test_repeats_stay_within_the_time() -> None:
     async with serve_script(answer_in_turn(answer(429, b"{}", "Retry-After: 3"), OK)) as server:
-        one = HttpTransport(server.url)
+        transport = HttpTransport(server.url)
         started = time.monotonic()
-        assert (await one.send(READ, hosts=(HOST,), timeout=1.0)).status == 429
+        assert (await transport.send(READ, hosts=(HOST,), timeout=1.0)).status == 429
         assert time.monotonic() - started < 2.5

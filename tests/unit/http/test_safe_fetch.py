@@ -139,11 +139,11 @@ def test_a_public_name_is_accepted(url: str, host: str, target: str) -> None:
 # -- names --------------------------------------------------------------------------------------------------------
 
 
-def _resolving(*answers: Sequence[str]) -> Any:
-    told = iter(answers)
+def _make_resolver(*answers: Sequence[str]) -> Any:
+    remaining_answers = iter(answers)
 
     async def resolve(host: str) -> Sequence[str]:
-        return next(told)
+        return next(remaining_answers)
 
     return resolve
 
@@ -154,7 +154,7 @@ def _resolving(*answers: Sequence[str]) -> Any:
 )
 async def test_one_address_that_is_not_public_refuses_the_whole_answer(addresses: list[str]) -> None:
     with pytest.raises(FetchError) as problem:
-        await fetch_url("https://rebinding.example/", resolving=_resolving(addresses))
+        await fetch_url("https://rebinding.example/", resolving=_make_resolver(addresses))
     assert problem.value.reason == "refused"
 
 
@@ -162,18 +162,18 @@ async def test_a_name_without_address_is_unresolved() -> None:
     async def fails(host: str) -> Sequence[str]:
         raise OSError("no such name")
 
-    for resolving in (fails, _resolving([])):
+    for resolving in (fails, _make_resolver([])):
         with pytest.raises(FetchError) as problem:
             await resolve_public_address("nowhere.example", resolving)
         assert problem.value.reason == "unresolved"
 
 
 async def test_a_name_is_looked_up_once_and_that_address_is_connected_to(
-    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+    guarded_server: GuardedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second answer of a rebinding name is never asked for."""
-    found = await guarded.fetch(resolving=_resolving(["127.0.0.1"], ["10.0.0.1"]))
-    assert found.content == b"{}"
+    response = await guarded_server.fetch(resolving=_make_resolver(["127.0.0.1"], ["10.0.0.1"]))
+    assert response.content == b"{}"
 
 
 async def test_the_time_counts_for_the_look_up_too() -> None:
@@ -189,31 +189,33 @@ async def test_the_time_counts_for_the_look_up_too() -> None:
 # -- TLS ----------------------------------------------------------------------------------------------------------
 
 
-class Guarded:
+class GuardedServer:
     """A server with a certificate on this machine, reached as ``receiver.example`` through all guards but one: here
     this machine counts as public."""
 
     def __init__(self, authority: Authority, patch: pytest.MonkeyPatch) -> None:
         self.authority, self.patch = authority, patch
-        self.seen: list[bytes] = []
+        self.requests: list[bytes] = []
         self.names: list[str | None] = []
 
     @asynccontextmanager
-    async def serving(self, host: str = "receiver.example", days: int = 1, said: bytes = b"") -> AsyncIterator[None]:
+    async def run_server(
+        self, host: str = "receiver.example", days: int = 1, reply: bytes = b""
+    ) -> AsyncIterator[None]:
         context = self.authority.server(host, days)
         context.sni_callback = lambda _socket, name, _context: self.names.append(name)
 
-        async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
-                self.seen.append(await reader.readuntil(b"\r\n\r\n"))
-                writer.write(said or answer(200))
+                self.requests.append(await reader.readuntil(b"\r\n\r\n"))
+                writer.write(reply or answer(200))
                 await writer.drain()
             except (asyncio.IncompleteReadError, ConnectionError):
                 pass  # the client did not trust us
             finally:
                 writer.close()
 
-        listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=context)
+        listener = await asyncio.start_server(serve_connection, "127.0.0.1", 0, ssl=context)
         self.reach(listener.sockets[0].getsockname()[1])
         try:
             yield
@@ -230,46 +232,48 @@ class Guarded:
     async def fetch(
         self, resolving: Any = None, tls: ssl.SSLContext | None = None, cut: bool = False, **server: Any
     ) -> Any:
-        async with self.serving(**server):
+        async with self.run_server(**server):
             return await fetch_url(
                 "https://receiver.example/a",
-                resolving=resolving or _resolving(["127.0.0.1"]),
-                egress=Egress(tls or self.authority.trusting()),
+                resolving=resolving or _make_resolver(["127.0.0.1"]),
+                egress=Egress(tls or self.authority.make_client_context()),
                 timeout=5,
                 cut=cut,
             )
 
 
 @pytest.fixture
-def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guarded:
-    return Guarded(Authority(tmp_path), monkeypatch)
+def guarded_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedServer:
+    return GuardedServer(Authority(tmp_path), monkeypatch)
 
 
-async def test_tls_verifies_the_name_although_it_connects_to_the_address(guarded: Guarded) -> None:
-    assert (await guarded.fetch()).status == 200
-    assert guarded.names == ["receiver.example"]
-    assert b"\r\nhost: receiver.example:" in guarded.seen[0].lower()
+async def test_tls_verifies_the_name_although_it_connects_to_the_address(guarded_server: GuardedServer) -> None:
+    assert (await guarded_server.fetch()).status == 200
+    assert guarded_server.names == ["receiver.example"]
+    assert b"\r\nhost: receiver.example:" in guarded_server.requests[0].lower()
 
 
 @pytest.mark.parametrize("server", [{"host": "other.example"}, {"host": "127.0.0.1"}, {"days": -1}])
-async def test_a_certificate_that_does_not_fit_is_refused(guarded: Guarded, server: dict[str, Any]) -> None:
+async def test_a_certificate_that_does_not_fit_is_refused(
+    guarded_server: GuardedServer, server: dict[str, Any]
+) -> None:
     with pytest.raises(FetchError) as problem:
-        await guarded.fetch(**server)
+        await guarded_server.fetch(**server)
     assert problem.value.reason == "unreachable"
-    assert guarded.seen == []
+    assert guarded_server.requests == []
 
 
-async def test_an_authority_nobody_trusts_is_refused(guarded: Guarded) -> None:
+async def test_an_authority_nobody_trusts_is_refused(guarded_server: GuardedServer) -> None:
     with pytest.raises(FetchError) as problem:
-        await guarded.fetch(tls=ssl.create_default_context())
+        await guarded_server.fetch(tls=ssl.create_default_context())
     assert problem.value.reason == "unreachable"
-    assert guarded.seen == []
+    assert guarded_server.requests == []
 
 
 async def test_networks_are_verified_too(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             for _ in range(3):
                 await reader.readuntil(b"\r\n\r\n")
@@ -281,10 +285,10 @@ async def test_networks_are_verified_too(tmp_path: Path) -> None:
             writer.close()
 
     request = Request("DELETE", f"https://{HOST}/x", kind="write")
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
+    listener = await asyncio.start_server(serve_connection, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
-        sending, distrusting = HttpTransport(url, egress=Egress(authority.trusting())), HttpTransport(url)
+        sending, distrusting = HttpTransport(url, egress=Egress(authority.make_client_context())), HttpTransport(url)
         for _ in range(3):
             assert (await sending.send(request, hosts=(HOST,))).status == 200
         with pytest.raises(RequestNotSent) as problem:
@@ -292,11 +296,13 @@ async def test_networks_are_verified_too(tmp_path: Path) -> None:
         assert problem.value.outcome == "not_applied"
 
 
-class Breaking(Guarded):
-    """A server that shakes hands, says ``said``, and goes on with a record that nobody can decrypt."""
+class Breaking(GuardedServer):
+    """A server that shakes hands, says ``reply``, and goes on with a record that nobody can decrypt."""
 
     @asynccontextmanager
-    async def serving(self, host: str = "receiver.example", days: int = 1, said: bytes = b"") -> AsyncIterator[None]:
+    async def run_server(
+        self, host: str = "receiver.example", days: int = 1, reply: bytes = b""
+    ) -> AsyncIterator[None]:
         context = self.authority.server(host, days)
 
         def serve() -> None:
@@ -312,7 +318,7 @@ class Breaking(Guarded):
                         except ssl.SSLWantReadError:
                             raw.sendall(outgoing.read())
                             incoming.write(raw.recv(65_536))
-                tls.write(said or b" ")
+                tls.write(reply or b" ")
                 raw.sendall(outgoing.read() + b"\x17\x03\x03\x00\x20" + bytes(32))
                 raw.recv(1)
 
@@ -329,28 +335,28 @@ async def test_a_broken_record_is_a_lost_answer(tmp_path: Path, monkeypatch: pyt
         await breaking.fetch()
     assert (problem.value.reason, problem.value.outcome) == ("lost", "unknown")
     with pytest.raises(FetchError) as problem:
-        await breaking.fetch(said=answer(200, b"{}")[:-1])
+        await breaking.fetch(reply=answer(200, b"{}")[:-1])
     assert problem.value.reason == "lost"
 
 
 async def test_a_status_counts_although_its_body_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = await Breaking(Authority(tmp_path), monkeypatch).fetch(said=answer(202, b"{}")[:-1], cut=True)
-    assert (found.status, found.content, found.is_truncated) == (202, b"", True)
+    response = await Breaking(Authority(tmp_path), monkeypatch).fetch(reply=answer(202, b"{}")[:-1], cut=True)
+    assert (response.status, response.content, response.is_truncated) == (202, b"", True)
 
 
-async def test_a_handshake_that_is_given_up_closes_its_connection(guarded: Guarded) -> None:
+async def test_a_handshake_that_is_given_up_closes_its_connection(guarded_server: GuardedServer) -> None:
     ended = asyncio.Event()
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.read(65_536):
             pass
         writer.close()
         ended.set()
 
-    async with await asyncio.start_server(accepted, "127.0.0.1", 0) as listener:
-        guarded.reach(listener.sockets[0].getsockname()[1])
+    async with await asyncio.start_server(serve_connection, "127.0.0.1", 0) as listener:
+        guarded_server.reach(listener.sockets[0].getsockname()[1])
         with pytest.raises(FetchError):
-            await fetch_url("https://receiver.example/a", resolving=_resolving(["127.0.0.1"]), timeout=0.3)
+            await fetch_url("https://receiver.example/a", resolving=_make_resolver(["127.0.0.1"]), timeout=0.3)
         gc.disable()  # a collection would close it too, some day
         try:
             await asyncio.wait_for(ended.wait(), 5)
@@ -370,7 +376,7 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
         return look_up(host, *more, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    fetching = [asyncio.create_task(fetch_url(f"https://a{one}.slow.example/")) for one in range(60)]
+    fetching = [asyncio.create_task(fetch_url(f"https://a{number}.slow.example/")) for number in range(60)]
     try:
         async with serve_script(answer_in_turn(answer(200))) as server:
             sending = HttpTransport(server.url.replace("127.0.0.1", "localhost"))
@@ -378,7 +384,7 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
             assert (await sending.send(request, hosts=(HOST,))).status == 200
         async with asyncio.timeout(10):
             assert await asyncio.to_thread(len, "abc") == 3
-        assert not any(one.done() for one in fetching)
+        assert not any(task.done() for task in fetching)
     finally:
         answered.set()
         await asyncio.gather(*fetching, return_exceptions=True)
@@ -390,8 +396,8 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
 async def test_an_exempt_address_is_fetched_whatever_it_is_and_only_it() -> None:
     async with serve_script(answer_in_turn(answer(200, b"hello"))) as server:
         url = f"{server.url}/hook?x=1"
-        found = await fetch_url(url, method="POST", content=b"body", headers={"x-a": "1"}, exempt=[url])
-        assert (found.status, found.content, found.is_truncated) == (200, b"hello", False)
+        response = await fetch_url(url, method="POST", content=b"body", headers={"x-a": "1"}, exempt=[url])
+        assert (response.status, response.content, response.is_truncated) == (200, b"hello", False)
         assert server.requests[0].startswith(b"POST /hook?x=1 HTTP/1.1\r\n")
         assert server.requests[0].endswith(b"\r\n\r\nbody")
         with pytest.raises(FetchError):
@@ -415,8 +421,8 @@ async def test_a_redirect_is_not_followed() -> None:
 
 async def test_a_long_answer_is_refused_or_cut() -> None:
     async with serve_script(answer_in_turn(answer(200, b"x" * 100_000))) as server:
-        found = await fetch_url(server.url, exempt=[server.url], limit=1_000, cut=True)
-        assert (found.content, found.is_truncated) == (b"x" * 1_000, True)
+        response = await fetch_url(server.url, exempt=[server.url], limit=1_000, cut=True)
+        assert (response.content, response.is_truncated) == (b"x" * 1_000, True)
         with pytest.raises(FetchError) as problem:
             await fetch_url(server.url, exempt=[server.url], limit=99_999)
         assert problem.value.reason == "too_large"

@@ -103,7 +103,7 @@ async def _reset_at_once(connection: Connection) -> None:
     connection.reset()
 
 
-async def _closed_at_once(connection: Connection) -> None:
+async def _close_at_once(connection: Connection) -> None:
     pass
 
 
@@ -112,7 +112,7 @@ async def _reset_after_request(connection: Connection) -> None:
     connection.reset()
 
 
-async def _closed_after_request(connection: Connection) -> None:
+async def _close_after_request(connection: Connection) -> None:
     await connection.request()
 
 
@@ -138,9 +138,9 @@ async def _endless_headers(connection: Connection) -> None:
     "act",
     [
         _reset_at_once,
-        _closed_at_once,
+        _close_at_once,
         _reset_after_request,
-        _closed_after_request,
+        _close_after_request,
         _reset_in_headers,
         _not_http,
         _endless_headers,
@@ -320,11 +320,11 @@ async def test_a_copy_of_an_answer_is_not_the_answer_to_the_next_write(late: flo
     async def act(connection: Connection) -> None:
         while True:
             await connection.request()
-            told = answer(200, b'{"id":"%d"}'.ljust(length) % len(connection.requests))
-            await connection.say(told + told if late is None else told)
+            response = answer(200, b'{"id":"%d"}'.ljust(length) % len(connection.requests))
+            await connection.say(response + response if late is None else response)
             if late is not None:
                 await asyncio.sleep(late)
-                await connection.say(told)
+                await connection.say(response)
 
     async with serve_script(act) as server:
         sending = HttpTransport(server.url)
@@ -340,7 +340,7 @@ async def _once_over_tls(tmp_path: Path, check: Callable[[list[bytes]], None]) -
     authority, read = Authority(tmp_path), list[bytes]()
     shaken = asyncio.Event()
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         shaken.set()
         with suppress(ConnectionError):
             while data := await reader.read(1024):
@@ -349,11 +349,11 @@ async def _once_over_tls(tmp_path: Path, check: Callable[[list[bytes]], None]) -
                     writer.write(OK)
         writer.close()
 
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
+    listener = await asyncio.start_server(serve_connection, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
         try:
-            await HttpTransport(url, egress=Egress(authority.trusting())).send(
+            await HttpTransport(url, egress=Egress(authority.make_client_context())).send(
                 WRITE, hosts=(HOST,), check=lambda: check(read)
             )
         finally:
@@ -363,9 +363,9 @@ async def _once_over_tls(tmp_path: Path, check: Callable[[list[bytes]], None]) -
 
 
 async def test_the_check_is_asked_once_after_the_handshake_and_before_the_first_byte(tmp_path: Path) -> None:
-    seen: list[list[bytes]] = []
-    read = await _once_over_tls(tmp_path, lambda read: seen.append(list(read)))
-    assert seen == [[]]
+    reads_at_check: list[list[bytes]] = []
+    read = await _once_over_tls(tmp_path, lambda read: reads_at_check.append(list(read)))
+    assert reads_at_check == [[]]
     assert b"".join(read).startswith(b"POST /network.example/v1/things HTTP/1.1\r\n")
 
 
@@ -434,11 +434,11 @@ def _answering_thread(blocked: threading.Event) -> Iterator[str]:
             with connection:
                 while not connection.recv(65_536).endswith(b'{"name":"x"}'):
                     pass
-                asked.set()
+                has_request.set()
                 blocked.wait(10)
                 connection.sendall(OK)
 
-    asked = threading.Event()
+    has_request = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
         thread.start()
@@ -518,10 +518,10 @@ def test_simulated_networks_are_only_on_this_machine(url: str) -> None:
 
 async def test_downloads_from_elsewhere_go_to_the_simulated_networks_too() -> None:
     async with serve_script(answer_in_turn(answer(200, b"a,b\n1,2\n"))) as server:
-        found = await send(
+        response = await send(
             server, Request("GET", "https://files.example/r.csv?s=1", response_format="bytes", is_signed=False)
         )
-        assert found.body == b"a,b\n1,2\n"
+        assert response.body == b"a,b\n1,2\n"
         assert server.requests[0].startswith(b"GET /files.example/r.csv?s=1 HTTP/1.1\r\n")
 
 
@@ -537,8 +537,8 @@ def test_nothing_of_the_environment_is_heeded(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
 
-    async def run() -> None:
+    async def send_once() -> None:
         async with serve_script(answer_in_turn(OK)) as server:
             assert (await send(server, WRITE)).status == 200
 
-    asyncio.run(run())
+    asyncio.run(send_once())

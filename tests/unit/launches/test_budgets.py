@@ -37,11 +37,11 @@ def test_shares_add_up_exactly(
     """For the units of all networks. Each share is its part, rounded down; the first one has the remainder."""
     currencies = {code: currency for code in codes if code != "pinterest" or currency == "USD"}
     units = [
-        (one := get_adapter(code).network).get_money_unit(make_account(one.code, currencies.get(code, "USD")))
+        (network := get_adapter(code).network).get_money_unit(make_account(network.code, currencies.get(code, "USD")))
         for code in codes
     ]
     unit = compute_common_unit(units)
-    assert all(unit * one.offset % (MICROS * one.step) == 0 for one in units)
+    assert all(unit * money_unit.offset % (MICROS * money_unit.step) == 0 for money_unit in units)
     parts = [1] * len(codes) if is_even else [weights.draw(st.integers(1, 10_000)) for _ in codes]
     expected = share_units(count, parts)
     try:
@@ -51,7 +51,7 @@ def test_shares_add_up_exactly(
         return
     assert sum(map(Decimal, shares)) == Decimal(from_units(count * unit, MICROS))
     in_units = [int(Decimal(share) * MICROS) // unit for share in shares]
-    assert [one * unit for one in in_units] == [Decimal(share) * MICROS for share in shares]
+    assert [share_count * unit for share_count in in_units] == [Decimal(share) * MICROS for share in shares]
     assert min(in_units) > 0
     rounded = [count * part // sum(parts) for part in parts]
     assert in_units[1:] == rounded[1:]

@@ -111,23 +111,25 @@ def test_nothing_is_widened(
 
     def part(names: set[tuple[str, str]], gone: set[tuple[str, str]] = frozenset()) -> dict[str, Any]:
         return {
-            one: {
-                name: None if (one, name) in gone else VALUES[one][name]
+            section: {
+                name: None if (section, name) in gone else VALUES[section][name]
                 for of, name in sorted(names | gone)
-                if of == one
+                if of == section
             }
-            for one in VALUES
+            for section in VALUES
         }
 
     campaign = BRIEF | {"goal": goal, "targeting": targeting} | part(shared)
     [cell] = cells_of([code], campaign, {0: {"campaign": part(of_account)}}, networks={code: part(of_network, removed)})
     assert cell.brief is not None
-    written = merge_patch(merge_patch(campaign, part(of_network, removed)), part(of_account))
+    expected = merge_patch(merge_patch(campaign, part(of_network, removed)), part(of_account))
     left_out = {tuple(path.split(".")) for path in cell.left_out}
     assert left_out <= shared - (of_network - removed) - of_account - removed
-    for one in VALUES:
-        written[one] = {name: value for name, value in written[one].items() if (one, name) not in left_out}
-    assert cell.brief == written
+    for section in VALUES:
+        expected[section] = {
+            name: value for name, value in expected[section].items() if (section, name) not in left_out
+        }
+    assert cell.brief == expected
     rows = [row for form in get_adapter(code).network.formats for row in form.inputs if row.requirement != "refused"]
     unconditional = {row.path for row in rows if not row.goals and not row.periods and row.is_exempt is None}
     assert not unconditional & set(cell.left_out)
@@ -174,7 +176,7 @@ def test_the_account_lies_over_the_network_and_the_network_over_the_brief() -> N
         networks={"meta": {"name": "Ours", "bid": "1", "targeting": {"countries": ["NO", "SE"]}}},
     )
     briefs = [cell.brief or {} for cell in cells]
-    assert [(one["name"], one.get("bid"), one["targeting"]["countries"]) for one in briefs] == [
+    assert [(brief["name"], brief.get("bid"), brief["targeting"]["countries"]) for brief in briefs] == [
         ("Ours", "1", ["NO", "SE"]),
         ("Mine", None, ["NO", "SE"]),
         ("Tea spring", None, ["US"]),
@@ -268,14 +270,14 @@ NAMES = st.text(min_size=1, max_size=8).filter(lambda text: text != "x" and text
 
 @given(ADDRESSES, st.sampled_from(("", "#part", "#a?b=c")), st.dictionaries(NAMES, NAMES, min_size=1, max_size=4))
 def test_parameters_survive_the_parsing_of_the_address(address: str, fragment: str, parameters: dict[str, str]) -> None:
-    made = add_parameters(address + fragment, parameters)
-    before, after = urlsplit(address + fragment), urlsplit(made)
+    new_address = add_parameters(address + fragment, parameters)
+    before, after = urlsplit(address + fragment), urlsplit(new_address)
     assert (after.scheme, after.netloc, after.path, after.fragment) == (
         (before.scheme, before.netloc, before.path, before.fragment)
     )
     assert parse_qsl(after.query) == [*parse_qsl(before.query), *parameters.items()]
-    assert list_parameter_names(made) == {name for name, _ in parse_qsl(after.query)}
-    [cell] = cells_of(["meta"], change_brief(BRIEF, {"creative__url": made}))
+    assert list_parameter_names(new_address) == {name for name, _ in parse_qsl(after.query)}
+    [cell] = cells_of(["meta"], change_brief(BRIEF, {"creative__url": new_address}))
     assert cell.issues == ()
 
 

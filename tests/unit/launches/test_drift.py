@@ -36,7 +36,9 @@ LEVELS = [
 
 
 def draw_fields(rows: list[Setting]) -> st.SearchStrategy[dict[str, Any]]:
-    values = {one.field: st.none() | VALUES.get(one.unit, st.sampled_from(["A", "B", "25"])) for one in rows}
+    values = {
+        setting.field: st.none() | VALUES.get(setting.unit, st.sampled_from(["A", "B", "25"])) for setting in rows
+    }
     return st.fixed_dictionaries({}, optional={**values, STATUS_FIELD: st.sampled_from(["active", "paused"])})
 
 
@@ -45,25 +47,25 @@ def draw_fields(rows: list[Setting]) -> st.SearchStrategy[dict[str, Any]]:
 @given(data=st.data())
 def test_a_change_is_what_differs_and_drift_is_what_nobody_here_wrote(code: str, kind: Kind, data: Any) -> None:
     network = get_adapter(code).network
-    rows = {one.field: one for one in list_settings(network, kind)}
-    wanted, written, found = (data.draw(draw_fields([*rows.values()])) for _ in range(3))
-    compared = compare_entity(network, ACCOUNT, kind, wanted, written, found)
-    assert compare_entity(network, ACCOUNT, kind, found, written, found).changes == ()
-    assert compare_entity(network, ACCOUNT, kind, wanted, found, found).drifted == ()
+    rows = {setting.field: setting for setting in list_settings(network, kind)}
+    desired, last_written, actual = (data.draw(draw_fields([*rows.values()])) for _ in range(3))
+    compared = compare_entity(network, ACCOUNT, kind, desired, last_written, actual)
+    assert compare_entity(network, ACCOUNT, kind, actual, last_written, actual).changes == ()
+    assert compare_entity(network, ACCOUNT, kind, desired, actual, actual).drifted == ()
 
-    def differs(name: str, one: Any, other: Any) -> bool:
-        return not has_same_meaning(network, ACCOUNT, rows.get(name), one, other)
+    def differs(name: str, value: Any, other: Any) -> bool:
+        return not has_same_meaning(network, ACCOUNT, rows.get(name), value, other)
 
     changed = {change.field: change for change in compared.changes}
-    assert changed.keys() == {name for name in wanted if differs(name, wanted[name], found.get(name))}
-    assert all((one.before, one.after) == (found.get(name), wanted[name]) for name, one in changed.items())
-    assert {one.field for one in compared.drifted} == {
-        name for name in changed if name in written and differs(name, written[name], found.get(name))
+    assert changed.keys() == {name for name in desired if differs(name, desired[name], actual.get(name))}
+    assert all((change.before, change.after) == (actual.get(name), desired[name]) for name, change in changed.items())
+    assert {drift.field for drift in compared.drifted} == {
+        name for name in changed if name in last_written and differs(name, last_written[name], actual.get(name))
     }
 
 
 @pytest.mark.parametrize(
-    ("unit", "one", "other", "is_same"),
+    ("unit", "value", "other", "is_same"),
     [
         ("money", "25", Decimal("25.00"), True),
         ("money", "25.00", "25.01", False),
@@ -81,8 +83,8 @@ def test_a_change_is_what_differs_and_drift_is_what_nobody_here_wrote(code: str,
         ("text", "", None, True),
     ],
 )
-def test_values_are_compared_by_what_they_mean(unit: Any, one: Any, other: Any, is_same: bool) -> None:
+def test_values_are_compared_by_what_they_mean(unit: Any, value: Any, other: Any, is_same: bool) -> None:
     setting = Setting("campaign", "startAt" if unit == "day" else "field", "/field", unit=unit)
     network = get_adapter("google" if unit == "day" else "meta").network
-    assert has_same_meaning(network, ACCOUNT, setting, one, other) is is_same
-    assert has_same_meaning(network, ACCOUNT, setting, other, one) is is_same
+    assert has_same_meaning(network, ACCOUNT, setting, value, other) is is_same
+    assert has_same_meaning(network, ACCOUNT, setting, other, value) is is_same

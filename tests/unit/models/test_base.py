@@ -193,14 +193,14 @@ def test_a_refusal_says_what_would_be_accepted(change, issue):
     }  # fmt: skip
     with pytest.raises(InvalidInput) as refused:
         parse_model(CampaignBrief, {name: value for name, value in brief.items() if value is not ...})
-    assert [(one.path, one.message) for one in refused.value.issues] == issue
+    assert [(actual.path, actual.message) for actual in refused.value.issues] == issue
 
 
 @pytest.mark.parametrize("beside", ['{"id": "1", "name": "a", "radiusKm": 6.5}', '{"id": "1", "name": "a"}'])
-@pytest.mark.parametrize(("written", "taken"), [("59.0", True), ("5.9e1", True), ("59.5", False), ("1e9", False)])
-def test_a_whole_number_is_an_integer_however_it_is_written(beside, written, taken):
+@pytest.mark.parametrize(("literal", "taken"), [("59.0", True), ("5.9e1", True), ("59.5", False), ("1e9", False)])
+def test_a_whole_number_is_an_integer_however_it_is_written(beside, literal, taken):
     """Also where a number beside it has to be read anew for its digits."""
-    body = f'{{"targeting": {{"ageMax": {written}, "locations": [{beside}]}}, "fields": {{"name": "x"}}}}'
+    body = f'{{"targeting": {{"ageMax": {literal}, "locations": [{beside}]}}, "fields": {{"name": "x"}}}}'
     if taken:
         assert parse_model(EditBody, body).targeting.age_max == 59
     else:
@@ -209,7 +209,9 @@ def test_a_whole_number_is_an_integer_however_it_is_written(beside, written, tak
         assert {issue.path for issue in refused.value.issues} == {"targeting.ageMax"}
 
 
-@pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if one.body], ids=lambda one: one.operation_id)
+@pytest.mark.parametrize(
+    "endpoint", [endpoint for endpoint in ENDPOINTS if endpoint.body], ids=lambda endpoint: endpoint.operation_id
+)
 def test_no_rule_trips_over_what_a_member_may_not_be(endpoint: Endpoint) -> None:
     """The rules between members also see members that were refused, such as a list in place of a word."""
     assert endpoint.body is not None

@@ -38,14 +38,14 @@ OBJECTS = ("", "budget", "schedule", "targeting", "targeting.keywords.0", "creat
 
 def brief(path: str = "", value: Any = None) -> dict[str, Any]:
     """The brief with ``value`` at the dotted ``path``."""
-    made = copy.deepcopy(BRIEF)
+    document = copy.deepcopy(BRIEF)
     if path:
         *way, last = path.split(".")
-        there = made
+        there = document
         for name in way:
             there = there.setdefault(name, {})
         there[last] = value
-    return made
+    return document
 
 
 def forms(value: dict[str, Any]) -> tuple[Any, ...]:
@@ -91,7 +91,7 @@ def lengths(path: str, least: int, most: int, make: Any = lambda count: "é" * c
     return [pytest.param(path, make(size), good, id=f"{path}-{size}") for size, good in sizes.items() if size >= 0]
 
 
-def listed(least: int, most: int, path: str, item: Any) -> list[Any]:
+def repeat_item(least: int, most: int, path: str, item: Any) -> list[Any]:
     return lengths(path, least, most, lambda count: [item] * count)
 
 
@@ -101,18 +101,18 @@ ROWS = [
     *lengths("targeting.countries", 1, 50, lambda count: sorted(load_country_codes())[:count]),
     *lengths("targeting.locationIds", 1, 50, lambda count: [str(number) for number in range(count)]),
     *lengths("targeting.locationIds", 1, 250, lambda count: ["x" * count]),
-    *listed(0, 50, "targeting.keywords", {"text": "shoes", "match": "broad"}),
+    *repeat_item(0, 50, "targeting.keywords", {"text": "shoes", "match": "broad"}),
     *lengths("targeting.keywords", 1, 80, lambda count: [{"text": "x" * count, "match": "phrase"}]),
     *lengths("creative.headline", 1, 300),
     *lengths("creative.body", 1, 3000),
     *lengths("creative.imageHash", 1, 250),
-    *listed(3, 15, "creative.headlines", "headline"),
+    *repeat_item(3, 15, "creative.headlines", "headline"),
     *lengths("creative.headlines", 1, 30, lambda count: ["x" * count] * 3),
-    *listed(2, 4, "creative.descriptions", "description"),
+    *repeat_item(2, 4, "creative.descriptions", "description"),
     *lengths("creative.descriptions", 1, 90, lambda count: ["x" * count] * 2),
     *(row for name in (*IDENTIFIERS, "appId", "sku", "asin") for row in lengths(f"platform.{name}", 1, 250)),
     *lengths("platform.brandName", 1, 100),
-    *listed(0, 10, "platform.specialAdCategories", "HOUSING"),
+    *repeat_item(0, 10, "platform.specialAdCategories", "HOUSING"),
     *lengths("platform.specialAdCategories", 1, 9999, lambda count: ["x" * count])[:2],
 ]
 
@@ -123,9 +123,9 @@ def test_lengths(path, value, good):
         if good:
             read_brief(form)
         else:
-            found = issues(form)
-            assert {code for _, code in found} <= {"too_short", "too_long", "too_few", "too_many"}
-            assert all(refused.startswith(path) for refused, _ in found)
+            refusals = issues(form)
+            assert {code for _, code in refusals} <= {"too_short", "too_long", "too_few", "too_many"}
+            assert all(refused.startswith(path) for refused, _ in refusals)
 
 
 def test_existing_creative_id_has_1_to_250_characters():
@@ -248,8 +248,8 @@ BERLIN = ZoneInfo("Europe/Berlin")
 )
 def test_a_constructor_takes_decimals_and_keeps_their_text(amount: str | Decimal, text: str) -> None:
     budget = Budget(amount=amount, currency="USD", period="daily")
-    made = CampaignBrief(**{**read_brief(brief()).__dict__, "budget": budget, "bid": amount})
-    assert (made.to_json()["budget"]["amount"], made.to_json()["bid"]) == (text, text)
+    campaign_brief = CampaignBrief(**{**read_brief(brief()).__dict__, "budget": budget, "bid": amount})
+    assert (campaign_brief.to_json()["budget"]["amount"], campaign_brief.to_json()["bid"]) == (text, text)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,9 @@ def test_type_checkers_see_the_members_of_the_model(model: type[Budget | Schedul
         for argument, default in zip(declared.args.kwonlyargs, declared.args.kw_defaults, strict=True)
     }
     assert required == {name: field.is_required() for name, field in model.model_fields.items()}
-    assert set(model.python_values) == {one.arg for one in declared.args.kwonlyargs if has_two_types(one)}
+    assert set(model.python_values) == {
+        parameter.arg for parameter in declared.args.kwonlyargs if has_two_types(parameter)
+    }
 
 
 def has_two_types(argument: ast.arg) -> bool:
@@ -338,13 +340,13 @@ def has_two_types(argument: ast.arg) -> bool:
 
 
 def members(schema: dict[str, Any], definitions: dict[str, Any], path: str = "") -> list[str]:
-    found = []
+    paths = []
     for name, member in schema["properties"].items():
         there = f"{path}.{name}".strip(".")
-        found.append(there)
+        paths.append(there)
         if "$ref" in member:
-            found += members(definitions[member["$ref"].rpartition("/")[2]], definitions, there)
-    return found
+            paths += members(definitions[member["$ref"].rpartition("/")[2]], definitions, there)
+    return paths
 
 
 SCHEMA = CampaignBrief.model_json_schema()
@@ -371,7 +373,7 @@ def test_null_is_not_left_out(path):
 
 
 @pytest.mark.parametrize(
-    ("written", "code", "hint"),
+    ("country", "code", "hint"),
     [
         ("UK", "unknown_country", "Did you mean GB?"),
         ("EL", "unknown_country", "Did you mean GR?"),
@@ -382,8 +384,8 @@ def test_null_is_not_left_out(path):
     ],
 )
 @pytest.mark.parametrize("path", ["targeting.countries", "platform.locale"])
-def test_a_country_is_a_code_of_iso_3166(path, written, code, hint):
-    value = [written] if path == "targeting.countries" else {"country": written, "language": "en"}
+def test_a_country_is_a_code_of_iso_3166(path, country, code, hint):
+    value = [country] if path == "targeting.countries" else {"country": country, "language": "en"}
     where = "targeting.countries.0" if path == "targeting.countries" else "platform.locale.country"
     for form in forms(brief(path, value)):
         with pytest.raises(InvalidInput) as refused:
@@ -511,8 +513,8 @@ def test_numbers_in_native_targeting_are_exact(literal, number):
     )
     for form in (text, text.encode()):
         read = read_brief(form)
-        found = read.targeting.native["a"][0]["b"]
-        assert (found, type(found)) == (number, type(number))
+        parsed_number = read.targeting.native["a"][0]["b"]
+        assert (parsed_number, type(parsed_number)) == (number, type(number))
         assert exact_json.loads(exact_json.dumps(read.to_json())) == exact_json.loads(text) | {"platform": {}}
         assert CampaignBrief.model_validate_json(form) == read
 
@@ -526,9 +528,9 @@ def test_python_floats_become_decimals_of_the_same_digits():
     [float("nan"), float("inf"), Decimal("NaN"), Decimal("1e999"), 10**400, {1, 2}, b"a", object(), {1: 2}, {"\0": 1}],
 )
 def test_native_targeting_is_json(value):
-    found = issues(BRIEF | {"targeting": {"native": {"a": value}}})
-    assert {path for path, _ in found} == {"targeting.native.a"}
-    assert {code for _, code in found} <= {"out_of_range", "wrong_type", "malformed"}
+    refusals = issues(BRIEF | {"targeting": {"native": {"a": value}}})
+    assert {path for path, _ in refusals} == {"targeting.native.a"}
+    assert {code for _, code in refusals} <= {"out_of_range", "wrong_type", "malformed"}
 
 
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "1e400", "1" * 500 + ".5"])
@@ -613,16 +615,16 @@ JSON = st.recursive(
 @settings(deadline=None)
 @given(st.sampled_from(MEMBERS), JSON)
 def test_any_json_anywhere_is_read_alike_in_all_forms(path, value):
-    made = brief()
+    document = brief()
     if path.startswith("platform.locale."):
-        made["platform"] = {"locale": {"country": "DE", "language": "de"}}
+        document["platform"] = {"locale": {"country": "DE", "language": "de"}}
     *way, last = path.split(".")
-    there: Any = made
+    there: Any = document
     for name in way:
         there = there.setdefault(name, {})
     there[last] = value
     results = []
-    for form in forms(made):
+    for form in forms(document):
         try:
             results.append(read_brief(form).to_json())
         except InvalidInput as refused:

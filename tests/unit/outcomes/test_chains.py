@@ -13,7 +13,7 @@ from adsunify.execution.state import ItemReceipt, Receipt
 from adsunify.outcomes.chains import read_chain_progress
 from adsunify.outcomes.verdicts import ItemVerdict, StepVerdict
 from adsunify.plans.records import Carried, Plan
-from tests.unit.execution.driving import batch, create, made, plan, play
+from tests.unit.execution.driving import batch, create, make_response, plan, play
 
 PLAN = plan(create("one"), create("two", "one"), batch("three", 3))
 
@@ -67,9 +67,9 @@ def test_a_late_receipt_of_an_older_operation_decides_no_attempt_of_the_last_one
 
 
 def test_what_an_inspection_finds_later_in_an_older_operation_is_carried() -> None:
-    found = make_verdict("two", "applied", outputs={"id": "2"})
-    progress = read_chain_progress(PLAN, [LOST], {"two": found}, (), ())
-    assert (progress.carried, progress.found) == ({"two": Carried({"id": "2"})}, (found,))
+    verdict = make_verdict("two", "applied", outputs={"id": "2"})
+    progress = read_chain_progress(PLAN, [LOST], {"two": verdict}, (), ())
+    assert (progress.carried, progress.found) == ({"two": Carried({"id": "2"})}, (verdict,))
     refuted = make_verdict("two", "not_applied")
     assert read_chain_progress(PLAN, [LOST], {"two": refuted}, (), ()).carried == {}
 
@@ -98,12 +98,12 @@ def test_the_executor_sends_what_is_not_carried(steps: set[str], items: set[int]
     assert (resumed.digest == PLAN.digest) is (not carried)
     creates = [key for key in ("one", "two") if key not in steps]
     left = [index for index in range(3) if index not in items]
-    answers = [made(key) for key in creates]
-    played = play(resumed, [*answers, made("x")] if left else answers)
-    sent = [request.url.rsplit("/", 1)[-1] for request in played.sent]
-    assert sent == [*creates, *(["three"] if left else [])]
+    answers = [make_response(key) for key in creates]
+    played = play(resumed, [*answers, make_response("x")] if left else answers)
+    sent_steps = [request.url.rsplit("/", 1)[-1] for request in played.sent_requests]
+    assert sent_steps == [*creates, *(["three"] if left else [])]
     if "two" in creates:
         parent = "carried one" if "one" in steps else "one"
-        assert played.sent[creates.index("two")].body["parent"] == parent
+        assert played.sent_requests[creates.index("two")].body["parent"] == parent
     if left:
-        assert [row["item"] for row in played.sent[-1].body["rows"]] == left
+        assert [row["item"] for row in played.sent_requests[-1].body["rows"]] == left

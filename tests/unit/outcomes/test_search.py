@@ -58,7 +58,11 @@ def test_names_that_the_network_or_a_person_changed(name: str, created: str, ver
 def test_one_entity_decides_one_item() -> None:
     twins = [ItemDecision(index, "applied", "It agrees.", "7") for index in range(2)]
     other = ItemDecision(2, "applied", "It agrees.", "8")
-    assert [one.verdict for one in refuse_shared_entities([*twins, other])] == ["undecided", "undecided", "applied"]
+    assert [decision.verdict for decision in refuse_shared_entities([*twins, other])] == [
+        "undecided",
+        "undecided",
+        "applied",
+    ]
 
 
 def test_an_update_is_applied_only_if_every_value_is_shown() -> None:
@@ -69,5 +73,5 @@ def test_an_update_is_applied_only_if_every_value_is_shown() -> None:
     plan = make_plan("meta", "update", "1001", [step])
     account = Account("meta", "1001")
     assert judge_update(META, account, plan, step, planned, entity).verdict == "undecided"
-    shown = evolve(entity, native={**entity.native, "hidden": "new"})
-    assert judge_update(META, account, plan, step, planned, shown).verdict == "applied"
+    complete_entity = evolve(entity, native={**entity.native, "hidden": "new"})
+    assert judge_update(META, account, plan, step, planned, complete_entity).verdict == "applied"

@@ -110,8 +110,8 @@ def test_a_binding_takes_only_one_id() -> None:
 @given(st.text(), st.dictionaries(st.text(), st.text()))
 def test_what_a_caller_writes_never_becomes_a_reference(name: str, native: dict[str, str]) -> None:
     body = {"name": name, "targeting": native}
-    one = evolve(step(), request=Request("POST", "https://api.example/x", body=body, encoding="json"))
-    assert fill_bindings(one, {"one": {"id": "42"}}).body == body
+    literal_step = evolve(step(), request=Request("POST", "https://api.example/x", body=body, encoding="json"))
+    assert fill_bindings(literal_step, {"one": {"id": "42"}}).body == body
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_marks_change_the_marked_places_and_nothing_else() -> None:
     url, body = "https://api.example/{p}/things", {"a": [{"b": 1}], "c": 4}
     request = Request("PUT", url, {"p": "1"}, {"q": "2"}, {"h": "3"}, body, "json", "write", "raw=1", "bytes", False)
     whole = evolve(MARKED, request=request, action="update")
-    for one in (request, whole):
-        assert [of.name for of in fields(type(one)) if getattr(one, of.name) == of.default] == []
+    for record in (request, whole):
+        assert [of.name for of in fields(type(record)) if getattr(record, of.name) == of.default] == []
     marked = add_operation_marks(make_plan("x", "edit", "1", [step(), whole]), "op-1").get_step("two")
     assert marked.request != request
     assert evolve(marked, request=request) == whole
@@ -225,14 +225,14 @@ BEFORE: Json = loads((Path(__file__).parent / "plans_with_marks.json").read_byte
 """Plans whose stored bytes hold the values of their marks, as 3595d86 wrote them, with the requests that it sent."""
 
 
-@pytest.mark.parametrize("old", BEFORE, ids=[one["network"] for one in BEFORE])
+@pytest.mark.parametrize("old", BEFORE, ids=[case["network"] for case in BEFORE])
 def test_a_stored_plan_that_holds_its_marks_is_shown_and_sent_as_before(old: Json) -> None:
     plan = add_operation_marks(Plan.from_bytes(old["stored"].encode("ascii"), old["digest"]), old["operationId"])
-    stored = {one["key"]: one for one in loads(old["stored"])["steps"]}
+    stored = {row["key"]: row for row in loads(old["stored"])["steps"]}
     sent = {step.key: step for step in plan.steps if step.marks}
-    assert list(sent) == [one["key"] for one in old["marked"]]
-    for one in old["marked"]:
-        assert dumps_canonical(sent[one["key"]].request.to_json()) == dumps_canonical(one["request"])
-        assert build_marked_body(stored[one["key"]], old["operationId"]) == one["request"].get("body")
-        outputs = {binding.step: {binding.output: "7"} for binding in sent[one["key"]].bindings}
-        assert fill_bindings(sent[one["key"]], outputs).headers == one["request"].get("headers", {})
+    assert list(sent) == [marked_step["key"] for marked_step in old["marked"]]
+    for marked_step in old["marked"]:
+        assert dumps_canonical(sent[marked_step["key"]].request.to_json()) == dumps_canonical(marked_step["request"])
+        assert build_marked_body(stored[marked_step["key"]], old["operationId"]) == marked_step["request"].get("body")
+        outputs = {binding.step: {binding.output: "7"} for binding in sent[marked_step["key"]].bindings}
+        assert fill_bindings(sent[marked_step["key"]], outputs).headers == marked_step["request"].get("headers", {})

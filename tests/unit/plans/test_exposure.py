@@ -20,16 +20,16 @@ def test_an_amount_is_read_as_it_was_written(amount: Amount, currency: str | Non
 
 
 def test_amounts_have_the_digits_of_their_currency() -> None:
-    shown = [format_amount(25 * MICROS, code) for code in ("USD", "JPY", "KWD", None)]
-    assert shown == ["25.00", "25", "25.000", "25"]
+    amounts = [format_amount(25 * MICROS, code) for code in ("USD", "JPY", "KWD", None)]
+    assert amounts == ["25.00", "25", "25.000", "25"]
     assert format_amount(1, "USD") == "0.000001"
     assert format_amount(0, "USD") == "0"
 
 
 @given(SPENDS, SPENDS)
-def test_what_is_unknown_stays_unknown(one: Spend, other: Spend) -> None:
-    for result in (one + other, one - other):
-        assert result.is_unknown == (one.is_unknown or other.is_unknown)
+def test_what_is_unknown_stays_unknown(spend: Spend, other: Spend) -> None:
+    for result in (spend + other, spend - other):
+        assert result.is_unknown == (spend.is_unknown or other.is_unknown)
 
 
 @given(KNOWN, KNOWN, KNOWN, KNOWN)

@@ -31,7 +31,10 @@ def plan_edit(body: Any, *changes: Change, **more: Any) -> Plan:
 
 
 def members(plan: Plan, present: Plan) -> list[tuple[str, Any, Any]]:
-    return [(one.member, one.planned, one.found) for one in compare_plans(as_stored(plan), present)]
+    return [
+        (difference.member, difference.planned, difference.found)
+        for difference in compare_plans(as_stored(plan), present)
+    ]
 
 
 @pytest.mark.parametrize("folder", list_case_folders(), ids=lambda folder: folder.name)

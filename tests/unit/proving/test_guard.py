@@ -75,7 +75,7 @@ def test_no_other_write_is_refused(network: str) -> None:
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_reads_are_not_refused(network: str) -> None:
     guard = make_guard(get_adapter(network), list_cases(network, "create")[0].account)
-    members = chain.from_iterable(one.items() for one in guard.members)
+    members = chain.from_iterable(member_set.items() for member_set in guard.members)
     read = Request("POST", "https://network.example/search", body=dict(members))
     assert guard.find_activation(read) is None
     assert guard.find_activation(evolve(read, kind="write")) is not None

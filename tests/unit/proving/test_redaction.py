@@ -36,8 +36,10 @@ def test_a_page_token_is_replaced_alike_in_the_response_and_the_next_request() -
 
 def test_names_and_addresses_of_people_are_replaced_and_own_texts_stay() -> None:
     body = {"name": "Ann Smith Ltd", "campaign_name": "Our chairs", "contact": "ann@smith.example", "status_name": "ON"}
-    shown = Redactor(set(), ["Our chairs"]).redact(make_case(body), hides_names=True)["exchange"][0]["response"]["body"]
-    assert shown == {
+    redacted_body = Redactor(set(), ["Our chairs"]).redact(make_case(body), hides_names=True)["exchange"][0][
+        "response"
+    ]["body"]
+    assert redacted_body == {
         "name": "Name 1",
         "campaign_name": "Our chairs",
         "contact": "person@example.com",
@@ -76,10 +78,12 @@ def test_ids_of_people_are_replaced_alike_and_keep_their_form() -> None:
     text = dumps(redacted)
     for part in ("5f1a2b3c4d", "77aa88bb", "a1B2c3", "2417045708", "90001", "901820"):
         assert part not in text, part
-    shown = redacted["exchange"][0]["response"]["body"]
-    assert shown["user_id"].isdecimal() and redacted["exchange"][1]["request"]["url"].endswith(shown["user_id"])
-    assert shown["changeAuditStamps"]["created"]["actor"].startswith("urn:li:person:")
-    assert shown["urn"] == "urn:li:sponsoredCampaign:77"
+    redacted_body = redacted["exchange"][0]["response"]["body"]
+    assert redacted_body["user_id"].isdecimal() and redacted["exchange"][1]["request"]["url"].endswith(
+        redacted_body["user_id"]
+    )
+    assert redacted_body["changeAuditStamps"]["created"]["actor"].startswith("urn:li:person:")
+    assert redacted_body["urn"] == "urn:li:sponsoredCampaign:77"
 
 
 def test_a_resource_name_and_an_error_code_stay() -> None:

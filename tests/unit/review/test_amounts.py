@@ -30,7 +30,7 @@ def test_the_amounts_of_settings_are_found(network: str) -> None:
 
 def test_a_setting_whose_name_does_not_sound_like_money_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = get_adapter("reddit")
-    setting = next(one for one in adapter.network.settings if one.unit == "money")
+    setting = next(candidate for candidate in adapter.network.settings if candidate.unit == "money")
     network = evolve(adapter.network, settings=(evolve(setting, native="/data/ceiling_minor"),))
     monkeypatch.setattr(amounts, "get_adapter", lambda code: evolve(adapter, tables=Tables(network)))
     assert find_pointers("reddit", {"ceiling_minor": 120, "ceiling": 120}) == ["ceiling_minor"]

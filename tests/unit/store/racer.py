@@ -33,13 +33,13 @@ async def race(store: Store, actor: Actor, ids: list[str]) -> dict[str, Any]:
             return False
         return True
 
-    async def one(n: int, id_: str) -> tuple[str, list[Any]]:
+    async def race_operation(n: int, id_: str) -> tuple[str, list[Any]]:
         cancelling = asyncio.ensure_future(cancel(id_)) if n % 3 == 0 else None
         claims = await asyncio.gather(*(claim(id_) for _ in range(5)))
         cancelled = cancelling is not None and await cancelling
         return id_, [[fence for fence, _ in claims if fence], [why for _, why in claims if why], cancelled]
 
-    return dict(await asyncio.gather(*(one(n, id_) for n, id_ in enumerate(ids))))
+    return dict(await asyncio.gather(*(race_operation(n, id_) for n, id_ in enumerate(ids))))
 
 
 async def main(url: str, workspace_id: str, user_id: str, *ids: str) -> None:

@@ -44,7 +44,7 @@ SETTLE_SECONDS = 0.5
 
 
 @frozen
-class Kept:
+class StoredAccounts:
     """What the rehearsal made: a key's secret, and the accounts whose credentials are asked for."""
 
     token: str
@@ -83,16 +83,16 @@ async def rehearse(database: str, count: int, kills: int, rate: float, batch: in
     new = KeyRing({both.newest_id: both.keys[both.newest_id]})
     async with sandbox() as simulated:
         networks = simulated.url
-        kept = await _fill_database(database, old, networks, count)
+        stored = await _fill_database(database, old, networks, count)
         store = await open_store(database)
         begun = asyncio.get_running_loop().time()
         async with _run_server(database, both, networks) as base_url:
             killed_at: list[int] = []
             rotation = _rotate(database, store, both, count, kills, batch, killed_at)
-            reads = await _load(base_url, kept, rate, rotation)
+            reads = await _load(base_url, stored, rate, rotation)
         seconds = asyncio.get_running_loop().time() - begun
         async with _run_server(database, new, networks) as base_url:
-            after = await _load(base_url, kept, rate, asyncio.sleep(SETTLE_SECONDS * 2))
+            after = await _load(base_url, stored, rate, asyncio.sleep(SETTLE_SECONDS * 2))
         opened = await store.read(_count_readable_secrets, new)
         under = await store.read(encrypted_secrets.count_encrypted_with, new.newest_prefix)
         remaining = await store.read(encrypted_secrets.count_encrypted_with, old.newest_prefix)
@@ -158,9 +158,9 @@ async def _rotate(
     await asyncio.sleep(SETTLE_SECONDS)
     arguments = ("admin", "keys", "rotate", "--json", "--database", database, "--batch", str(batch))
     for number in range(kills):
-        wanted = number * count // kills  # the first one at its very beginning
+        threshold = number * count // kills  # the first one at its very beginning
         async with _process(*arguments, **{SECRET_KEYS_VARIABLE: ring.to_text()}) as rotating:
-            while await store.read(encrypted_secrets.count_encrypted_with, ring.newest_prefix) <= wanted:
+            while await store.read(encrypted_secrets.count_encrypted_with, ring.newest_prefix) <= threshold:
                 assert rotating.returncode is None, "it ended before it was killed"
                 await asyncio.sleep(POLL_SECONDS)
             rotating.kill()
@@ -173,14 +173,14 @@ async def _rotate(
     await asyncio.sleep(SETTLE_SECONDS)
 
 
-async def _load(base_url: str, kept: Kept, rate: float, work: Any) -> Reads:
+async def _load(base_url: str, stored: StoredAccounts, rate: float, work: Any) -> Reads:
     """Requests at an even pace for as long as the work lasts, each through another account's credentials."""
     reads = Reads()
     loop = asyncio.get_running_loop()
     drawn = random.Random(7)
     doing = asyncio.ensure_future(work)
-    asked: set[asyncio.Task[None]] = set()
-    headers = {"Authorization": f"Bearer {kept.token}"}
+    tasks: set[asyncio.Task[None]] = set()
+    headers = {"Authorization": f"Bearer {stored.token}"}
     limits = httpx.Limits(max_connections=50)
     async with httpx.AsyncClient(
         base_url=base_url, headers=headers, limits=limits, trust_env=False, timeout=30
@@ -200,11 +200,11 @@ async def _load(base_url: str, kept: Kept, rate: float, work: Any) -> Reads:
         for number in itertools.count():
             if doing.done():
                 break
-            asked.add(task := asyncio.create_task(ask(drawn.choice(kept.account_ids))))
-            task.add_done_callback(asked.discard)
+            tasks.add(task := asyncio.create_task(ask(drawn.choice(stored.account_ids))))
+            task.add_done_callback(tasks.discard)
             await asyncio.sleep(max(0.0, begun + (number + 1) / rate - loop.time()))
-        if asked:
-            await asyncio.wait(asked)
+        if tasks:
+            await asyncio.wait(tasks)
     await doing
     return reads
 
@@ -212,7 +212,7 @@ async def _load(base_url: str, kept: Kept, rate: float, work: Any) -> Reads:
 # -- what is stored -----------------------------------------------------------------------------------------------
 
 
-async def _fill_database(database: str, ring: KeyRing, networks: str, count: int) -> Kept:
+async def _fill_database(database: str, ring: KeyRing, networks: str, count: int) -> StoredAccounts:
     """A workspace with so many connections, each with an account and with credentials that the network takes."""
     environment = {SECRET_KEYS_VARIABLE: ring.to_text()}
     opened = await open_service(database, environment, sandbox_url=networks, allow_unsafe_durability=True)
@@ -221,28 +221,32 @@ async def _fill_database(database: str, ring: KeyRing, networks: str, count: int
     person = await store.write(people.ensure_user, "ada@shop.example", store.clock)
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
     prefix, token = api_keys.make_api_key()
-    held = (home.id, person.id, "key", prefix, hash_token(token), False, None, store.clock)
-    await store.write(keys.create_key, *held)
+    key_row = (home.id, person.id, "key", prefix, hash_token(token), False, None, store.clock)
+    await store.write(keys.create_key, *key_row)
     actor = Actor(home.id, person.id, "session", "admin", True, "session")
-    made = await connections.connect_with_credentials(service, actor, network="chatgpt", api_key="sandbox-chatgpt-key")
+    answer = await connections.connect_with_credentials(
+        service, actor, network="chatgpt", api_key="sandbox-chatgpt-key"
+    )
     while service.background_tasks:
         await asyncio.wait(service.background_tasks)
-    account_ids = await store.write(_copy_connection, service, made["connectionId"], count - 1)
+    account_ids = await store.write(_copy_connection, service, answer["connectionId"], count - 1)
     await service.close()
-    return Kept(token, account_ids)
+    return StoredAccounts(token, account_ids)
 
 
 def _copy_connection(connection: Connection, service: Service, connection_id: str, count: int) -> list[str]:
     """Copies of a connection with its account and its secret, each sealed for its own place."""
     now = service.store.clock.now()
-    one = connection.execute(select(connections_table).where(connections_table.c.id == connection_id)).one()._mapping
+    connection_row = (
+        connection.execute(select(connections_table).where(connections_table.c.id == connection_id)).one()._mapping
+    )
     account = connection.execute(select(accounts).where(accounts.c.connection_id == connection_id)).one()._mapping
     secret = connection.execute(select(secrets).where(secrets.c.row_id == connection_id)).one()._mapping
     plain = decrypt(service.ring, _place(secret), secret["sealed"])
     rows: dict[str, list[dict[str, Any]]] = {"connections": [], "accounts": [], "secrets": []}
     for number in range(count):
         id_ = new_id(now)
-        rows["connections"].append({**one, "id": id_})
+        rows["connections"].append({**connection_row, "id": id_})
         native_id = f"adacct_copy_{number}"
         rows["accounts"].append({**account, "id": new_id(now), "connection_id": id_, "native_id": native_id})
         copy = {**secret, "row_id": id_}

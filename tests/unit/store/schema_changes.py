@@ -60,20 +60,26 @@ def read_schema(connection: Connection) -> Schema:
 def _read_table(table: Table, connection: Connection) -> TableShape:
     where = f"{connection.dialect.name}_where"
     conditions = {index: str(index.dialect_kwargs.get(where, "")) for index in table.indexes}
-    uniques = [(frozenset(one.columns.keys()), "") for one in table.constraints if isinstance(one, UniqueConstraint)]
+    uniques = [
+        (frozenset(constraint.columns.keys()), "")
+        for constraint in table.constraints
+        if isinstance(constraint, UniqueConstraint)
+    ]
     uniques += [(frozenset(index.columns.keys()), conditions[index]) for index in table.indexes if index.unique]
     return TableShape(
         columns={
-            one.name: Column(one.type.compile(connection.dialect), bool(one.nullable), one.server_default is not None)
-            for one in table.columns
+            column.name: Column(
+                column.type.compile(connection.dialect), bool(column.nullable), column.server_default is not None
+            )
+            for column in table.columns
         },
         key=tuple(table.primary_key.columns.keys()),
         uniques=frozenset(uniques),
         indexes=frozenset(str(index.name) for index in table.indexes),
-        checks=frozenset(str(one.sqltext) for one in table.constraints if hasattr(one, "sqltext")),
+        checks=frozenset(str(constraint.sqltext) for constraint in table.constraints if hasattr(constraint, "sqltext")),
         parents=frozenset(
-            (tuple(one.column_keys), one.referred_table.name, (one.ondelete or "").upper())
-            for one in table.foreign_key_constraints
+            (tuple(foreign_key.column_keys), foreign_key.referred_table.name, (foreign_key.ondelete or "").upper())
+            for foreign_key in table.foreign_key_constraints
         ),
     )
 

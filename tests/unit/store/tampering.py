@@ -30,7 +30,7 @@ async def fill_ledger(store: Store, count: int, workspace_id: str = WORKSPACE) -
     assert await seal_workspace(store, workspace_id) == count
 
 
-def _run(*statements: str) -> Callable[[Connection, int, int], None]:
+def _run_sql(*statements: str) -> Callable[[Connection, int, int], None]:
     """Run SQL with the row ``:k`` in a workspace of ``:n`` rows."""
 
     def change(connection: Connection, k: int, n: int) -> None:
@@ -85,7 +85,7 @@ def _insert_row(*, number: Callable[[int, int], int]) -> Callable[[Connection, i
     return change
 
 
-make_invalid_text = _run("UPDATE ledger SET after = CAST(x'7b80' AS TEXT) WHERE $W AND seq = :k")
+make_invalid_text = _run_sql("UPDATE ledger SET after = CAST(x'7b80' AS TEXT) WHERE $W AND seq = :k")
 """Store bytes that are not UTF-8, which PostgreSQL refuses."""
 
 
@@ -104,28 +104,28 @@ TAMPERINGS: Mapping[str, Tampering] = {
         if name != "workspace_id"
     },
     "another workspace": Tampering(
-        _run(f"UPDATE ledger SET workspace_id = '{OTHER_WORKSPACE}', seq = 1000000 WHERE $W AND seq = :k")
+        _run_sql(f"UPDATE ledger SET workspace_id = '{OTHER_WORKSPACE}', seq = 1000000 WHERE $W AND seq = :k")
     ),
     "content and its hash": Tampering(_rewrite(hides_link=False)),
     "content and both hashes": Tampering(_rewrite(hides_link=True), lambda k, n: k + 1),
     "content and both hashes of the last row": Tampering(
         lambda connection, k, n: _rewrite(hides_link=True)(connection, n, n), lambda k, n: n
     ),
-    "a deleted row": Tampering(_run("DELETE FROM ledger WHERE $W AND seq = :k")),
-    "the deleted last row": Tampering(_run("DELETE FROM ledger WHERE $W AND seq = :n"), lambda k, n: n),
+    "a deleted row": Tampering(_run_sql("DELETE FROM ledger WHERE $W AND seq = :k")),
+    "the deleted last row": Tampering(_run_sql("DELETE FROM ledger WHERE $W AND seq = :n"), lambda k, n: n),
     "two rows in another order": Tampering(
-        _run(
+        _run_sql(
             "UPDATE ledger SET seq = -1 WHERE $W AND seq = :k",
             "UPDATE ledger SET seq = :k WHERE $W AND seq = :k + 1",
             "UPDATE ledger SET seq = :k + 1 WHERE $W AND seq = -1",
         )
     ),
-    "a row with a later number": Tampering(_run("UPDATE ledger SET seq = :n + 100 WHERE $W AND seq = :k")),
-    "a row without a number": Tampering(_run("UPDATE ledger SET seq = NULL WHERE $W AND seq = :k")),
+    "a row with a later number": Tampering(_run_sql("UPDATE ledger SET seq = :n + 100 WHERE $W AND seq = :k")),
+    "a row without a number": Tampering(_run_sql("UPDATE ledger SET seq = NULL WHERE $W AND seq = :k")),
     "an inserted row": Tampering(_insert_row(number=lambda k, n: k)),
     "an appended row": Tampering(_insert_row(number=lambda k, n: n + 1), lambda k, n: n + 1),
-    "the hash of the head": Tampering(_run("UPDATE ledger_heads SET chain_hash = 'f' WHERE $W"), lambda k, n: n),
-    "the number of the head": Tampering(_run("UPDATE ledger_heads SET seq = seq - 1 WHERE $W"), lambda k, n: n - 1),
-    "a head that is too far": Tampering(_run("UPDATE ledger_heads SET seq = seq + 1 WHERE $W"), lambda k, n: n + 1),
-    "no head": Tampering(_run("DELETE FROM ledger_heads WHERE $W"), lambda k, n: 1),
+    "the hash of the head": Tampering(_run_sql("UPDATE ledger_heads SET chain_hash = 'f' WHERE $W"), lambda k, n: n),
+    "the number of the head": Tampering(_run_sql("UPDATE ledger_heads SET seq = seq - 1 WHERE $W"), lambda k, n: n - 1),
+    "a head that is too far": Tampering(_run_sql("UPDATE ledger_heads SET seq = seq + 1 WHERE $W"), lambda k, n: n + 1),
+    "no head": Tampering(_run_sql("DELETE FROM ledger_heads WHERE $W"), lambda k, n: 1),
 }

@@ -80,12 +80,14 @@ async def test_a_database_from_a_wrong_clock_is_refused_until_it_is_repaired(url
     with pytest.raises(StoreError, match=r"400 days ahead .* 2028-02-19T08:00:00.* 2027-01-15T08:00:00.* admin clock"):
         await open_store(url, clock=clock_of(hands))
     store = world.store = await open_store(url, clock=clock_of(hands), allow_wrong_times=True)
-    found = await store.read(ahead.find_future_columns, START)
-    assert {("operations", "updated_at"), ("events", "created_at")} <= {(one.table, one.column) for one in found}
+    columns = await store.read(ahead.find_future_columns, START)
+    assert {("operations", "updated_at"), ("events", "created_at")} <= {
+        (column.table, column.column) for column in columns
+    }
     await store.write(ahead.repair_future_times, START)
     assert await store.read(ahead.find_future_columns, START) == []
     latest = {"expires_at": START + 90 * 24 * 60 * 60 * 1000}
-    assert [one for one in await store.read(times) if one[1] > latest.get(one[0].split(".")[1], START)] == []
+    assert [row for row in await store.read(times) if row[1] > latest.get(row[0].split(".")[1], START)] == []
     assert await store.read(sessions.find_session, f"s{START + FAR + LIFETIME}", store.clock) is not None
     await store.close()
     store = world.store = await open_store(url, clock=clock_of(hands))
@@ -147,7 +149,9 @@ async def test_what_is_right_is_left_alone(world: World) -> None:
 
 def test_every_time_that_is_due_has_a_limit() -> None:
     """A new column of times is either in the past when it is written, or in LONGEST, or an expiry."""
-    future: set[Any] = {one for table in schema.metadata.sorted_tables for one in table.c if "until" in one.name}
+    future: set[Any] = {
+        column for table in schema.metadata.sorted_tables for column in table.c if "until" in column.name
+    }
     assert future <= set(MAX_AHEAD)
     assert all(isinstance(column.type, BigInteger) and column.name != EXPIRY_COLUMN for column in MAX_AHEAD)
     assert MAX_AHEAD_MILLISECONDS == 300_000

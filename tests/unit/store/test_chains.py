@@ -42,11 +42,11 @@ async def resume(
     world: World,
     end: ChainEnd,
     plan: Plan = PLAN,
-    found: Sequence[FoundEntities] = (),
+    entities: Sequence[FoundEntities] = (),
     actor: Actor | None = None,
 ) -> str:
     draft = OperationDraft(world.account.id, plan, resumes=end)
-    prepared = await world.store.write(prepare_resumption, actor or world.admin, draft, found, world.clock)
+    prepared = await world.store.write(prepare_resumption, actor or world.admin, draft, entities, world.clock)
     return prepared.operation_ids[0]
 
 
@@ -266,10 +266,10 @@ async def test_a_found_entity_belongs_to_one_operation(world: World) -> None:
     first, other = [await world.prepare() for _ in range(2)]
     for operation in (first, other):
         await lose(world, operation)
-    found = [FoundEntities(operation, 1, "ad", (CreatedId("ad", "77"),)) for operation in (first, other)]
-    await resume(world, await read_end(world, first), found=found[:1])
+    entities = [FoundEntities(operation, 1, "ad", (CreatedId("ad", "77"),)) for operation in (first, other)]
+    await resume(world, await read_end(world, first), entities=entities[:1])
     with pytest.raises(Conflict) as refusal:
-        await resume(world, await read_end(world, other), found=found[1:])
+        await resume(world, await read_end(world, other), entities=entities[1:])
     assert refusal.value.code == "outcome_undecided"
     assert (await world.get(other)).resumed_by is None
 
@@ -425,8 +425,8 @@ async def test_a_verdict_and_a_resumption_at_the_same_moment(world: World, begin
 
     def save(connection: Connection) -> None:
         lock_chain(connection, first)
-        found = evolve(missing, verdict="applied", outputs={"id": "77"})
-        save_verdicts(connection, second, [found], world.clock)
+        verdict = evolve(missing, verdict="applied", outputs={"id": "77"})
+        save_verdicts(connection, second, [verdict], world.clock)
         if begins == "the verdict":
             await_only(may_end.wait())
 

@@ -72,13 +72,13 @@ async def count_operations(world: World) -> int:
 async def test_one_of_many_opens_a_change_set(world: World) -> None:
     await make_launch(world)
     results = await asyncio.gather(*(begin(world) for _ in range(8)), return_exceptions=True)
-    refused = [one for one in results if isinstance(one, Conflict)]
-    assert len(refused) == 7 and {one.code for one in refused} == {"run_open"}
-    (opened,) = [one for one in results if isinstance(one, Claim)]
+    refused = [result for result in results if isinstance(result, Conflict)]
+    assert len(refused) == 7 and {result.code for result in refused} == {"run_open"}
+    (opened,) = [result for result in results if isinstance(result, Claim)]
     record = await world.store.read(launches.get_launch, world.admin, LAUNCH)
     assert record.change_set_id == opened.change_set_id
     free = await asyncio.gather(*(begin(world, None) for _ in range(3)))
-    assert len({one.change_set_id for one in free}) == 3
+    assert len({claim.change_set_id for claim in free}) == 3
 
 
 async def test_all_operations_are_stored_in_one_transaction(world: World) -> None:
@@ -86,10 +86,12 @@ async def test_all_operations_are_stored_in_one_transaction(world: World) -> Non
     claim = await begin(world)
     record = await insert(world, claim, plan_members(world))
     members = await world.store.read(change_sets.list_members, claim.change_set_id)
-    stored = [(one.key, str(one.operation_id), str(one.plan_digest)) for one in members]
+    stored = [(member.key, str(member.operation_id), str(member.plan_digest)) for member in members]
     assert (record.status, record.digest) == ("prepared", compute_change_set_digest(stored))
-    found = [await world.get(id_) for _, id_, _ in stored]
-    assert {one.launch_id for one in found} == {LAUNCH} and {one.expires_at for one in found} == {record.expires_at}
+    operation_records = [await world.get(id_) for _, id_, _ in stored]
+    assert {operation.launch_id for operation in operation_records} == {LAUNCH} and {
+        operation.expires_at for operation in operation_records
+    } == {record.expires_at}
     cells = await world.store.read(launches.list_cells, LAUNCH)
     assert [cell.operation_id for cell in cells] == [id_ for _, id_, _ in stored]
     with pytest.raises(LeaseLost):  # a second time
@@ -116,14 +118,14 @@ async def test_a_lease_that_ran_out_is_taken_over_once(world: World, hands: Hand
     hands.pass_(LEASE + 1)
     assert await world.store.read(change_sets_due, world) == [claim.change_set_id]
     taken = [
-        one
-        for one in await asyncio.gather(
+        new_claim
+        for new_claim in await asyncio.gather(
             *(
                 world.store.write(change_set_runs.claim_change_set, claim.change_set_id, LEASE, world.clock)
                 for _ in range(4)
             )
         )
-        if one is not None
+        if new_claim is not None
     ]
     assert taken == [Claim(claim.change_set_id, claim.fence + 1)]
     assert not await world.store.write(change_set_runs.renew_lease, claim, LEASE, world.clock)
@@ -139,7 +141,8 @@ async def test_a_lease_that_ran_out_is_taken_over_once(world: World, hands: Hand
         with pytest.raises(LeaseLost):
             await world.store.write(write)
     assert {
-        (one.reason, one.error) for one in await world.store.read(change_sets.list_members, taken[0].change_set_id)
+        (member.reason, member.error)
+        for member in await world.store.read(change_sets.list_members, taken[0].change_set_id)
     } == {(None, None)}
     assert (await insert(world, taken[0], plan_members(world))).status == "prepared"
     assert await world.store.read(change_sets_due, world) == []
@@ -153,7 +156,9 @@ async def test_one_of_many_begins_the_execution(world: World, hands: Hands) -> N
     claim = await begin(world, None)
     digest = str((await insert(world, claim, plan_members(world))).digest)
     assert await execute(world, claim, "another") is None
-    begun = [one for one in await asyncio.gather(*(execute(world, claim, digest) for _ in range(6))) if one]
+    begun = [
+        execution for execution in await asyncio.gather(*(execute(world, claim, digest) for _ in range(6))) if execution
+    ]
     assert len(begun) == 1
     running = await read(world, claim)
     assert (running.status, running.is_open) == ("running", True)
@@ -172,7 +177,7 @@ async def test_cancelling_ends_the_lease_and_the_operations(world: World) -> Non
     digest = str((await insert(world, claim, plan_members(world))).digest)
     running = await execute(world, claim, digest)
     assert running is not None
-    ids = [str(one.operation_id) for one in await world.store.read(change_sets.list_members, claim.change_set_id)]
+    ids = [str(member.operation_id) for member in await world.store.read(change_sets.list_members, claim.change_set_id)]
     await world.claim(ids[0])
     other = evolve(world.admin, user_id=world.member.user_id)  # an admin sees the change sets of all users
     with pytest.raises(Forbidden, match="Only the user"):
@@ -193,7 +198,7 @@ async def test_cancelling_leaves_operations_that_begin_at_the_same_time(world: W
     claim = await begin(world, None, 8)
     digest = str((await insert(world, claim, plan_members(world, 8))).digest)
     assert await execute(world, claim, digest) is not None
-    ids = [str(one.operation_id) for one in await world.store.read(change_sets.list_members, claim.change_set_id)]
+    ids = [str(member.operation_id) for member in await world.store.read(change_sets.list_members, claim.change_set_id)]
     cancelling = world.store.write(change_sets.cancel_change_set, world.admin, claim.change_set_id, world.clock)
     await asyncio.gather(cancelling, *(world.claim(id_) for id_ in reversed(ids)), return_exceptions=True)
     assert (await read(world, claim)).status == "cancelled"
@@ -258,6 +263,6 @@ async def test_a_preparation_that_ends_while_a_launch_is_read_shows_its_issues(
 
     monkeypatch.setattr(launches, "list_cells", end_after(launches.list_cells))
     monkeypatch.setattr(change_sets, "list_change_sets", end_after(change_sets.list_change_sets))
-    shown = await world.store.read(read_launch, world.admin, LAUNCH, world.clock)
-    (change_set,) = shown.change_sets
-    assert change_set.record.status == "preparing" or [len(cell.issues) for cell in shown.cells] == [1, 0]
+    launch = await world.store.read(read_launch, world.admin, LAUNCH, world.clock)
+    (change_set,) = launch.change_sets
+    assert change_set.record.status == "preparing" or [len(cell.issues) for cell in launch.cells] == [1, 0]

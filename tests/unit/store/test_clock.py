@@ -91,9 +91,9 @@ def test_the_machine_has_a_clock() -> None:
 
 @given(st.lists(st.integers(0, 2**44), min_size=1, max_size=50))
 def test_ids_are_uuid_version_7_in_order(times: list[int]) -> None:
-    made = [new_id(at) for at in times]
-    assert made == sorted(set(made))
-    for id_, at in zip(made, times, strict=True):
+    ids = [new_id(at) for at in times]
+    assert ids == sorted(set(ids))
+    for id_, at in zip(ids, times, strict=True):
         parsed = uuid.UUID(id_)
         assert str(parsed) == id_
         assert (parsed.version, parsed.variant) == (7, uuid.RFC_4122)
@@ -106,8 +106,8 @@ def test_an_id_tells_its_time() -> None:
 
 
 def test_many_ids_of_one_moment_stay_ordered_and_differ() -> None:
-    made = [new_id(2**46) for _ in range(20_000)]
-    assert made == sorted(set(made))
+    ids = [new_id(2**46) for _ in range(20_000)]
+    assert ids == sorted(set(ids))
 
 
 def test_ids_of_threads_differ() -> None:
@@ -116,8 +116,8 @@ def test_ids_of_threads_differ() -> None:
             *(asyncio.to_thread(lambda: [new_id(2**46) for _ in range(5_000)]) for _ in range(4))
         )
 
-    made = [id_ for part in asyncio.run(many()) for id_ in part]
-    assert len(set(made)) == len(made)
+    ids = [id_ for part in asyncio.run(many()) for id_ in part]
+    assert len(set(ids)) == len(ids)
 
 
 def test_time_goes_on_after_a_restart_with_the_wall_set_back() -> None:

@@ -23,7 +23,7 @@ async def create_subscription(world: World) -> str:
 async def claim_deliveries(world: World, limit: int, room: dict[str, int] | None = None) -> Counter[str]:
     """How many deliveries of each subscription a worker takes."""
     claimed = await world.store.write(deliveries.claim_deliveries, world.clock, limit, room or {}, 5)
-    return Counter(one.webhook_id for one in claimed)
+    return Counter(delivery.webhook_id for delivery in claimed)
 
 
 async def test_one_with_a_backlog_leaves_room_for_the_others(world: World) -> None:
@@ -59,9 +59,9 @@ async def test_a_backlog_is_not_walked_through(world: World) -> None:
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?"))
         return " ".join(row.detail for row in rows)
 
-    told = await world.store.read(plan_of_query, deliveries._NEXT_WEBHOOKS)
-    assert "SEARCH later USING COVERING INDEX ix_deliveries_due (webhook_id>?)" in told  # from one to the next
-    assert "SEARCH deliveries USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at" in told
-    told = await world.store.read(plan_of_query, deliveries._TAKE)
-    assert "SEARCH deliveries USING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at<?)" in told
-    assert "TEMP B-TREE" not in told
+    query_plan = await world.store.read(plan_of_query, deliveries._NEXT_WEBHOOKS)
+    assert "SEARCH later USING COVERING INDEX ix_deliveries_due (webhook_id>?)" in query_plan  # from one to the next
+    assert "SEARCH deliveries USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at" in query_plan
+    query_plan = await world.store.read(plan_of_query, deliveries._TAKE)
+    assert "SEARCH deliveries USING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at<?)" in query_plan
+    assert "TEMP B-TREE" not in query_plan

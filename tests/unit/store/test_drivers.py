@@ -79,7 +79,7 @@ async def test_what_a_function_raises_reaches_its_caller_and_leaves_nothing(stor
 async def test_many_callers_are_all_served(store: Store) -> None:
     jobs = [store.write(add, f"w{n}") if n % 3 else store.write(add_and_fail, f"w{n}") for n in range(60)]
     done = await asyncio.gather(*jobs, return_exceptions=True)
-    assert [n for n, one in enumerate(done) if isinstance(one, LookupError)] == list(range(0, 60, 3))
+    assert [n for n, outcome in enumerate(done) if isinstance(outcome, LookupError)] == list(range(0, 60, 3))
     assert await store.read(names) == {f"w{n}" for n in range(60) if n % 3}
 
 
@@ -140,37 +140,37 @@ async def test_closing_waits_for_what_was_begun_and_refuses_what_comes_after(url
 
 
 async def test_watchers_are_told_of_what_was_announced_and_of_nothing_else(store: Store) -> None:
-    def announcing(connection: Connection, name: str) -> None:
+    def add_and_notify(connection: Connection, name: str) -> None:
         notify(connection)
         add(connection, name)
 
-    told: list[set[str]] = []
+    snapshots: list[set[str]] = []
     committed = asyncio.Event()
 
     async def look() -> None:
-        told.append(await store.read(names))
+        snapshots.append(await store.read(names))
         committed.set()
 
     tasks: list[asyncio.Task[None]] = []
     store.watchers.append(lambda: tasks.append(asyncio.create_task(look())))
     await store.write(add, "quiet")
     assert not tasks
-    caller = asyncio.create_task(store.write(announcing, "loud"))
+    caller = asyncio.create_task(store.write(add_and_notify, "loud"))
     await asyncio.sleep(0)
     caller.cancel()  # nobody waits for the write any more; it is told of all the same
     await asyncio.wait_for(committed.wait(), 10)
-    assert told == [{"quiet", "loud"}]
+    assert snapshots == [{"quiet", "loud"}]
     await store.write(add, "quiet again")
     assert len(tasks) == 1
 
 
 async def test_a_broken_statement_does_not_harm_the_next(store: Store) -> None:
-    def broken(connection: Connection) -> None:
+    def run_broken_statement(connection: Connection) -> None:
         connection.execute(text("SELECT nonsense FROM nowhere"))
 
     for run in (store.read, store.write):
         with pytest.raises((StoreError, DBAPIError)):
-            await run(broken)
+            await run(run_broken_statement)
     await store.write(add, "fine")
     assert await store.read(names) == {"fine"}
 
@@ -197,8 +197,8 @@ async def test_a_url_that_cannot_be_read_is_refused_without_its_password(passwor
     url = f"postgresql://user:{password}@127.0.0.1:9/name"
     with pytest.raises(InvalidInput, match="percent-encoded") as refusal:
         await open_store(url)
-    shown = "".join(traceback.format_exception(refusal.value))
-    assert "hu" + password[2] not in shown and f"{password[2]}sh" not in shown
+    report = "".join(traceback.format_exception(refusal.value))
+    assert "hu" + password[2] not in report and f"{password[2]}sh" not in report
     with pytest.raises(InvalidInput, match="percent-encoded"):
         await open_service(url, RING)
 
@@ -225,15 +225,15 @@ async def test_a_batch_is_one_commit(store: Store) -> None:
 @on_sqlite
 async def test_a_failure_in_a_batch_is_its_own(store: Store) -> None:
     done = await one_batch(store, (add, "a"), (add_and_fail, "b"), (add, "c"))
-    assert [type(one) for one in done] == [WorkspaceRecord, LookupError, WorkspaceRecord]
+    assert [type(outcome) for outcome in done] == [WorkspaceRecord, LookupError, WorkspaceRecord]
     assert await store.read(names) == {"a", "c"}
 
 
 @on_sqlite
 async def test_the_connection_is_durable_and_strict(store: Store) -> None:
     def pragmas(connection: Connection) -> dict[str, Any]:
-        wanted = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
-        return {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in wanted}
+        pragma_names = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        return {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in pragma_names}
 
     assert await store.write(pragmas) == {
         "journal_mode": "wal",
@@ -256,16 +256,16 @@ def small_disk(store: Store) -> Iterator[Callable[[], None]]:
 async def test_a_full_disk_costs_only_the_one_who_fills_it(store: Store, small_disk: Callable[[], None]) -> None:
     runs: list[str] = []
 
-    def counted(connection: Connection, name: str) -> None:
+    def count_and_add(connection: Connection, name: str) -> None:
         runs.append(name[:1])
         add(connection, name)
 
-    done = await one_batch(store, (counted, "a"), (counted, "b" * 2_000_000), (counted, "c"))
-    assert [type(one) for one in done] == [type(None), StoreError, type(None)]
+    done = await one_batch(store, (count_and_add, "a"), (count_and_add, "b" * 2_000_000), (count_and_add, "c"))
+    assert [type(outcome) for outcome in done] == [type(None), StoreError, type(None)]
     assert await store.read(names) == {"a", "c"}
     assert len(runs) > 3  # the batch was lost as a whole, then each ran alone
     small_disk()
-    await store.write(counted, "d" * 2_000_000)
+    await store.write(count_and_add, "d" * 2_000_000)
     assert len(await store.read(names)) == 3
 
 
@@ -274,28 +274,28 @@ async def test_a_transaction_that_sqlite_gave_up_is_run_again_one_by_one(store: 
     """SQLite may roll everything back while a statement fails; no savepoint helps then."""
     runs: list[str] = []
 
-    def counted(connection: Connection, name: str) -> None:
+    def count_and_add(connection: Connection, name: str) -> None:
         runs.append(name)
         add(connection, name)
 
-    def given_up(connection: Connection, name: str) -> None:
-        counted(connection, name)
+    def add_and_roll_back(connection: Connection, name: str) -> None:
+        count_and_add(connection, name)
         connection.exec_driver_sql("INSERT OR ROLLBACK INTO workspaces SELECT * FROM workspaces")
 
-    done = await one_batch(store, (counted, "a"), (given_up, "b"), (counted, "c"))
-    assert [isinstance(one, Exception) for one in done] == [False, True, False]
+    done = await one_batch(store, (count_and_add, "a"), (add_and_roll_back, "b"), (count_and_add, "c"))
+    assert [isinstance(outcome, Exception) for outcome in done] == [False, True, False]
     assert await store.read(names) == {"a", "c"}
     assert runs == ["a", "b", "a", "b", "c"]
 
 
 @on_sqlite
 async def test_a_lost_connection_is_replaced(store: Store) -> None:
-    def cut(connection: Connection, _name: str) -> None:
+    def close_connection(connection: Connection, _name: str) -> None:
         raw = connection.connection.dbapi_connection
         assert raw is not None
         raw.close()
 
-    done = await one_batch(store, (add, "a"), (cut, ""), (add, "c"))
+    done = await one_batch(store, (add, "a"), (close_connection, ""), (add, "c"))
     assert isinstance(done[0], WorkspaceRecord)
     assert isinstance(done[1], StoreError)
     assert isinstance(done[2], WorkspaceRecord)
@@ -356,7 +356,7 @@ async def test_a_failed_commit_keeps_nothing_and_tells_so(store: Store) -> None:
         )
 
     done = await one_batch(store, (add, "a"), (dangle, "b"), (add, "c"))
-    assert [isinstance(one, Exception) for one in done] == [False, True, False]
+    assert [isinstance(outcome, Exception) for outcome in done] == [False, True, False]
     assert await store.read(names) == {"a", "c"}
 
 
@@ -457,20 +457,20 @@ async def test_a_commit_whose_answer_is_lost_is_not_made_again(store: Store, mon
     runs: list[int] = []
     execute = asyncpg.Connection.execute
 
-    async def cut(connection: Any, query: str) -> Any:
-        found = await execute(connection, query)
+    async def lose_commit_answer(connection: Any, query: str) -> Any:
+        status = await execute(connection, query)
         if query == "COMMIT":
             connection.terminate()
             raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
-        return found
+        return status
 
-    def counted(connection: Connection) -> None:
+    def count_and_add(connection: Connection) -> None:
         runs.append(len(runs))
         add(connection, f"w{len(runs)}")
 
-    monkeypatch.setattr(asyncpg.Connection, "execute", cut)
+    monkeypatch.setattr(asyncpg.Connection, "execute", lose_commit_answer)
     with pytest.raises(StoreError):
-        await store.write(counted)
+        await store.write(count_and_add)
     assert (runs, await store.read(names)) == ([0], {"w1"})
 
 
@@ -478,13 +478,13 @@ async def test_a_commit_whose_answer_is_lost_is_not_made_again(store: Store, mon
 async def test_a_transaction_that_the_database_gave_up_is_not_called_done(store: Store) -> None:
     """PostgreSQL answers the COMMIT of a transaction in which a statement failed with a ROLLBACK, and no error."""
 
-    def passed_over(connection: Connection) -> None:
+    def add_and_ignore_failure(connection: Connection) -> None:
         add(connection, "lost")
         with suppress(DBAPIError):
             connection.execute(text("SELECT nonsense FROM nowhere"))
 
     with pytest.raises(StoreError, match="gave the transaction up"):
-        await store.write(passed_over)
+        await store.write(add_and_ignore_failure)
     assert await store.read(names) == set()
     await store.write(add, "fine")
     assert await store.read(names) == {"fine"}
@@ -527,7 +527,7 @@ async def test_a_lock_of_another_does_not_hang_callers(store: Store, url: str, m
             refused = await asyncio.gather(
                 *(store.write(add, f"w{n}") for n in range(2 * postgresql.MAX_CONNECTIONS)), return_exceptions=True
             )
-    assert all(isinstance(one, StoreError) for one in refused)
+    assert all(isinstance(error, StoreError) for error in refused)
     await holder.execute("ROLLBACK")
     await holder.close()
     await store.write(add, "after")

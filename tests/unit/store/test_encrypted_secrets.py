@@ -132,11 +132,11 @@ def test_a_ring_does_not_show_its_keys() -> None:
 
 def test_the_key_file_is_made_once_and_is_private(tmp_path: Path) -> None:
     path = tmp_path / "ads.db.key"
-    ring, made = encryption.load_or_create_key_file(path)
-    assert made
+    ring, is_new = encryption.load_or_create_key_file(path)
+    assert is_new
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert encryption.load_or_create_key_file(path) == (ring, False)
-    assert [one.name for one in tmp_path.iterdir()] == ["ads.db.key"]
+    assert [file.name for file in tmp_path.iterdir()] == ["ads.db.key"]
 
 
 def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
@@ -168,14 +168,14 @@ def test_a_file_that_is_no_ring_stays_as_it_is(tmp_path: Path) -> None:
     path.write_text("nonsense")
     with pytest.raises(InvalidInput):
         encryption.add_key(path)
-    assert [one.read_text() for one in tmp_path.iterdir()] == ["nonsense"]
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["nonsense"]
 
 
 @given(SECRETS, st.sampled_from(["table", "row", "workspace", "field"]))
 def test_two_ciphertexts_that_change_places_are_refused(secret: str, part: str) -> None:
-    one, other = PLACE, evolve(PLACE, **{part: "another"})
-    sealed = encryption.encrypt(RING, one, secret), encryption.encrypt(RING, other, secret)
-    for place, text in zip((other, one), sealed, strict=True):
+    first, other = PLACE, evolve(PLACE, **{part: "another"})
+    sealed = encryption.encrypt(RING, first, secret), encryption.encrypt(RING, other, secret)
+    for place, text in zip((other, first), sealed, strict=True):
         with pytest.raises(VaultError):
             encryption.decrypt(RING, place, text)
         with pytest.raises(VaultError):

@@ -50,7 +50,7 @@ async def test_expanding_migrations_break_no_older_version(bare: Store) -> None:
 
 
 def test_a_migration_that_changes_old_columns_is_contracting() -> None:
-    kinds = {one.version: one.kind for one in migrate.list_migrations()}
+    kinds = {migration.version: migration.kind for migration in migrate.list_migrations()}
     assert kinds["0006"] == kinds["0012"] == "contracting"
     assert {kinds[version] for version in ("0019", "0020", "0021")} == {"expanding"}
 
@@ -88,15 +88,15 @@ async def test_what_older_versions_survive(store: Store, change: str) -> None:
     assert await find_breaks_of(store, HARMLESS[change]) == []
 
 
-@pytest.mark.parametrize("found", HARMFUL)
-async def test_what_older_versions_do_not_survive(store: Store, found: str) -> None:
-    assert any(found in one for one in await find_breaks_of(store, HARMFUL[found]))
+@pytest.mark.parametrize("message", HARMFUL)
+async def test_what_older_versions_do_not_survive(store: Store, message: str) -> None:
+    assert any(message in problem for problem in await find_breaks_of(store, HARMFUL[message]))
 
 
 @pytest.mark.parametrize("engine", ["postgresql"])
-@pytest.mark.parametrize("found", ON_POSTGRESQL)
-async def test_what_older_versions_do_not_survive_on_postgresql(store: Store, found: str) -> None:
-    assert any(found in one for one in await find_breaks_of(store, ON_POSTGRESQL[found]))
+@pytest.mark.parametrize("message", ON_POSTGRESQL)
+async def test_what_older_versions_do_not_survive_on_postgresql(store: Store, message: str) -> None:
+    assert any(message in problem for problem in await find_breaks_of(store, ON_POSTGRESQL[message]))
 
 
 class _RolledBack(Exception):

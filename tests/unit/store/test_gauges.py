@@ -21,8 +21,8 @@ async def test_so_many_notifications_of_each_subscription_are_counted(world: Wor
         deliveries.make_due_delivery(id_, "https://hooks.example/", "event", "test", "{}", due) for id_, due in at
     ]
     await world.store.write(deliveries.queue_deliveries, waiting)
-    found = await world.store.read(gauges.read_gauges, now)
-    assert (found.backlog, found.due) == (gauges.MAX_COUNTED + 2, gauges.MAX_COUNTED + 1)
+    reading = await world.store.read(gauges.read_gauges, now)
+    assert (reading.backlog, reading.due) == (gauges.MAX_COUNTED + 2, gauges.MAX_COUNTED + 1)
     await world.store.write(webhooks.update_webhook, world.admin, hooks[1], {"active": False}, world.clock)
     # nobody attempts those of a paused subscription, so they are not late
     assert await world.store.read(gauges.read_gauges, now + MINUTE) == gauges.Gauges(
@@ -33,7 +33,7 @@ async def test_so_many_notifications_of_each_subscription_are_counted(world: Wor
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_only_what_is_open_is_looked_at(world: World) -> None:
     def plan_of_query(connection: Connection) -> str:
-        queries = [one.text(connection) for one in (gauges._DELIVERIES, gauges._OPERATIONS)]
+        queries = [statement.text(connection) for statement in (gauges._DELIVERIES, gauges._OPERATIONS)]
         rows = [
             row
             for query in queries
@@ -41,6 +41,6 @@ async def test_only_what_is_open_is_looked_at(world: World) -> None:
         ]
         return " ".join(row.detail for row in rows)
 
-    told = await world.store.read(plan_of_query)
-    assert "USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at>?)" in told
-    assert "SCAN operations USING INDEX ix_operations_running" in told
+    query_plan = await world.store.read(plan_of_query)
+    assert "USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at>?)" in query_plan
+    assert "SCAN operations USING INDEX ix_operations_running" in query_plan

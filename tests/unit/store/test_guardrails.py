@@ -95,7 +95,7 @@ async def test_of_two_changes_of_one_version_one_is_refused(world: World) -> Non
         ),
         return_exceptions=True,
     )
-    assert [type(one) for one in results].count(Conflict) == 3
+    assert [type(result) for result in results].count(Conflict) == 3
     assert await version(world) == 2
 
 
@@ -138,14 +138,14 @@ async def test_the_lowest_budget_of_a_time_is_found(world: World) -> None:
         await store.write(guardrails.record_budgets, account, [change(before)], now - hours * 60 * MINUTE)
     others = [change(7, "2"), change(8, field="bid"), change(None, "3")]
     await store.write(guardrails.record_budgets, account, others, now)
-    asked = [change(0), change(0, "2"), change(0, "3"), change(0, "4")]
-    lowest = await store.read(guardrails.find_lowest_budgets, account, asked, now - DAY)
+    changes = [change(0), change(0, "2"), change(0, "3"), change(0, "4")]
+    lowest = await store.read(guardrails.find_lowest_budgets, account, changes, now - DAY)
     assert lowest == {("campaign", "1", "budget"): 50, ("campaign", "2", "budget"): 7}
     assert await store.read(guardrails.find_lowest_budgets, account, [change(0)], now - 2 * DAY) == {
         ("campaign", "1", "budget"): 10
     }
     assert await store.read(guardrails.find_lowest_budgets, account, [], 0) == {}
-    largest = (store.run_query(guardrails.find_largest_budget(one)) for one in (account, "other"))
+    largest = (store.run_query(guardrails.find_largest_budget(account_id)) for account_id in (account, "other"))
     assert await asyncio.gather(*largest) == [400, None]  # in one statement on PostgreSQL
 
 

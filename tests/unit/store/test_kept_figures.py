@@ -36,7 +36,7 @@ MARCH = (day(0), day(9))
 
 
 @define
-class Kept:
+class KeptFigures:
     """The figures of the account of a world."""
 
     world: World
@@ -98,8 +98,8 @@ def sort_rows(rows: Iterable[FigureRow]) -> list[FigureRow]:
 
 
 @pytest.fixture
-def kept(world: World) -> Kept:
-    return Kept(world)
+def figure_store(world: World) -> KeptFigures:
+    return KeptFigures(world)
 
 
 def make_row(date_: str, entity: str, source: random.Random) -> FigureRow:
@@ -111,7 +111,7 @@ def make_row(date_: str, entity: str, source: random.Random) -> FigureRow:
 
 
 @pytest.mark.parametrize("engine", LONG_RUN, indirect=True)
-async def test_any_time_answers_what_was_then_known(kept: Kept) -> None:
+async def test_any_time_answers_what_was_then_known(figure_store: KeptFigures) -> None:
     """Against a model in plain dicts: restated, vanished and returned rows, and days of which some were read again."""
     source = random.Random(14)
     now: dict[Key, FigureRow] = {}
@@ -135,88 +135,91 @@ async def test_any_time_answers_what_was_then_known(kept: Kept) -> None:
         reported = {key: row for key, row in rows.items() if days[0] <= key[0] <= days[1]}
         after = rows | {key: row for key, row in now.items() if key[0] in lost and key not in reported}
         changes = sum(now.get(key) != after.get(key) for key in now.keys() | after.keys())
-        assert await kept.sync(reported.values(), facts) == changes
+        assert await figure_store.sync(reported.values(), facts) == changes
         restatements, versions, now = restatements + changes, versions + changes, after
         read_days = {**read_days, **dict.fromkeys(list_days(days), facts)}
-        history.append((kept.now, now, read_days))
-    assert await kept.count() == versions
-    assert await kept.count(staged_figures) == 0
-    assert await kept.find(history[0][0] - 1) is None
+        history.append((figure_store.now, now, read_days))
+    assert await figure_store.count() == versions
+    assert await figure_store.count(staged_figures) == 0
+    assert await figure_store.find(history[0][0] - 1) is None
     for at, known, facts_by_day in history:
         for as_of in (at, at + MINUTE - 1):
             first = source.randrange(10)
             days = (day(first), day(source.randrange(first, 10)))
-            found = await kept.find(as_of, days)
+            known_days = await figure_store.find(as_of, days)
             if not facts_by_day.keys() >= set(list_days(days)):
-                assert found is None
+                assert known_days is None
                 continue
-            assert found is not None
-            wanted = [row for key, row in sorted(known.items()) if days[0] <= key[0] <= days[1]]
-            shown = await kept.list(as_of, days)
-            assert sort_rows(shown) == wanted
-            assert [row.date for row in shown] == [row.date for row in wanted]
+            assert known_days is not None
+            expected = [row for key, row in sorted(known.items()) if days[0] <= key[0] <= days[1]]
+            actual = await figure_store.list(as_of, days)
+            assert sort_rows(actual) == expected
+            assert [row.date for row in actual] == [row.date for row in expected]
             chosen = source.sample(ENTITIES, 2)
-            some = await kept.list(as_of, days, entity_ids=chosen)
-            assert sort_rows(some) == [row for row in wanted if row.entity_id in chosen]
-            asked = {one: facts_by_day[one] for one in list_days(days)}
-            provisional = [one for one, facts in asked.items() if one >= (facts.provisional_from or "9")]
-            assert found.provisional_from == min(provisional, default=None)
-            assert [one for lost_days in found.missing for one in list_days(lost_days)] == [
-                one for one, facts in asked.items() if (one, one) in facts.missing
+            some = await figure_store.list(as_of, days, entity_ids=chosen)
+            assert sort_rows(some) == [row for row in expected if row.entity_id in chosen]
+            facts_of_days = {date_: facts_by_day[date_] for date_ in list_days(days)}
+            provisional = [date_ for date_, facts in facts_of_days.items() if date_ >= (facts.provisional_from or "9")]
+            assert known_days.provisional_from == min(provisional, default=None)
+            assert [date_ for lost_days in known_days.missing for date_ in list_days(lost_days)] == [
+                date_ for date_, facts in facts_of_days.items() if (date_, date_) in facts.missing
             ]
-            assert {*found.notes} == {note for facts in asked.values() for note in facts.notes}
+            assert {*known_days.notes} == {note for facts in facts_of_days.values() for note in facts.notes}
 
 
-async def test_a_second_read_adds_nothing(kept: Kept) -> None:
+async def test_a_second_read_adds_nothing(figure_store: KeptFigures) -> None:
     rows = [FigureRow(date=day(0), entity_id="1", clicks=0, spend="0.00"), FigureRow(date=day(1), entity_id="1")]
-    assert await kept.sync(rows) == 2
-    assert await kept.sync(rows) == 0
-    assert await kept.list(kept.now) == rows
-    assert await kept.sync([evolve(rows[0], clicks=None), evolve(rows[1], spend="0.00")]) == 2
-    assert [(row.clicks, row.spend) for row in await kept.list(kept.now)] == [(None, "0.00"), (None, "0.00")]
+    assert await figure_store.sync(rows) == 2
+    assert await figure_store.sync(rows) == 0
+    assert await figure_store.list(figure_store.now) == rows
+    assert await figure_store.sync([evolve(rows[0], clicks=None), evolve(rows[1], spend="0.00")]) == 2
+    assert [(row.clicks, row.spend) for row in await figure_store.list(figure_store.now)] == [
+        (None, "0.00"),
+        (None, "0.00"),
+    ]
 
 
-async def test_a_read_that_ends_early_changes_nothing(kept: Kept) -> None:
+async def test_a_read_that_ends_early_changes_nothing(figure_store: KeptFigures) -> None:
     rows = [FigureRow(date=day(0), entity_id=entity, clicks=1) for entity in ENTITIES]
-    await kept.sync(rows)
-    before = kept.now
-    kept.world.hands.pass_(MINUTE)
-    await kept.stage(await kept.begin(), [evolve(rows[0], clicks=2)])
-    assert sort_rows(await kept.list(kept.now)) == sort_rows(rows)
-    assert await kept.count(figure_reads) == 1
-    kept.world.hands.pass_(25 * 60 * MINUTE)
-    assert await kept.sync(rows) == 0
-    assert await kept.count(staged_figures) == 0
-    assert await kept.list(before) == await kept.list(kept.now)
+    await figure_store.sync(rows)
+    before = figure_store.now
+    figure_store.world.hands.pass_(MINUTE)
+    await figure_store.stage(await figure_store.begin(), [evolve(rows[0], clicks=2)])
+    assert sort_rows(await figure_store.list(figure_store.now)) == sort_rows(rows)
+    assert await figure_store.count(figure_reads) == 1
+    figure_store.world.hands.pass_(25 * 60 * MINUTE)
+    assert await figure_store.sync(rows) == 0
+    assert await figure_store.count(staged_figures) == 0
+    assert await figure_store.list(before) == await figure_store.list(figure_store.now)
 
 
-async def test_two_reads_at_once_do_no_harm(kept: Kept) -> None:
+async def test_two_reads_at_once_do_no_harm(figure_store: KeptFigures) -> None:
     """The read that began later has the newer figures: the other one keeps only the days that it alone has read."""
-    early = await kept.begin()
-    kept.world.hands.pass_(MINUTE)
-    late = await kept.begin()
+    early = await figure_store.begin()
+    figure_store.world.hands.pass_(MINUTE)
+    late = await figure_store.begin()
     row = FigureRow(date=day(3), entity_id="1", clicks=1)
-    await kept.stage(early, [evolve(row, date=day(number)) for number in range(10)])
-    await kept.stage(late, [evolve(row, clicks=2)])
-    await asyncio.gather(kept.keep(late, DaysRead((day(3), day(4)))), kept.keep(early, DaysRead(MARCH)))
-    shown = {row.date: row.clicks for row in await kept.list(kept.now)}
-    assert shown == {day(number): 1 for number in range(10) if number not in (3, 4)} | {day(3): 2}
-    assert await kept.count(staged_figures) == 0
+    await figure_store.stage(early, [evolve(row, date=day(number)) for number in range(10)])
+    await figure_store.stage(late, [evolve(row, clicks=2)])
+    await asyncio.gather(figure_store.keep(late, DaysRead((day(3), day(4)))), figure_store.keep(early, DaysRead(MARCH)))
+    clicks_by_day = {row.date: row.clicks for row in await figure_store.list(figure_store.now)}
+    assert clicks_by_day == {day(number): 1 for number in range(10) if number not in (3, 4)} | {day(3): 2}
+    assert await figure_store.count(staged_figures) == 0
 
 
-async def test_retention_keeps_what_was_known_since(kept: Kept) -> None:
+async def test_retention_keeps_what_was_known_since(figure_store: KeptFigures) -> None:
     rows = [FigureRow(date=day(number), entity_id="1", clicks=0) for number in range(10)]
     times = []
     for clicks in range(6):
-        await kept.sync([evolve(row, clicks=clicks) for row in rows[: 10 - clicks]])
-        times.append(kept.now)
-    wanted = [await kept.list(at) for at in times]
+        await figure_store.sync([evolve(row, clicks=clicks) for row in rows[: 10 - clicks]])
+        times.append(figure_store.now)
+    expected = [await figure_store.list(at) for at in times]
     before = times[3] + 1
-    assert await kept.world.store.read(kept_figures.find_kept_days, kept.subject) == MARCH
+    assert await figure_store.world.store.read(kept_figures.find_kept_days, figure_store.subject) == MARCH
     for days in ((day(0), day(4)), (day(5), day(9))):
-        await kept.world.store.write(kept_figures.delete_old_versions, kept.subject, days, before)
-    assert await kept.count() == 10 + 7 + 6
-    assert [await kept.find(at) for at in times[:4]] == [None] * 4
-    assert await kept.find(before - 1) is None
-    assert await kept.list(before) == wanted[3]
-    assert [await kept.list(at) for at in times[4:]] == wanted[4:]
+        await figure_store.world.store.write(kept_figures.delete_old_versions, figure_store.subject, days, before)
+    assert await figure_store.count() == 10 + 7 + 6
+    assert [await figure_store.find(at) for at in times[:4]] == [None] * 4
+    assert await figure_store.find(before - 1) is None
+    assert await figure_store.list(before) == expected[3]
+    assert [await figure_store.list(at) for at in times[4:]] == expected[4:]

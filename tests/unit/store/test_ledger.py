@@ -91,7 +91,7 @@ async def test_access_leaves_rows(world: World) -> None:
     await store.write(people.remove_membership, home, member.user_id, clock, admin)
     state = {"name": "k", "ownerId": member.user_id, "canWrite": True, "scope": None, "expiresAt": None}
     unrevoked, revoked = ({**state, "revokedAt": at} for at in (None, START))
-    given = {
+    grant_state = {
         "userId": member.user_id,
         "clientId": "client",
         "canWrite": True,
@@ -99,15 +99,15 @@ async def test_access_leaves_rows(world: World) -> None:
         "expiresAt": START + 1_000,
         "revokedAt": None,
     }
-    ended = given | {"revokedAt": START}
+    ended = grant_state | {"revokedAt": START}
     kinds = ("key", "grant", "invitation", "password")
     assert await read_changes(world, *kinds) == [
         ("key", key.id, None, unrevoked),
         ("key", key.id, unrevoked, revoked),
-        ("grant", grants[0].id, None, given),
-        ("grant", grants[0].id, given, ended),
-        ("grant", grants[1].id, None, given),
-        ("grant", grants[1].id, given, ended),
+        ("grant", grants[0].id, None, grant_state),
+        ("grant", grants[0].id, grant_state, ended),
+        ("grant", grants[1].id, None, grant_state),
+        ("grant", grants[1].id, grant_state, ended),
         ("invitation", "x@y.example", None, {"role": "viewer", "expiresAt": START + 1}),
         ("password", member.user_id, None, None),
     ]
@@ -154,8 +154,8 @@ async def test_the_address_of_a_webhook_is_recorded_as_a_digest(world: World) ->
     await world.store.write(webhooks.create_webhook, world.admin, "id", url, None, ["rule.triggered"], clock)
     await world.store.write(webhooks.update_webhook, world.admin, "id", {"active": False}, clock)
     await world.store.write(webhooks.remove_webhook, world.admin, "id", clock)
-    shown: dict[str, Json] = {"origin": "https://hooks.example", "urlDigest": hash_json(url)}
-    states = [{**shown, "events": ["rule.triggered"], "active": active} for active in (True, False)]
+    webhook_state: dict[str, Json] = {"origin": "https://hooks.example", "urlDigest": hash_json(url)}
+    states = [{**webhook_state, "events": ["rule.triggered"], "active": active} for active in (True, False)]
     assert [change[2:] for change in await read_changes(world, "webhook")] == [
         (None, states[0]),
         (states[0], states[1]),
@@ -185,7 +185,7 @@ async def test_nothing_is_stored_without_its_row(world: World) -> None:
         with pytest.raises(Exception, match="ledger"):
             await change()
     await world.store.write(rename, "elsewhere", "ledger")  # the next test gets the same database
-    assert [one.id for one in await world.store.read(operations.list_operations, world.admin, world.clock)] == [
+    assert [record.id for record in await world.store.read(operations.list_operations, world.admin, world.clock)] == [
         operation
     ]
     assert (await world.get(operation)).status == "prepared"

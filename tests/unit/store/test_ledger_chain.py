@@ -60,16 +60,18 @@ async def test_a_change_is_found_where_it_is(store: Store, name: str) -> None:
     assert intact.problem is None and intact.checked.seq == ROWS
     await store.write(tampering.change, CHANGED, ROWS)
     for _ in range(2):  # a verification hides nothing
-        found = await verify_ledger(store, WORKSPACE)
-        assert found.problem is not None and found.problem.seq == tampering.found_at(CHANGED, ROWS), found
+        verification = await verify_ledger(store, WORKSPACE)
+        assert verification.problem is not None and verification.problem.seq == tampering.found_at(CHANGED, ROWS), (
+            verification
+        )
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_bytes_that_are_no_text_are_found(store: Store) -> None:
     await fill_ledger(store, ROWS)
     await store.write(make_invalid_text, CHANGED, ROWS)
-    found = (await verify_ledger(store, WORKSPACE)).problem
-    assert found is not None and found.seq == CHANGED
+    problem = (await verify_ledger(store, WORKSPACE)).problem
+    assert problem is not None and problem.seq == CHANGED
 
 
 async def test_a_known_place_reveals_a_chain_that_was_computed_anew(store: Store) -> None:
@@ -85,8 +87,8 @@ async def test_a_known_place_reveals_a_chain_that_was_computed_anew(store: Store
 
     await store.write(compute_anew)
     assert (await verify_ledger(store, WORKSPACE)).problem is None
-    found = (await verify_ledger(store, WORKSPACE, known)).problem
-    assert found is not None and found.seq == ROWS
+    problem = (await verify_ledger(store, WORKSPACE, known)).problem
+    assert problem is not None and problem.seq == ROWS
     later = ChainLink(ROWS + 3, known.chain_hash)
     missing = (await verify_ledger(store, WORKSPACE, later)).problem
     assert missing is not None and missing.seq == ROWS + 1
@@ -98,8 +100,8 @@ async def test_nothing_is_sealed_after_a_changed_head(store: Store) -> None:
     await store.write(record_entries, [entry(99)], store.clock.now())
     with pytest.raises(StoreError, match="adsunify ledger verify"):
         await seal_workspace(store, WORKSPACE)
-    found = await verify_ledger(store, WORKSPACE)
-    assert (found.sealed, found.unsealed) == (0, 1) and found.problem is not None
+    verification = await verify_ledger(store, WORKSPACE)
+    assert (verification.sealed, verification.unsealed) == (0, 1) and verification.problem is not None
 
 
 async def test_writers_and_sealers_at_once_lose_no_row(migrated_database: str) -> None:

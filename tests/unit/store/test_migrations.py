@@ -53,12 +53,16 @@ def differences(connection: Connection) -> list[Any]:
 
 def shape(connection: Connection) -> dict[str, Any]:
     """What autogenerate does not compare: keys, uniqueness, and the columns of indexes."""
-    found = inspect(connection)
+    inspector = inspect(connection)
     return {
         table.name: (
-            found.get_pk_constraint(table.name)["constrained_columns"],
-            sorted(one["column_names"] for one in found.get_unique_constraints(table.name)),
-            sorted(one["column_names"] for one in found.get_indexes(table.name) if "duplicates_constraint" not in one),
+            inspector.get_pk_constraint(table.name)["constrained_columns"],
+            sorted(constraint["column_names"] for constraint in inspector.get_unique_constraints(table.name)),
+            sorted(
+                index["column_names"]
+                for index in inspector.get_indexes(table.name)
+                if "duplicates_constraint" not in index
+            ),
         )
         for table in metadata.sorted_tables
     }
@@ -80,19 +84,19 @@ async def test_the_head_equals_the_metadata(empty_url: str) -> None:
 
 def partial(connection: Connection) -> dict[str | None, str]:
     """The rows that each partial index holds, in one spelling."""
-    found, option = inspect(connection), f"{connection.dialect.name}_where"
+    inspector, option = inspect(connection), f"{connection.dialect.name}_where"
     return {
-        one["name"]: str(one["dialect_options"][option]).strip("()").replace("::text", "")
+        index["name"]: str(index["dialect_options"][option]).strip("()").replace("::text", "")
         for table in metadata.sorted_tables
-        for one in found.get_indexes(table.name)
-        if option in one.get("dialect_options", {})
+        for index in inspector.get_indexes(table.name)
+        if option in index.get("dialect_options", {})
     }
 
 
 async def test_partial_indexes_hold_the_rows_that_the_tables_say(empty_url: str) -> None:
     store = await open_store(empty_url)
     indexes = [index for table in metadata.sorted_tables for index in table.indexes]
-    assert await store.read(partial) == {str(one.name): one.info[WHERE] for one in indexes if WHERE in one.info}
+    assert await store.read(partial) == {str(index.name): index.info[WHERE] for index in indexes if WHERE in index.info}
     await store.close()
 
 
@@ -100,8 +104,8 @@ def test_the_head_is_the_last_migration() -> None:
     folder = str(Path(migrate.__file__).parent / "migrations")
     scripts = ScriptDirectory(folder, version_locations=[folder])
     assert scripts.get_heads() == [migrate.HEAD_VERSION]
-    assert [Path(one.path).name[:4] for one in scripts.walk_revisions()] == [
-        one.revision for one in scripts.walk_revisions()
+    assert [Path(script.path).name[:4] for script in scripts.walk_revisions()] == [
+        script.revision for script in scripts.walk_revisions()
     ]
 
 
@@ -200,14 +204,14 @@ async def test_plans_are_packed(empty_url: str) -> None:
     world = await make_world(await open_store(empty_url), Hands())
     plans = [plan_of(f"step{n}") for n in range(501)]
     drafts = [OperationDraft(world.account.id, plan) for plan in plans]
-    kept = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
+    prepared = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
 
     def before(connection: Connection) -> None:
         for statement in BEFORE_PACKING:
             connection.execute(text(statement))
         rows = [
             {"plan": plan.canonical_bytes.decode("ascii"), "id": id_}
-            for plan, id_ in zip(plans, kept.operation_ids, strict=True)
+            for plan, id_ in zip(plans, prepared.operation_ids, strict=True)
         ]
         connection.execute(text("UPDATE operations SET plan = :plan WHERE id = :id"), rows)
 
@@ -216,7 +220,7 @@ async def test_plans_are_packed(empty_url: str) -> None:
     with pytest.raises(StoreError, match=r"after migration 0006, .*`adsunify db upgrade`"):
         await open_store(empty_url)
     world.store = await open_store(empty_url, run_contracting=True)
-    assert [(await world.get(id_)).read_plan() for id_ in kept.operation_ids] == plans
+    assert [(await world.get(id_)).read_plan() for id_ in prepared.operation_ids] == plans
     assert await world.store.read(differences) == []
     await world.store.close()
 
@@ -244,9 +248,9 @@ async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
     end = StateCommit(operation, second.fence, receipt=make_receipt(1), trigger="succeed")
     done = await world.store.write(commit_state, end, world.admin, world.clock, LEASE, created=[CreatedId("ad", "111")])
     assert done.refusal is None
-    found = await world.get(operation)
-    assert found.status == "succeeded" and found.executed_by is not None
-    assert [one.executed_by is None for one in await world.attempts(operation)] == [True, False]
+    record = await world.get(operation)
+    assert record.status == "succeeded" and record.executed_by is not None
+    assert [attempt.executed_by is None for attempt in await world.attempts(operation)] == [True, False]
     await world.store.close()
 
 

@@ -54,9 +54,9 @@ async def prepare_many(world: World, actors: list[Actor]) -> list[OperationRecor
         account = rng.choice([world.account, other])
         plan: Plan = evolve(PLAN, network=account.network, action=rng.choice(["create", "edit"]))
         drafts = [OperationDraft(account.id, plan)] * rng.choice([1, 1, 2])
-        made = await world.store.write(operations.prepare_operations, rng.choice(actors), drafts, world.clock)
+        prepared = await world.store.write(operations.prepare_operations, rng.choice(actors), drafts, world.clock)
         table = schema.operations
-        for id_ in made.operation_ids:
+        for id_ in prepared.operation_ids:
             change = update(table).where(table.c.id == id_).values(**rng.choice(states))
             await world.store.write(lambda connection, change=change: connection.execute(change))
         world.hands.pass_(rng.choice([0, 1, 500]))
@@ -96,12 +96,14 @@ async def test_pages_hold_what_the_filters_say(world: World, monkeypatch: pytest
         filter_ = filters[len(values[0] or "") % 3]
         for actor in (world.admin, world.member, agent):
             expected = [
-                one.id
-                for one in every
-                if actor.can_see(one.workspace_id, one.user_id, one.credential)
-                and all(getattr(one, name) == value for name, value in named.items() if value and name != "created_by")
-                and named["created_by"] in (None, one.user_id, one.credential)
-                and filter_.since <= one.created_at < filter_.until
+                record.id
+                for record in every
+                if actor.can_see(record.workspace_id, record.user_id, record.credential)
+                and all(
+                    getattr(record, name) == value for name, value in named.items() if value and name != "created_by"
+                )
+                and named["created_by"] in (None, record.user_id, record.credential)
+                and filter_.since <= record.created_at < filter_.until
             ]
             assert await read_all(world, actor, filter_, 50) == expected
     monkeypatch.setattr(operation_pages, "MAX_EXAMINED", KEEP_EXAMINED)
@@ -109,10 +111,10 @@ async def test_pages_hold_what_the_filters_say(world: World, monkeypatch: pytest
         for limit in (3, KEEP_EXAMINED, 20):
             paged = await read_all(world, world.admin, filter_, limit)
             assert paged == [
-                one.id
-                for one in every
-                if filter_ == OperationFilter() or (one.status, one.network) == ("prepared", "google")
-                if one.created_at >= filter_.since
+                record.id
+                for record in every
+                if filter_ == OperationFilter() or (record.status, record.network) == ("prepared", "google")
+                if record.created_at >= filter_.since
             ]
 
 

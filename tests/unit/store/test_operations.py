@@ -31,13 +31,13 @@ from .world import LEASE, PLAN, World, make_intent, make_receipt, other_credenti
 async def test_what_is_prepared_comes_back_whole(world: World) -> None:
     plan = plan_of("campaign", warnings=("careful",), risk="spend")
     operation = await world.prepare(world.member, plan)
-    found = await world.get(operation)
-    assert found.read_plan() == plan
-    assert (found.status, found.action, found.network) == ("prepared", "create", "meta")
-    assert (found.risk, list(found.warnings), found.plan_version) == ("spend", ["careful"], plan.version)
-    assert (found.user_id, found.credential) == (world.member.user_id, "session")
-    assert found.expires_at == found.created_at + REVIEW_MILLISECONDS
-    assert (found.is_expired, found.is_stalled, found.next_action, found.retry_after) == (False, False, False, None)
+    record = await world.get(operation)
+    assert record.read_plan() == plan
+    assert (record.status, record.action, record.network) == ("prepared", "create", "meta")
+    assert (record.risk, list(record.warnings), record.plan_version) == ("spend", ["careful"], plan.version)
+    assert (record.user_id, record.credential) == (world.member.user_id, "session")
+    assert record.expires_at == record.created_at + REVIEW_MILLISECONDS
+    assert (record.is_expired, record.is_stalled, record.next_action, record.retry_after) == (False, False, False, None)
 
 
 async def test_the_plan_is_checked_against_its_digest(world: World) -> None:
@@ -71,8 +71,8 @@ async def test_the_sum_of_a_call_is_stored_with_each_operation(world: World) -> 
     """A sum may be above the 64 bits of a single amount."""
     call = (Spend(50 * MAX_NATIVE_UNITS, "unbounded"), Spend(1, 2))
     drafts = [OperationDraft(world.account.id, PLAN, call_spend=call)] * 2
-    made = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
-    assert [(await world.get(id_)).call_spend for id_ in made.operation_ids] == [call, call]
+    prepared = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
+    assert [(await world.get(id_)).call_spend for id_ in prepared.operation_ids] == [call, call]
     assert (await world.get(await world.prepare())).call_spend is None
 
 
@@ -90,26 +90,26 @@ async def test_a_refused_preparation_leaves_its_key_free(world: World) -> None:
 async def test_a_key_is_bound_to_workspace_user_and_credential(world: World) -> None:
     drafts = [OperationDraft(world.account.id, PLAN)]
     actors = [world.admin, world.member, other_credential(world.member, "client"), other_credential(world.member, "k")]
-    made = [
+    preparations = [
         await world.store.write(operations.prepare_operations, actor, drafts, world.clock, Idempotency("key", f"{n}"))
         for n, actor in enumerate(actors)
     ]
-    assert len({one.operation_ids for one in made}) == 4
+    assert len({preparation.operation_ids for preparation in preparations}) == 4
     for n, actor in enumerate(actors):
         bound = await world.store.run_query(operations.find_by_idempotency_key(actor, Idempotency("key", f"{n}")))
         assert bound is not None
-        assert bound.operation_ids == made[n].operation_ids
+        assert bound.operation_ids == preparations[n].operation_ids
         with pytest.raises(Conflict):
             await world.store.run_query(operations.find_by_idempotency_key(actor, Idempotency("key", "changed")))
 
 
 async def test_an_expired_operation_keeps_its_key(world: World) -> None:
     drafts, key = [OperationDraft(world.account.id, PLAN)], Idempotency("key", "digest")
-    made = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, key)
+    prepared = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, key)
     world.hands.pass_(REVIEW_MILLISECONDS)
-    assert (await world.get(made.operation_ids[0])).is_expired
+    assert (await world.get(prepared.operation_ids[0])).is_expired
     again = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock, key)
-    assert (again.operation_ids, again.is_replay) == (made.operation_ids, True)
+    assert (again.operation_ids, again.is_replay) == (prepared.operation_ids, True)
 
 
 def _count_rows(connection: Connection) -> dict[str, int]:
@@ -136,8 +136,8 @@ async def test_concurrent_preparations_do_not_affect_each_other(world: World) ->
     assert (replayed.is_replay, replayed.operation_ids) == (True, bound.operation_ids)
     assert isinstance(conflicting, Conflict)
     assert type(refused).__name__ in ("IntegrityError", "ForeignKeyViolationError")
-    assert [one.is_replay for one in others].count(False) == 4
-    assert len({one.operation_ids for one in others}) == 4
+    assert [preparation.is_replay for preparation in others].count(False) == 4
+    assert len({preparation.operation_ids for preparation in others}) == 4
     added = Counter(await world.store.read(_count_rows)) - before
     assert added == {"operations": 4, "events": 4, "idempotency_keys": 3}
 
@@ -162,9 +162,9 @@ async def test_the_plan_has_the_marks_of_its_operation(world: World) -> None:
 
 
 async def _list_operations(world: World, actor: Actor) -> list[str]:
-    listed = await world.store.read(operations.list_operations, actor, world.clock)
-    assert all(one.packed is None for one in listed)
-    return [one.id for one in listed]
+    records = await world.store.read(operations.list_operations, actor, world.clock)
+    assert all(record.packed is None for record in records)
+    return [record.id for record in records]
 
 
 async def test_scope(world: World) -> None:
@@ -206,18 +206,18 @@ async def test_lists_are_read_off_an_index(world: World) -> None:
         return " ".join(row.detail for row in rows)
 
     for statement in (operations._LATEST, operations._LATEST_OF_USER, operations._LATEST_OF_CREDENTIAL):
-        told = await world.store.read(plan_of_query, statement)
-        assert "USING INDEX ix_operations_workspace_id" in told
-        assert "TEMP B-TREE" not in told
+        query_plan = await world.store.read(plan_of_query, statement)
+        assert "USING INDEX ix_operations_workspace_id" in query_plan
+        assert "TEMP B-TREE" not in query_plan
     assert "USING INDEX ix_operations_running" in await world.store.read(plan_of_query, cancellation._RECOVERABLE)
 
 
 async def test_attempts_of_many_operations_at_once(world: World) -> None:
     claimed, untouched = await world.prepare(), await world.prepare()
     await world.claim(claimed)
-    found = await world.store.read(list_attempts_by_operation, [claimed, untouched])
-    assert [(one.n, one.state) for one in found[claimed]] == [(0, "in_flight")]
-    assert found[untouched] == []
+    attempts = await world.store.read(list_attempts_by_operation, [claimed, untouched])
+    assert [(attempt.n, attempt.state) for attempt in attempts[claimed]] == [(0, "in_flight")]
+    assert attempts[untouched] == []
     assert await world.store.read(list_attempts_by_operation, []) == {}
 
 
@@ -236,8 +236,8 @@ async def test_the_owner_cancels(world: World) -> None:
         await _cancel(world, operation, world.viewer)
     assert await _cancel(world, operation, world.member) == "cancelled"
     assert await _cancel(world, operation, world.member) == "cancelled"
-    *_, told = await world.store.read(list_operation_events, operation)
-    by = told.data["cancelledBy"]
+    *_, event = await world.store.read(list_operation_events, operation)
+    by = event.data["cancelledBy"]
     assert by == {"userId": world.member.user_id, "credential": "session", "at": "2027-01-15T08:00:00.000Z"}
     assert (await world.get(operation)).cancelled_by == by
     assert await world.events(operation) == ["prepared", "cancelled"]
@@ -255,9 +255,9 @@ async def test_what_is_partly_executed_or_expired_can_be_cancelled(world: World)
     )
     world.hands.pass_(REVIEW_MILLISECONDS)
     assert await _cancel(world, operation) == "cancelled"
-    found = await world.get(operation)
-    assert (found.next_action, found.is_expired) == (False, False)
-    assert [one.state for one in await world.attempts(operation)] == ["applied"]
+    record = await world.get(operation)
+    assert (record.next_action, record.is_expired) == (False, False)
+    assert [attempt.state for attempt in await world.attempts(operation)] == ["applied"]
 
 
 async def test_what_stalls_cannot_be_cancelled_and_what_idles_can(world: World) -> None:
@@ -290,17 +290,17 @@ async def test_events_are_the_transitions(world: World, seed: int) -> None:
     chance = random.Random(seed)
     plan = plan_of("a", "b", "c")
     ids = [await world.prepare(plan=plan) for _ in range(4)]
-    seen = {id_: [("prepared", 0)] for id_ in ids}
+    histories = {id_: [("prepared", 0)] for id_ in ids}
     fences: dict[str, list[int]] = {id_: [] for id_ in ids}
     for _ in range(120):
         id_ = chance.choice(ids)
         tries = await world.attempts(id_)
-        open_ = [one for one in tries if one.receipt is None]
-        n = len({one.n for one in tries if one.state == "applied"})
+        open_ = [past_attempt for past_attempt in tries if past_attempt.receipt is None]
+        n = len({past_attempt.n for past_attempt in tries if past_attempt.state == "applied"})
         fence = chance.choice([*fences[id_], None])
         match chance.randrange(5):
             case 0:
-                attempt = 1 + sum(one.n == n for one in tries)
+                attempt = 1 + sum(past_attempt.n == n for past_attempt in tries)
                 advanced = await world.advance(
                     StateCommit(
                         id_, None, intent=evolve(make_intent(0, attempt, "x"), step_index=min(n, 2)), trigger="claim"
@@ -309,15 +309,15 @@ async def test_events_are_the_transitions(world: World, seed: int) -> None:
                 if advanced.refusal is None:
                     fences[id_].append(advanced.fence)
             case 1 if fence is not None:
-                kept = (
+                receipt = (
                     evolve(make_receipt(0, state=chance.choice(["applied", "rejected"])), step_index=0)
                     if open_
                     else None
                 )
-                if kept is not None:
-                    kept = evolve(kept, step_index=open_[0].n, attempt=open_[0].attempt)
+                if receipt is not None:
+                    receipt = evolve(receipt, step_index=open_[0].n, attempt=open_[0].attempt)
                 trigger: Any = chance.choice(["hand_back", "succeed", "lose", None])
-                await world.advance(StateCommit(id_, fence, receipt=kept, trigger=trigger))
+                await world.advance(StateCommit(id_, fence, receipt=receipt, trigger=trigger))
             case 2 if chance.random() < 0.2:
                 with suppress(OperationError):
                     await _cancel(world, id_)
@@ -326,16 +326,20 @@ async def test_events_are_the_transitions(world: World, seed: int) -> None:
             case 4:
                 await world.store.write(cancellation.recover_operations, world.clock)
         row = await world.get(id_)
-        if (row.status, row.fence) != seen[id_][-1]:
-            seen[id_].append((row.status, row.fence))
-    told = {status: event for (_, _), (status, event) in TRANSITIONS.items() if event}
-    for id_, states in seen.items():
-        changes = Counter(told[status] for status, _ in states if status in told and status not in ("prepared",))
+        if (row.status, row.fence) != histories[id_][-1]:
+            histories[id_].append((row.status, row.fence))
+    events_by_status = {status: event for (_, _), (status, event) in TRANSITIONS.items() if event}
+    for id_, states in histories.items():
+        changes = Counter(
+            events_by_status[status]
+            for status, _ in states
+            if status in events_by_status and status not in ("prepared",)
+        )
         events = Counter(f"operation.{name}" for name in await world.events(id_))
         assert events.pop("operation.prepared") == 1
         assert events["operation.running"] == len(fences[id_]) == max(fence for _, fence in states)
         assert {name: n for name, n in events.items() if name != "operation.running"} == {
             name: n for name, n in changes.items() if name != "operation.running"
         }
-        assert sum(one.receipt is None for one in await world.attempts(id_)) <= 1
+        assert sum(past_attempt.receipt is None for past_attempt in await world.attempts(id_)) <= 1
         assert fences[id_] == sorted(set(fences[id_]))

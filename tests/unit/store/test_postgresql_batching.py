@@ -40,18 +40,18 @@ def make_client(number: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def asked(store: Store) -> Store:
+async def filled_store(store: Store) -> Store:
     await store.write(INSERT.execute_each, [make_client(number) for number in range(10)])
     return store
 
 
-async def test_each_gets_his_own_answer(asked: Store) -> None:
+async def test_each_gets_his_own_answer(filled_store: Store) -> None:
     answers = await asyncio.gather(
-        *(asked.run_query(query_between(n, n + 3)) for n in range(12)), asked.run_query(query_named("x"))
+        *(filled_store.run_query(query_between(n, n + 3)) for n in range(12)), filled_store.run_query(query_named("x"))
     )
     assert answers[:12] == [[make_client(m) for m in range(min(n + 2, 9), n - 1, -1)] for n in range(12)]
     assert answers[12] == []
-    assert await asked.run_query(query_between(0, 10, 2)) == [make_client(9), make_client(8)]
+    assert await filled_store.run_query(query_between(0, 10, 2)) == [make_client(9), make_client(8)]
 
 
 async def test_a_question_sees_what_was_committed_before_it(store: Store) -> None:
@@ -60,36 +60,40 @@ async def test_a_question_sees_what_was_committed_before_it(store: Store) -> Non
         assert len(await store.run_query(query_between(0, 10))) == number + 1
 
 
-async def test_what_the_database_refuses_of_one_harms_no_other(asked: Store, engine: str) -> None:
+async def test_what_the_database_refuses_of_one_harms_no_other(filled_store: Store, engine: str) -> None:
     names = ["a", "a\0", "b"] if engine == "postgresql" else ["a", 1 << 70, "b"]
     answers: list[Any] = await asyncio.gather(
-        *(asked.run_query(query_named(one)) for one in names), return_exceptions=True
+        *(filled_store.run_query(query_named(name)) for name in names), return_exceptions=True
     )
     assert [answers[0], answers[2]] == [[], []]
     assert isinstance(answers[1], StoreError | OverflowError)
 
 
-async def test_what_is_raised_where_an_answer_is_made_reaches_its_caller(asked: Store) -> None:
+async def test_what_is_raised_where_an_answer_is_made_reaches_its_caller(filled_store: Store) -> None:
     def refuse(rows: list[Any]) -> None:
         raise LookupError("not this one")
 
     wrong = Query(NAMED, {"the_name": "x"}, refuse)
-    answers = await asyncio.gather(asked.run_query(wrong), asked.run_query(query_named("x")), return_exceptions=True)
+    answers = await asyncio.gather(
+        filled_store.run_query(wrong), filled_store.run_query(query_named("x")), return_exceptions=True
+    )
     assert [str(answers[0]), answers[1]] == ["not this one", []]
 
 
-async def test_a_broken_statement_is_a_defect_and_harms_no_other(asked: Store) -> None:
+async def test_a_broken_statement_is_a_defect_and_harms_no_other(filled_store: Store) -> None:
     broken: Query[Any] = Query(BROKEN, {"the_name": "x"}, list)
     answers: list[Any] = await asyncio.gather(
-        *(asked.run_query(broken) for _ in range(3)), asked.run_query(query_named("x")), return_exceptions=True
+        *(filled_store.run_query(broken) for _ in range(3)),
+        filled_store.run_query(query_named("x")),
+        return_exceptions=True,
     )
-    assert [type(one).__name__ for one in answers[:3]] in (["StoreError"] * 3, ["UndefinedColumnError"] * 3)
+    assert [type(answer).__name__ for answer in answers[:3]] in (["StoreError"] * 3, ["UndefinedColumnError"] * 3)
     assert answers[3] == []
-    assert await asked.run_query(query_named("x")) == []
+    assert await filled_store.run_query(query_named("x")) == []
 
 
-async def test_who_does_not_wait_any_more_harms_nobody(asked: Store) -> None:
-    callers = [asyncio.create_task(asked.run_query(query_between(n, n + 1))) for n in range(8)]
+async def test_who_does_not_wait_any_more_harms_nobody(filled_store: Store) -> None:
+    callers = [asyncio.create_task(filled_store.run_query(query_between(n, n + 1))) for n in range(8)]
     await asyncio.sleep(0)
     for caller in callers[::2]:
         caller.cancel()
@@ -107,9 +111,11 @@ async def test_closing_waits_for_what_was_asked(url: str) -> None:
         await store.run_query(query_named("x"))
 
 
-async def test_no_question_writes(asked: Store) -> None:
+async def test_no_question_writes(filled_store: Store) -> None:
     sneaked = Query(Statement(insert(oauth_clients).returning(oauth_clients.c.id)), make_client(99), list)
     for count in (1, 2):
-        answers = await asyncio.gather(*(asked.run_query(sneaked) for _ in range(count)), return_exceptions=True)
-        assert all(isinstance(one, StoreError | DBAPIError) or "Error" in type(one).__name__ for one in answers)
-    assert await asked.run_query(query_between(99, 100)) == []
+        answers = await asyncio.gather(*(filled_store.run_query(sneaked) for _ in range(count)), return_exceptions=True)
+        assert all(
+            isinstance(answer, StoreError | DBAPIError) or "Error" in type(answer).__name__ for answer in answers
+        )
+    assert await filled_store.run_query(query_between(99, 100)) == []

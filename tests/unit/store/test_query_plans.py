@@ -30,22 +30,22 @@ WALKS = {
 def statements(connection: Connection) -> Iterator[tuple[str, str]]:
     """Every statement that stands in a module of the store: where, and its text."""
     for module in pkgutil.iter_modules(store.__path__):
-        for name, one in vars(import_module(f"{store.__name__}.{module.name}")).items():
-            if isinstance(one, Statement):
-                yield f"{module.name}.{name}", one.text(connection)
-            elif isinstance(one, Select | Update | Delete):
-                yield f"{module.name}.{name}", LISTED.sub("(?)", str(one.compile(dialect=connection.dialect)))
+        for name, statement in vars(import_module(f"{store.__name__}.{module.name}")).items():
+            if isinstance(statement, Statement):
+                yield f"{module.name}.{name}", statement.text(connection)
+            elif isinstance(statement, Select | Update | Delete):
+                yield f"{module.name}.{name}", LISTED.sub("(?)", str(statement.compile(dialect=connection.dialect)))
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_no_statement_walks_through_a_table_that_grows(world: World) -> None:
     def walks(connection: Connection) -> dict[str, str]:
-        found = {}
+        details = {}
         for name, query in statements(connection):
             for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?")):
                 if WALK.match(row.detail):
-                    found[name] = row.detail
-        return found
+                    details[name] = row.detail
+        return details
 
     assert await world.store.read(walks) == WALKS
 

@@ -78,7 +78,11 @@ async def test_receipts_race_for_the_same_new_ids(world: World, url: str) -> Non
     for number in range(10):
         pair = [await world.prepare() for _ in range(2)]
         fences = [(await world.claim(operation)).fence for operation in pair]
-        made = [CreatedId("ad", f"1{number}"), CreatedId("ad", f"2{number}"), CreatedId("campaign", f"3{number}")]
+        created_ids = [
+            CreatedId("ad", f"1{number}"),
+            CreatedId("ad", f"2{number}"),
+            CreatedId("campaign", f"3{number}"),
+        ]
         done = await asyncio.gather(
             *(
                 store.write(
@@ -90,11 +94,11 @@ async def test_receipts_race_for_the_same_new_ids(world: World, url: str) -> Non
                     created=created,
                 )
                 for store, operation, fence, created in zip(
-                    (world.store, other), pair, fences, (made, made[::-1]), strict=True
+                    (world.store, other), pair, fences, (created_ids, created_ids[::-1]), strict=True
                 )
             )
         )
-        assert {one.refusal for one in done} == {None, "ambiguous"}
+        assert {result.refusal for result in done} == {None, "ambiguous"}
         assert sorted([(await world.get(operation)).status for operation in pair]) == ["running", "unknown"]
     await other.close()
     assert await world.store.read(count, "created_entities") == 30
@@ -124,8 +128,8 @@ async def test_a_claim_that_waited_behind_a_whole_execution_sends_nothing(world:
     with pytest.raises(StoreError):
         await world.claim(operation)
     await first
-    found = await world.get(operation)
-    assert (found.status, found.fence) == ("prepared", 1)
+    record = await world.get(operation)
+    assert (record.status, record.fence) == ("prepared", 1)
     assert [attempt.fence for attempt in await world.attempts(operation)] == [1]
     assert (await world.claim(operation, attempt=2)).refusal is None
 
@@ -140,10 +144,10 @@ async def test_one_key_prepares_one_operation(world: World, url: str) -> None:
         return await stores[n % 2].write(operations.prepare_operations, world.member, drafts, world.clock, key)
 
     same = await asyncio.gather(*(prepare(n, "digest") for n in range(200)))
-    assert len({one.operation_ids for one in same}) == 1
-    assert [one.is_replay for one in same].count(False) == 1
+    assert len({preparation.operation_ids for preparation in same}) == 1
+    assert [preparation.is_replay for preparation in same].count(False) == 1
     different = await asyncio.gather(*(prepare(n, "another") for n in range(20)), return_exceptions=True)
-    assert all(isinstance(one, Conflict) for one in different)
+    assert all(isinstance(answer, Conflict) for answer in different)
     await other.close()
     assert await world.store.read(count, "operations") == 2
     assert await world.store.read(count, "events") == 3  # the account's, and one for each operation
@@ -158,8 +162,8 @@ async def test_different_requests_race_for_one_key(world: World) -> None:
         for n in range(50)
     ]
     done = await asyncio.gather(*jobs, return_exceptions=True)
-    assert sum(isinstance(one, PreparedOperations) for one in done) == 1
-    assert sum(isinstance(one, Conflict) for one in done) == 49
+    assert sum(isinstance(answer, PreparedOperations) for answer in done) == 1
+    assert sum(isinstance(answer, Conflict) for answer in done) == 49
     assert await world.store.read(count, "operations") == 1
 
 
@@ -182,13 +186,13 @@ async def test_a_consent_is_used_once(world: World, url: str) -> None:
         *(stores[n % 2].write(consents.use_token, "state", "hash", world.clock) for n in range(100))
     )
     await other.close()
-    assert [one.data for one in used if one is not None] == [{"a": "b"}]
+    assert [consent.data for consent in used if consent is not None] == [{"a": "b"}]
 
 
 async def test_a_report_is_asked_for_once(world: World, url: str) -> None:
     other = await open_store(url, clock=world.clock)
     stores: list[Store] = [world.store, other]
-    asked = await asyncio.gather(
+    requests = await asyncio.gather(
         *(
             stores[n % 2].write(
                 reports.begin_report,
@@ -200,5 +204,5 @@ async def test_a_report_is_asked_for_once(world: World, url: str) -> None:
         )
     )
     await other.close()
-    assert [mine for _, mine in asked].count(True) == 1
-    assert len({report.id for report, _ in asked}) == 1
+    assert [mine for _, mine in requests].count(True) == 1
+    assert len({report.id for report, _ in requests}) == 1

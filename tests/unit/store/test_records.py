@@ -34,7 +34,7 @@ from .world import START, World, connect
 async def list_events(world: World) -> list[tuple[str, str]]:
     """All events but those of operations, oldest first: type and status."""
     latest = await world.store.read(events.list_events, world.admin.workspace_id)
-    return [(one.type, one.data["status"]) for one in reversed(latest)]
+    return [(event.type, event.data["status"]) for event in reversed(latest)]
 
 
 # -- people -------------------------------------------------------------------------------------------------------
@@ -57,9 +57,9 @@ async def test_roles_change_and_end(world: World) -> None:
     store, member = world.store, world.member
     where = (member.workspace_id, member.user_id)
     await store.write(people.set_membership, *where, "admin", store.clock)
-    found = await store.read(people.find_membership, *where)
-    assert found is not None
-    assert found.role == "admin"
+    membership = await store.read(people.find_membership, *where)
+    assert membership is not None
+    assert membership.role == "admin"
     assert len(await store.read(people.list_members, member.workspace_id)) == 3
     await store.write(people.remove_membership, *where, store.clock)
     assert await store.read(people.find_membership, *where) is None
@@ -85,12 +85,17 @@ async def key_of(world: World, actor: Actor, prefix: str = "abcdefgh", expires_a
 
 
 async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: World) -> None:
-    made = await key_of(world, world.member, expires_at=START + 1_000)
-    found = await world.store.run_query(keys.find_key("abcdefgh"))
-    assert found is not None
-    assert (found.id, found.user_id, found.secret_hash, found.role) == (made.id, made.user_id, "ab" * 32, "member")
-    assert found.is_valid(START + 999)
-    assert not found.is_valid(START + 1_000)
+    key = await key_of(world, world.member, expires_at=START + 1_000)
+    stored_key = await world.store.run_query(keys.find_key("abcdefgh"))
+    assert stored_key is not None
+    assert (stored_key.id, stored_key.user_id, stored_key.secret_hash, stored_key.role) == (
+        key.id,
+        key.user_id,
+        "ab" * 32,
+        "member",
+    )
+    assert stored_key.is_valid(START + 999)
+    assert not stored_key.is_valid(START + 1_000)
     assert await world.store.run_query(keys.find_key("zzzzzzzz")) is None
     await world.store.write(people.remove_membership, world.member.workspace_id, world.member.user_id, world.clock)
     gone = await world.store.run_query(keys.find_key("abcdefgh"))
@@ -99,39 +104,39 @@ async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: 
 
 
 async def test_only_its_owner_revokes_a_key(world: World) -> None:
-    made = await key_of(world, world.member)
+    key = await key_of(world, world.member)
     other = await key_of(world, world.member, "ijklmnop")
-    revoke = (world.member, made.id, world.clock)
+    revoke = (world.member, key.id, world.clock)
     with pytest.raises(Forbidden):
-        await world.store.write(keys.revoke_key, world.admin, made.id, world.clock)
+        await world.store.write(keys.revoke_key, world.admin, key.id, world.clock)
     with pytest.raises(NotFound):
-        await world.store.write(keys.revoke_key, evolve(world.member, workspace_id="elsewhere"), made.id, world.clock)
+        await world.store.write(keys.revoke_key, evolve(world.member, workspace_id="elsewhere"), key.id, world.clock)
     revoked = await world.store.write(keys.revoke_key, *revoke)
     assert revoked.revoked_at == START
     world.hands.pass_(5)
     assert await world.store.write(keys.revoke_key, *revoke) == revoked
-    found = await world.store.run_query(keys.find_key("abcdefgh"))
-    assert found is not None
-    assert not found.is_valid(START)
+    stored_key = await world.store.run_query(keys.find_key("abcdefgh"))
+    assert stored_key is not None
+    assert not stored_key.is_valid(START)
     assert await world.store.read(keys.list_keys, world.member) == [revoked, other]
 
 
 async def test_uses_of_keys_cost_a_commit_a_minute(world: World) -> None:
-    made = [await key_of(world, world.member, f"{n:08}") for n in range(3)]
+    created_keys = [await key_of(world, world.member, f"{n:08}") for n in range(3)]
     used, batches = KeyUsage(), []
     for second in range(130):
-        for key in made:
+        for key in created_keys:
             batch = used.record_use(key.id, START + second * 1_000)
             if batch:
                 batches.append(batch)
-    assert [len(one) for one in batches] == [1, 3, 3]
+    assert [len(batch) for batch in batches] == [1, 3, 3]
     rest = used.take_uses(START + 130_000)
-    assert rest == {key.id: START + 129_000 for key in made}
+    assert rest == {key.id: START + 129_000 for key in created_keys}
     assert used.take_uses(START + 130_000) is None
-    for one in [*batches, rest, batches[0]]:  # an older use does not undo a newer one
-        await world.store.write(keys.save_last_used, one)
-    listed = await world.store.read(keys.list_keys, world.member)
-    assert {one.last_used_at for one in listed} == {START + 129_000}
+    for batch in [*batches, rest, batches[0]]:  # an older use does not undo a newer one
+        await world.store.write(keys.save_last_used, batch)
+    stored_keys = await world.store.read(keys.list_keys, world.member)
+    assert {key.last_used_at for key in stored_keys} == {START + 129_000}
 
 
 # -- connections --------------------------------------------------------------------------------------------------
@@ -139,15 +144,18 @@ async def test_uses_of_keys_cost_a_commit_a_minute(world: World) -> None:
 
 async def test_connecting_again_moves_the_account_and_keeps_its_id(world: World) -> None:
     before = world.account
-    found = DiscoveredAccountRow("act_1", "Renamed", None, None, "1", {"rate": Decimal("0.10")})
-    after = await connect(world.store, world.admin, found, DiscoveredAccountRow("act_2"))
+    account_row = DiscoveredAccountRow("act_1", "Renamed", None, None, "1", {"rate": Decimal("0.10")})
+    after = await connect(world.store, world.admin, account_row, DiscoveredAccountRow("act_2"))
     assert after.id == before.id
     assert after.connection_id != before.connection_id
     assert (after.name, after.currency, after.native_status) == ("Renamed", "USD", "1")
     assert after.extras == {"rate": Decimal("0.10")}
-    listed = await world.store.read(connections.list_accounts, world.admin)
-    assert [one.native_id for one in listed] == ["act_1", "act_2"]
-    statuses = {one.id: one.status for one, _ in await world.store.read(connections.list_connections, world.admin)}
+    accounts = await world.store.read(connections.list_accounts, world.admin)
+    assert [account.native_id for account in accounts] == ["act_1", "act_2"]
+    statuses = {
+        connection.id: connection.status
+        for connection, _ in await world.store.read(connections.list_connections, world.admin)
+    }
     assert statuses == {before.connection_id: "disconnected", after.connection_id: "active"}
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, before.connection_id) == {}
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, after.connection_id) == {
@@ -159,8 +167,8 @@ async def test_connecting_again_moves_the_account_and_keeps_its_id(world: World)
 async def test_a_connection_that_keeps_an_account_stays(world: World) -> None:
     both = await connect(world.store, world.admin, DiscoveredAccountRow("act_1"), DiscoveredAccountRow("act_2"))
     await connect(world.store, world.admin, DiscoveredAccountRow("act_1"))
-    found = await world.store.read(connections.get_connection, world.admin, both.connection_id)
-    assert found.status == "active"
+    connection = await world.store.read(connections.get_connection, world.admin, both.connection_id)
+    assert connection.status == "active"
     assert await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, both.connection_id) != {}
 
 
@@ -171,8 +179,8 @@ async def test_networks_and_workspaces_are_apart(world: World) -> None:
     other = Actor(elsewhere.id, world.admin.user_id, "session", "admin", True, "session")
     theirs = await connect(world.store, other)
     assert theirs.id != world.account.id
-    listed = await world.store.read(connections.list_accounts, world.admin, "google")
-    assert listed == [google]
+    accounts = await world.store.read(connections.list_accounts, world.admin, "google")
+    assert accounts == [google]
     for read, id_ in ((connections.get_account, theirs.id), (connections.get_connection, theirs.connection_id)):
         with pytest.raises(NotFound):
             await world.store.read(read, world.admin, id_)
@@ -227,10 +235,10 @@ async def test_one_refreshes_at_a_time(world: World) -> None:
     assert await world.store.write(
         connections.finish_refresh, id_, {"accessToken": "a2", "refreshToken": "r2"}, START + 99, clock
     )
-    kept = await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, id_)
-    assert kept == {"accessToken": "a2", "refreshToken": "r2"}
-    found = await world.store.read(connections.get_connection, world.admin, id_)
-    assert (found.expires_at, found.refreshing_until) == (START + 99, None)
+    stored_secrets = await world.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, id_)
+    assert stored_secrets == {"accessToken": "a2", "refreshToken": "r2"}
+    connection = await world.store.read(connections.get_connection, world.admin, id_)
+    assert (connection.expires_at, connection.refreshing_until) == (START + 99, None)
 
 
 async def test_a_refresh_does_not_revive_what_was_disconnected(world: World) -> None:
@@ -264,7 +272,7 @@ async def test_the_first_sync_is_told_once(world: World) -> None:
 
 
 async def test_sealed_secrets_are_replaced_only_where_they_are_unchanged(world: World) -> None:
-    def put(connection: Connection) -> None:
+    def save_many_secrets(connection: Connection) -> None:
         for n in range(7):
             fields = {"a": f"{n}a", "b": f"{n}b"}
             encrypted_secrets.save_secrets(
@@ -272,13 +280,13 @@ async def test_sealed_secrets_are_replaced_only_where_they_are_unchanged(world: 
             )
         encrypted_secrets.delete_secrets(connection, connections.SECRETS_TABLE, world.account.connection_id)
 
-    await world.store.write(put)
+    await world.store.write(save_many_secrets)
     pages: list[Any] = []
     last = None
     while page := await world.store.read(encrypted_secrets.list_not_encrypted_with, "0", last, 4):
         pages += page
         last = page[-1]
-    assert [one.sealed for one in pages] == [f"{n}{field}" for n in range(1, 7) for field in "ab"]
+    assert [secret.sealed for secret in pages] == [f"{n}{field}" for n in range(1, 7) for field in "ab"]
     counted = [
         await world.store.read(count, "0")
         for count in (encrypted_secrets.count_encrypted_with, encrypted_secrets.count_not_encrypted_with)
@@ -312,8 +320,8 @@ async def test_a_consent_serves_its_purpose_in_its_time(world: World) -> None:
 
 
 async def test_changes_of_status_are_told_once(world: World) -> None:
-    async def see(*seen: ObservedStatus) -> int:
-        return await world.store.write(entities.record_statuses, world.account.id, seen, world.clock.now())
+    async def see(*statuses: ObservedStatus) -> int:
+        return await world.store.write(entities.record_statuses, world.account.id, statuses, world.clock.now())
 
     assert (
         await see(

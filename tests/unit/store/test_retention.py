@@ -151,7 +151,7 @@ async def test_zero_days_keep_everything(world: World) -> None:
     await _sessions(world)
     world.hands.pass_(1000 * AGE)
     results = await delete_due(world.store, {rule.kind: 0 for rule in RULES})
-    assert [(one.days, one.count) for one in results] == [(0, 0)] * len(RULES)
+    assert [(result.days, result.count) for result in results] == [(0, 0)] * len(RULES)
     assert await keys(world, schema.sessions) == ["due", "later"]
 
 
@@ -231,9 +231,9 @@ async def bodies(world: World, id_: str) -> tuple[bool, bool, bool]:
 
 async def test_the_bodies_of_an_operation_go_at_the_end_of_their_retention(world: World) -> None:
     id_ = await succeed(world)
-    receipts = [one.receipt for one in await world.attempts(id_)]
+    receipts = [attempt.receipt for attempt in await world.attempts(id_)]
     world.hands.pass_(AGE - 1)
-    assert [one.count for one in await delete_due(world.store, DAYS)] == [0] * len(RULES)
+    assert [result.count for result in await delete_due(world.store, DAYS)] == [0] * len(RULES)
     assert await bodies(world, id_) == (True, True, True)
     world.hands.pass_(1)
     assert await run(world, "plans", is_dry_run=True) == 1 and await run(world, "responses", is_dry_run=True) == 1
@@ -242,13 +242,15 @@ async def test_the_bodies_of_an_operation_go_at_the_end_of_their_retention(world
     assert await bodies(world, id_) == (False, False, True)
     assert await run(world, "responses") == 1
     assert await bodies(world, id_) == (False, False, False)
-    assert [one.count for one in await delete_due(world.store, DAYS)] == [0] * len(RULES)
+    assert [result.count for result in await delete_due(world.store, DAYS)] == [0] * len(RULES)
     record = await world.get(id_)
     assert record.plan_digest == PLAN.digest and record.plan_removed_at == record.responses_removed_at == START + AGE
-    kept = [one.receipt for one in await world.attempts(id_)]
-    assert [(one.outputs, one.http_status, one.state, one.response) for one in kept if one] == [
-        (one.outputs, one.http_status, one.state, None) for one in receipts if one
-    ]
+    remaining_receipts = [attempt.receipt for attempt in await world.attempts(id_)]
+    assert [
+        (receipt.outputs, receipt.http_status, receipt.state, receipt.response)
+        for receipt in remaining_receipts
+        if receipt
+    ] == [(receipt.outputs, receipt.http_status, receipt.state, None) for receipt in receipts if receipt]
     outline = PlanRemains.from_packed(record.packed or b"").outline
     assert [(step.key, step.description, step.request.body) for step in outline.steps] == [
         (step.key, step.description, None) for step in PLAN.steps
@@ -274,13 +276,13 @@ def operations_cancel(connection: Connection, world: World, id_: str) -> None:
     cancel_operation(connection, world.admin, id_, world.clock)
 
 
-async def _in_flight(world: World) -> str:
+async def _make_in_flight(world: World) -> str:
     id_ = await world.prepare()
     await world.claim(id_)
     return id_
 
 
-async def _unknown(world: World) -> str:
+async def _make_unknown(world: World) -> str:
     id_ = await world.prepare()
     fence = (await world.claim(id_)).fence
     change = StateCommit(id_, fence, receipt=make_receipt(state="ambiguous"), trigger="lose")
@@ -288,14 +290,14 @@ async def _unknown(world: World) -> str:
     return id_
 
 
-async def _partly_written(world: World) -> str:
+async def _make_partly_written(world: World) -> str:
     id_ = await world.prepare()
     fence = (await world.claim(id_)).fence
     assert (await world.advance(StateCommit(id_, fence, receipt=make_receipt(), trigger="hand_back"))).refusal is None
     return id_
 
 
-async def _rejected(world: World) -> str:
+async def _make_rejected(world: World) -> str:
     id_ = await world.prepare()
     fence = (await world.claim(id_)).fence
     change = StateCommit(id_, fence, receipt=make_receipt(state="rejected"), trigger="hand_back")
@@ -303,13 +305,13 @@ async def _rejected(world: World) -> str:
     return id_
 
 
-async def _cancelled_after_a_write(world: World) -> str:
-    id_ = await _partly_written(world)
+async def _make_cancelled_after_a_write(world: World) -> str:
+    id_ = await _make_partly_written(world)
     await world.store.write(operations_cancel, world, id_)
     return id_
 
 
-async def _set(world: World, **values: Any) -> str:
+async def _update_operation(world: World, **values: Any) -> str:
     id_ = await succeed(world)
     await world.store.write(
         lambda connection: (
@@ -319,19 +321,19 @@ async def _set(world: World, **values: Any) -> str:
     return id_
 
 
-async def _of_a_launch(world: World) -> str:
-    return await _set(world, launch_id="launch")
+async def _make_member_of_launch(world: World) -> str:
+    return await _update_operation(world, launch_id="launch")
 
 
-async def _resumed(world: World) -> str:
-    return await _set(world, resumed_by="another")
+async def _make_resumed(world: World) -> str:
+    return await _update_operation(world, resumed_by="another")
 
 
-async def _resuming(world: World) -> str:
-    return await _set(world, resumes="another", chain_id="another", chain_receipts=0)
+async def _make_resuming(world: World) -> str:
+    return await _update_operation(world, resumes="another", chain_id="another", chain_receipts=0)
 
 
-async def _of_a_file(world: World) -> str:
+async def _make_member_of_file(world: World) -> str:
     """A member of a change set."""
     id_, change_set = await succeed(world), new_id(START)
     owner = {"workspace_id": world.admin.workspace_id, "user_id": world.admin.user_id, "credential": "session"}
@@ -343,34 +345,36 @@ async def _of_a_file(world: World) -> str:
     return id_
 
 
-KEPT = {
-    _in_flight: (True, True),
-    _unknown: (True, True),
-    _partly_written: (True, False),
-    _rejected: (True, False),
-    _cancelled_after_a_write: (True, False),
-    _of_a_launch: (True, False),
-    _of_a_file: (True, False),
-    _resumed: (True, False),
-    _resuming: (True, False),
+NEEDED_PARTS = {
+    _make_in_flight: (True, True),
+    _make_unknown: (True, True),
+    _make_partly_written: (True, False),
+    _make_rejected: (True, False),
+    _make_cancelled_after_a_write: (True, False),
+    _make_member_of_launch: (True, False),
+    _make_member_of_file: (True, False),
+    _make_resumed: (True, False),
+    _make_resuming: (True, False),
 }
 """What makes an operation -> whether its plan is kept, and whether its responses are."""
 
 
-@pytest.mark.parametrize("make", KEPT, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", NEEDED_PARTS, ids=lambda make: make.__name__)
 async def test_a_plan_that_is_still_needed_stays(world: World, make: Callable[[World], Any]) -> None:
     id_ = await make(world)
     world.hands.pass_(1000 * AGE)
     await delete_due(world.store, DAYS)
     has_plan, has_requests, has_responses = await bodies(world, id_)
-    responses = [one.receipt.response for one in await world.attempts(id_) if one.receipt is not None]
+    responses = [attempt.receipt.response for attempt in await world.attempts(id_) if attempt.receipt is not None]
     assert (has_plan, has_requests) == (True, True)
-    assert all(one is not None for one in responses) is (KEPT[make][1] or not responses), has_responses
+    assert all(response is not None for response in responses) is (NEEDED_PARTS[make][1] or not responses), (
+        has_responses
+    )
     assert (await world.get(id_)).read_plan().digest == PLAN.digest
 
 
 async def test_a_damaged_plan_is_kept_as_evidence(world: World) -> None:
-    id_ = await _set(world, plan_digest="0" * 64)
+    id_ = await _update_operation(world, plan_digest="0" * 64)
     world.hands.pass_(AGE)
     assert await run(world, "plans") == 0
     assert (await bodies(world, id_))[0]
@@ -432,11 +436,12 @@ async def test_nothing_else_changes(world: World) -> None:
     for _ in range(3):
         await succeed(world)
     await world.prepare()
-    kept = (schema.operations, schema.steps, schema.events, schema.idempotency_keys, schema.ledger)
+    tables = (schema.operations, schema.steps, schema.events, schema.idempotency_keys, schema.ledger)
 
     async def count() -> list[int]:
         return [
-            len(await world.store.read(lambda one, table=table: one.execute(select(table)).all())) for table in kept
+            len(await world.store.read(lambda connection, table=table: connection.execute(select(table)).all()))
+            for table in tables
         ]
 
     before = await count()

@@ -34,7 +34,7 @@ def test_a_rotation_under_load_that_is_killed(empty_url: str) -> None:
     assert (done.under_new, done.remaining, done.opened_without_the_old_key) == (SECRETS, 0, SECRETS)
 
 
-async def put(world: World, ring: KeyRing, count: int) -> list[SecretContext]:
+async def store_secrets(world: World, ring: KeyRing, count: int) -> list[SecretContext]:
     places = [SecretContext("table", f"row {n:03}", world.admin.workspace_id, "field") for n in range(count)]
     for place in places:
         text = {place.field: encrypt(ring, place, f"secret of {place.row}")}
@@ -48,11 +48,11 @@ async def read_stored_secret(store: Store, place: SecretContext) -> str:
 
 async def test_everything_is_sealed_again_and_told_on_the_way(world: World) -> None:
     await world.store.write(encrypted_secrets.delete_secrets, "connections", world.account.connection_id)
-    places = await put(world, OLD, 25)
-    told: list[tuple[int, int]] = []
-    done = await rotate_keys(world.store, BOTH, lambda *counts: told.append(counts), batch=10)
+    places = await store_secrets(world, OLD, 25)
+    progress: list[tuple[int, int]] = []
+    done = await rotate_keys(world.store, BOTH, lambda *counts: progress.append(counts), batch=10)
     assert (done.reencrypted, done.under_newest, done.remaining, done.unreadable) == (25, 25, {"old": 0}, ())
-    assert told == [(0, 25), (10, 25), (20, 25), (25, 25)]
+    assert progress == [(0, 25), (10, 25), (20, 25), (25, 25)]
     for place in places:
         assert decrypt(NEW, place, await read_stored_secret(world.store, place)) == f"secret of {place.row}"
     again = await rotate_keys(world.store, BOTH, lambda *_: None)
@@ -60,19 +60,19 @@ async def test_everything_is_sealed_again_and_told_on_the_way(world: World) -> N
 
 
 async def test_what_cannot_be_opened_stays_and_is_told(world: World) -> None:
-    places = await put(world, OLD, 5)
+    places = await store_secrets(world, OLD, 5)
     lost = KeyRing({"lost": b"l" * 32})
-    (gone,) = await put(world, lost, 1)
+    (gone,) = await store_secrets(world, lost, 1)
     done = await rotate_keys(world.store, BOTH, lambda *_: None, batch=2)
     assert done.reencrypted == 4
-    assert [one.split()[0] for one in done.unreadable] == ["connections", "table"]
+    assert [place.split()[0] for place in done.unreadable] == ["connections", "table"]
     assert decrypt(lost, gone, await read_stored_secret(world.store, gone))
     assert decrypt(NEW, places[-1], await read_stored_secret(world.store, places[-1]))
 
 
 async def test_who_writes_at_that_moment_wins(world: World) -> None:
     """A token that is refreshed while its old one is sealed again is the one that stays."""
-    (place,) = await put(world, OLD, 1)
+    (place,) = await store_secrets(world, OLD, 1)
     fresh = encrypt(BOTH, place, "refreshed")
 
     class Meddling:
@@ -81,13 +81,13 @@ async def test_who_writes_at_that_moment_wins(world: World) -> None:
         clock = world.clock
 
         async def read(self, function: Any, *arguments: Any) -> Any:
-            found = await world.store.read(function, *arguments)
+            answer = await world.store.read(function, *arguments)
             if function is encrypted_secrets.list_not_encrypted_with:
                 text = {place.field: fresh}
                 await world.store.write(
                     encrypted_secrets.save_secrets, place.table, place.row, place.workspace, text, world.clock
                 )
-            return found
+            return answer
 
         async def write(self, function: Any, *arguments: Any) -> Any:
             return await world.store.write(function, *arguments)
@@ -98,7 +98,7 @@ async def test_who_writes_at_that_moment_wins(world: World) -> None:
 
 async def test_whoever_still_seals_under_the_old_key_is_caught_up_with(world: World) -> None:
     await world.store.write(encrypted_secrets.delete_secrets, "connections", world.account.connection_id)
-    places = await put(world, OLD, 10)
+    places = await store_secrets(world, OLD, 10)
     late = [True]
 
     class Behind:
@@ -110,10 +110,10 @@ async def test_whoever_still_seals_under_the_old_key_is_caught_up_with(world: Wo
             return await world.store.read(function, *arguments)
 
         async def write(self, function: Any, *arguments: Any) -> Any:
-            found = await world.store.write(function, *arguments)
+            answer = await world.store.write(function, *arguments)
             if late.pop() if late else False:
-                await put(world, OLD, 1)
-            return found
+                await store_secrets(world, OLD, 1)
+            return answer
 
     done = await rotate_keys(Behind(), BOTH, lambda *_: None, batch=4)  # type: ignore[arg-type] # as above
     assert done.remaining == {"old": 0}
@@ -140,6 +140,6 @@ def test_a_cursor_outlives_the_key_until_that_is_gone() -> None:
 
 
 def test_a_moved_ciphertext_is_not_sealed_again() -> None:
-    one, other = (SecretContext("table", row, "workspace", "field") for row in ("1", "2"))
+    first, other = (SecretContext("table", row, "workspace", "field") for row in ("1", "2"))
     with pytest.raises(VaultError):
-        reencrypt(BOTH, other, encrypt(OLD, one, "secret"))
+        reencrypt(BOTH, other, encrypt(OLD, first, "secret"))

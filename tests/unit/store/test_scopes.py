@@ -48,12 +48,12 @@ async def make_actor(world: World, kind: str, scope: CredentialScope | None) -> 
     """The admin with a key or with an agent's grant."""
     admin, clock = world.admin, world.clock
     if kind == "key":
-        made = (admin.workspace_id, admin.user_id, "key", "abcdefgh", "00", True, None, clock, scope)
-        key = await world.store.write(keys.create_key, *made)
+        key_row = (admin.workspace_id, admin.user_id, "key", "abcdefgh", "00", True, None, clock, scope)
+        key = await world.store.write(keys.create_key, *key_row)
         return evolve(admin, kind="key", key_id=key.id, credential=key.id, scope=key.scope)
     await world.store.write(agents.register_client, "client", "Agent", ["https://agent.example/"], 1000, clock)
-    given = (admin.workspace_id, admin.user_id, "client", True, "resource", 10**9, clock, scope)
-    grant = await world.store.write(agents.create_grant, *given)
+    grant_row = (admin.workspace_id, admin.user_id, "client", True, "resource", 10**9, clock, scope)
+    grant = await world.store.write(agents.create_grant, *grant_row)
     return evolve(admin, kind="agent", grant_id=grant.id, credential=f"client:{admin.user_id}", scope=grant.scope)
 
 
@@ -65,8 +65,8 @@ async def test_the_claim_reads_the_stored_scope(
     """Also for an actor that was made without the scope; reads decide alike."""
     actor = await make_actor(world, kind, of_account(named, world.account))
     operation = await world.prepare(evolve(actor, scope=None))
-    listed = await world.store.read(operations.list_operations, actor, world.clock)
-    assert [one.id for one in listed] == ([operation] if is_inside else [])
+    records = await world.store.read(operations.list_operations, actor, world.clock)
+    assert [record.id for record in records] == ([operation] if is_inside else [])
     assert actor.can_reach(world.account.id, "meta") is is_inside
     claimed = await world.claim(operation, evolve(actor, scope=None))
     assert claimed.refusal == (None if is_inside else "access")
@@ -89,7 +89,7 @@ async def test_the_scope_is_read_before_each_step(world: World) -> None:
     await world.store.write(lambda connection: connection.execute(narrow))
     change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
     assert (await world.advance(change, evolve(actor, scope=None))).refusal == "access"
-    assert [(one.n, one.state) for one in await world.attempts(operation)] == [(0, "applied")]
+    assert [(attempt.n, attempt.state) for attempt in await world.attempts(operation)] == [(0, "applied")]
 
 
 async def test_a_list_is_filled_with_what_is_inside(world: World) -> None:
@@ -100,19 +100,19 @@ async def test_a_list_is_filled_with_what_is_inside(world: World) -> None:
     await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
     for scope in (CredentialScope(networks=META), CredentialScope(account_ids=(world.account.id,))):
         actor = evolve(world.admin, scope=scope)
-        listed = await world.store.read(operations.list_operations, actor, world.clock, 2)
-        assert [one.id for one in listed] == inside[:0:-1]
+        records = await world.store.read(operations.list_operations, actor, world.clock, 2)
+        assert [record.id for record in records] == inside[:0:-1]
 
 
 @by_scope
 async def test_accounts_and_their_connection(world: World, named: CredentialScope | None, is_inside: bool) -> None:
     account = world.account
     actor = evolve(world.admin, scope=of_account(named, account))
-    assert [one.id for one in await world.store.read(connections.list_accounts, actor)] == [account.id] * is_inside
+    assert [row.id for row in await world.store.read(connections.list_accounts, actor)] == [account.id] * is_inside
     assert await world.store.read(connections.list_accounts, actor, "google") == []
-    shown = await world.store.read(connections.list_connections, actor)
+    connection_rows = await world.store.read(connections.list_connections, actor)
     is_whole_network = actor.can_connect("meta")
-    assert [record.id for record, _ in shown] == [account.connection_id] * (is_inside or is_whole_network)
+    assert [record.id for record, _ in connection_rows] == [account.connection_id] * (is_inside or is_whole_network)
     for read, id_ in ((connections.get_account, account.id), (connections.get_connection, account.connection_id)):
         if is_inside:
             assert (await world.store.read(read, actor, id_)).id == id_
@@ -126,7 +126,7 @@ async def test_a_connection_is_disconnected_only_as_a_whole(world: World) -> Non
     mine = await connect(world.store, world.admin, *rows)
     actor = evolve(world.admin, scope=CredentialScope(account_ids=(mine.id,)))
     ((record, accounts),) = await world.store.read(connections.list_connections, actor)
-    assert (record.id, [one.id for one in accounts]) == (mine.connection_id, [mine.id])
+    assert (record.id, [member.id for member in accounts]) == (mine.connection_id, [mine.id])
     with pytest.raises(Forbidden) as refusal:
         await world.store.write(connections.disconnect, actor, mine.connection_id, world.clock)
     assert refusal.value.code == "outside_scope"
@@ -143,15 +143,15 @@ async def test_a_subscription_gets_what_its_key_reaches(
     other = evolve(world.admin, scope=actor.scope, credential="another key")
     hook, whole = new_id(world.clock.now()), new_id(world.clock.now())
     for id_, maker in ((hook, actor), (whole, world.admin)):
-        made = (maker, id_, "https://hooks.example/", None, ["operation.prepared"], world.clock)
-        await world.store.write(webhooks.create_webhook, *made)
+        webhook_row = (maker, id_, "https://hooks.example/", None, ["operation.prepared"], world.clock)
+        await world.store.write(webhooks.create_webhook, *webhook_row)
     await world.prepare()
     queued = await world.store.read(
         lambda connection: connection.execute(schema.deliveries.select().order_by(schema.deliveries.c.id)).all()
     )
     assert {row.webhook_id for row in queued} == ({hook, whole} if is_inside else {whole})
-    shown = [one.id for one in await world.store.read(webhooks.list_webhooks, actor)]
-    assert shown == ([hook, whole] if actor.scope is None else [hook])
+    hook_ids = [webhook.id for webhook in await world.store.read(webhooks.list_webhooks, actor)]
+    assert hook_ids == ([hook, whole] if actor.scope is None else [hook])
     assert len(await world.store.read(webhooks.list_webhooks, other)) == (2 if actor.scope is None else 0)
     with pytest.raises(NotFound) if actor.scope is not None else pytest.MonkeyPatch.context():
         await world.store.read(webhooks.get_webhook, other, hook)
@@ -161,28 +161,28 @@ async def test_a_subscription_of_an_agent_ends_with_a_narrower_grant(world: Worl
     """Old agents have subscriptions. A new consent with a scope must not leave them the events of all accounts."""
     agent = await make_actor(world, "agent", None)
     id_ = new_id(world.clock.now())
-    made = (agent, id_, "https://hooks.example/", None, ["operation.prepared"], world.clock)
-    await world.store.write(webhooks.create_webhook, *made)
+    webhook_row = (agent, id_, "https://hooks.example/", None, ["operation.prepared"], world.clock)
+    await world.store.write(webhooks.create_webhook, *webhook_row)
     ended = (world.admin.workspace_id, world.clock)
     assert await world.store.read(webhooks.list_ended_reasons, *ended) == {}
-    given = (world.admin.workspace_id, world.admin.user_id, "client", True, "resource", 10**9, world.clock)
-    await world.store.write(agents.create_grant, *given, CredentialScope(networks=GOOGLE))
+    grant_row = (world.admin.workspace_id, world.admin.user_id, "client", True, "resource", 10**9, world.clock)
+    await world.store.write(agents.create_grant, *grant_row, CredentialScope(networks=GOOGLE))
     assert await world.store.read(webhooks.list_ended_reasons, *ended) == {id_: "grant_revoked"}
 
 
 async def test_credentials_beyond_a_scope_are_neither_shown_nor_revoked(world: World) -> None:
     admin = world.admin
     scopes = [None, CredentialScope(networks=META), CredentialScope(networks=META, account_ids=("a",))]
-    made = []
+    key_ids = []
     for number, scope in enumerate(scopes):
         row = (admin.workspace_id, admin.user_id, "key", f"abcdefg{number}", "00", True, None, world.clock, scope)
-        made.append((await world.store.write(keys.create_key, *row)).id)
+        key_ids.append((await world.store.write(keys.create_key, *row)).id)
     grant = await make_actor(world, "agent", None)
     for scope, count in zip(scopes, (3, 2, 1), strict=True):
         actor = evolve(admin, kind="key", key_id="x", scope=scope)
-        assert [one.id for one in await world.store.read(keys.list_keys, actor)] == made[3 - count :]
+        assert [key.id for key in await world.store.read(keys.list_keys, actor)] == key_ids[3 - count :]
         assert len(await world.store.read(agents.list_grants, actor, world.clock)) == (scope is None)
-        for key_id in made[: 3 - count]:
+        for key_id in key_ids[: 3 - count]:
             with pytest.raises(NotFound):
                 await world.store.write(keys.revoke_key, actor, key_id, world.clock)
         if scope is not None:

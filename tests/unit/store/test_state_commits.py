@@ -35,18 +35,20 @@ async def test_n_steps_cost_n_plus_one_commits(world: World) -> None:
     assert (claimed.refusal, second.refusal, ended.refusal) == (None, None, None)
     assert (await world.get(operation)).status == "succeeded"
     assert await world.events(operation) == ["prepared", "running", "succeeded"]
-    kept, in_flight = await world.store.read(list_receipts, operation)
+    receipts, in_flight = await world.store.read(list_receipts, operation)
     assert in_flight == []
-    assert read_progress(kept).outputs == {"campaign": {"id": "101"}, "ad": {"id": "111"}}
+    assert read_progress(receipts).outputs == {"campaign": {"id": "101"}, "ad": {"id": "111"}}
 
 
 async def test_receipts_come_back_as_they_were_kept(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
-    kept = evolve(make_receipt(0), response=loads('{"spend": 12345678901234567890.123456789, "cafe": "\\u00e9"}'))
-    await world.advance(StateCommit(operation, claimed.fence, receipt=kept, trigger="hand_back", has_next_action=True))
+    receipt = evolve(make_receipt(0), response=loads('{"spend": 12345678901234567890.123456789, "cafe": "\\u00e9"}'))
+    await world.advance(
+        StateCommit(operation, claimed.fence, receipt=receipt, trigger="hand_back", has_next_action=True)
+    )
     (attempt,) = await world.attempts(operation)
-    assert attempt.receipt == kept
+    assert attempt.receipt == receipt
     assert (attempt.state, attempt.late, attempt.intent_at) == ("applied", False, claimed.committed_at)
 
 
@@ -121,8 +123,8 @@ async def test_an_ambiguous_outcome_is_told(world: World) -> None:
     lost = make_receipt(0, state="ambiguous")
     error = {"code": "outcome_unknown", "message": "Nobody knows."}
     await world.advance(StateCommit(operation, claimed.fence, receipt=lost, trigger="lose", error=error))
-    found = await world.get(operation)
-    assert (found.status, found.error, found.next_action) == ("unknown", error, False)
+    record = await world.get(operation)
+    assert (record.status, record.error, record.next_action) == ("unknown", error, False)
     assert await world.events(operation) == ["prepared", "running", "unknown"]
 
 
@@ -147,8 +149,8 @@ async def test_a_continuation_expires_to_the_millisecond(world: World, later: in
     assert (await world.advance(change)).refusal == refused
     states = [attempt.state for attempt in await world.attempts(operation)]
     assert states == ["applied"] if refused else ["applied", "in_flight"]
-    found = await world.get(operation)
-    assert (found.status, found.is_expired) == (("prepared", True) if refused else ("running", False))
+    record = await world.get(operation)
+    assert (record.status, record.is_expired) == (("prepared", True) if refused else ("running", False))
 
 
 async def test_a_clock_set_back_extends_nothing(world: World) -> None:
@@ -175,11 +177,11 @@ async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> N
     world.hands.pass_(1_000)
     await world.advance(StateCommit(operation, second.fence, receipt=make_receipt(1), trigger="succeed"), world.admin)
     assert (await world.get(operation)).executed_by == by(world.admin, START + 1_000)
-    found = [attempt.executed_by for attempt in await world.attempts(operation)]
-    assert found == [by(world.member, START), by(world.admin, START + 1_000)]
-    told = {event.type: event.data for event in await world.store.read(list_operation_events, operation)}
-    assert "executedBy" not in told["operation.prepared"]
-    assert told["operation.succeeded"]["executedBy"] == by(world.admin, START + 1_000)
+    executors = [attempt.executed_by for attempt in await world.attempts(operation)]
+    assert executors == [by(world.member, START), by(world.admin, START + 1_000)]
+    event_data = {event.type: event.data for event in await world.store.read(list_operation_events, operation)}
+    assert "executedBy" not in event_data["operation.prepared"]
+    assert event_data["operation.succeeded"]["executedBy"] == by(world.admin, START + 1_000)
 
 
 async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: World) -> None:
@@ -197,9 +199,9 @@ async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: 
             for _ in range(2):  # nobody learned of the first commit
                 done = await world.store.write(commit_state, change, world.admin, world.clock, LEASE, created=mine)
                 assert done.refusal == refused
-        found = await world.get(second)
-        assert found.status == "unknown"
-        assert found.error is not None and found.error["code"] == "outcome_unknown"
+        record = await world.get(second)
+        assert record.status == "unknown"
+        assert record.error is not None and record.error["code"] == "outcome_unknown"
         *_, last = await world.attempts(second)
         assert (last.n, last.state) == (of_step, "ambiguous")
         assert (await world.events(second))[-1] == "unknown"
@@ -258,10 +260,10 @@ async def test_access_lost_between_steps_stops_the_next_write(world: World, how:
     await _lose(world, how, key.id)
     change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
     assert (await world.advance(change, actor)).refusal == "access"
-    found = await world.get(operation)
-    assert (found.status, found.next_action) == ("prepared", False)
-    assert found.error is not None and found.error["code"] == "access_lost"
-    assert [(one.n, one.state) for one in await world.attempts(operation)] == [(0, "applied")]
+    record = await world.get(operation)
+    assert (record.status, record.next_action) == ("prepared", False)
+    assert record.error is not None and record.error["code"] == "access_lost"
+    assert [(attempt.n, attempt.state) for attempt in await world.attempts(operation)] == [(0, "applied")]
     assert (await world.claim(other, actor)).refusal == "access"
 
 
@@ -301,8 +303,8 @@ async def test_a_lease_that_ran_out_with_nothing_in_flight_is_handed_back(world:
     assert (await world.get(operation)).status == "running"
     assert (await world.claim(operation)).refusal == "claimed"
     world.hands.pass_(1)
-    found = await world.get(operation)
-    assert (found.status, found.next_action, found.is_stalled) == ("prepared", True, False)
+    record = await world.get(operation)
+    assert (record.status, record.next_action, record.is_stalled) == ("prepared", True, False)
     second = await world.claim(operation)
     assert (second.fence, second.refusal) == (2, None)
     assert await world.events(operation) == ["prepared", "running", "running"]
@@ -312,8 +314,8 @@ async def test_a_lease_that_ran_out_with_a_write_in_flight_stalls(world: World) 
     operation = await world.prepare()
     await world.claim(operation)
     world.hands.pass_(LEASE)
-    found = await world.get(operation)
-    assert (found.status, found.is_stalled, found.next_action) == ("running", True, False)
+    record = await world.get(operation)
+    assert (record.status, record.is_stalled, record.next_action) == ("running", True, False)
     assert (await world.claim(operation, attempt=2)).refusal == "claimed"
     assert await world.store.write(cancellation.recover_operations, world.clock) == []
     assert (await world.get(operation)).status == "running"
@@ -350,8 +352,8 @@ async def test_a_zombie_leaves_its_receipt_but_no_intent(world: World) -> None:
     assert late.refusal == "fenced"
     (attempt,) = await world.attempts(operation)
     assert (attempt.state, attempt.late) == ("applied", True)
-    found = await world.get(operation)  # the outcome is known after all: whoever executes may go on
-    assert (found.status, found.next_action, found.is_stalled) == ("prepared", True, False)
+    record = await world.get(operation)  # the outcome is known after all: whoever executes may go on
+    assert (record.status, record.next_action, record.is_stalled) == ("prepared", True, False)
     assert (await world.claim(operation, n=1)).refusal is None
 
 
@@ -367,7 +369,7 @@ async def test_a_zombie_behind_another_claim_changes_nothing(world: World) -> No
         StateCommit(operation, zombie.fence, is_renewal=True),
     ):
         assert (await world.advance(change)).refusal == "fenced"
-    assert [(one.attempt, one.fence) for one in await world.attempts(operation)] == [(1, 2)]
+    assert [(attempt.attempt, attempt.fence) for attempt in await world.attempts(operation)] == [(1, 2)]
     assert (await world.get(operation)).status == "running"
     assert await world.events(operation) == ["prepared", "running", "running"]
 
@@ -393,7 +395,7 @@ async def test_with_a_write_in_flight_nothing_ends(world: World) -> None:
     ):
         assert (await world.advance(change)).refusal == "fenced"
     assert (await world.get(operation)).status == "running"
-    assert [one.state for one in await world.attempts(operation)] == ["in_flight"]
+    assert [attempt.state for attempt in await world.attempts(operation)] == ["in_flight"]
 
 
 async def test_a_commit_that_was_not_learned_of_may_come_again(world: World) -> None:
@@ -405,7 +407,10 @@ async def test_a_commit_that_was_not_learned_of_may_come_again(world: World) -> 
     ):
         for _ in range(2):
             assert (await world.advance(change)).refusal is None
-    assert [(one.n, one.state) for one in await world.attempts(operation)] == [(0, "applied"), (1, "applied")]
+    assert [(attempt.n, attempt.state) for attempt in await world.attempts(operation)] == [
+        (0, "applied"),
+        (1, "applied"),
+    ]
     assert await world.events(operation) == ["prepared", "running", "succeeded"]
 
 
@@ -442,8 +447,8 @@ async def test_after_a_receipt_alone_nothing_is_in_flight(world: World) -> None:
     claimed = await world.claim(operation)
     await world.advance(StateCommit(operation, claimed.fence, receipt=make_receipt(0)))
     world.hands.pass_(LEASE)
-    found = await world.get(operation)
-    assert (found.status, found.next_action, found.is_stalled) == ("prepared", True, False)
+    record = await world.get(operation)
+    assert (record.status, record.next_action, record.is_stalled) == ("prepared", True, False)
     assert (await world.claim(operation, n=1)).refusal is None
 
 
@@ -513,13 +518,15 @@ async def test_statuses_that_a_receipt_shows_are_told_in_the_same_commit(world: 
     for n, status in ((0, "paused"), (1, "active")):
         following = {"intent": make_intent(1)} if n == 0 else {"trigger": "succeed"}
         change = StateCommit(operation, claimed.fence, receipt=make_receipt(n), **following)
-        seen = [ObservedStatus("campaign", "c1", status)]
-        await world.store.write(commit_state, change, world.admin, world.clock, LEASE, seen)
+        statuses = [ObservedStatus("campaign", "c1", status)]
+        await world.store.write(commit_state, change, world.admin, world.clock, LEASE, statuses)
     assert world.store.commit_count - before == 2
-    told = [
-        one for one in await world.store.read(list_events, world.admin.workspace_id) if "status_changed" in one.type
+    events = [
+        event
+        for event in await world.store.read(list_events, world.admin.workspace_id)
+        if "status_changed" in event.type
     ]
-    assert [(one.type, one.data["status"], one.operation_id) for one in told] == [
+    assert [(event.type, event.data["status"], event.operation_id) for event in events] == [
         ("campaign.status_changed", "active", operation)
     ]
 
@@ -531,8 +538,8 @@ async def test_a_receipt_lands_whatever_the_id_that_it_shows(world: World) -> No
     drawn = random.Random(1)
     wide = "".join(chr(drawn.randrange(0x20000, 0x2A000)) for _ in range(MAX_ID_LENGTH))
     change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
-    seen = [ObservedStatus("campaign", wide, "paused"), ObservedStatus("campaign", "c1", "paused")]
-    await world.store.write(commit_state, change, world.admin, world.clock, LEASE, seen)
+    statuses = [ObservedStatus("campaign", wide, "paused"), ObservedStatus("campaign", "c1", "paused")]
+    await world.store.write(commit_state, change, world.admin, world.clock, LEASE, statuses)
     assert [attempt.state for attempt in await world.attempts(operation)] == ["applied", "in_flight"]
 
 
@@ -540,8 +547,8 @@ async def test_items_are_kept_with_the_intent(world: World) -> None:
     operation = await world.prepare(plan=plan_of("keywords"))
     sent = evolve(make_intent(0, key="keywords"), items=(2, 5))
     claimed = await world.advance(StateCommit(operation, None, intent=sent, trigger="claim"))
-    kept = Receipt(0, "keywords", 1, "rejected", http_status=207)
-    await world.advance(StateCommit(operation, claimed.fence, receipt=kept, trigger="hand_back"))
+    receipt = Receipt(0, "keywords", 1, "rejected", http_status=207)
+    await world.advance(StateCommit(operation, claimed.fence, receipt=receipt, trigger="hand_back"))
     (attempt,) = await world.attempts(operation)
     assert attempt.items == (2, 5)
-    assert attempt.receipt == kept
+    assert attempt.receipt == receipt

@@ -35,9 +35,9 @@ def keep(connection: Connection, *names: str) -> None:
 
 async def test_rows_have_names_and_the_types_of_their_columns(store: Store) -> None:
     await store.write(keep, "a", "b")
-    found = await store.read(NAMED.fetch_one, {"the_name": "b"})
-    assert found._asdict() == row("b")
-    assert found.require_approval is True
+    stored_row = await store.read(NAMED.fetch_one, {"the_name": "b"})
+    assert stored_row._asdict() == row("b")
+    assert stored_row.require_approval is True
     assert await store.read(NAMED.fetch_one_or_none, {"the_name": "c"}) is None
     with pytest.raises(LookupError, match="FROM workspaces"):
         await store.read(NAMED.fetch_one, {"the_name": "c"})
@@ -46,15 +46,15 @@ async def test_rows_have_names_and_the_types_of_their_columns(store: Store) -> N
 async def test_a_statement_brings_its_own_values(store: Store) -> None:
     await store.write(keep, "a")
     change = {"before": "a", "after": "z", "nobody asks for": 1}
-    assert [tuple(one) for one in await store.write(RENAME.fetch_all, change)] == [("id of a", False)]
+    assert [tuple(renamed) for renamed in await store.write(RENAME.fetch_all, change)] == [("id of a", False)]
     assert await store.write(RENAME.fetch_all, change) == []
 
 
 async def test_exact_json_goes_in_and_comes_out(store: Store) -> None:
     statement = Statement(insert(oauth_clients).returning(oauth_clients.c.redirect_uris))
     value: Mapping[str, Any] = {"exact": Decimal("1.10"), "large": 1 << 70, "text": "ä"}
-    made = {"id": "1", "name": "n", "redirect_uris": value, "created_at": 1}
-    assert (await store.write(statement.fetch_one, made)).redirect_uris == value
+    client_row = {"id": "1", "name": "n", "redirect_uris": value, "created_at": 1}
+    assert (await store.write(statement.fetch_one, client_row)).redirect_uris == value
 
 
 async def test_without_rows_nothing_is_sent(store: Store) -> None:
@@ -82,7 +82,7 @@ async def test_statements_of_both_kinds_share_their_transaction(store: Store) ->
 async def test_a_taken_key_is_a_defect_of_its_caller_alone(store: Store) -> None:
     await store.write(keep, "a")
     done = await asyncio.gather(store.write(keep, "a"), store.write(keep, "b"), return_exceptions=True)
-    assert [isinstance(one, Exception) for one in done] == [True, False]
+    assert [isinstance(outcome, Exception) for outcome in done] == [True, False]
     assert type(done[0]).__name__ in ("IntegrityError", "UniqueViolationError")
     await store.write(keep, "c")
     assert await store.read(NAMED.fetch_one, {"the_name": "b"})

@@ -19,11 +19,11 @@ from .newer import ADD_COLUMN, BUILD_INDEX, DROP_COLUMN, NEXT_VERSION, newer_ver
 
 
 def columns(connection: Connection) -> set[str]:
-    return {one["name"] for one in inspect(connection).get_columns("operations")}
+    return {column["name"] for column in inspect(connection).get_columns("operations")}
 
 
 def indexes(connection: Connection) -> set[str | None]:
-    return {one["name"] for one in inspect(connection).get_indexes("operations")}
+    return {index["name"] for index in inspect(connection).get_indexes("operations")}
 
 
 async def test_an_older_version_opens_what_a_newer_one_has_expanded(empty_url: str, tmp_path: Path) -> None:
@@ -71,7 +71,9 @@ async def test_a_plan_changes_nothing(empty_url: str, tmp_path: Path) -> None:
     with newer_version(tmp_path, "contracting", DROP_COLUMN):
         for _ in range(2):
             plan = await read_upgrade_plan(empty_url)
-            assert [(one.version, one.kind) for one in plan.contracting] == [(NEXT_VERSION, "contracting")]
+            assert [(migration.version, migration.kind) for migration in plan.contracting] == [
+                (NEXT_VERSION, "contracting")
+            ]
             assert (plan.version, plan.oldest_version) == (HEAD_VERSION, NEXT_VERSION)
 
 
@@ -106,8 +108,12 @@ async def test_a_migration_that_ended_half_way_runs_again(empty_url: str, tmp_pa
         store = await open_store(empty_url)
 
     def get_index_columns(connection: Connection) -> list[str | None]:
-        (found,) = (one for one in inspect(connection).get_indexes("operations") if one["name"] == "ix_operations_cost")
-        return found["column_names"]
+        (index,) = (
+            candidate
+            for candidate in inspect(connection).get_indexes("operations")
+            if candidate["name"] == "ix_operations_cost"
+        )
+        return index["column_names"]
 
     assert await store.read(get_index_columns) == ["undoes"]
     await store.close()

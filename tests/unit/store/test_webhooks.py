@@ -33,19 +33,19 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
     await world.store.write(deliveries.queue_deliveries, queued)
     assert len(await world.store.write(deliveries.claim_deliveries, world.clock, 20)) == 13
 
-    async def left() -> list[int]:
+    async def count_rows() -> list[int]:
         return [
             await world.store.read(
-                lambda connection, one=table: connection.execute(select(func.count(one.c[0]))).scalar()
+                lambda connection, table=table: connection.execute(select(func.count(table.c[0]))).scalar()
             )
             for table in (schema.deliveries, schema.delivery_attempts)
         ]
 
     assert await world.store.write(webhooks.remove_webhook, world.admin, hooks[0], world.clock) is None
-    assert sum(await left()) < 3 + 3 + 13
+    assert sum(await count_rows()) < 3 + 3 + 13
     removed = await world.store.write(webhooks.remove_webhook, world.admin, hooks[0], world.clock)
     assert removed is not None and removed.id == hooks[0]
-    assert await left() == [3, 3]
+    assert await count_rows() == [3, 3]
     with pytest.raises(NotFound):
         await world.store.write(webhooks.remove_webhook, world.admin, hooks[0], world.clock)
 
@@ -53,13 +53,13 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
 def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
     """The work, and then some time before its transaction ends; on SQLite nobody else writes meanwhile."""
 
-    def done(connection: Connection, *arguments: Any) -> Any:
-        found = work(connection, *arguments)
+    def work_and_wait(connection: Connection, *arguments: Any) -> Any:
+        answer = work(connection, *arguments)
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_sleep(0.5)"))
-        return found
+        return answer
 
-    return done
+    return work_and_wait
 
 
 @pytest.mark.parametrize("first", ["remove", "prepare"])

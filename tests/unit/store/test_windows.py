@@ -71,7 +71,7 @@ class Rules:
         change = StateCommit(operation, claimed.fence, make_receipt(0, **receipt), trigger="hand_back")
         assert (await self.world.advance(change)).refusal is None
 
-    async def used(self, number: int = 0) -> tuple[int, int]:
+    async def read_usage(self, number: int = 0) -> tuple[int, int]:
         usage = await self.world.store.read(guardrails.read_usage, self.rules[number].id, self.world.clock)
         ids = [rule.id for rule in self.rules]
         windows = await self.world.store.read(
@@ -109,7 +109,7 @@ async def test_a_window_admits_what_fits_and_no_more(rules: Rules) -> None:
     third, claimed = await rules.claim_new(1, 2001)
     assert claimed.breach == WindowBreach(rule.id, "lifetime", 3000, 1000, 2001)
     assert (await rules.claim(second, 40, 2000)).refusal is None
-    assert await rules.used() == (100, 3000)
+    assert await rules.read_usage() == (100, 3000)
     assert await rules.uses() == (
         RuleUse(second, FIRST_HOUR, 40, 2000, False),
         RuleUse(first, FIRST_HOUR, 60, 1000, False),
@@ -150,10 +150,10 @@ async def test_all_rules_admit_it_or_none_counts_it(rules: Rules) -> None:
     assert claimed.breach == WindowBreach(rules.rules[2].id, "daily", 20, 0, 25)
     _, claimed = await rules.claim_new(35)
     assert claimed.breach is not None and claimed.breach.room == 20, "the window with the least room decides"
-    assert [await rules.used(number) for number in range(4)] == [(0, 0)] * 4
+    assert [await rules.read_usage(number) for number in range(4)] == [(0, 0)] * 4
     _, claimed = await rules.claim_new(20)
     assert claimed.refusal is None
-    assert [await rules.used(number) for number in range(4)] == [(20, 0)] * 4
+    assert [await rules.read_usage(number) for number in range(4)] == [(20, 0)] * 4
 
 
 async def test_a_window_is_of_whole_hours(rules: Rules) -> None:
@@ -166,14 +166,14 @@ async def test_a_window_is_of_whole_hours(rules: Rules) -> None:
     assert (await rules.claim_new(40))[1].refusal is None
     assert (await rules.claim_new(1))[1].refusal == "guardrail"
     hands.pass_(HOUR - 1)
-    assert await rules.used() == (100, 0)
+    assert await rules.read_usage() == (100, 0)
     assert (await rules.claim_new(1))[1].refusal == "guardrail"
     hands.pass_(1)
-    assert await rules.used() == (40, 0)
+    assert await rules.read_usage() == (40, 0)
     assert (await rules.claim_new(60))[1].refusal is None
     assert (await rules.claim_new(1))[1].refusal == "guardrail"
     hands.pass_(2 * HOUR)
-    assert await rules.used() == (0, 0)
+    assert await rules.read_usage() == (0, 0)
     assert await rules.uses() == ()
 
 
@@ -187,13 +187,13 @@ async def test_what_exposes_nothing_passes_a_full_window(rules: Rules) -> None:
     assert (await rules.uses())[0] == RuleUse(unknown, FIRST_HOUR, 0, 0, True)
     assert len(await rules.uses()) == 2
     assert (await rules.claim_new(0, 1))[1].breach == WindowBreach(rule.id, "lifetime", 100, 100, 1)
-    assert await rules.used() == (100, 100)
+    assert await rules.read_usage() == (100, 100)
 
 
 async def test_the_largest_amounts_do_not_overflow(rules: Rules) -> None:
     limited, unlimited = await rules.add(daily=LARGEST), await rules.add()
-    for asked in (10**30, 2**63, 2**63 - 1, LARGEST + 1):
-        assert (await rules.claim_new(asked))[1].breach == WindowBreach(limited.id, "daily", LARGEST, 0, asked)
+    for amount in (10**30, 2**63, 2**63 - 1, LARGEST + 1):
+        assert (await rules.claim_new(amount))[1].breach == WindowBreach(limited.id, "daily", LARGEST, 0, amount)
     assert (await rules.claim_new(LARGEST))[1].refusal is None
     rules.rules.remove(limited)
     await rules.world.store.write(guardrails.delete_guardrail, rules.world.admin, limited.id, rules.world.clock)
@@ -208,7 +208,7 @@ async def test_a_repeated_claim_takes_once(rules: Rules) -> None:
     operation = await rules.world.prepare()
     binding = await rules.bind(operation, 60)
     assert [(await rules.world.claim(operation, binding=binding)).refusal for _ in range(2)] == [None, "claimed"]
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
 
 
 async def test_concurrent_claims_fill_a_window_exactly(rules: Rules) -> None:
@@ -220,7 +220,7 @@ async def test_concurrent_claims_fill_a_window_exactly(rules: Rules) -> None:
     claims = await asyncio.gather(*(rules.claim(id_, 10) for id_ in ids))
     assert [claim.refusal for claim in claims].count(None) == 7
     assert {claim.refusal for claim in claims} == {None, "guardrail"}
-    assert await rules.used(0) == await rules.used(1) == (70, 0)
+    assert await rules.read_usage(0) == await rules.read_usage(1) == (70, 0)
 
 
 # -- outdated evaluations, and frozen credentials -----------------------------------------------------------------
@@ -236,9 +236,9 @@ async def test_an_operation_that_was_evaluated_by_other_rules_is_not_claimed(rul
     assert (await world.claim(operation, binding=binding)).refusal == "rules_changed"
     current = (await rules.bind(operation)).rules_version
     assert (await world.claim(operation, binding=evolve(binding, rules_version=current))).refusal == "rules_changed"
-    assert await rules.used() == (0, 0)
+    assert await rules.read_usage() == (0, 0)
     assert (await rules.claim(operation, 60)).refusal is None
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
 
 
 async def test_a_rule_that_is_deleted_binds_nothing(rules: Rules) -> None:
@@ -260,9 +260,9 @@ async def test_a_breach_freezes_a_key_or_an_agent(rules: Rules, kind: str, freez
     operation, other = await world.prepare(actor), await world.prepare(actor)
     assert (await rules.claim(operation, 101, actor=actor)).refusal == "guardrail"
     frozen = await world.store.read(guardrails.list_frozen, world.admin.workspace_id)
-    assert [(one.credential, one.rule_id, one.operation_id) for one in frozen] == [("c:u", rule.id, operation)][
-        :freezes
-    ]
+    assert [(freeze.credential, freeze.rule_id, freeze.operation_id) for freeze in frozen] == [
+        ("c:u", rule.id, operation)
+    ][:freezes]
     assert (await rules.claim(other, 1, actor=actor)).refusal == ("frozen" if freezes else None)
     assert len(await stops(world, operation)) == 1
     assert await stops(world, other) == []
@@ -304,11 +304,11 @@ async def test_what_is_handed_back_without_a_write_gives_back(
     operation, claimed = await rules.claim_new(60, 30)
     rules.world.hands.pass_(LEASE // 2)
     await rules.end(operation, claimed, **receipt)
-    assert await rules.used(0) == await rules.used(1) == (5 + remains, 7 + remains // 2)
+    assert await rules.read_usage(0) == await rules.read_usage(1) == (5 + remains, 7 + remains // 2)
     assert (operation in [use.operation_id for use in await rules.uses()]) == bool(remains)
     again = await rules.claim(operation, 60, 30, attempt=2)
     assert again.refusal is None
-    assert await rules.used() == (65, 37), "it is counted once"
+    assert await rules.read_usage() == (65, 37), "it is counted once"
 
 
 async def test_a_later_attempt_without_a_write_keeps_what_an_earlier_one_applied(rules: Rules) -> None:
@@ -319,9 +319,9 @@ async def test_a_later_attempt_without_a_write_keeps_what_an_earlier_one_applied
     second = await rules.world.claim(operation, n=1, binding=binding)
     change = StateCommit(operation, second.fence, make_receipt(1, state="rejected"), trigger="hand_back")
     await rules.world.advance(change)
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
     await rules.world.store.write(cancellation.cancel_operation, rules.world.admin, operation, rules.world.clock)
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
 
 
 async def test_a_repeated_hand_back_gives_back_once(rules: Rules) -> None:
@@ -330,7 +330,7 @@ async def test_a_repeated_hand_back_gives_back_once(rules: Rules) -> None:
     operation, claimed = await rules.claim_new(60)
     for _ in range(2):
         await rules.end(operation, claimed, state="rejected")
-    assert await rules.used() == (30, 0)
+    assert await rules.read_usage() == (30, 0)
 
 
 async def test_what_ends_unknown_or_stalled_keeps_what_it_took(rules: Rules) -> None:
@@ -343,7 +343,7 @@ async def test_what_ends_unknown_or_stalled_keeps_what_it_took(rules: Rules) -> 
     world.hands.pass_(2 * LEASE)
     assert await world.store.write(cancellation.recover_operations, world.clock) == []
     assert (await world.get(stalled)).is_stalled
-    assert await rules.used() == (100, 0)
+    assert await rules.read_usage() == (100, 0)
 
 
 async def test_recovering_and_cancelling_give_back(rules: Rules) -> None:
@@ -353,14 +353,14 @@ async def test_recovering_and_cancelling_give_back(rules: Rules) -> None:
     for id_ in idle:
         claim = StateCommit(id_, None, trigger="claim")
         assert (await world.advance(claim, binding=await rules.bind(id_, 30))).refusal is None
-    assert await rules.used() == (90, 0)
+    assert await rules.read_usage() == (90, 0)
     world.hands.pass_(2 * LEASE)
     await world.store.write(cancellation.cancel_operation, world.admin, idle[0], world.clock)
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
     assert (await rules.claim(idle[1], 35)).refusal is None, "the claim recovers it, and takes anew"
-    assert await rules.used() == (65, 0)
+    assert await rules.read_usage() == (65, 0)
     assert await world.store.write(cancellation.recover_operations, world.clock) == [idle[2]]
-    assert await rules.used() == (35, 0)
+    assert await rules.read_usage() == (35, 0)
 
 
 async def test_a_refused_claim_after_a_recovery_has_given_back(rules: Rules) -> None:
@@ -371,7 +371,7 @@ async def test_a_refused_claim_after_a_recovery_has_given_back(rules: Rules) -> 
     world.hands.pass_(2 * LEASE)
     await rules.change(rule, per_window=Window(1, Limits(50)))
     assert (await rules.claim(operation, 60)).breach == WindowBreach(rule.id, "daily", 50, 0, 60)
-    assert await rules.used() == (0, 0)
+    assert await rules.read_usage() == (0, 0)
     assert (await world.get(operation)).status == "prepared"
 
 
@@ -381,7 +381,7 @@ async def test_expiry_gives_nothing_back(rules: Rules) -> None:
     await rules.end(operation, claimed, state="applied")
     rules.world.hands.pass_(31 * MINUTE)
     assert (await rules.world.get(operation)).is_expired
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
 
 
 async def test_what_left_the_window_is_not_subtracted_from_it(rules: Rules) -> None:
@@ -392,7 +392,7 @@ async def test_what_left_the_window_is_not_subtracted_from_it(rules: Rules) -> N
     assert world.clock.now() // HOUR == FIRST_HOUR + 2
     await rules.claim_new(70)
     await rules.end(operation, claimed, state="rejected")
-    assert await rules.used() == (70, 0)
+    assert await rules.read_usage() == (70, 0)
 
 
 # -- changes of a rule, and clocks --------------------------------------------------------------------------------
@@ -403,16 +403,16 @@ async def test_a_changed_window_counts_what_its_hours_hold(rules: Rules) -> None
     for amount in (10, 20, 30):
         assert (await rules.claim_new(amount))[1].refusal is None
         rules.world.hands.pass_(HOUR)
-    assert await rules.used() == (30, 0)
+    assert await rules.read_usage() == (30, 0)
     rule = await rules.change(rule, per_window=Window(2, Limits(100)))
-    assert await rules.used() == (50, 0)
+    assert await rules.read_usage() == (50, 0)
     rule = await rules.change(rule, per_window=Window(3, Limits(100)))
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
     rule = await rules.change(rule, per_window=None)
     rule = await rules.change(rule, per_window=Window(1, Limits(100)))
-    assert await rules.used() == (30, 0)
+    assert await rules.read_usage() == (30, 0)
     await rules.change(rule, currency="EUR")
-    assert (await rules.used(), await rules.uses()) == ((0, 0), ())
+    assert (await rules.read_usage(), await rules.uses()) == ((0, 0), ())
 
 
 async def test_the_hour_of_a_window_does_not_go_back(rules: Rules, url: str) -> None:
@@ -429,14 +429,14 @@ async def test_the_hour_of_a_window_does_not_go_back(rules: Rules, url: str) -> 
     await other.close()
     assert claimed.refusal is None
     assert rules.world.clock.now() // HOUR == FIRST_HOUR
-    assert await rules.used() == (70, 0)
+    assert await rules.read_usage() == (70, 0)
     assert (await rules.claim(ids[1], 31)).refusal == "guardrail"
     assert (await rules.claim(ids[1], 30)).refusal is None
     assert rules.world.clock.now() // HOUR == FIRST_HOUR
     assert [use.hour for use in await rules.uses()] == [FIRST_HOUR + 1] * 2
     change = StateCommit(ids[1], 1, make_receipt(0, state="rejected"), trigger="hand_back")
     assert (await rules.world.advance(change)).refusal is None
-    assert await rules.used() == (70, 0)
+    assert await rules.read_usage() == (70, 0)
 
 
 async def test_hours_of_a_wrong_clock_are_repaired(rules: Rules) -> None:
@@ -448,11 +448,11 @@ async def test_hours_of_a_wrong_clock_are_repaired(rules: Rules) -> None:
     hands.wall += HOUR
     await rules.claim_new(20)
     hands.wall -= 400 * 24 * HOUR + HOUR
-    assert await rules.used() == (50, 0), "the window stays in the hour of the wrong clock"
+    assert await rules.read_usage() == (50, 0), "the window stays in the hour of the wrong clock"
     await world.store.write(ahead.repair_future_times, START)
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
     assert {use.hour for use in await rules.uses()} == {FIRST_HOUR}
     assert (await rules.claim_new(LARGEST - 60))[1].refusal is None, "amounts are not repaired as if they were times"
-    assert await rules.used() == (LARGEST, 0)
+    assert await rules.read_usage() == (LARGEST, 0)
     hands.pass_(2 * HOUR)
-    assert await rules.used() == (0, 0)
+    assert await rules.read_usage() == (0, 0)

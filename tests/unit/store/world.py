@@ -120,9 +120,9 @@ async def make_world(store: Store, hands: Hands) -> World:
     return World(store, hands, admin, member, viewer, account)
 
 
-async def connect(store: Store, actor: Actor, *found: DiscoveredAccountRow, network: str = "meta") -> AccountRecord:
+async def connect(store: Store, actor: Actor, *rows: DiscoveredAccountRow, network: str = "meta") -> AccountRecord:
     """Connect accounts; the first of them."""
-    accounts = found or (DiscoveredAccountRow("act_1", "Shop", "USD", "America/New_York"),)
+    accounts = rows or (DiscoveredAccountRow("act_1", "Shop", "USD", "America/New_York"),)
     connected = await store.write(
         connections.save_connection,
         actor,

@@ -50,9 +50,9 @@ def test_bytes_are_read_exactly(value: object, form: str) -> None:
     ['{"a":1,"a":2}', '[{"a":"b:c","\\u0061":2}]', '{"a":"\\u003a","a":1}', '{"a":{"b":1},"a":":"}', '{"":0.5,"":1}'],
 )
 def test_members_that_repeat_are_refused(text: str) -> None:
-    for one in (text, text.encode(), "[" * 300 + text + "]" * 300):
+    for form in (text, text.encode(), "[" * 300 + text + "]" * 300):
         with pytest.raises(RepeatedMembers):
-            loads(one)
+            loads(form)
 
 
 def test_deep_and_long_responses_are_unreadable() -> None:
@@ -63,12 +63,12 @@ def test_deep_and_long_responses_are_unreadable() -> None:
 
 @given(JSON)
 def test_canonical_bytes_do_not_depend_on_the_order_of_members(value: object) -> None:
-    def reversed_(one: object) -> object:
-        if isinstance(one, dict):
-            return {name: reversed_(one[name]) for name in reversed(list(one))}
-        return [reversed_(child) for child in one] if isinstance(one, list) else one
+    def reverse_members(node: object) -> object:
+        if isinstance(node, dict):
+            return {name: reverse_members(node[name]) for name in reversed(list(node))}
+        return [reverse_members(child) for child in node] if isinstance(node, list) else node
 
-    assert dumps_canonical(reversed_(value)) == dumps_canonical(value)
+    assert dumps_canonical(reverse_members(value)) == dumps_canonical(value)
     dumps_canonical(value).decode("ascii")
 
 

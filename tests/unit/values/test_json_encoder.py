@@ -19,7 +19,7 @@ VALUES = st.recursive(
     | st.booleans()
     | st.integers()
     | st.integers(-(1 << 70), 1 << 70)
-    | st.decimals(allow_nan=False, allow_infinity=False).filter(lambda one: abs(one.adjusted()) < 100)
+    | st.decimals(allow_nan=False, allow_infinity=False).filter(lambda number: abs(number.adjusted()) < 100)
     | TEXT,
     lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
     max_leaves=20,
@@ -34,7 +34,7 @@ def reference(value: Any, sort_keys: bool = False) -> str:
         names = sorted(value) if sort_keys else value
         return "{" + ",".join(f"{json.dumps(name)}:{reference(value[name], sort_keys)}" for name in names) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(reference(one, sort_keys) for one in value) + "]"
+        return "[" + ",".join(reference(element, sort_keys) for element in value) + "]"
     return json.dumps(value)
 
 
@@ -72,7 +72,7 @@ def test_deep_nesting_is_written() -> None:
 NO_JSON: list[object] = [object(), datetime.now(UTC), {1: 2}.keys(), b"bytes"]
 
 
-@pytest.mark.parametrize("value", NO_JSON, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("value", NO_JSON, ids=lambda value: type(value).__name__)
 def test_what_is_no_json_is_a_defect(value: object) -> None:
     with pytest.raises(TypeError):
         dumps({"value": value})

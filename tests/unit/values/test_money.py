@@ -210,16 +210,16 @@ def test_changed_refuses(mode, value, code):
 )
 def test_changed_never_spends_more_than_asked(native, mode, percent, unit):
     offset, step = unit
-    asked = native * (1 + Fraction(percent) / 100 * (1 if mode == "increase" else -1))
-    if asked < step and mode == "decrease":
+    target = native * (1 + Fraction(percent) / 100 * (1 if mode == "increase" else -1))
+    if target < step and mode == "decrease":
         assert refusal(apply_change, native, mode, percent, offset, "budget.amount", step=step) == "out_of_range"
-    elif asked > money.MAX_NATIVE_UNITS:
+    elif target > money.MAX_NATIVE_UNITS:
         assert refusal(apply_change, native, mode, percent, offset, "budget.amount", step=step) == "too_large"
     else:
         new, figure = apply_change(native, mode, percent, offset, "budget.amount", step=step)
         assert new % step == 0 or (mode == "increase" and new == native)  # an increase never lowers
-        assert new <= asked < new + step
-        assert Fraction(figure) == asked / offset
+        assert new <= target < new + step
+        assert Fraction(figure) == target / offset
 
 
 @pytest.mark.parametrize(
