@@ -312,7 +312,7 @@ async def test_a_window_counts_a_chain_once(rules: Rules) -> None:
     await world.advance(StateCommit(first, claimed.fence, receipt=make_receipt(0, state="ambiguous"), trigger="lose"))
     second = await resume_now(world, first)
     assert (await bind_chain(rules, second, 60)).refusal is None
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
     assert [use.operation_id for use in await rules.uses()] == [first]
 
 
@@ -321,12 +321,12 @@ async def test_a_chain_gives_back_what_none_of_it_has_written(rules: Rules) -> N
     await rules.add(daily=100)
     first, claimed = await rules.claim_new(60)
     await rules.end(first, claimed, state="rejected")
-    assert await rules.used() == (0, 0)
+    assert await rules.read_usage() == (0, 0)
     second = await resume_now(world, first)
     again = await bind_chain(rules, second, 60)
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
     await rules.end(second, again, state="rejected")
-    assert await rules.used() == (0, 0)
+    assert await rules.read_usage() == (0, 0)
 
 
 @pytest.mark.parametrize("state", ["applied", "ambiguous"])
@@ -339,7 +339,7 @@ async def test_a_chain_keeps_what_an_older_operation_may_have_written(rules: Rul
     again = await bind_chain(rules, second, 60)
     await rules.end(second, again, state="rejected")
     await world.store.write(cancellation.cancel_operation, world.admin, second, world.clock)
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
 
 
 async def test_a_crashed_resumption_gives_back(rules: Rules) -> None:
@@ -352,7 +352,7 @@ async def test_a_crashed_resumption_gives_back(rules: Rules) -> None:
     await world.advance(StateCommit(second, again.fence, receipt=make_receipt(0, state="throttled")))
     world.hands.pass_(LEASE)
     assert await world.store.write(cancellation.recover_operations, world.clock) == [second]
-    assert await rules.used() == (0, 0)
+    assert await rules.read_usage() == (0, 0)
 
 
 @pytest.mark.parametrize("begins", ["the claim", "the recovery"])
@@ -396,7 +396,7 @@ async def test_a_late_recovery_takes_nothing_from_the_claim_of_a_resumption(
     results = dict(zip([begins, "other"], await asyncio.gather(*tasks), strict=True))
     claimed = results["the claim"] if begins == "the claim" else results["other"]
     assert claimed.refusal is None
-    assert await rules.used() == (60, 0)
+    assert await rules.read_usage() == (60, 0)
 
 
 def is_held(connection: Connection) -> bool:
