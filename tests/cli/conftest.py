@@ -22,13 +22,13 @@ class Networks:
 
     def fault(self, network: str, fault: str, **more: Any) -> None:
         """Tell them to fail."""
-        told = {"network": network, "fault": fault, **more}
-        httpx.post(f"{self.url}/_sandbox/faults", json=told, trust_env=False).raise_for_status()
+        fault_request = {"network": network, "fault": fault, **more}
+        httpx.post(f"{self.url}/_sandbox/faults", json=fault_request, trust_env=False).raise_for_status()
 
     def writes(self, network: str) -> int:
         """How many entities native writes have touched."""
-        shown = httpx.get(f"{self.url}/_sandbox/writes", params={"network": network}, trust_env=False)
-        return len(shown.json()["writes"])
+        response = httpx.get(f"{self.url}/_sandbox/writes", params={"network": network}, trust_env=False)
+        return len(response.json()["writes"])
 
 
 @frozen
@@ -49,7 +49,7 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Networks]:
 
 
 @pytest.fixture(scope="package")
-def served(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any]]:
+def api_server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any]]:
     """A server with an account on every network; its line of JSON, and its ``folder``."""
     folder = tmp_path_factory.mktemp("served")
     where = {"ADSUNIFY_SANDBOX_URL": networks.url, "ADSUNIFY_DATABASE_URL": "sqlite:///served.db"}
@@ -64,17 +64,17 @@ def place(
     """A migrated store of one's own, by name."""
     folder = tmp_path_factory.mktemp("stores")
 
-    def made(name: str) -> Place:
+    def make_place(name: str) -> Place:
         shutil.copyfile(sqlite_template, folder / f"{name}.db")
         database = f"sqlite:///{folder / name}.db"
         return Place(name, {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SANDBOX_URL": networks.url})
 
-    return made
+    return make_place
 
 
 @pytest.fixture(scope="module", params=["store", "server"])
-def both(request: pytest.FixtureRequest, place: Callable[[str], Place], served: Mapping[str, Any]) -> Place:
+def both(request: pytest.FixtureRequest, place: Callable[[str], Place], api_server: Mapping[str, Any]) -> Place:
     """Each of the two ways."""
     if request.param == "store":
         return place("own")
-    return Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+    return Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})

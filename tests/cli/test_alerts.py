@@ -35,20 +35,20 @@ main()
 
 
 def test_an_alert_is_made_changed_and_removed(both: Place) -> None:
-    made = both.ads(*ADD, "--level", "campaign", "--network", "meta", "--network", "google", "--json").data
-    assert (made["amount"], made["level"], made["scope"]) == ("0.01", "campaign", {"networks": ["meta", "google"]})
-    assert both.ads("alerts", "list", "--json").data == [made]
-    shown = both.ads("alerts", "list").out
-    assert made["id"] in shown and "spends more than 0.01 USD" in shown
-    change = ("alerts", "change", made["id"], "--paused", "--days", "7", "--amount", "5")
+    alert = both.ads(*ADD, "--level", "campaign", "--network", "meta", "--network", "google", "--json").data
+    assert (alert["amount"], alert["level"], alert["scope"]) == ("0.01", "campaign", {"networks": ["meta", "google"]})
+    assert both.ads("alerts", "list", "--json").data == [alert]
+    table = both.ads("alerts", "list").out
+    assert alert["id"] in table and "spends more than 0.01 USD" in table
+    change = ("alerts", "change", alert["id"], "--paused", "--days", "7", "--amount", "5")
     changed = both.ads(*change, "--json").data
-    assert changed == {**made, "active": False, "days": 7, "amount": "5.00"}
-    lines = both.ads("alerts", "change", made["id"], "--active").out
+    assert changed == {**alert, "active": False, "days": 7, "amount": "5.00"}
+    lines = both.ads("alerts", "change", alert["id"], "--active").out
     assert "Too much, active" in lines and "5.00 USD within 7 days" in lines and "networks meta, google" in lines
-    refused = both.ads("alerts", "change", made["id"], "--percent", "120")
+    refused = both.ads("alerts", "change", alert["id"], "--percent", "120")
     assert refused.code == 2 and "is not a member of spendAbove" in refused.err
-    assert both.ads("alerts", "change", made["id"], "--percent", "much").code == 2
-    assert both.ads("alerts", "remove", made["id"]).out == "deleted: Too much\n"
+    assert both.ads("alerts", "change", alert["id"], "--percent", "much").code == 2
+    assert both.ads("alerts", "remove", alert["id"]).out == "deleted: Too much\n"
     assert both.ads("alerts", "list", "--json").data == []
 
 
@@ -86,5 +86,5 @@ def test_a_worker_that_is_killed_tells_neither_twice_nor_never(shop: Place) -> N
             worker.send_signal(signal.SIGTERM)
             assert worker.wait(30) == 0
         assert len(rows_of(shop, TOLD)) == 1
-    shown = shop.ads("alerts", "list", "--json").data[0]
-    assert (shown["notEvaluated"], shown["lastEvaluatedAt"] is None) == ([], False)
+    alert = shop.ads("alerts", "list", "--json").data[0]
+    assert (alert["notEvaluated"], alert["lastEvaluatedAt"] is None) == ([], False)

@@ -53,7 +53,7 @@ class Life:
     accounts: Mapping[str, str]
     process: asyncio.subprocess.Process
     http: httpx.AsyncClient
-    said: list[str] = field(factory=list)
+    outputs: list[str] = field(factory=list)
     planted: dict[str, str] = field(factory=dict)
 
     async def ask(self, method: str, path: str, body: Any = None, *, once: bool = False, token: str = "") -> Any:
@@ -61,12 +61,12 @@ class Life:
         bearer = {"Authorization": f"Bearer {token or self.token}"}
         answer = await self.http.request(method, PREFIX + path, json=body, headers=bearer)
         if not once:
-            self.heard(answer)
+            self.record(answer)
         return answer.json()
 
-    def heard(self, answer: httpx.Response) -> None:
+    def record(self, answer: httpx.Response) -> None:
         headers = [value for name, value in answer.headers.items() if name != "set-cookie"]
-        self.said += [answer.text, *headers]
+        self.outputs += [answer.text, *headers]
 
     async def fault(self, network: str, fault: str, **more: Any) -> None:
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -92,7 +92,7 @@ async def run_mcp(stdin: bytes, **environment: str) -> list[str]:
 
 
 @asynccontextmanager
-async def living(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIterator[Life]:
+async def run_server(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIterator[Life]:
     """A server with every network connected, which tells its log everything it can."""
     where = {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SECRET_KEYS": ring.to_text()}
     init = ("admin", "init", "--workspace", "sandbox", "--email", "ada@shop.example", "--json")
@@ -106,20 +106,20 @@ async def living(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIte
         )  # fmt: skip
     assert process.stdout is not None
     ready = json.loads(await process.stdout.readline())
-    accounts = {one["network"]: one["accountId"] for one in ready["accounts"]}
+    accounts = {row["network"]: row["accountId"] for row in ready["accounts"]}
     async with httpx.AsyncClient(base_url=ready["baseUrl"], trust_env=False, timeout=60) as http:
-        one = Life(ready["baseUrl"], ready["sandboxUrl"], ready["apiKey"], accounts, process, http)
-        one.plant("ada's password", PASSWORD)
-        one.plant("ada's key", first["apiKey"])
-        one.plant("the server's key", ready["apiKey"])
+        life = Life(ready["baseUrl"], ready["sandboxUrl"], ready["apiKey"], accounts, process, http)
+        life.plant("ada's password", PASSWORD)
+        life.plant("ada's key", first["apiKey"])
+        life.plant("the server's key", ready["apiKey"])
         for id_, key in ring.keys.items():
-            one.plant(f"ring key {id_}", encryption.format_key(id_, key).partition(":")[2])
+            life.plant(f"ring key {id_}", encryption.format_key(id_, key).partition(":")[2])
         try:
-            yield one
+            yield life
         finally:
             process.terminate()
             out, _ = await process.communicate()
-            one.said.append(out.decode())
+            life.outputs.append(out.decode())
 
 
 def _plain(connection: Connection, ring: encryption.KeyRing) -> Iterator[tuple[str, str]]:
@@ -128,15 +128,15 @@ def _plain(connection: Connection, ring: encryption.KeyRing) -> Iterator[tuple[s
         yield f"{row.table_name} {row.row_id} {row.field}", encryption.decrypt(ring, place, row.sealed)
 
 
-async def sealed_secrets(store: Store, ring: encryption.KeyRing) -> dict[str, str]:
+async def read_sealed_secrets(store: Store, ring: encryption.KeyRing) -> dict[str, str]:
     """Every text inside of what the vault keeps."""
-    found: dict[str, str] = {}
+    secrets_by_place: dict[str, str] = {}
     for name, plain in await store.read(lambda connection: list(_plain(connection, ring))):
         members = json.loads(plain) if plain.startswith("{") else {"": plain}
         for member, value in _texts(members):
             if any(word in member.lower() for word in ("token", "secret", "key", "password")) or not member:
-                found[f"{name} {member}"] = value
-    return found
+                secrets_by_place[f"{name} {member}"] = value
+    return secrets_by_place
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -150,55 +150,55 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 # -- the life -----------------------------------------------------------------------------------------------------
 
 
-async def live(one: Life, store: Store, ring: encryption.KeyRing) -> None:
+async def live(life: Life, store: Store, ring: encryption.KeyRing) -> None:
     """Everything that a server does, with everything that goes wrong."""
-    one.planted |= await sealed_secrets(store, ring)
-    await _people(one)
-    await _campaigns(one)
-    await _troubles(one)
-    await _agents(one)
-    await _commands(one)
-    one.planted |= await sealed_secrets(store, ring)  # tokens were refreshed meanwhile
-    await _inside(one, store)
+    life.planted |= await read_sealed_secrets(store, ring)
+    await _people(life)
+    await _campaigns(life)
+    await _troubles(life)
+    await _agents(life)
+    await _commands(life)
+    life.planted |= await read_sealed_secrets(store, ring)  # tokens were refreshed meanwhile
+    await _inside(life, store)
 
 
-async def _people(one: Life) -> None:
+async def _people(life: Life) -> None:
     async with httpx.AsyncClient(trust_env=False, timeout=60, follow_redirects=True) as http:
-        browser = Browser(http, one.base_url)
+        browser = Browser(http, life.base_url)
         await browser.open("/sign-in")
         await browser.send({"email": "ada@shop.example", "password": "canary-wrong-password"}, expected=401)
         assert browser.answer is not None
-        one.heard(browser.answer)
+        life.record(browser.answer)
         await browser.sign_in("ada@shop.example", PASSWORD)
         for cookie in http.cookies.jar:
-            one.plant(f"cookie {cookie.name}", str(cookie.value))
+            life.plant(f"cookie {cookie.name}", str(cookie.value))
         for path in ("/operations", "/accounts", "/connections", "/keys", "/agents", "/webhooks", "/people"):
-            answer = await http.get(one.base_url + path)
-            one.heard(answer)
+            answer = await http.get(life.base_url + path)
+            life.record(answer)
 
 
-async def _campaigns(one: Life) -> None:
-    made = await one.ask("POST", "/keys", {"name": "canary", "canWrite": True}, once=True)
-    one.plant("a key", made["data"]["secret"])
-    hook = await one.ask("POST", "/webhooks", {"url": "http://127.0.0.1:9/hook"}, once=True)
-    one.plant("a webhook's secret", hook["data"]["secret"])
-    await one.ask("POST", f"/webhooks/{hook['data']['webhookId']}/test", {})
-    link = await one.ask("POST", "/connections/authorize", {"network": "meta"}, once=True)
-    one.plant("a consent link", link["data"]["url"].rpartition("/")[2])
-    one.heard(await one.http.get("/connect/" + one.planted["a consent link"] + "x"))
+async def _campaigns(life: Life) -> None:
+    key = await life.ask("POST", "/keys", {"name": "canary", "canWrite": True}, once=True)
+    life.plant("a key", key["data"]["secret"])
+    hook = await life.ask("POST", "/webhooks", {"url": "http://127.0.0.1:9/hook"}, once=True)
+    life.plant("a webhook's secret", hook["data"]["secret"])
+    await life.ask("POST", f"/webhooks/{hook['data']['webhookId']}/test", {})
+    link = await life.ask("POST", "/connections/authorize", {"network": "meta"}, once=True)
+    life.plant("a consent link", link["data"]["url"].rpartition("/")[2])
+    life.record(await life.http.get("/connect/" + life.planted["a consent link"] + "x"))
     for network in ADAPTER_PACKAGES:
-        account = one.accounts[network]
-        operation = await one.ask("POST", "/create", {"accountId": account, "campaign": brief(network)})
-        await one.ask("POST", f"/operations/{operation['data']['id']}/execute", {"confirmed": True})
-        await one.ask("GET", f"/accounts/{account}/tree")
-        await one.ask("GET", f"/accounts/{account}/insights?startDate=2026-01-01&endDate=2026-01-02")
+        account = life.accounts[network]
+        operation = await life.ask("POST", "/create", {"accountId": account, "campaign": brief(network)})
+        await life.ask("POST", f"/operations/{operation['data']['id']}/execute", {"confirmed": True})
+        await life.ask("GET", f"/accounts/{account}/tree")
+        await life.ask("GET", f"/accounts/{account}/insights?startDate=2026-01-01&endDate=2026-01-02")
     for path in ("/keys", "/webhooks", "/connections", "/operations", "/accounts", "/auth/verify"):
-        await one.ask("GET", path)
+        await life.ask("GET", path)
 
 
-async def _troubles(one: Life) -> None:
+async def _troubles(life: Life) -> None:
     for network in ("meta", "amazon"):
-        account = one.accounts[network]
+        account = life.accounts[network]
         for fault, more in (
             ("status", {"value": 401, "times": 1}),
             ("status", {"value": 500}),
@@ -206,83 +206,87 @@ async def _troubles(one: Life) -> None:
             ("truncate", {}),
             ("reset_before", {}),
         ):
-            await one.fault(network, fault, **more)
-            await one.ask("GET", f"/accounts/{account}/tree")
-            await one.fault(network, fault, method="POST", **more)
-            prepared = await one.ask("POST", "/create", {"accountId": account, "campaign": brief(network)})
+            await life.fault(network, fault, **more)
+            await life.ask("GET", f"/accounts/{account}/tree")
+            await life.fault(network, fault, method="POST", **more)
+            prepared = await life.ask("POST", "/create", {"accountId": account, "campaign": brief(network)})
             if "data" in prepared:
-                await one.ask("POST", f"/operations/{prepared['data']['id']}/execute", {"confirmed": True})
+                await life.ask("POST", f"/operations/{prepared['data']['id']}/execute", {"confirmed": True})
     wrong = {
         "chatgpt": {"apiKey": WRONG["api_key"]},
         "outbrain": {"username": "sandbox-outbrain", "password": WRONG["password"]},
         "apple": {"clientId": "c", "teamId": "t", "keyId": "k", "privateKey": "canary-private-key"},
     }
     for network, credentials in wrong.items():
-        await one.ask("POST", "/connections/credentials", {"network": network, **credentials})
-    await one.ask("POST", "/connections/credentials", {"network": "chatgpt", "apiKey": "canary-api key", "x": "y"})
-    await one.ask("GET", "/accounts", token=WRONG["bearer"])
-    await one.ask("GET", f"/accounts?network={WRONG['api_key']}")
-    one.heard(await one.http.get(f"/connect/callback/meta?state=canary-state-of-nothing&code={WRONG['api_key']}"))
+        await life.ask("POST", "/connections/credentials", {"network": network, **credentials})
+    await life.ask("POST", "/connections/credentials", {"network": "chatgpt", "apiKey": "canary-api key", "x": "y"})
+    await life.ask("GET", "/accounts", token=WRONG["bearer"])
+    await life.ask("GET", f"/accounts?network={WRONG['api_key']}")
+    life.record(await life.http.get(f"/connect/callback/meta?state=canary-state-of-nothing&code={WRONG['api_key']}"))
     for name, value in (*WRONG.items(), ("key", "canary-private-key"), ("state", "canary-state-of-nothing")):
-        one.plant(f"wrong {name}", value)
+        life.plant(f"wrong {name}", value)
 
 
-async def _agents(one: Life) -> None:
+async def _agents(life: Life) -> None:
     headers = {
-        "Authorization": f"Bearer {one.token}",
+        "Authorization": f"Bearer {life.token}",
         "Accept": "application/json, text/event-stream",
         "MCP-Protocol-Version": "2025-11-25",
     }
-    asked: list[tuple[str, dict[str, Any]]] = [("tools/list", {})]
+    mcp_requests: list[tuple[str, dict[str, Any]]] = [("tools/list", {})]
     calls = [
         {"name": "call_tool", "arguments": {"operationId": operation, "arguments": {}}}
         for operation in ("get_connections", "get_keys", "get_webhooks", "get_operations")
     ]
     calls.append({"name": "execute", "arguments": {"operationId": "nonsense", "confirmed": True}})
-    asked += [("tools/call", one_call) for one_call in calls]
-    for number, (method, parameters) in enumerate(asked):
+    mcp_requests += [("tools/call", call) for call in calls]
+    for number, (method, parameters) in enumerate(mcp_requests):
         body = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-        one.heard(await one.http.post("/api/mcp", json=body, headers=headers))
+        life.record(await life.http.post("/api/mcp", json=body, headers=headers))
     lines = "".join(
         json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": parameters}) + "\n"
-        for n, (method, parameters) in enumerate(asked)
+        for n, (method, parameters) in enumerate(mcp_requests)
     )
-    one.said += await run_mcp(lines.encode(), ADSUNIFY_SERVER=one.base_url, ADSUNIFY_TOKEN=one.token)
+    life.outputs += await run_mcp(lines.encode(), ADSUNIFY_SERVER=life.base_url, ADSUNIFY_TOKEN=life.token)
 
 
-async def _commands(one: Life) -> None:
+async def _commands(life: Life) -> None:
     key = get_sandbox_credentials("chatgpt")["api_key"]
-    where = {"ADSUNIFY_SERVER": one.base_url, "ADSUNIFY_TOKEN": one.token, "ADSUNIFY_CHATGPT_API_KEY": key}
+    where = {"ADSUNIFY_SERVER": life.base_url, "ADSUNIFY_TOKEN": life.token, "ADSUNIFY_CHATGPT_API_KEY": key}
     commands = (
         ("operations", "--json"),
-        ("create", one.accounts["chatgpt"], BRIEF),
+        ("create", life.accounts["chatgpt"], BRIEF),
         ("execute", "nonsense"),
         ("accounts",),
         ("connect", "chatgpt"),
     )
     for arguments in commands:
         ran = await asyncio.to_thread(run, *arguments, **where)
-        one.said += [ran.out, ran.err]
+        life.outputs += [ran.out, ran.err]
 
 
-async def _inside(one: Life, store: Store) -> None:
+async def _inside(life: Life, store: Store) -> None:
     """What goes wrong inside of us: it is told to nobody but the log, with its traceback."""
-    connections = (await one.ask("GET", "/connections"))["data"]
-    broken = next(one for one in connections if one["network"] == "pinterest" and one["status"] == "active")
-    workspace = (await one.ask("GET", "/auth/verify"))["data"]["workspaceId"]
+    connections = (await life.ask("GET", "/connections"))["data"]
+    broken = next(
+        connection
+        for connection in connections
+        if connection["network"] == "pinterest" and connection["status"] == "active"
+    )
+    workspace = (await life.ask("GET", "/auth/verify"))["data"]["workspaceId"]
     altered = {"credentials": f"{'k'}.{'A' * 80}"}
     await store.write(
         encrypted_secrets.save_secrets, "connections", broken["connectionId"], workspace, altered, store.clock
     )
-    problem = await one.ask("GET", f"/accounts/{one.accounts['pinterest']}/tree")
+    problem = await life.ask("GET", f"/accounts/{life.accounts['pinterest']}/tree")
     assert problem["status"] == 500
-    await one.ask("DELETE", f"/connections/{broken['connectionId']}")
+    await life.ask("DELETE", f"/connections/{broken['connectionId']}")
 
 
 # -- the search ---------------------------------------------------------------------------------------------------
 
 
-def spellings(secret: str) -> set[bytes]:
+def list_spellings(secret: str) -> set[bytes]:
     """How a secret may stand somewhere: as it is, in JSON, in an address, in base64."""
     lines = [line for line in secret.splitlines() if len(line) > 7 and not line.startswith("-----")]
     return {
@@ -297,16 +301,16 @@ def spellings(secret: str) -> set[bytes]:
     }
 
 
-def hits(planted: Mapping[str, str], where: Mapping[str, bytes]) -> list[str]:
+def find_hits(planted: Mapping[str, str], where: Mapping[str, bytes]) -> list[str]:
     return [
         f"{name} in {place}"
         for place, content in where.items()
         for name, secret in planted.items()
-        if any(spelled in content for spelled in spellings(secret))
+        if any(spelled in content for spelled in list_spellings(secret))
     ]
 
 
-def _rows(connection: Connection) -> dict[str, bytes]:
+def _read_rows(connection: Connection) -> dict[str, bytes]:
     """Every row of every table as text, as a dump holds it."""
     return {
         table.name: "\n".join(
@@ -316,54 +320,54 @@ def _rows(connection: Connection) -> dict[str, bytes]:
     }
 
 
-def _children(process: int) -> dict[str, bytes]:
+def _read_children(process: int) -> dict[str, bytes]:
     """The environments and command lines of the process's children, and its own command line."""
-    found = {"the command line": Path(f"/proc/{process}/cmdline").read_bytes()}
+    contents = {"the command line": Path(f"/proc/{process}/cmdline").read_bytes()}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = stat.read_text().rpartition(")")[2].split()[1]
             if parent == str(process):
-                found[f"child {stat.parent.name}"] = b"".join(
+                contents[f"child {stat.parent.name}"] = b"".join(
                     (stat.parent / name).read_bytes() for name in ("environ", "cmdline")
                 )
         except OSError:  # it ended at this moment
             continue
-    return found
+    return contents
 
 
 async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> None:
     ring, log = encryption.make_key_ring(), tmp_path / "log"
     where: dict[str, bytes] = {}
     store: Store | None = None
-    async with living(database, ring, log) as one:
-        one.plant("client secret", "sandbox-secret")
+    async with run_server(database, ring, log) as life:
+        life.plant("client secret", "sandbox-secret")
         for network in list_credential_networks():
             credentials = get_sandbox_credentials(network)
             for member in chain.from_iterable(get_credential_sets(network)):
                 if member.form != "text" and member.name in credentials:
-                    one.plant(f"{network} {member.name}", credentials[member.name])
+                    life.plant(f"{network} {member.name}", credentials[member.name])
         store = await open_store(database)
-        await live(one, store, ring)
-        where |= _children(one.process.pid)
+        await live(life, store, ring)
+        where |= _read_children(life.process.pid)
         for path in tmp_path.glob("*.db*"):  # with the WAL as it stands while the server runs
             where[path.name] = path.read_bytes()
-        where |= await store.read(_rows)
+        where |= await store.read(_read_rows)
     await store.close()
     for path in tmp_path.glob("*.db*"):
         where[f"{path.name}, closed"] = path.read_bytes()
     where["the log"] = log.read_bytes()
-    where |= {f"answer {number}": said.encode() for number, said in enumerate(one.said)}
-    assert sum(name.startswith("connections ") for name in one.planted) > len(ADAPTER_PACKAGES), (
+    where |= {f"answer {number}": output.encode() for number, output in enumerate(life.outputs)}
+    assert sum(name.startswith("connections ") for name in life.planted) > len(ADAPTER_PACKAGES), (
         "all of them, and refreshed ones"
     )
-    assert len(one.planted) > 30 and len(one.said) > 150
+    assert len(life.planted) > 30 and len(life.outputs) > 150
     assert b"Traceback" in where["the log"] and b"VaultError" in where["the log"]
     assert where["events"].count(b"operation.") > 12
-    assert hits(one.planted, where) == []
-    assert hits({"a word that stands everywhere": "operation.prepared"}, where), "the search itself finds"
+    assert find_hits(life.planted, where) == []
+    assert find_hits({"a word that stands everywhere": "operation.prepared"}, where), "the search itself finds"
 
 
 def test_the_search_finds_what_is_hidden() -> None:
     secret = 'canary "secret" ключ'
     for spelled in (secret, json.dumps({"a": secret}), quote(secret, safe=""), b64encode(secret.encode()).decode()):
-        assert hits({"it": secret}, {"there": f"x{spelled}y".encode()})
+        assert find_hits({"it": secret}, {"there": f"x{spelled}y".encode()})

@@ -52,10 +52,10 @@ def test_a_campaign_is_paused_and_activated(both: Place, account: str, networks:
 
 
 def test_the_plan_is_shown_with_the_command_that_executes_it(both: Place, account: str) -> None:
-    shown = both.ads("pause", f"chatgpt:{account}", CAMPAIGN, "cmpn_spring_1", "--kind", "campaign").out
-    ids = re.findall(r"^(\S{36})  status on chatgpt, prepared$", shown, re.MULTILINE)
-    assert len(ids) == 2 and shown.endswith(f"To execute: adsunify execute {' '.join(ids)}\n")
-    assert "status: active -> paused" in shown and "POST https://api.ads.openai.com" in shown
+    output = both.ads("pause", f"chatgpt:{account}", CAMPAIGN, "cmpn_spring_1", "--kind", "campaign").out
+    ids = re.findall(r"^(\S{36})  status on chatgpt, prepared$", output, re.MULTILINE)
+    assert len(ids) == 2 and output.endswith(f"To execute: adsunify execute {' '.join(ids)}\n")
+    assert "status: active -> paused" in output and "POST https://api.ads.openai.com" in output
 
 
 def test_edits_of_one_and_of_several(both: Place, account: str) -> None:
@@ -91,8 +91,8 @@ def test_one_failure_of_several_does_not_hide_what_is_unknown(both: Place, accou
     both.ads("execute", both.ads("unpause", account, CAMPAIGN, "--json").data["operations"][0]["id"], "--confirmed")
 
 
-def test_a_lost_answer_of_the_server_is_unknown(served: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    there = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+def test_a_lost_answer_of_the_server_is_unknown(api_server: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    there = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
     prepared = there.ads("pause", "adacct_1", CAMPAIGN, "cmpn_spring_1", "--json").data["operations"]
     ids = [operation["id"] for operation in prepared]
     lost = to_problem_details(ServerConnectionError("The connection was lost.", outcome="unknown"))
@@ -105,8 +105,8 @@ def test_a_lost_answer_of_the_server_is_unknown(served: Mapping[str, Any], monke
 
 def test_a_deletion_is_destructive_and_only_prepared(both: Place, account: str, networks: Networks) -> None:
     before = networks.writes("chatgpt")
-    shown = both.ads("delete", account, "ad_spring_1").out
-    assert "risk     destructive: IT CANNOT BE UNDONE" in shown and networks.writes("chatgpt") == before
+    output = both.ads("delete", account, "ad_spring_1").out
+    assert "risk     destructive: IT CANNOT BE UNDONE" in output and networks.writes("chatgpt") == before
 
 
 def test_lists_are_filtered(both: Place, account: str) -> None:
@@ -125,9 +125,9 @@ def test_lists_are_filtered(both: Place, account: str) -> None:
 
 
 def test_the_tree_and_the_catalogs(both: Place, account: str) -> None:
-    shown = both.ads("tree", account).out
-    campaign, group, ad = (shown.index(f" {id_} ") for id_ in (CAMPAIGN, "adgrp_evergreen_1", "ad_evergreen_1"))
-    assert campaign < group < ad and "\n    ad     " in shown
+    output = both.ads("tree", account).out
+    campaign, group, ad = (output.index(f" {id_} ") for id_ in (CAMPAIGN, "adgrp_evergreen_1", "ad_evergreen_1"))
+    assert campaign < group < ad and "\n    ad     " in output
     assert [row["level"] for row in read_csv(both.ads("tree", account, "--csv").out)][:3] == [
         "campaign",
         "adGroup",
@@ -141,22 +141,22 @@ def test_the_tree_and_the_catalogs(both: Place, account: str) -> None:
 def test_spend_is_that_of_a_sync_or_read_when_it_is_asked_for(
     place: Callable[[str], Place], networks: Networks
 ) -> None:
-    one = place("spend")
-    one.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY)
-    names = {row["id"]: row["spend USD"] for row in read_csv(one.ads("campaigns", "adacct_1", "--csv").out)}
-    assert names[CAMPAIGN] == "" and "spend" not in one.ads("campaigns", "adacct_1").out
-    read = read_csv(one.ads("campaigns", "adacct_1", "--days", "7", "--csv").out)
+    store = place("spend")
+    store.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY)
+    names = {row["id"]: row["spend USD"] for row in read_csv(store.ads("campaigns", "adacct_1", "--csv").out)}
+    assert names[CAMPAIGN] == "" and "spend" not in store.ads("campaigns", "adacct_1").out
+    read = read_csv(store.ads("campaigns", "adacct_1", "--days", "7", "--csv").out)
     spent = {row["id"]: row["spend USD"] for row in read}
     assert float(spent[CAMPAIGN]) > 0
-    assert one.ads("insights", "sync", "chatgpt:adacct_1", "--level", "campaign", "--days", "9").code == 0
-    kept = {row["id"]: row["spend USD"] for row in read_csv(one.ads("campaigns", "adacct_1", "--csv").out)}
-    assert kept[CAMPAIGN] == spent[CAMPAIGN]
+    assert store.ads("insights", "sync", "chatgpt:adacct_1", "--level", "campaign", "--days", "9").code == 0
+    stored_spend = {row["id"]: row["spend USD"] for row in read_csv(store.ads("campaigns", "adacct_1", "--csv").out)}
+    assert stored_spend[CAMPAIGN] == spent[CAMPAIGN]
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
-def test_every_network_shows_a_budget(served: Mapping[str, Any], network: str) -> None:
-    there = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
-    account = next(row["accountId"] for row in served["accounts"] if row["network"] == network)
+def test_every_network_shows_a_budget(api_server: Mapping[str, Any], network: str) -> None:
+    there = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
+    account = next(row["accountId"] for row in api_server["accounts"] if row["network"] == network)
     brief = max(list_example_briefs(network), key=lambda path: path.stem.endswith("daily"))
     operation = there.ads("create", account, str(brief), "--json").data["id"]
     there.ads("execute", operation, "--confirmed", "--json")
@@ -171,19 +171,19 @@ def test_every_network_shows_a_budget(served: Mapping[str, Any], network: str) -
 
 
 def test_a_connection_ends_with_a_word(place: Callable[[str], Place]) -> None:
-    one = place("disconnecting")
-    one.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY)
-    (row,) = read_csv(one.ads("disconnect", "--csv").out)
+    store = place("disconnecting")
+    store.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY)
+    (row,) = read_csv(store.ads("disconnect", "--csv").out)
     assert (row["network"], row["status"], row["accounts"]) == ("chatgpt", "active", "1")
-    assert one.ads("disconnect", "chatgpt").code == 2, "not without --confirmed"
-    gone = one.ads("disconnect", "chatgpt", "--confirmed", "--json").data
+    assert store.ads("disconnect", "chatgpt").code == 2, "not without --confirmed"
+    gone = store.ads("disconnect", "chatgpt", "--confirmed", "--json").data
     assert (gone["connectionId"], gone["status"]) == (row["connection"], "disconnected")
 
 
 def test_a_key_is_revoked_by_its_name(both: Place) -> None:
-    made = both.ads("keys", "create", f"short {both.name}", "--json").data
+    key = both.ads("keys", "create", f"short {both.name}", "--json").data
     gone = both.ads("keys", "revoke", f"short {both.name}", "--json").data
-    assert gone["keyId"] == made["keyId"] and gone["revokedAt"] is not None
+    assert gone["keyId"] == key["keyId"] and gone["revokedAt"] is not None
     assert both.ads("keys", "revoke", f"short {both.name}").code == 2, "a revoked key has no name"
 
 

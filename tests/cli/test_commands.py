@@ -45,9 +45,9 @@ def run_process(*arguments: str, **environment: str) -> subprocess.CompletedProc
 def test_demo_is_green_on_every_network() -> None:
     ran = run_process("demo", "--json")
     assert ran.returncode == 0, ran.stderr
-    shown = json.loads(ran.stdout)["networks"]
-    assert [one["network"] for one in shown] == list(ADAPTER_PACKAGES)
-    assert all(stage["ok"] for one in shown for stage in one["stages"])
+    results = json.loads(ran.stdout)["networks"]
+    assert [network["network"] for network in results] == list(ADAPTER_PACKAGES)
+    assert all(stage["ok"] for network in results for stage in network["stages"])
 
 
 @pytest.mark.exhaustive
@@ -98,7 +98,7 @@ def test_plan_is_the_same_in_every_process() -> None:
     assert len(plans) == 1
 
 
-def changed(tmp_path: Path, **members: Any) -> str:
+def write_changed_brief(tmp_path: Path, **members: Any) -> str:
     """The example brief with members changed, in a file."""
     path = tmp_path / "brief.json"
     path.write_text(json.dumps({**json.loads(BRIEF.read_text()), **members}))
@@ -106,7 +106,7 @@ def changed(tmp_path: Path, **members: Any) -> str:
 
 
 def test_plan_refuses_with_one_line_per_issue(tmp_path: Path) -> None:
-    ran = run("plan", "amazon", changed(tmp_path, goal="traffic", bid="0.001"), *ACCOUNT)
+    ran = run("plan", "amazon", write_changed_brief(tmp_path, goal="traffic", bid="0.001"), *ACCOUNT)
     assert ran.code == 2
     assert ran.out == ""
     lines = ran.err.strip().splitlines()
@@ -114,12 +114,12 @@ def test_plan_refuses_with_one_line_per_issue(tmp_path: Path) -> None:
 
 
 def test_plan_says_what_is_taken_instead(tmp_path: Path) -> None:
-    ran = run("plan", "amazon", changed(tmp_path, platform={"sku": "STOVE-1", "boardId": "1"}), *ACCOUNT)
+    ran = run("plan", "amazon", write_changed_brief(tmp_path, platform={"sku": "STOVE-1", "boardId": "1"}), *ACCOUNT)
     assert ran.code == 2
     assert "platform.boardId: it takes platform.sku" in ran.err
 
 
-def looked_up(name: str) -> tuple[Any, Any]:
+def load_lookup_case(name: str) -> tuple[Any, Any]:
     """The brief and the recorded answers of a case of Outbrain."""
     case = json.loads((ROOT / "tests/networks/outbrain/exemplary" / name).read_text())
     return case["input"]["brief"], case["exchange"]
@@ -127,7 +127,7 @@ def looked_up(name: str) -> tuple[Any, Any]:
 
 def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    brief, exchange = looked_up("create-crawled-awareness-daily.json")
+    brief, exchange = load_lookup_case("create-crawled-awareness-daily.json")
     (tmp_path / "brief.json").write_text(json.dumps(brief))
     (tmp_path / "answers.json").write_text(json.dumps(exchange))
     command = ("plan", "outbrain", "brief.json", "--currency", "USD", "--timezone", "UTC")
@@ -137,8 +137,8 @@ def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path, monkeypat
     assert second.startswith('--lookups: must name a JSON file with the response: [{"request": {"method": "GET", ')
     assert "adsunify validate" in second
     assert run(*command, "--lookups", "answers.json").code == 0
-    shown = re.sub(r"\s+", "", run("plan", "--help").out)
-    assert '[{"request":{"method":"GET","url":"https://..."},"response":{"status":200,"body":{}}}]' in shown
+    help_text = re.sub(r"\s+", "", run("plan", "--help").out)
+    assert '[{"request":{"method":"GET","url":"https://..."},"response":{"status":200,"body":{}}}]' in help_text
     for wrong in ("{}", "[1]", "[{}]", '[{"request": {"url": "https://x"}}]', "nonsense"):
         (tmp_path / "answers.json").write_text(wrong)
         ran = run(*command, "--lookups", "answers.json")
@@ -146,10 +146,10 @@ def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path, monkeypat
 
 
 def test_networks_cuts_nothing() -> None:
-    shown = run("networks", COLUMNS="80").out
-    grids = [one for _, under in build_sections() for one in under if isinstance(one, MatrixTable)]
+    table = run("networks", COLUMNS="80").out
+    grids = [part for _, under in build_sections() for part in under if isinstance(part, MatrixTable)]
     words = {word for grid in grids for row in grid.rows for cell in row for word in cell.split()}
-    assert words and words <= set(shown.split())
+    assert words and words <= set(table.split())
 
 
 def test_a_demo_ends_with_a_line() -> None:
@@ -211,7 +211,9 @@ def test_admin_init_and_user_print_what_is_needed_once(tmp_path: Path) -> None:
         assert secret.encode() not in stored
 
 
-def started(tmp_path: Path, *arguments: str, **environment: str) -> tuple[subprocess.Popen[str], Mapping[str, Any]]:
+def start_command(
+    tmp_path: Path, *arguments: str, **environment: str
+) -> tuple[subprocess.Popen[str], Mapping[str, Any]]:
     """A server that answers, and its one line of JSON."""
     process = subprocess.Popen(
         [sys.executable, "-m", "adsunify", *arguments, "--port", "0", "--json"],
@@ -224,7 +226,7 @@ def started(tmp_path: Path, *arguments: str, **environment: str) -> tuple[subpro
     return process, json.loads(process.stdout.readline())
 
 
-def stopped(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> int:
+def stop_process(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> int:
     """End a process and return its exit code."""
     process.send_signal(number)
     with process:
@@ -233,25 +235,25 @@ def stopped(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> int
 
 def test_serve_with_sandbox_connects_and_keeps_its_accounts(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'a.db'}"
-    process, ready = started(tmp_path, "serve", "--sandbox", "--database", database)
+    process, ready = start_command(tmp_path, "serve", "--sandbox", "--database", database)
     try:
         assert set(ready) == {"baseUrl", "apiKey", "workspaceId", "sandboxUrl", "accounts"}
-        assert [one["network"] for one in ready["accounts"]] == list(ADAPTER_PACKAGES)
+        assert [row["network"] for row in ready["accounts"]] == list(ADAPTER_PACKAGES)
         bearer = {"Authorization": f"Bearer {ready['apiKey']}"}
-        shown = httpx.get(f"{ready['baseUrl']}/api/v1/ads/auth/verify", headers=bearer, trust_env=False)
-        assert shown.json()["data"]["canWrite"] is True
+        response = httpx.get(f"{ready['baseUrl']}/api/v1/ads/auth/verify", headers=bearer, trust_env=False)
+        assert response.json()["data"]["canWrite"] is True
     finally:
-        assert stopped(process) == 0
-    process, again = started(tmp_path, "serve", "--sandbox", "--database", database)
+        assert stop_process(process) == 0
+    process, again = start_command(tmp_path, "serve", "--sandbox", "--database", database)
     try:
         assert again["accounts"] == ready["accounts"]
         assert again["apiKey"] != ready["apiKey"]
         bearer = {"Authorization": f"Bearer {again['apiKey']}"}
         account = again["accounts"][0]["accountId"]
-        shown = httpx.get(f"{again['baseUrl']}/api/v1/ads/accounts/{account}/tree", headers=bearer, trust_env=False)
-        assert shown.status_code == 200
+        response = httpx.get(f"{again['baseUrl']}/api/v1/ads/accounts/{account}/tree", headers=bearer, trust_env=False)
+        assert response.status_code == 200
     finally:
-        assert stopped(process, signal.SIGINT) == 0
+        assert stop_process(process, signal.SIGINT) == 0
 
 
 @pytest.mark.exhaustive
@@ -263,25 +265,25 @@ def test_serve_with_sandbox_lets_a_person_in_and_its_key_ends_with_it(tmp_path: 
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             assert process.stdout is not None
-            said = "".join(itertools.islice(process.stdout, 5 + len(ADAPTER_PACKAGES)))
-            found = re.search(r"Sign in at (\S+)/sign-in to the workspace sandbox: (\S+@\S+), password (\S+)\n", said)
-            key = re.search(r"API key, for this run only: (adu_\S+)\n", said)
-            assert found is not None and key is not None, said
-            asyncio.run(_signed_in(*found.groups()))
+            output = "".join(itertools.islice(process.stdout, 5 + len(ADAPTER_PACKAGES)))
+            match = re.search(r"Sign in at (\S+)/sign-in to the workspace sandbox: (\S+@\S+), password (\S+)\n", output)
+            key = re.search(r"API key, for this run only: (adu_\S+)\n", output)
+            assert match is not None and key is not None, output
+            asyncio.run(_check_sign_in(*match.groups()))
             keys.append(key[1])
         finally:
-            assert stopped(process, signal.SIGINT) == 0
-    process, ready = started(tmp_path, "serve", "--database", database)
+            assert stop_process(process, signal.SIGINT) == 0
+    process, ready = start_command(tmp_path, "serve", "--database", database)
     try:
         for secret in keys:
             bearer = {"Authorization": f"Bearer {secret}"}
-            shown = httpx.get(f"{ready['baseUrl']}/api/v1/ads/auth/verify", headers=bearer, trust_env=False)
-            assert shown.status_code == 401
+            response = httpx.get(f"{ready['baseUrl']}/api/v1/ads/auth/verify", headers=bearer, trust_env=False)
+            assert response.status_code == 401
     finally:
-        assert stopped(process) == 0
+        assert stop_process(process) == 0
 
 
-async def _signed_in(base_url: str, email: str, password: str) -> None:
+async def _check_sign_in(base_url: str, email: str, password: str) -> None:
     async with httpx.AsyncClient(trust_env=False, timeout=60, follow_redirects=True) as http:
         person = Browser(http, base_url)
         await person.sign_in(email, password)
@@ -290,22 +292,22 @@ async def _signed_in(base_url: str, email: str, password: str) -> None:
 
 @pytest.mark.exhaustive
 def test_serve_attaches_to_a_running_sandbox(tmp_path: Path) -> None:
-    simulated, where = started(tmp_path, "sandbox")
+    simulated, where = start_command(tmp_path, "sandbox")
     try:
-        process, ready = started(
+        process, ready = start_command(
             tmp_path, "serve", "--sandbox", "--database", "sqlite:///a.db", ADSUNIFY_SANDBOX_URL=where["sandboxUrl"]
         )
         try:
             assert ready["sandboxUrl"] == where["sandboxUrl"]
             assert len(ready["accounts"]) == len(ADAPTER_PACKAGES)
         finally:
-            assert stopped(process) == 0
+            assert stop_process(process) == 0
     finally:
-        assert stopped(simulated) == 0
+        assert stop_process(simulated) == 0
 
 
 def test_serve_without_sandbox_has_no_accounts_and_makes_a_key_ring(tmp_path: Path) -> None:
-    process, ready = started(tmp_path, "serve", "--database", "sqlite:///a.db")
+    process, ready = start_command(tmp_path, "serve", "--database", "sqlite:///a.db")
     try:
         assert ready["apiKey"] is None
         assert ready["sandboxUrl"] is None
@@ -314,7 +316,7 @@ def test_serve_without_sandbox_has_no_accounts_and_makes_a_key_ring(tmp_path: Pa
         answer = httpx.get(f"{ready['baseUrl']}/openapi.json", trust_env=False)
         assert answer.json()["openapi"] == "3.1.0"
     finally:
-        assert stopped(process) == 0
+        assert stop_process(process) == 0
 
 
 def test_a_sandbox_that_is_not_loopback_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,14 +335,14 @@ def test_postgresql_needs_a_key_ring(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_agents_on_standard_input(tmp_path: Path) -> None:
-    said = [
+    messages = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "account", "arguments": {}}},
     ]
     ran = subprocess.run(
         [sys.executable, "-m", "adsunify", "mcp", "--database", "sqlite:///agents.db"],
-        input="".join(json.dumps(one) + "\n" for one in said),
+        input="".join(json.dumps(message) + "\n" for message in messages),
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -355,22 +357,22 @@ def test_agents_on_standard_input(tmp_path: Path) -> None:
 def test_agents_on_standard_input_without_a_handshake(tmp_path: Path) -> None:
     """Each message names its revision in its metadata (2026-07-28); one without metadata is of an older revision."""
 
-    def say(id_: int, method: str, version: Any, **params: Any) -> dict[str, Any]:
+    def make_message(id_: int, method: str, version: Any, **params: Any) -> dict[str, Any]:
         metadata = {VERSION_KEY: version, CAPABILITIES_KEY: {}}
         return {"jsonrpc": "2.0", "id": id_, "method": method, "params": {**params, "_meta": metadata}}
 
-    said = [
-        say(1, "server/discover", "2026-07-28"),
-        say(2, "tools/call", "2026-07-28", name="account", arguments={}),
-        say(3, "tools/list", "2027-01-01"),
-        say(4, "tools/list", 5),
-        say(5, "ping", "2026-07-28"),
+    messages = [
+        make_message(1, "server/discover", "2026-07-28"),
+        make_message(2, "tools/call", "2026-07-28", name="account", arguments={}),
+        make_message(3, "tools/list", "2027-01-01"),
+        make_message(4, "tools/list", 5),
+        make_message(5, "ping", "2026-07-28"),
         {"jsonrpc": "2.0", "id": 6, "method": "ping"},
         {"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"_meta": {VERSION_KEY: "2026-07-28"}}},
     ]
     ran = subprocess.run(
         [sys.executable, "-m", "adsunify", "mcp", "--database", "sqlite:///agents.db"],
-        input="".join(json.dumps(one) + "\n" for one in said),
+        input="".join(json.dumps(message) + "\n" for message in messages),
         capture_output=True,
         text=True,
         cwd=tmp_path,

@@ -19,19 +19,19 @@ from tests.markers import exhaustive
 
 from .conftest import Place
 from .running import process
-from .test_daily import KEY, asked
+from .test_daily import KEY, answer_questions
 
 
 def browser() -> httpx.Client:
     return httpx.Client(trust_env=False, timeout=30)
 
 
-def consent_page(visit: httpx.Client, link: str) -> httpx.Response:
+def open_consent_page(visit: httpx.Client, link: str) -> httpx.Response:
     """Open a link and follow it to the network's page."""
-    return allowed(visit, visit.get(link))
+    return press_button(visit, visit.get(link))
 
 
-def allowed(visit: httpx.Client, page: httpx.Response) -> httpx.Response:
+def press_button(visit: httpx.Client, page: httpx.Response) -> httpx.Response:
     """Press the one button."""
     form = FormParser()
     form.feed(page.text)
@@ -41,7 +41,7 @@ def allowed(visit: httpx.Client, page: httpx.Response) -> httpx.Response:
     )
 
 
-def said_link(stderr: object) -> str:
+def read_link(stderr: object) -> str:
     assert hasattr(stderr, "readline")
     stderr.readline()
     return str(stderr.readline()).strip()
@@ -49,40 +49,42 @@ def said_link(stderr: object) -> str:
 
 @pytest.mark.parametrize("network", ["meta", exhaustive("x"), exhaustive("tiktok")])
 def test_a_consent_comes_back_to_this_machine(place: Callable[[str], Place], network: str) -> None:
-    one = place(f"consent-{network}")
-    with process("connect", network, "--no-browser", "--json", **one.environment) as connecting:
-        link = said_link(connecting.stderr)
+    store = place(f"consent-{network}")
+    with process("connect", network, "--no-browser", "--json", **store.environment) as connecting:
+        link = read_link(connecting.stderr)
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/connect/[\w-]+", link)
         with browser() as visit:
-            assert "connected" in allowed(visit, consent_page(visit, link)).text
+            assert "connected" in press_button(visit, open_consent_page(visit, link)).text
             out, _ = connecting.communicate(timeout=60)
         assert connecting.returncode == 0
-        made = json.loads(out)
-        assert (made["network"], made["status"]) == (network, "active")
+        connection = json.loads(out)
+        assert (connection["network"], connection["status"]) == (network, "active")
         with browser() as visit, pytest.raises(httpx.ConnectError):
             visit.get(link)
-    assert sorted(one["accountId"] for one in one.ads("accounts", "--json").data) == sorted(made["accounts"])
+    assert sorted(store["accountId"] for store in store.ads("accounts", "--json").data) == sorted(
+        connection["accounts"]
+    )
 
 
-def test_a_consent_at_a_server(served: Mapping[str, str]) -> None:
-    where = {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]}
+def test_a_consent_at_a_server(api_server: Mapping[str, str]) -> None:
+    where = {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]}
     with process("connect", "google", "--no-browser", **where) as connecting:
-        link = said_link(connecting.stderr)
-        assert link.startswith(served["baseUrl"])
+        link = read_link(connecting.stderr)
+        assert link.startswith(api_server["baseUrl"])
         with browser() as visit:
-            allowed(visit, consent_page(visit, link))
+            press_button(visit, open_consent_page(visit, link))
             out, _ = connecting.communicate(timeout=60)
     assert connecting.returncode == 0
     assert re.match(r"google: \d connected", out) and "time zone" in out
 
 
 def test_a_consent_that_is_refused(place: Callable[[str], Place]) -> None:
-    one = place("refused")
-    with process("connect", "meta", "--no-browser", **one.environment) as connecting:
-        link = said_link(connecting.stderr)
+    store = place("refused")
+    with process("connect", "meta", "--no-browser", **store.environment) as connecting:
+        link = read_link(connecting.stderr)
         address = f"{link.rpartition('/connect/')[0]}/connect/callback/meta"
         with browser() as visit:
-            page = consent_page(visit, link)
+            page = open_consent_page(visit, link)
             (state,) = parse_qs(urlsplit(str(page.url)).query)["state"]
             with browser() as stranger:  # has no cookie, so this stops nothing
                 assert stranger.get(address, params={"error": "access_denied", "state": "another"}).status_code == 404
@@ -91,36 +93,36 @@ def test_a_consent_that_is_refused(place: Callable[[str], Place]) -> None:
             out, err = connecting.communicate(timeout=60)
     assert (connecting.returncode, out) == (1, "")
     assert "was not connected" in err
-    assert one.ads("accounts", "--json").data == []
+    assert store.ads("accounts", "--json").data == []
 
 
 def test_the_browser_inherits_no_secret(place: Callable[[str], Place], tmp_path: Path) -> None:
-    seen = tmp_path / "environment"
+    dump = tmp_path / "environment"
     script = tmp_path / "browser"
-    script.write_text(f'#!/bin/sh\nenv > "{seen}.part"\necho "$1" >> "{seen}.part"\nmv "{seen}.part" "{seen}"\n')
+    script.write_text(f'#!/bin/sh\nenv > "{dump}.part"\necho "$1" >> "{dump}.part"\nmv "{dump}.part" "{dump}"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    one = place("browser")
+    store = place("browser")
     secrets = {"ADSUNIFY_TOKEN": "canary-token", "ADSUNIFY_META_CLIENT_ID": "sandbox-meta"}
     secrets["ADSUNIFY_META_CLIENT_SECRET"] = "sandbox-secret"
-    with process("connect", "meta", **one.environment, **secrets, BROWSER=f"{script} %s") as connecting:
-        link = said_link(connecting.stderr)
+    with process("connect", "meta", **store.environment, **secrets, BROWSER=f"{script} %s") as connecting:
+        link = read_link(connecting.stderr)
         with browser() as visit:
-            allowed(visit, consent_page(visit, link))
+            press_button(visit, open_consent_page(visit, link))
         assert connecting.wait(timeout=60) == 0
-    shown = seen.read_text()
-    assert link in shown
-    assert "ADSUNIFY_" not in shown and "canary-token" not in shown and "sandbox-secret" not in shown
+    environment = dump.read_text()
+    assert link in environment
+    assert "ADSUNIFY_" not in environment and "canary-token" not in environment and "sandbox-secret" not in environment
 
 
-def test_a_port_that_is_taken(place: Callable[[str], Place], served: Mapping[str, str]) -> None:
-    port = served["baseUrl"].rpartition(":")[2]
+def test_a_port_that_is_taken(place: Callable[[str], Place], api_server: Mapping[str, str]) -> None:
+    port = api_server["baseUrl"].rpartition(":")[2]
     ran = place("port").ads("connect", "meta", "--port", port)
     assert ran.code == 2 and "--port" in ran.err
 
 
 def test_a_network_without_an_application(place: Callable[[str], Place]) -> None:
-    one = place("none")
-    ran = one.ads("connect", "meta", "--no-browser", ADSUNIFY_SANDBOX_URL="")
+    store = place("none")
+    ran = store.ads("connect", "meta", "--no-browser", ADSUNIFY_SANDBOX_URL="")
     assert ran.code == 2 and "ADSUNIFY_META_CLIENT_ID" in ran.err
 
 
@@ -154,11 +156,13 @@ def test_credentials_of_the_environment_of_a_file_and_of_standard_input(
 def test_a_variable_may_name_a_file(place: Callable[[str], Place], tmp_path: Path) -> None:
     key = tmp_path / "key.pem"
     key.write_text(get_sandbox_credentials("apple")["private_key"])
-    given = variables("apple")
-    del given["ADSUNIFY_APPLE_PRIVATE_KEY"]
-    one = place("file")
-    assert one.ads("connect", "apple", "--json", **given, ADSUNIFY_APPLE_PRIVATE_KEY_FILE=str(key)).data["accounts"]
-    gone = one.ads("connect", "apple", **given, ADSUNIFY_APPLE_PRIVATE_KEY_FILE=str(tmp_path / "gone"))
+    environment = variables("apple")
+    del environment["ADSUNIFY_APPLE_PRIVATE_KEY"]
+    store = place("file")
+    assert store.ads("connect", "apple", "--json", **environment, ADSUNIFY_APPLE_PRIVATE_KEY_FILE=str(key)).data[
+        "accounts"
+    ]
+    gone = store.ads("connect", "apple", **environment, ADSUNIFY_APPLE_PRIVATE_KEY_FILE=str(tmp_path / "gone"))
     assert gone.code == 2 and "ADSUNIFY_APPLE_PRIVATE_KEY_FILE" in gone.err
 
 
@@ -189,12 +193,12 @@ def test_a_key_that_the_network_refuses_is_not_shown(both: Place) -> None:
 
 
 def test_a_person_is_asked_and_what_he_types_is_not_shown(place: Callable[[str], Place], tmp_path: Path) -> None:
-    one = place("typed")
-    code, out, shown = asked(one.environment, {"apiKey: ": KEY}, "connect", "chatgpt", "--json")
-    assert code == 0, shown
+    store = place("typed")
+    code, out, transcript = answer_questions(store.environment, {"apiKey: ": KEY}, "connect", "chatgpt", "--json")
+    assert code == 0, transcript
     assert json.loads(out)["accounts"]
-    assert "apiKey" in shown and KEY not in shown
+    assert "apiKey" in transcript and KEY not in transcript
     typed = {"Connect with": "username", "username: ": "sandbox-outbrain", "password: ": "sandbox-secret"}
-    code, out, shown = asked(one.environment, typed, "connect", "outbrain", "--json")
-    assert code == 0, shown
-    assert "sandbox-secret" not in shown
+    code, out, transcript = answer_questions(store.environment, typed, "connect", "outbrain", "--json")
+    assert code == 0, transcript
+    assert "sandbox-secret" not in transcript

@@ -29,17 +29,17 @@ NEVER = "00000000-0000-7000-8000-000000000000"
 @pytest.fixture(scope="module")
 def account(both: Place) -> str:
     """An account of ChatGPT in each of the places."""
-    made = both.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data
-    (id_,) = made["accounts"]
+    connection = both.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data
+    (id_,) = connection["accounts"]
     return str(id_)
 
 
-def prepared(both: Place, account: str) -> str:
+def prepare_operation(both: Place, account: str) -> str:
     return str(both.ads("create", account, BRIEF, "--json").data["id"])
 
 
 def test_a_campaign_from_brief_to_figures(both: Place, account: str, networks: Networks) -> None:
-    assert account in [one["accountId"] for one in both.ads("accounts", "--json").data]
+    assert account in [account_row["accountId"] for account_row in both.ads("accounts", "--json").data]
     valid = both.ads("validate", account, BRIEF, "--json").data
     assert (valid["valid"], valid["network"]) == (True, "chatgpt")
     before = networks.writes("chatgpt")
@@ -48,37 +48,39 @@ def test_a_campaign_from_brief_to_figures(both: Place, account: str, networks: N
     assert networks.writes("chatgpt") == before, "preparing writes nothing"
     done = both.ads("execute", operation["id"], "--confirmed", "--json").data
     assert (done["id"], done["status"]) == (operation["id"], "succeeded")
-    written = networks.writes("chatgpt")
-    assert written == before + len(operation["plan"]["steps"])
+    writes = networks.writes("chatgpt")
+    assert writes == before + len(operation["plan"]["steps"])
     assert both.ads("execute", operation["id"], "--json").data == done, "a replay needs no word and writes nothing"
-    told = both.ads("activate", operation["id"]).out
-    assert "begins to run" in told and operation["id"] in told
-    assert re.search(r"campaign +Autumn boots +320 USD lifetime ", told), told
+    output = both.ads("activate", operation["id"]).out
+    assert "begins to run" in output and operation["id"] in output
+    assert re.search(r"campaign +Autumn boots +320 USD lifetime ", output), output
     live = both.ads("activate", operation["id"], "--json").data
     assert (live["action"], live["risk"], live["sourceOperationId"]) == ("activate", "spend", operation["id"])
     assert both.ads("execute", live["id"], "--confirmed", "--json").data["status"] == "succeeded"
-    assert networks.writes("chatgpt") == written + len(live["plan"]["steps"])
+    assert networks.writes("chatgpt") == writes + len(live["plan"]["steps"])
     assert both.ads("operations", live["id"], "--json").data["status"] == "succeeded"
-    listed = [one["id"] for one in both.ads("operations", "--json").data]
-    assert listed.index(live["id"]) < listed.index(operation["id"])
+    operation_ids = [operation_row["id"] for operation_row in both.ads("operations", "--json").data]
+    assert operation_ids.index(live["id"]) < operation_ids.index(operation["id"])
     figures = both.ads("insights", account, "--start", "2026-01-01", "--end", "2026-01-03", "--json").data
     assert [row["date"] for row in figures["rows"]] == ["2026-01-01", "2026-01-02", "2026-01-03"]
 
 
 def test_a_key_for_one_account(both: Place, account: str, networks: Networks) -> None:
-    made = both.ads("keys", "create", "agent", "--write", "--days", "7", "--account", account, "--json").data
-    assert (made["scope"], made["canWrite"]) == ({"accountIds": [account]}, True) and made["expiresAt"] is not None
+    agent_key = both.ads("keys", "create", "agent", "--write", "--days", "7", "--account", account, "--json").data
+    assert (agent_key["scope"], agent_key["canWrite"]) == ({"accountIds": [account]}, True) and agent_key[
+        "expiresAt"
+    ] is not None
     plain = both.ads("keys", "create", "reporting", "--json").data
     assert (plain["scope"], plain["canWrite"]) == (None, False)
     wide = both.ads("keys", "create", "google", "--network", "google", "--network", "meta")
     assert re.search(r"google, meta .*\n.*secret: adu_", wide.out), wide.out
-    listed = {key["keyId"]: key["scope"] for key in both.ads("keys", "list", "--json").data}
-    assert listed[made["keyId"]] == {"accountIds": [account]} and listed[plain["keyId"]] is None
-    shown = both.ads("keys", "list").out
-    assert re.search(rf"agent .* {account} ", shown) and re.search(r"reporting .* all ", shown), shown
+    scopes = {key["keyId"]: key["scope"] for key in both.ads("keys", "list", "--json").data}
+    assert scopes[agent_key["keyId"]] == {"accountIds": [account]} and scopes[plain["keyId"]] is None
+    table = both.ads("keys", "list").out
+    assert re.search(rf"agent .* {account} ", table) and re.search(r"reporting .* all ", table), table
     if both.name == "server":
-        bound = Place("bound", {**both.environment, "ADSUNIFY_TOKEN": made["secret"]})
-        assert [one["accountId"] for one in bound.ads("accounts", "--json").data] == [account]
+        bound = Place("bound", {**both.environment, "ADSUNIFY_TOKEN": agent_key["secret"]})
+        assert [row["accountId"] for row in bound.ads("accounts", "--json").data] == [account]
         assert bound.ads("keys", "create", "child", "--network", "chatgpt", "--json").data["scope"] == {
             "networks": ["chatgpt"],
             "accountIds": [account],
@@ -88,19 +90,19 @@ def test_a_key_for_one_account(both: Place, account: str, networks: Networks) ->
         assert ran.code in (1, 2) and "ccount" in ran.err, ran.err
 
 
-def test_a_server_says_what_its_rest_api_says(served: Mapping[str, Any]) -> None:
-    address = served["baseUrl"].replace("http:", "HTTP:")  # a scheme is the same in letters of any case
-    there = Place("server", {"ADSUNIFY_SERVER": address, "ADSUNIFY_TOKEN": served["apiKey"]})
-    bearer = {"Authorization": f"Bearer {served['apiKey']}"}
+def test_a_server_says_what_its_rest_api_says(api_server: Mapping[str, Any]) -> None:
+    address = api_server["baseUrl"].replace("http:", "HTTP:")  # a scheme is the same in letters of any case
+    there = Place("server", {"ADSUNIFY_SERVER": address, "ADSUNIFY_TOKEN": api_server["apiKey"]})
+    bearer = {"Authorization": f"Bearer {api_server['apiKey']}"}
     for command, path in (("accounts", "/accounts"), ("operations", "/operations")):
-        shown = httpx.get(f"{served['baseUrl']}/api/v1/ads{path}", headers=bearer, trust_env=False)
-        assert there.ads(command, "--json").data == shown.json()["data"]
-    assert {one["network"] for one in there.ads("accounts", "x", "--json").data} == {"x"}
+        response = httpx.get(f"{api_server['baseUrl']}/api/v1/ads{path}", headers=bearer, trust_env=False)
+        assert there.ads(command, "--json").data == response.json()["data"]
+    assert {row["network"] for row in there.ads("accounts", "x", "--json").data} == {"x"}
 
 
 def test_people_read_tables(both: Place, account: str) -> None:
-    shown = both.ads("accounts", "chatgpt").out
-    assert account in shown and "time zone" in shown
+    table = both.ads("accounts", "chatgpt").out
+    assert account in table and "time zone" in table
     operation = both.ads("create", account, BRIEF)
     assert operation.code == 0
     assert "risk     low" in operation.out and "POST https://api.ads.openai.com" in operation.out
@@ -119,16 +121,16 @@ def test_people_read_tables(both: Place, account: str) -> None:
 def test_days_without_figures_are_named_in_words(both: Place, account: str) -> None:
     now = datetime.now(UTC).date()
     start, end = str(now - timedelta(days=3)), str(now + timedelta(days=5))
-    shown = both.ads("insights", account, "--start", start, "--end", end)
-    assert shown.code == 0 and "[{" not in shown.out
-    assert re.search(rf"^\d{{4}}-\d\d-\d\d to {end}: no figures$", shown.out, re.MULTILINE), shown.out
+    ran = both.ads("insights", account, "--start", start, "--end", end)
+    assert ran.code == 0 and "[{" not in ran.out
+    assert re.search(rf"^\d{{4}}-\d\d-\d\d to {end}: no figures$", ran.out, re.MULTILINE), ran.out
     figures = both.ads("insights", account, "--start", start, "--end", end, "--json").data
     figures["coverage"]["missing"] = [{"startDate": start, "endDate": start}]
     assert f"{start}: no figures" in list(insights_parts(figures))
 
 
 def test_nobody_is_asked_and_nothing_is_written_without_the_word(both: Place, account: str, networks: Networks) -> None:
-    operation, before = prepared(both, account), networks.writes("chatgpt")
+    operation, before = prepare_operation(both, account), networks.writes("chatgpt")
     for stdin in (b"", b"y\n"):
         ran = both.ads("execute", operation, stdin=stdin)
         assert (ran.code, ran.out) == (2, "")
@@ -138,7 +140,7 @@ def test_nobody_is_asked_and_nothing_is_written_without_the_word(both: Place, ac
 
 
 def test_cancelling(both: Place, account: str, networks: Networks) -> None:
-    operation, before = prepared(both, account), networks.writes("chatgpt")
+    operation, before = prepare_operation(both, account), networks.writes("chatgpt")
     assert both.ads("cancel", operation, "--json").data["status"] == "cancelled"
     ran = both.ads("execute", operation, "--confirmed", "--json")
     assert (ran.code, json.loads(ran.out)["status"]) == (1, "cancelled")
@@ -147,13 +149,13 @@ def test_cancelling(both: Place, account: str, networks: Networks) -> None:
 
 
 def test_what_nobody_knows_is_said_and_never_sent_again(both: Place, account: str, networks: Networks) -> None:
-    operation = prepared(both, account)
+    operation = prepare_operation(both, account)
     networks.fault("chatgpt", "reset_after", path="/v1/campaigns")
     before = networks.writes("chatgpt")
     ran = both.ads("execute", operation, "--confirmed", "--json")
     assert ran.code == 1
-    shown = json.loads(ran.out)
-    assert (shown["id"], shown["status"]) == (operation, "unknown"), "the receipt is told all the same"
+    receipt = json.loads(ran.out)
+    assert (receipt["id"], receipt["status"]) == (operation, "unknown"), "the receipt is told all the same"
     assert ran.lines[-1].startswith("UNKNOWN")
     assert networks.writes("chatgpt") == before + 2, "the image, and the campaign whose answer was lost"
     again = both.ads("execute", operation, "--confirmed")
@@ -162,7 +164,7 @@ def test_what_nobody_knows_is_said_and_never_sent_again(both: Place, account: st
 
 
 def test_a_limit_is_waited_for(both: Place, account: str, networks: Networks) -> None:
-    operation = prepared(both, account)
+    operation = prepare_operation(both, account)
     networks.fault("chatgpt", "status", path="/v1/ad_groups", value=429)
     done = both.ads("execute", operation, "--confirmed", "--json").data
     assert done["status"] == "succeeded"
@@ -170,12 +172,12 @@ def test_a_limit_is_waited_for(both: Place, account: str, networks: Networks) ->
 
 
 def test_what_the_network_refuses(both: Place, account: str, networks: Networks, tmp_path: Path) -> None:
-    operation = prepared(both, account)
+    operation = prepare_operation(both, account)
     networks.fault("chatgpt", "status", path="/v1/campaigns", value=400)
     ran = both.ads("execute", operation, "--confirmed", "--json")
     assert ran.code == 1
-    shown = json.loads(ran.out)
-    assert shown["status"] == "prepared" and "nextAction" not in shown
+    operation_record = json.loads(ran.out)
+    assert operation_record["status"] == "prepared" and "nextAction" not in operation_record
     assert "UNKNOWN" not in ran.err and ran.lines
     assert both.ads("execute", operation, "--confirmed", "--json").data["status"] == "succeeded", "deliberately again"
 
@@ -189,8 +191,8 @@ def test_an_idempotency_key_gives_the_same_operation(both: Place, account: str) 
 
 
 def test_a_brief_on_standard_input(both: Place, account: str) -> None:
-    written = Path(BRIEF).read_bytes()
-    assert both.ads("validate", account, "-", "--json", stdin=written).data["valid"] is True
+    brief = Path(BRIEF).read_bytes()
+    assert both.ads("validate", account, "-", "--json", stdin=brief).data["valid"] is True
     assert both.ads("validate", account, "-", stdin=b"nonsense").code == 2
 
 
@@ -282,13 +284,13 @@ def test_a_server_of_the_environment_without_a_scheme(place: Callable[[str], Pla
 
 
 def test_the_command_line_counts_more_than_the_environment(
-    place: Callable[[str], Place], served: Mapping[str, Any]
+    place: Callable[[str], Place], api_server: Mapping[str, Any]
 ) -> None:
-    everything = {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]}
-    one = place("precedence")
-    assert one.ads("accounts", "--json", **everything).data, "the server of the environment"
-    database = ("--database", one.environment["ADSUNIFY_DATABASE_URL"])
-    assert one.ads("accounts", "--json", *database, **everything).data == []
+    everything = {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]}
+    store = place("precedence")
+    assert store.ads("accounts", "--json", **everything).data, "the server of the environment"
+    database = ("--database", store.environment["ADSUNIFY_DATABASE_URL"])
+    assert store.ads("accounts", "--json", *database, **everything).data == []
 
 
 def test_a_server_that_is_not_there() -> None:
@@ -299,25 +301,29 @@ def test_a_server_that_is_not_there() -> None:
 
 def test_workspaces_of_a_store(place: Callable[[str], Place]) -> None:
     """A new store's workspace is named, or ``local``; there is never another by itself."""
-    one = place("workspaces")
-    made = one.ads("connect", "chatgpt", "--workspace", "shop", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data
+    store = place("workspaces")
+    connection = store.ads("connect", "chatgpt", "--workspace", "shop", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data
     for named in ((), ("--workspace", "shop"), ("--workspace", " shop ")):
-        assert [found["accountId"] for found in one.ads("accounts", *named, "--json").data] == made["accounts"]
+        assert [account["accountId"] for account in store.ads("accounts", *named, "--json").data] == connection[
+            "accounts"
+        ]
     for wrong in ("local", ""):
-        ran = one.ads("accounts", "--workspace", wrong)
+        ran = store.ads("accounts", "--workspace", wrong)
         assert ran.code == 2 and "workspaces: shop." in ran.err
 
 
-def test_a_token_is_read_from_standard_input(served: Mapping[str, Any]) -> None:
-    there = Place("stdin", {"ADSUNIFY_SERVER": served["baseUrl"]})
-    assert there.ads("accounts", "--token", "-", "--json", stdin=f"{served['apiKey']}\n".encode()).data
+def test_a_token_is_read_from_standard_input(api_server: Mapping[str, Any]) -> None:
+    there = Place("stdin", {"ADSUNIFY_SERVER": api_server["baseUrl"]})
+    assert there.ads("accounts", "--token", "-", "--json", stdin=f"{api_server['apiKey']}\n".encode()).data
     assert there.ads("accounts", "--token", "-", "--json", stdin=b"adu_nobody\n").code == 1
 
 
 # -- a person who is asked -----------------------------------------------------------------------------------------
 
 
-def asked(environment: Mapping[str, str], answers: Mapping[str, str], *arguments: str) -> tuple[int, str, str]:
+def answer_questions(
+    environment: Mapping[str, str], answers: Mapping[str, str], *arguments: str
+) -> tuple[int, str, str]:
     """A command with a terminal for input and stderr, where each question is answered; its code, stdout, and what the
     terminal showed."""
     ours, theirs = pty.openpty()
@@ -330,29 +336,29 @@ def asked(environment: Mapping[str, str], answers: Mapping[str, str], *arguments
         text=True,
     )
     os.close(theirs)
-    shown, open_ = "", dict(answers)
+    transcript, open_ = "", dict(answers)
     try:
         while data := os.read(ours, 4096):
-            shown += data.decode()
-            for question in [one for one in open_ if one in shown]:  # what is typed before it is asked is lost
+            transcript += data.decode()
+            for question in [text for text in open_ if text in transcript]:  # what is typed before it is asked is lost
                 os.write(ours, f"{open_.pop(question)}\n".encode())
     except OSError:  # the other end is closed
         pass
     out, _ = process.communicate(timeout=60)
     os.close(ours)
-    return process.returncode, out, shown
+    return process.returncode, out, transcript
 
 
 def test_a_person_sees_plan_risk_and_money_and_decides(place: Callable[[str], Place], networks: Networks) -> None:
-    one = place("person")
-    (account,) = one.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
-    operation, before = prepared(one, account), networks.writes("chatgpt")
-    code, out, shown = asked(one.environment, {"[y/N]: ": "n"}, "execute", operation, "--json")
+    store = place("person")
+    (account,) = store.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    operation, before = prepare_operation(store, account), networks.writes("chatgpt")
+    code, out, transcript = answer_questions(store.environment, {"[y/N]: ": "n"}, "execute", operation, "--json")
     assert (code, out) == (1, "")
     for words in ("Create the campaign", "320 USD", "risk", "Risk low", "https://api.ads.openai.com/v1/campaigns"):
-        assert words in shown
+        assert words in transcript
     assert networks.writes("chatgpt") == before
-    code, out, _ = asked(one.environment, {"[y/N]: ": "y"}, "execute", operation, "--json")
+    code, out, _ = answer_questions(store.environment, {"[y/N]: ": "y"}, "execute", operation, "--json")
     assert code == 0
     assert json.loads(out)["status"] == "succeeded", "stdout is one document, whatever was asked"
     assert networks.writes("chatgpt") == before + 4

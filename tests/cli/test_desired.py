@@ -15,7 +15,7 @@ from adsunify.models.yaml_text import format_yaml, parse_yaml
 
 from .conftest import Networks, Place
 from .running import BRIEF
-from .test_daily import asked
+from .test_daily import answer_questions
 
 KEY = "sandbox-chatgpt-key"
 
@@ -30,26 +30,28 @@ def account(both: Place) -> str:
 
 
 def test_an_import_is_a_file_without_difference(both: Place, account: str, networks: Networks, tmp_path: Path) -> None:
-    written = networks.writes("chatgpt")
+    writes = networks.writes("chatgpt")
     imported = both.ads("import", account)
     document: Any = parse_yaml(imported.out)
     assert document == both.ads("import", account, "--json").data
-    assert {one["kind"] for one in document["entities"]} == {"campaign", "adGroup", "ad"}
+    assert {entity["kind"] for entity in document["entities"]} == {"campaign", "adGroup", "ad"}
     file = tmp_path / "campaigns.yaml"
     file.write_text(imported.out)
     assert both.ads("diff", str(file), "--exit-code").out == "Nothing differs.\n"
-    campaign = next(one for one in document["entities"] if one["kind"] == "campaign" and "boots" in one["name"])
+    campaign = next(
+        entity for entity in document["entities"] if entity["kind"] == "campaign" and "boots" in entity["name"]
+    )
     name, campaign["name"] = campaign["name"], "Winter boots"
     file.write_text(format_yaml(document))
-    shown = both.ads("diff", str(file), "--exit-code")
-    assert shown.code == 3
-    assert f"~ change  chatgpt campaign {campaign['id']}  {name}" in shown.out
-    assert f"    name           {name} -> Winter boots\n" in shown.out
-    assert shown.out.endswith("0 to create, 1 to change, 0 to pause or delete, 0 drifted.\n")
+    difference = both.ads("diff", str(file), "--exit-code")
+    assert difference.code == 3
+    assert f"~ change  chatgpt campaign {campaign['id']}  {name}" in difference.out
+    assert f"    name           {name} -> Winter boots\n" in difference.out
+    assert difference.out.endswith("0 to create, 1 to change, 0 to pause or delete, 0 drifted.\n")
     assert both.ads("diff", str(file)).code == 0
     piped = both.ads("diff", "-", "--json", stdin=file.read_bytes()).data
     assert [row["field"] for row in piped["change"][0]["fields"]] == ["name"]
-    assert networks.writes("chatgpt") == written, "nothing is written"
+    assert networks.writes("chatgpt") == writes, "nothing is written"
 
 
 @pytest.mark.parametrize(
@@ -70,13 +72,13 @@ def test_a_mistake_is_answered_with_what_was_meant(
 
 
 def test_an_account_is_named_as_in_other_commands(both: Place, account: str) -> None:
-    name = next(one["name"] for one in both.ads("accounts", "--json").data if one["accountId"] == account)
+    name = next(row["name"] for row in both.ads("accounts", "--json").data if row["accountId"] == account)
     entity = both.ads("import", account, "--json").data["entities"][0]
     for word, code in ((f"chatgpt:{name}", 0), (f"chatgpt:{name}x", 2), ("chatgpt", 2)):
         file = format_yaml({"entities": [{**entity, "accountId": word}]}).encode()
-        shown = both.ads("diff", "-", stdin=file)
-        assert shown.code == code, shown.err
-        assert code == 0 or (shown.err.startswith("entities.0.accountId: ") and name in shown.err)
+        difference = both.ads("diff", "-", stdin=file)
+        assert difference.code == code, difference.err
+        assert code == 0 or (difference.err.startswith("entities.0.accountId: ") and name in difference.err)
 
 
 def test_a_file_is_applied_once(both: Place, account: str, networks: Networks, tmp_path: Path) -> None:
@@ -92,9 +94,9 @@ def test_a_file_is_applied_once(both: Place, account: str, networks: Networks, t
         return both.ads(arguments[0], str(file), *arguments[1:])
 
     assert ads("diff").out.startswith(f"+ create  Applied / {key} on chatgpt\n")
-    written = networks.writes("chatgpt")
+    writes = networks.writes("chatgpt")
     waiting = ads("apply")
-    assert (waiting.code, networks.writes("chatgpt")) == (0, written), waiting.err
+    assert (waiting.code, networks.writes("chatgpt")) == (0, writes), waiting.err
     assert "Nothing is written yet. Review and execute it: http" in waiting.err
     refused = ads("apply", "--confirmed")
     assert refused.code == 1 and "Execute or cancel it first" in refused.err
@@ -103,14 +105,14 @@ def test_a_file_is_applied_once(both: Place, account: str, networks: Networks, t
     assert f"To write it: adsunify change-set execute {id_[1]}" in waiting.out
     assert both.ads("change-set", "show", id_[1], "--json").data["status"] == "prepared"
     assert both.ads("change-set", "execute", id_[1], stdin=b"y\n").code == 2, "nobody is asked without a terminal"
-    assert networks.writes("chatgpt") == written
+    assert networks.writes("chatgpt") == writes
     assert both.ads("change-set", "cancel", id_[1], "--json").data["status"] == "cancelled"
     waiting_id = ads("apply", "--json").data["id"]
     done = both.ads("change-set", "execute", waiting_id, "--confirmed", "--json").data
-    assert [one["state"] for one in done["operations"]] == ["succeeded"]
-    written = networks.writes("chatgpt")
+    assert [operation["state"] for operation in done["operations"]] == ["succeeded"]
+    writes = networks.writes("chatgpt")
     again = ads("apply", "--confirmed")
-    assert (again.code, networks.writes("chatgpt")) == (0, written)
+    assert (again.code, networks.writes("chatgpt")) == (0, writes)
     assert again.out.endswith("Nothing differs.\n")
     campaign["name"] += " B"
     assert " -> Applied boots" in ads("diff", "--exit-code").out
@@ -134,11 +136,11 @@ def test_a_person_sees_the_difference_and_the_money_and_decides(
     file = tmp_path / "campaigns.yaml"
     file.write_text(format_yaml({"launches": {"Asked": launch}}))
     before = networks.writes("chatgpt")
-    code, out, shown = asked(own.environment, {"[y/N]: ": "n"}, "apply", str(file), "--json")
+    code, out, transcript = answer_questions(own.environment, {"[y/N]: ": "n"}, "apply", str(file), "--json")
     assert (code, json.loads(out)["status"], networks.writes("chatgpt")) == (0, "cancelled", before)
-    question = shown.index("Apply: write these 1 operations")
-    assert max(shown.index(words) for words in ("+ create  Asked / one", "320.00 USD in all")) < question
-    code, out, shown = asked(own.environment, {"[y/N]: ": "y"}, "apply", str(file))
+    question = transcript.index("Apply: write these 1 operations")
+    assert max(transcript.index(words) for words in ("+ create  Asked / one", "320.00 USD in all")) < question
+    code, out, transcript = answer_questions(own.environment, {"[y/N]: ": "y"}, "apply", str(file))
     assert code == 0 and "succeeded" in out and networks.writes("chatgpt") > before
 
 
@@ -146,7 +148,7 @@ def test_lines_of_a_diff_fit_eighty_columns() -> None:
     entity = {"accountId": "a", "network": "meta", "kind": "campaign", "entityId": "120210000000000001"}
     change = {"field": "lifetimeBudget", "before": "x" * 99, "after": None, "locked": None}
     drift = {"field": "lifetimeBudget", "planned": "12345678.00", "found": "87654321.00"}
-    found = {
+    difference = {
         "isEmpty": False,
         "create": [{"launch": "Spring", "key": "meta-de", "accountId": "a", "network": "meta", "blocked": None}],
         "change": [{**entity, "name": "Chairs", "fields": [change]}],
@@ -157,7 +159,7 @@ def test_lines_of_a_diff_fit_eighty_columns() -> None:
         ],
         "notCompared": [],
     }
-    lines = list(diff_lines(found))
+    lines = list(diff_lines(difference))
     assert max(map(len, lines)) <= 80
     assert [line[0] for line in lines if line[0] != " "] == ["+", "-", "~", "!", "1"]
     assert "  ! lifetimeBudget 12345678.00 was written; changed outside to 87654321.00" in lines

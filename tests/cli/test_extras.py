@@ -37,8 +37,8 @@ def run(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProc
 @pytest.mark.parametrize("missing", ["click", exhaustive("rich")])
 def test_without_the_command_line(tmp_path: Path, missing: str) -> None:
     ran = run(missing, "--help", folder=tmp_path)
-    said = f"This needs {missing}, which is not installed: pip install 'adsunify[cli]'.\n"
-    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
+    message = f"This needs {missing}, which is not installed: pip install 'adsunify[cli]'.\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", message)
 
 
 EVERY_HELP = """
@@ -76,8 +76,8 @@ def test_what_does_without_the_server(tmp_path: Path) -> None:
 
 def test_without_the_driver_of_postgresql(tmp_path: Path) -> None:
     ran = run("asyncpg", "db", "upgrade", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
-    said = "This needs asyncpg, which is not installed: pip install 'adsunify[postgres]'.\n"
-    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
+    message = "This needs asyncpg, which is not installed: pip install 'adsunify[postgres]'.\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", message)
 
 
 def test_a_defect_is_not_taken_for_something_that_is_not_installed(tmp_path: Path) -> None:

@@ -97,14 +97,14 @@ def show(page: Mapping[str, Any], width: int, encoding: str = "utf-8") -> list[s
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_a_level_has_a_row_for_each_entity(width: int, encoding: str) -> None:
     lines = show(make_page(list(make_rows()), level="campaign"), width, encoding)
-    shown = "\n".join(lines)
+    output = "\n".join(lines)
     assert [line for line in lines if cell_len(line) > width] == []
     ids = sorted(ENTITIES, key=lambda entity_id: Decimal(ENTITIES[entity_id][1]), reverse=True)
-    assert re.findall(r"^12\d{16}|^total", shown, re.MULTILINE) == [*ids, "total"]
-    spends = [re.search(rf"^{id_} .*?([\d,]+\.\d\d)\b", shown, re.MULTILINE) for id_ in (*ids, "total")]
+    assert re.findall(r"^12\d{16}|^total", output, re.MULTILINE) == [*ids, "total"]
+    spends = [re.search(rf"^{id_} .*?([\d,]+\.\d\d)\b", output, re.MULTILINE) for id_ in (*ids, "total")]
     assert [spend and spend[1] for spend in spends] == ["6,000,001.50", "123.00", "0.00", "6,000,124.50"]
-    assert ("·" in shown and "█" in shown and "\u6905" in shown) is (encoding == "utf-8")
-    assert re.search(r"^reach +- +- +-$", shown, re.MULTILINE)
+    assert ("·" in output and "█" in output and "\u6905" in output) is (encoding == "utf-8")
+    assert re.search(r"^reach +- +- +-$", output, re.MULTILINE)
 
 
 def test_days_without_a_row_and_provisional_days_are_marked() -> None:
@@ -141,16 +141,16 @@ def make_account(account_id: str) -> dict[str, Any]:
         del row["entityId"], row["entityName"], row["parentId"]
     sums = {"impressions": 35, "spend": "71.75"}
     totals = {**{name: None for name in rows[0] if name != "date"}, **sums}
-    shown = {"rows": rows, "totals": totals, "coverage": make_page([])["coverage"], "pending": None, "error": None}
+    report = {"rows": rows, "totals": totals, "coverage": make_page([])["coverage"], "pending": None, "error": None}
     if account_id in (TIKTOK, X):
-        shown |= {"rows": [], "totals": None, "coverage": None}
+        report |= {"rows": [], "totals": None, "coverage": None}
     state = "complete"
     if account_id == TIKTOK:
-        state, shown["error"] = "failed", {**NO_TOKEN, "detail": "The network refuses the token."}
+        state, report["error"] = "failed", {**NO_TOKEN, "detail": "The network refuses the token."}
     if account_id == X:
-        state, shown["pending"] = "pending", {"job": "j1", "status": "running", "retryAfterMs": 10**9}
+        state, report["pending"] = "pending", {"job": "j1", "status": "running", "retryAfterMs": 10**9}
     facts = {"network": network, "name": f"Shop {network}", "currency": currency, "timezone": "UTC"}
-    return {"accountId": account_id, **facts, "state": state, "nextCursor": None, **shown}
+    return {"accountId": account_id, **facts, "state": state, "nextCursor": None, **report}
 
 
 def answer_accounts(path: str, query: Mapping[str, str]) -> Answer:
@@ -173,17 +173,17 @@ def answer_accounts(path: str, query: Mapping[str, str]) -> Answer:
 
 
 @pytest.mark.exhaustive  # some reports are ready only after half a minute
-def test_the_overview_is_that_of_the_api(served: Mapping[str, Any]) -> None:
+def test_the_overview_is_that_of_the_api(api_server: Mapping[str, Any]) -> None:
     """The command reads the accounts one by one; the answer is that of one call of ``GET /insights``."""
-    place = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+    place = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
     days = {"startDate": "2026-01-01", "endDate": "2026-01-03"}
-    accounts = [one["accountId"] for one in served["accounts"] if one["network"] not in ("amazon", "x")]
-    shown = place.ads("insights", *accounts, "--from", days["startDate"], "--to", days["endDate"], "--json")
-    with Ads(served["baseUrl"], token=served["apiKey"]) as client:
+    accounts = [row["accountId"] for row in api_server["accounts"] if row["network"] not in ("amazon", "x")]
+    overview = place.ads("insights", *accounts, "--from", days["startDate"], "--to", days["endDate"], "--json")
+    with Ads(api_server["baseUrl"], token=api_server["apiKey"]) as client:
         answer = client.call("get_insights", query={**days, "accountIds": ",".join(accounts)})["data"]
     states = {account["network"]: account["state"] for account in answer["accounts"]}
-    assert json.loads(shown.out) == answer, states
-    assert shown.code == (set(states.values()) != {"complete"}), states
+    assert json.loads(overview.out) == answer, states
+    assert overview.code == (set(states.values()) != {"complete"}), states
 
 
 def test_the_overview_in_a_pipe() -> None:
@@ -191,7 +191,7 @@ def test_the_overview_in_a_pipe() -> None:
         plain = place.ads("insights", *DAYS)
         data = json.loads(place.ads("insights", *DAYS, "--json").out)
     assert plain.code == 1 and plain.err == ""
-    assert [one["state"] for one in data["accounts"]] == ["complete", "complete", "failed", "pending", "complete"]
+    assert [row["state"] for row in data["accounts"]] == ["complete", "complete", "failed", "pending", "complete"]
     assert data["accounts"] == [make_account(account_id) for account_id in ACCOUNTS]
     (total,) = data["totals"]
     assert (total["currency"], total["accounts"], total["complete"]) == ("EUR", 2, True)
@@ -261,10 +261,10 @@ def test_terminals_that_can_show_less(environment: Mapping[str, str], has_colour
         serve_answers(answer_accounts) as place,
         at_terminal(100, "-c", DRIVER, "insights", *DAYS, **{**place.environment, **environment}) as (_, ours),
     ):
-        shown = read_until(ours)
-    table = shown.rpartition("\x1b[2K")[2]
-    assert re.search(r"^total EUR +2 accounts .*143\.50", STEERING.sub("", table), re.MULTILINE), shown
+        output = read_until(ours)
+    table = output.rpartition("\x1b[2K")[2]
+    assert re.search(r"^total EUR +2 accounts .*143\.50", STEERING.sub("", table), re.MULTILINE), output
     assert (COLOURS.search(table) is not None) is has_colours
     assert ("█" in table) is has_blocks and ("########" in table) is not has_blocks
     if environment.get("TERM") == "dumb":
-        assert "\x1b" not in shown
+        assert "\x1b" not in output

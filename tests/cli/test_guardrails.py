@@ -22,9 +22,9 @@ KEY = "sandbox-chatgpt-key"
 @pytest.fixture
 def rule(both: Place) -> Iterator[Any]:
     """The example, for the time of a test."""
-    made = both.ads("guardrails", "create", EXAMPLE, "--json").data
-    yield made
-    both.ads("guardrails", "delete", made["id"])
+    rule = both.ads("guardrails", "create", EXAMPLE, "--json").data
+    yield rule
+    both.ads("guardrails", "delete", rule["id"])
 
 
 def test_a_rule_is_made_listed_changed_and_deleted(both: Place, rule: Any) -> None:
@@ -41,7 +41,7 @@ def test_a_rule_is_made_listed_changed_and_deleted(both: Place, rule: Any) -> No
 
 
 def test_a_rule_is_shown_in_words(both: Place, rule: Any) -> None:
-    shown = both.ads("guardrails", "show", rule["id"]).out
+    description = both.ads("guardrails", "show", rule["id"]).out
     for words in (
         "Agents start small, active, version 1",
         "applies to       networks meta, google",
@@ -53,7 +53,7 @@ def test_a_rule_is_shown_in_words(both: Place, rule: Any) -> None:
         "blocked          delete",
         "on breach        freeze",
     ):
-        assert words in shown, words
+        assert words in description, words
     assert rule["id"] in both.ads("guardrails", "list").out
     used = both.ads("guardrails", "usage", rule["id"]).out
     assert "24 hours" in used and "daily    0 USD used, 200.00 left of 200.00" in used
@@ -72,12 +72,12 @@ def test_a_wrong_rule_is_refused_by_member(both: Place) -> None:
 def test_a_refusal_says_what_would_fit(both: Place) -> None:
     (account,) = both.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
     body = {"name": "Tiny", "currency": "USD", "perOperation": {"daily": None, "lifetime": "1"}}
-    made = both.ads("guardrails", "create", "-", "--json", stdin=json.dumps(body).encode()).data
+    rule = both.ads("guardrails", "create", "-", "--json", stdin=json.dumps(body).encode()).data
     try:
         ran = both.ads("create", account, BRIEF)
         assert ran.code == 1 and 'The guardrail "Tiny" allows one operation 1.00 USD in all' in ran.err
     finally:
-        both.ads("guardrails", "delete", made["id"])
+        both.ads("guardrails", "delete", rule["id"])
 
 
 def test_nothing_is_frozen(both: Place) -> None:

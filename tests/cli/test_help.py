@@ -78,29 +78,29 @@ ANYWHERE = {
 }
 
 
-def every(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
+def walk_commands(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
     if not isinstance(command, click.Group):
         yield name, command
-        for child, one in getattr(command, "subcommands", {}).items():
-            yield f"{name} {child}", one
+        for child, subcommand in getattr(command, "subcommands", {}).items():
+            yield f"{name} {child}", subcommand
         return
     context = click.Context(command)
-    for one in command.list_commands(context):
-        found = command.get_command(context, one)
-        assert found is not None
-        yield from every(found, f"{name} {one}".strip())
+    for child_name in command.list_commands(context):
+        subcommand = command.get_command(context, child_name)
+        assert subcommand is not None
+        yield from walk_commands(subcommand, f"{name} {child_name}".strip())
 
 
-LEAVES = dict(every(adsunify))
+LEAVES = dict(walk_commands(adsunify))
 
 
 def test_the_commands_are_those_that_are_documented() -> None:
     assert set(LEAVES) == DOCUMENTED
     assert [name for names in SECTIONS.values() for name in names] == list(COMMANDS)
-    shown = run("--help").out
+    help_text = run("--help").out
     for name in COMMANDS:
-        assert re.search(rf"^  {name} ", shown, re.MULTILINE)
-    assert "Exit codes" in shown
+        assert re.search(rf"^  {name} ", help_text, re.MULTILINE)
+    assert "Exit codes" in help_text
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTED))
@@ -127,14 +127,14 @@ def test_the_readme_names_every_daily_command() -> None:
 
 def test_no_option_takes_a_secret_only_from_the_command_line() -> None:
     secret = {"token", "password", "secret"}
-    found = [
+    options = [
         (name, parameter)
         for name, command in LEAVES.items()
         for parameter in command.params
         if parameter.name in secret
     ]
-    assert len(found) > 10
-    for name, parameter in found:
+    assert len(options) > 10
+    for name, parameter in options:
         assert parameter.envvar is not None, name
         assert parameter.type.name == "secret", name
 

@@ -62,13 +62,13 @@ def as_text(cell: Any) -> str | None:
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_file_has_the_rows_of_the_report(both: Place, format_: str, tmp_path: Path) -> None:
     (account,) = both.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
-    shown = both.ads("insights", account, *DAYS, "--level", "account", "--json").data
+    report = both.ads("insights", account, *DAYS, "--level", "account", "--json").data
     file = tmp_path / "figures"
     ran = both.ads("insights", "export", account, *DAYS, "--format", format_, "--output", str(file))
     assert (ran.code, ran.out) == (0, ""), ran.err
-    assert f"{len(shown['rows'])} rows written to {file}" in ran.lines
-    common = {name: shown[name] for name in ("accountId", "currency", "level")}
-    expected = [{to_snake(name): as_text(value) for name, value in (common | row).items()} for row in shown["rows"]]
+    assert f"{len(report['rows'])} rows written to {file}" in ran.lines
+    common = {name: report[name] for name in ("accountId", "currency", "level")}
+    expected = [{to_snake(name): as_text(value) for name, value in (common | row).items()} for row in report["rows"]]
     assert len(expected) == 3 and read_export(file, format_) == expected
     assert list(tmp_path.iterdir()) == [file]
 
@@ -150,8 +150,11 @@ def test_each_page_is_a_row_group_and_amounts_stay_exact(tmp_path: Path) -> None
     file = tmp_path / "ads.parquet"
     with serve(FIRST_PAGE, make_page([]), LAST_PAGE) as pages:
         assert pages.ads(*COMMAND, "--format", "parquet", "--output", str(file)).code == 0
-    with parquet.ParquetFile(file) as written:
-        assert [written.metadata.row_group(number).num_rows for number in range(written.num_row_groups)] == [2, 1]
+    with parquet.ParquetFile(file) as parquet_file:
+        assert [parquet_file.metadata.row_group(number).num_rows for number in range(parquet_file.num_row_groups)] == [
+            2,
+            1,
+        ]
     table = parquet.read_table(file)
     assert table.column_names == list(ENTITY_COLUMNS)
     assert table.column("spend").to_pylist() == [Decimal("1234.5"), Decimal("0.05"), Decimal("7")]
@@ -176,8 +179,8 @@ def test_any_name_can_be_written(format_: str, tmp_path: Path) -> None:
         make_page([{**make_row(str(number)), "entityName": name} for number, name in enumerate(names)])
     ) as pages:
         assert pages.ads(*COMMAND, "--format", format_, "--output", str(file)).code == 0
-    written = [row["entity_name"] for row in read_export(file, format_)]
-    assert written == [*names[:2], "cut \ud83e" if format_ == "jsonl" else "cut ?"]
+    names_in_file = [row["entity_name"] for row in read_export(file, format_)]
+    assert names_in_file == [*names[:2], "cut \ud83e" if format_ == "jsonl" else "cut ?"]
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -239,16 +242,16 @@ def test_the_table_of_a_level() -> None:
         {**make_row("12", spend="0.05", impressions=3), "date": "2027-03-07"},
     ]
     with serve(make_page(rows[:1]), make_page(rows[1:])) as pages:
-        shown = pages.ads("insights", ACCOUNT, "--level", "ad").out.splitlines()
+        lines = pages.ads("insights", ACCOUNT, "--level", "ad").out.splitlines()
         data = pages.ads("insights", ACCOUNT, "--level", "ad", "--json").data
     assert data == make_page(rows)
-    head, first, second, total = (line.split() for line in shown[1:5])
+    head, first, second, total = (line.split() for line in lines[1:5])
     assert head[:5] == ["date", "id", "name", "parent", "impressions"]
     assert first == ["2027-03-01", "11", "Chairs", "1,200,000", "1,234.50", "7"]
     assert second == ["2027-03-07", "*", "12", "3", "0.05"]
     assert total == ["total", "1,200,003", "1,234.55"]
-    assert len({line.rindex(".") for line in shown[2:5]}) == 1
-    assert shown[5] == "* provisional from 2027-03-07: the network may still change the figures"
+    assert len({line.rindex(".") for line in lines[2:5]}) == 1
+    assert lines[5] == "* provisional from 2027-03-07: the network may still change the figures"
 
 
 def test_names_cannot_steer_the_terminal() -> None:

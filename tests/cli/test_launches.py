@@ -14,7 +14,7 @@ from adsunify.models.yaml_text import format_yaml
 
 from .conftest import Networks, Place
 from .launches import make_document
-from .test_daily import asked
+from .test_daily import answer_questions
 from .test_progress import ManualClock, Screen
 
 KEY = "sandbox-chatgpt-key"
@@ -44,31 +44,40 @@ def test_a_launch_is_prepared_executed_and_activated(
     document["accounts"][1]["accountId"] = account[:30]
     file = write_document(document, tmp_path)
     writes = networks.writes("chatgpt")
-    made = both.ads("launch", "create", file, "--idempotency-key", f"{both.name}-1", "--json").data
+    created = both.ads("launch", "create", file, "--idempotency-key", f"{both.name}-1", "--json").data
     again = both.ads("launch", "create", file, "--idempotency-key", f"{both.name}-1", "--json").data
-    assert again["launchId"] == made["launchId"]
-    assert (made["status"], states_of(made)) == ("prepared", {"first": "prepared", "second": "prepared"})
-    assert [cell["planned"]["lifetime"] for cell in made["cells"]] == ["320.25", "320.25"]
-    launch = made["launchId"]
+    assert again["launchId"] == created["launchId"]
+    assert (created["status"], states_of(created)) == (
+        "prepared",
+        {"first": "prepared", "second": "prepared"},
+    )
+    assert [cell["planned"]["lifetime"] for cell in created["cells"]] == ["320.25", "320.25"]
+    launch = created["launchId"]
     assert launch in both.ads("launch", "list").out
     assert both.ads("launch", "list", "--limit", "1", "--json").data[0]["launchId"] == launch
-    shown = both.ads("launch", "show", "Autumn").out
-    assert both.ads("launch", "show", launch[:30]).out == shown
-    for words in ("Autumn: create is prepared", "320.25", "first", made["changeSets"][0]["digest"], "launch execute"):
-        assert words in shown, words
+    description = both.ads("launch", "show", "Autumn").out
+    assert both.ads("launch", "show", launch[:30]).out == description
+    for words in (
+        "Autumn: create is prepared",
+        "320.25",
+        "first",
+        created["changeSets"][0]["digest"],
+        "launch execute",
+    ):
+        assert words in description, words
 
     refused = both.ads("launch", "execute", launch, stdin=b"y\n")
     assert refused.code == 2 and "--confirmed" in refused.err
-    code, _, question = asked(both.environment, {"[y/N]: ": "n"}, "launch", "execute", launch)
+    code, _, question = answer_questions(both.environment, {"[y/N]: ": "n"}, "launch", "execute", launch)
     assert code == 1 and "320.25" in question and "Create: write these 2 operations" in question
     assert networks.writes("chatgpt") == writes
     done = both.ads("launch", "execute", launch, "--confirmed", "--json").data
     assert states_of(done) == {"first": "succeeded", "second": "succeeded"}
-    written = networks.writes("chatgpt")
-    assert written > writes
+    after_execution = networks.writes("chatgpt")
+    assert after_execution > writes
     nothing = both.ads("launch", "execute", launch, "--confirmed")
     assert nothing.code == 2 and "its latest change set (create) is finished" in nothing.err
-    assert networks.writes("chatgpt") == written
+    assert networks.writes("chatgpt") == after_execution
 
     activation = both.ads("launch", "activate", launch)
     assert activation.code == 0 and "activate, prepared" in activation.out and "640.50 USD" in activation.out
@@ -88,7 +97,7 @@ def test_invalid_cells_are_left_out_only_if_that_is_said(both: Place, account: s
     assert states_of(skipped) == {"first": "prepared", "second": "skipped"}
     both.ads("launch", "cancel", skipped["launchId"])
     again = both.ads("launch", "prepare", skipped["launchId"], "--skip-invalid", "--json").data
-    assert [one["key"] for one in again["operations"]] == ["first"]
+    assert [operation["key"] for operation in again["operations"]] == ["first"]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +123,12 @@ def make_change_set(states: Mapping[str, str], **members: Any) -> ChangeSet:
         {"key": key, "network": key.split()[0], "state": state, "operationId": OPERATION, "accountId": OPERATION}
         for key, state in states.items()
     ]
-    given = {"digest": "d", "status": "running", "action": "create", "createdAt": "2026-11-24T05:00:00Z"}
+    facts = {
+        "digest": "d",
+        "status": "running",
+        "action": "create",
+        "createdAt": "2026-11-24T05:00:00Z",
+    }
     return ChangeSet.model_validate(
         {
             "id": OPERATION,
@@ -124,11 +138,11 @@ def make_change_set(states: Mapping[str, str], **members: Any) -> ChangeSet:
             "createdBy": {"userId": OPERATION, "credential": "key"},
             "members": len(states),
             "decided": 0,
-            "operations": [{**one, "digest": "d"} for one in operations],
+            "operations": [{**operation, "digest": "d"} for operation in operations],
             "excluded": [],
             "issues": [],
             "totals": [],
-            **given,
+            **facts,
             **members,
         }
     )

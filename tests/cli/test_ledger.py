@@ -21,16 +21,16 @@ from .conftest import Place
 @pytest.fixture
 def shop(place: Callable[[str], Place], tmp_path: Path) -> Place:
     """A store with a workspace, its admin, and some rows in its ledger."""
-    one = place(tmp_path.name)
-    assert one.ads("admin", "init", "--workspace", "shop", "--email", "ada@shop.example", "--json").data
+    store = place(tmp_path.name)
+    assert store.ads("admin", "init", "--workspace", "shop", "--email", "ada@shop.example", "--json").data
     for address in ("bo@shop.example", "=cy@shop.example"):
-        assert one.ads("admin", "user", "--workspace", "shop", "--email", address, "--json").data
-    return one
+        assert store.ads("admin", "user", "--workspace", "shop", "--email", address, "--json").data
+    return store
 
 
-def change(one: Place, statement: str) -> None:
+def change(store: Place, statement: str) -> None:
     """Change the database behind the back of adsunify."""
-    path = one.environment["ADSUNIFY_DATABASE_URL"].removeprefix("sqlite:///")
+    path = store.environment["ADSUNIFY_DATABASE_URL"].removeprefix("sqlite:///")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
         connection.commit()
@@ -51,9 +51,9 @@ def test_all_rows_are_exported_in_their_order(shop: Place, tmp_path: Path) -> No
 
 
 def test_a_verification_names_the_first_row_that_was_changed(shop: Place) -> None:
-    said = shop.ads("ledger", "verify")
-    assert said.code == 0 and "The ledger is intact: 7 rows." in said.out
-    head = said.out.split("Head: ")[1].strip()
+    verification = shop.ads("ledger", "verify")
+    assert verification.code == 0 and "The ledger is intact: 7 rows." in verification.out
+    head = verification.out.split("Head: ")[1].strip()
     assert shop.ads("ledger", "verify", "--head", head).code == 0
     intact: dict[str, Any] = shop.ads("ledger", "verify", "--json").data
     assert intact == {
@@ -65,11 +65,15 @@ def test_a_verification_names_the_first_row_that_was_changed(shop: Place) -> Non
         "problem": None,
     }
     change(shop, "UPDATE ledger SET after = replace(after, 'member', 'viewer') WHERE seq = 4")
-    found = shop.ads("ledger", "verify")
-    assert found.code == 1 and found.lines[0].startswith("Row 4 (") and "content of the row was changed" in found.err
-    assert "The 3 rows before it are intact." in found.err
-    told = json.loads(shop.ads("ledger", "verify", "--json").out)
-    assert (told["isIntact"], told["problem"]["seq"], told["rows"]) == (False, 4, 3)
+    verification = shop.ads("ledger", "verify")
+    assert (
+        verification.code == 1
+        and verification.lines[0].startswith("Row 4 (")
+        and "content of the row was changed" in verification.err
+    )
+    assert "The 3 rows before it are intact." in verification.err
+    verdict = json.loads(shop.ads("ledger", "verify", "--json").out)
+    assert (verdict["isIntact"], verdict["problem"]["seq"], verdict["rows"]) == (False, 4, 3)
     assert shop.ads("ledger", "verify", "--head", "x").code == 2
 
 

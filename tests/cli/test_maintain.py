@@ -25,8 +25,8 @@ DAY = 24 * 60 * 60 * 1000
 @pytest.fixture
 def shop(place: Callable[[str], Place], tmp_path: Path) -> Place:
     """A store with a workspace, and a session that expired 31 days ago."""
-    one = place(tmp_path.name)
-    assert one.ads("admin", "init", "--workspace", "shop", "--email", "ada@shop.example", "--json").data
+    shop_store = place(tmp_path.name)
+    assert shop_store.ads("admin", "init", "--workspace", "shop", "--email", "ada@shop.example", "--json").data
 
     def add(connection: Connection) -> None:
         user_id = connection.execute(select(users.c.id)).scalar_one()
@@ -34,13 +34,13 @@ def shop(place: Callable[[str], Place], tmp_path: Path) -> Place:
         row = {"token_hash": "old", "user_id": user_id, "created_at": expired - DAY, "expires_at": expired}
         connection.execute(insert(sessions), row)
 
-    with_store(one, lambda store: store.write(add))
-    return one
+    use_store(shop_store, lambda store: store.write(add))
+    return shop_store
 
 
-def with_store(one: Place, work: Callable[[Store], Any]) -> Any:
+def use_store(shop: Place, work: Callable[[Store], Any]) -> Any:
     async def run() -> Any:
-        store = await open_store(one.environment["ADSUNIFY_DATABASE_URL"])
+        store = await open_store(shop.environment["ADSUNIFY_DATABASE_URL"])
         try:
             return await work(store)
         finally:
@@ -49,10 +49,10 @@ def with_store(one: Place, work: Callable[[Store], Any]) -> Any:
     return asyncio.run(run())
 
 
-def count(one: Place) -> int:
+def count(shop: Place) -> int:
     counted = select(func.count()).select_from(sessions)
-    found: int = with_store(one, lambda store: store.read(lambda connection: connection.execute(counted).scalar_one()))
-    return found
+    number: int = use_store(shop, lambda store: store.read(lambda connection: connection.execute(counted).scalar_one()))
+    return number
 
 
 def test_what_is_due_is_counted_and_deleted(shop: Place) -> None:
@@ -60,14 +60,14 @@ def test_what_is_due_is_counted_and_deleted(shop: Place) -> None:
     for options, is_dry, left in ((("--dry-run",), True, 1), ((), False, 0)):
         done = shop.ads("maintain", "--json", *options).data
         assert done["dryRun"] is is_dry
-        assert {one["kind"]: (one["days"], one["count"]) for one in done["results"]} == expected
+        assert {result["kind"]: (result["days"], result["count"]) for result in done["results"]} == expected
         assert count(shop) == left
-    assert {one["count"] for one in shop.ads("maintain", "--json").data["results"]} == {0}
+    assert {result["count"] for result in shop.ads("maintain", "--json").data["results"]} == {0}
 
 
 def test_the_periods_are_settings(shop: Place) -> None:
-    kept = shop.ads("maintain", ADSUNIFY_SESSIONS_RETENTION_DAYS="32")
-    assert kept.code == 0 and "sessions" in kept.out and count(shop) == 1
+    ran = shop.ads("maintain", ADSUNIFY_SESSIONS_RETENTION_DAYS="32")
+    assert ran.code == 0 and "sessions" in ran.out and count(shop) == 1
     assert shop.ads("maintain", ADSUNIFY_SESSIONS_RETENTION_DAYS="0").code == 0 and count(shop) == 1
     refused = shop.ads("maintain", ADSUNIFY_SESSIONS_RETENTION_DAYS="soon")
     assert refused.code and "ADSUNIFY_SESSIONS_RETENTION_DAYS" in refused.err and count(shop) == 1

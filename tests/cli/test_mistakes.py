@@ -21,15 +21,15 @@ from .running import BRIEF
 
 
 @pytest.fixture(scope="module")
-def there(served: Mapping[str, Any]) -> Place:
+def there(api_server: Mapping[str, Any]) -> Place:
     """A server with an account on every network."""
-    return Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+    return Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
 
 
 @pytest.fixture(scope="module")
-def words(there: Place, served: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+def words(there: Place, api_server: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """What the mistakes and the messages name."""
-    accounts = {row["network"]: row for row in served["accounts"]}
+    accounts = {row["network"]: row for row in api_server["accounts"]}
     operation = there.ads("create", accounts["chatgpt"]["accountId"], BRIEF, "--json").data["id"]
     brief = tmp_path_factory.mktemp("briefs") / "brief.json"
     brief.write_text(json.dumps({**json.loads(Path(BRIEF).read_text()), "targetting": {}}))

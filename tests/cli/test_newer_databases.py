@@ -30,8 +30,8 @@ def where(tmp_path: Path) -> tuple[str, str]:
 def test_servers_of_this_version_on_an_expanded_and_a_contracted_database(
     where: tuple[str, str], tmp_path: Path
 ) -> None:
-    made = run("admin", "init", "--workspace", "shop", "--email", "a@x.example", "--json", *where).data
-    key = made["apiKey"]
+    workspace = run("admin", "init", "--workspace", "shop", "--email", "a@x.example", "--json", *where).data
+    key = workspace["apiKey"]
     serve = ("serve", "--port", "0", "--json", *where)
     with process(*serve, log=tmp_path / "running.log") as running:
         urls = [first_line(running)["baseUrl"]]

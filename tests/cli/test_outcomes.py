@@ -32,9 +32,9 @@ def lose(both: Place, account: str, networks: Networks, fault: str) -> str:
 def test_what_was_written_is_found_carried_and_undone(both: Place, account: str, networks: Networks) -> None:
     operation = lose(both, account, networks, "reset_after")
     before = networks.writes("chatgpt")
-    shown = both.ads("inspect", operation)
-    assert shown.code == 0 and "resume the operation" in shown.out
-    (step,) = (one for one in both.ads("inspect", operation, "--json").data["steps"] if one["key"] == "campaign")
+    inspection = both.ads("inspect", operation)
+    assert inspection.code == 0 and "resume the operation" in inspection.out
+    (step,) = (step for step in both.ads("inspect", operation, "--json").data["steps"] if step["key"] == "campaign")
     assert step["verdict"] == "applied" and step["reason"].endswith("cannot be told apart.")
     rest = both.ads("resume", operation, "--json").data
     assert rest["plan"]["carried"]["campaign"]["outputs"] == {"id": step["entityId"]}

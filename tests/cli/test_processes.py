@@ -21,9 +21,9 @@ ROUNDS = 40
 @pytest.fixture
 def shop(place: Callable[[str], Place], tmp_path: Path) -> tuple[Place, str]:
     """A store with a workspace, and the key of its admin."""
-    one = place(tmp_path.name)
-    made = one.ads("admin", "init", "--workspace", "shop", "--email", "ada@shop.example", "--json").data
-    return one, made["apiKey"]
+    store = place(tmp_path.name)
+    workspace = store.ads("admin", "init", "--workspace", "shop", "--email", "ada@shop.example", "--json").data
+    return store, workspace["apiKey"]
 
 
 def refill(limit: int, window: float, began: float) -> float:
@@ -32,9 +32,9 @@ def refill(limit: int, window: float, began: float) -> float:
 
 
 def test_two_processes_admit_one_limit(shop: tuple[Place, str]) -> None:
-    one, key = shop
+    store, key = shop
     options = ("serve", "--port", "0", "--json", "--processes", "2", "--reads-per-minute", str(LIMIT))
-    with process(*options, **one.environment) as first, process(*options, **one.environment) as second:
+    with process(*options, **store.environment) as first, process(*options, **store.environment) as second:
         began, addresses = time.monotonic(), [first_line(server)["baseUrl"] for server in (first, second)]
         answers = [
             httpx.get(f"{address}/api/v1/ads/keys", headers={"Authorization": f"Bearer {key}"}, trust_env=False)
@@ -68,7 +68,7 @@ def read_csrf(page: str) -> str:
 
 
 def test_a_limit_that_cannot_be_divided_is_refused(shop: tuple[Place, str]) -> None:
-    one, _ = shop
-    ran = one.ads("serve", "--port", "0", "--processes", "5", "--reads-per-minute", "4")
+    store, _ = shop
+    ran = store.ads("serve", "--port", "0", "--processes", "5", "--reads-per-minute", "4")
     assert ran.code and "ADSUNIFY_READS_PER_MINUTE" in ran.err and "at least 5" in ran.err
-    assert one.ads("serve", "--processes", "11").code
+    assert store.ads("serve", "--processes", "11").code

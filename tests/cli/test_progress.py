@@ -129,11 +129,11 @@ print("the end")
 @pytest.mark.parametrize(("seconds", "is_shown"), [("1.9", False), ("65", True)])
 def test_a_terminal_shows_the_progress_and_then_clears_it(seconds: str, is_shown: bool) -> None:
     with at_terminal(80, "-c", PROGRAM, seconds) as (_, terminal):
-        shown = read_until(terminal, "Reading [days]: 12 rows  0:01:05") if is_shown else ""
+        transcript = read_until(terminal, "Reading [days]: 12 rows  0:01:05") if is_shown else ""
         os.write(terminal, b"\n")
-        shown += read_until(terminal, "the end")
-    assert ("[days]" in shown) is is_shown
-    assert STEERING.sub("", shown.rpartition("\x1b[2K")[2]).split() == ["the", "end"]
+        transcript += read_until(terminal, "the end")
+    assert ("[days]" in transcript) is is_shown
+    assert STEERING.sub("", transcript.rpartition("\x1b[2K")[2]).split() == ["the", "end"]
 
 
 # -- every command ------------------------------------------------------------------------------------------------
@@ -153,12 +153,12 @@ def test_every_request_is_made_while_progress_can_be_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each command makes one request, because the answer is an error."""
-    shown = list[str]()
+    progress_texts = list[str]()
 
     class Recorded(Progress):
         def __init__(self, words: str, *more: Any) -> None:
             super().__init__(words, *more)
-            shown.append(words)
+            progress_texts.append(words)
 
     monkeypatch.setattr(progress, "Progress", Recorded)
     body = tmp_path / "body.json"
@@ -172,7 +172,7 @@ def test_every_request_is_made_while_progress_can_be_shown(
     progress_at_requests = list[list[str]]()
 
     def respond(*_: object) -> Answer:
-        progress_at_requests.append([*shown])
+        progress_at_requests.append([*progress_texts])
         return None, None
 
     with serve_answers(respond) as place:

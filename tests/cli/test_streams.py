@@ -32,15 +32,15 @@ def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, encoding: str) -> Non
     named = {**json.loads(GOOGLE.read_text()), "name": "Tee fr\u00fch \U0001f375"}
     (tmp_path / "brief.json").write_text(json.dumps(named))
     command = ("plan", "google", "brief.json", *ACCOUNT)
-    shown = shell('"$@"', tmp_path, *command, PYTHONIOENCODING=encoding)
-    assert (shown.returncode, b"Traceback" in shown.stderr) == (0, False)
+    ran = shell('"$@"', tmp_path, *command, PYTHONIOENCODING=encoding)
+    assert (ran.returncode, b"Traceback" in ran.stderr) == (0, False)
     document = shell('"$@"', tmp_path, *command, "--json", PYTHONIOENCODING=encoding)
     text = document.stdout.decode("utf-8" if encoding in ("ascii", "utf-8") else encoding)
     assert named["name"] in json.loads(text)["steps"][0]["does"]
 
 
 @pytest.mark.parametrize(
-    ("line", "arguments", "code", "said"),
+    ("line", "arguments", "code", "message"),
     [
         ('"$@" <&-', ("plan", "meta", "-", *ACCOUNT), 2, "BRIEF: must be valid JSON"),
         exhaustive('"$@" <&-', ("connect", "chatgpt"), 2, "credentials: are required"),
@@ -52,11 +52,11 @@ def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, encoding: str) -> Non
     ],
 )
 def test_streams_and_files_that_fail(
-    tmp_path: Path, line: str, arguments: tuple[str, ...], code: int, said: str
+    tmp_path: Path, line: str, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     ran = shell(line, tmp_path, *arguments)
     assert ran.returncode == code, ran.stderr
-    assert said in ran.stderr.decode() and b"Traceback" not in ran.stderr
+    assert message in ran.stderr.decode() and b"Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_file_may_be_called_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("insights", "nope", "--end", "0001-01-02"), "ACCOUNT: names no account"),
         (("accounts", "--server", "http://[::1", "--token", "t"), "server: must be"),
@@ -103,12 +103,12 @@ def test_a_file_may_be_called_anything(tmp_path: Path) -> None:
     ],
 )
 def test_values_that_cannot_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ran = run(*arguments)
     assert ran.code == 2, ran.err
-    assert said in ran.err and "Traceback" not in ran.err and "secret" not in ran.err
+    assert message in ran.err and "Traceback" not in ran.err and "secret" not in ran.err
 
 
 @pytest.mark.parametrize("command", ["serve", exhaustive("sandbox")])
@@ -121,11 +121,11 @@ def test_a_port_that_is_taken(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ['"status": "200"', '"status": null', '"status": true', '"headers": []', '"headers": {"retry-after": 1}']
+    "member", ['"status": "200"', '"status": null', '"status": true', '"headers": []', '"headers": {"retry-after": 1}']
 )
-def test_a_look_up_that_is_no_answer(tmp_path: Path, said: str) -> None:
+def test_a_look_up_that_is_no_answer(tmp_path: Path, member: str) -> None:
     post = "https://api.linkedin.com/rest/posts/urn%3Ali%3Ashare%3A6850000000000000001"
-    answer = f'[{{"request": {{"method": "GET", "url": "{post}"}}, "response": {{{said}, "body": {{}}}}}}]'
+    answer = f'[{{"request": {{"method": "GET", "url": "{post}"}}, "response": {{{member}, "body": {{}}}}}}]'
     (tmp_path / "lookups.json").write_text(answer)
     brief = str(BRIEFS / "linkedin-sponsored_post-traffic-daily.json")
     ran = run("plan", "linkedin", brief, *ACCOUNT, "--lookups", str(tmp_path / "lookups.json"))

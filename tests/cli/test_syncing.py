@@ -60,12 +60,12 @@ def rows_of(own: Place, table: str) -> list[Any]:
 def test_sync(shop: tuple[Place, str]) -> None:
     own, account = shop
     first = own.ads("insights", "sync", account, "--days", "9", "--json").data["results"]
-    assert [one["level"] for one in first] == ["account", "campaign", "adGroup", "ad"]
-    assert {(one["accountId"], one["network"], one["state"], one["error"]) for one in first} == {
+    assert [result["level"] for result in first] == ["account", "campaign", "adGroup", "ad"]
+    assert {(result["accountId"], result["network"], result["state"], result["error"]) for result in first} == {
         (account, "chatgpt", "synced", None)
     }
-    assert all(one["versions"] == one["rows"] > 0 for one in first)
-    assert len(rows_of(own, "figures")) == sum(one["rows"] for one in first)
+    assert all(result["versions"] == result["rows"] > 0 for result in first)
+    assert len(rows_of(own, "figures")) == sum(result["rows"] for result in first)
     again = own.ads("insights", "sync", "--level", "account", "--level", "ad", "--days", "9")
     assert again.code == 0 and len(again.out.splitlines()) == 2
     assert f"({account}), ad: " in again.out

@@ -76,34 +76,34 @@ def at_terminal(width: int, *arguments: str, **environment: str) -> Iterator[tup
 
 def read_until(ours: int, end: str = "", answers: Mapping[str, str] | None = None) -> str:
     """What the terminal showed up to ``end``, or until it was closed; each question is answered when it is asked."""
-    shown, heard, decoder = "", 0, codecs.getincrementaldecoder("utf-8")()
+    transcript, answered_until, decoder = "", 0, codecs.getincrementaldecoder("utf-8")()
     with suppress(OSError):  # the other end is closed
         while data := os.read(ours, 4096):
-            shown += decoder.decode(data)
+            transcript += decoder.decode(data)
             for question, answer in (answers or {}).items():
-                while (place := shown.find(question, heard)) >= 0:
-                    heard = place + len(question)
+                while (place := transcript.find(question, answered_until)) >= 0:
+                    answered_until = place + len(question)
                     os.write(ours, f"{answer}\n".encode())
-            if end and end in shown:
+            if end and end in transcript:
                 break
-    return shown.replace("\r\n", "\n")
+    return transcript.replace("\r\n", "\n")
 
 
 @frozen
 class Screens:
     """What commands showed, by width and name."""
 
-    shown: Mapping[tuple[int, str], str]
+    texts: Mapping[tuple[int, str], str]
     ids: Mapping[str, str]
 
 
 @pytest.fixture(scope="module")
 def screens(
-    place: Callable[[str], Place], served: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory
+    place: Callable[[str], Place], api_server: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Screens:
-    server = {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]}
+    server = {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]}
     there = Place("server", server)
-    accounts = {one["network"]: one["accountId"] for one in served["accounts"]}
+    accounts = {row["network"]: row["accountId"] for row in api_server["accounts"]}
     done = there.ads("create", accounts["chatgpt"], BRIEF, "--json").data["id"]
     there.ads("execute", done, "--confirmed", "--json")
     live = there.ads("activate", done, "--json").data["id"]
@@ -113,13 +113,13 @@ def screens(
     document = tmp_path_factory.mktemp("launch") / "launch.json"
     document.write_text(json.dumps(make_document(accounts["chatgpt"], "Wide", goal="trafic")))
     launch = there.ads("launch", "create", str(document), "--skip-invalid", "--json").data["launchId"]
-    wanted = tmp_path_factory.mktemp("file") / "campaigns.json"
+    desired_file = tmp_path_factory.mktemp("file") / "campaigns.json"
     cell = {"accountId": accounts["chatgpt"], "key": "a-long-key-of-a-cell-of-the-spring-campaigns"}
-    wanted_launch = {"campaign": {**json.loads(Path(BRIEF).read_text()), "name": "Of a file"}, "accounts": [cell]}
+    desired_launch = {"campaign": {**json.loads(Path(BRIEF).read_text()), "name": "Of a file"}, "accounts": [cell]}
     entity = {"accountId": accounts["chatgpt"], "kind": "campaign", "id": "cmpn_spring_1", "budget": "777.00"}
     name = "Garden chairs of spring, for terraces and balconies"
-    wanted.write_text(json.dumps({"name": "shop", "launches": {name: wanted_launch}, "entities": [entity]}))
-    files = f"sqlite:///{served['folder']}/served.db"
+    desired_file.write_text(json.dumps({"name": "shop", "launches": {name: desired_launch}, "entities": [entity]}))
+    files = f"sqlite:///{api_server['folder']}/served.db"
     local = f"sqlite:///{tmp_path_factory.mktemp('terminal')}/local.db"
     days = ("--start", "2026-01-01", "--end", "2026-01-03")
     person = ("--workspace", "shop", "--database", local, "--email")
@@ -153,29 +153,32 @@ def screens(
         "bulk edit": ("bulk-edit", accounts["chatgpt"], "cmpn_spring_1", "cmpn_evergreen_1", "budget+=10%"),
         "delete": ("delete", accounts["chatgpt"], "ad_spring_1", "--kind", "ad"),
         "launch execution": ("launch", "execute", launch),
-        "diff": ("diff", str(wanted)),
-        "apply": ("apply", str(wanted)),
+        "diff": ("diff", str(desired_file)),
+        "apply": ("apply", str(desired_file)),
         "mistake": ("campaigns", "nonsense"),
         "mistaken operation": ("execute", accounts["chatgpt"]),
         "extras": ("admin", "account", accounts["tiktok"], "--unset", "createFlow", "--database", files),
         "clock": ("admin", "clock", "--database", files),
         "workspace": ("admin", "workspace", "--database", local),
     }
-    made = [(80, ["admin", "init", *person, "ada@acme.example"])]
-    made += [(width, ["admin", "user", *person, f"of{width}@acme.example"]) for width in WIDTHS]
-    asked = [(width, list(words)) for width in WIDTHS for words in commands.values()]
-    asked += [(width, ["cancel", live]) for width in WIDTHS]
+    setup_commands = [(80, ["admin", "init", *person, "ada@acme.example"])]
+    setup_commands += [(width, ["admin", "user", *person, f"of{width}@acme.example"]) for width in WIDTHS]
+    screen_commands = [(width, list(words)) for width in WIDTHS for words in commands.values()]
+    screen_commands += [(width, ["cancel", live]) for width in WIDTHS]
     script = tmp_path_factory.mktemp("script") / "commands.json"
-    script.write_text(json.dumps([*made, *asked]))
-    with at_terminal(80, "-c", DRIVER, str(script), **server, ADSUNIFY_SANDBOX_URL=served["sandboxUrl"]) as (_, ours):
+    script.write_text(json.dumps([*setup_commands, *screen_commands]))
+    with at_terminal(80, "-c", DRIVER, str(script), **server, ADSUNIFY_SANDBOX_URL=api_server["sandboxUrl"]) as (
+        _,
+        ours,
+    ):
         pages = read_until(ours, answers={"[y/N]: ": "n"}).split("\f")[1:]
-    assert len(pages) == len(made) + len(asked), pages[-1]
+    assert len(pages) == len(setup_commands) + len(screen_commands), pages[-1]
     names = [(80, "init"), *((width, "user") for width in WIDTHS)]
     names += [(width, name) for width in WIDTHS for name in commands]
     names += [(width, "cancel") for width in WIDTHS]
-    shown = {name: STEERING.sub("", page.rpartition("\x1b[2K")[2]) for name, page in zip(names, pages, strict=True)}
+    texts = {name: STEERING.sub("", page.rpartition("\x1b[2K")[2]) for name, page in zip(names, pages, strict=True)}
     ids = {"done": done, "live": live, "account": accounts["chatgpt"], "tiktok": accounts["tiktok"], "launch": launch}
-    return Screens(shown, ids)
+    return Screens(texts, ids)
 
 
 WHOLE = {
@@ -203,32 +206,34 @@ NAMES = (
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_wider_than_the_terminal(screens: Screens, name: str, width: int) -> None:
-    shown = screens.shown[width, name]
-    assert shown.strip() and "Traceback" not in shown
-    assert [line for line in shown.splitlines() if cell_len(line) > width] == []
-    assert {screens.ids[one] for one in WHOLE.get(name, ())} <= set(UUID.findall(shown))
-    words = re.sub(r"(?m)^(password|apiKey|secret) .*$", "", shown)  # random text may end with a hyphen
+    text = screens.texts[width, name]
+    assert text.strip() and "Traceback" not in text
+    assert [line for line in text.splitlines() if cell_len(line) > width] == []
+    assert {screens.ids[id_name] for id_name in WHOLE.get(name, ())} <= set(UUID.findall(text))
+    words = re.sub(r"(?m)^(password|apiKey|secret) .*$", "", text)  # random text may end with a hyphen
     assert not re.search(r"\w-$", words, re.MULTILINE), "an id is broken after a hyphen"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_important_columns_are_shown_and_the_others_are_named(screens: Screens, width: int) -> None:
-    first, *_, last = screens.shown[width, "accounts"].splitlines()
+    first, *_, last = screens.texts[width, "accounts"].splitlines()
     columns = ["account", "network", "name", "status", "currency", "native id", "time zone"]
-    there = [one for one in columns if re.search(rf"\b{one}\b", first)]
+    there = [column for column in columns if re.search(rf"\b{column}\b", first)]
     assert there[:4] == columns[:4] and len(there) == {80: 4, 100: 5, 140: 7}[width], first
-    absent = [one for one in ("native id", "currency", "time zone") if one not in there]
+    absent = [column for column in ("native id", "currency", "time zone") if column not in there]
     note = f"Not shown in {width} columns: {', '.join(absent)} (see --json)."
     assert (last == note) is bool(absent)
-    assert all(one in screens.shown[width, "insights"].split() for one in ("impressions", "clicks", "reach", "total"))
+    assert all(
+        column in screens.texts[width, "insights"].split() for column in ("impressions", "clicks", "reach", "total")
+    )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_what_an_activation_begins_is_a_table_or_a_list_of_facts(screens: Screens, width: int) -> None:
-    shown = screens.shown[width, "execute"]
-    assert f"as operation {screens.ids['done']} wrote it" in shown and "320 USD lifetime" in shown
+    text = screens.texts[width, "execute"]
+    assert f"as operation {screens.ids['done']} wrote it" in text and "320 USD lifetime" in text
     heading = r"begins to run  name +budget +from +to +id" if width == 140 else r"begins to run  campaign\nname +Autumn"
-    assert re.search(heading, shown), shown
+    assert re.search(heading, text), text
 
 
 UUIDS = [f"01a2070{digit}-64d5-7699-927c-f579596a23e5" for digit in range(8)]
@@ -259,14 +264,16 @@ def test_an_id_is_whole_or_shortened_so_that_commands_accept_it(name: str, width
         output.print_parts(screen, [LONG_TABLES[name]])
     lines = captured.get().splitlines()
     assert max(map(cell_len, lines)) <= width
-    shown = set(re.findall(r"01a2070[-0-9a-f]{3,}", captured.get()))
-    assert {min(id_[:18], id_) for id_ in UUIDS} <= {id_[:18] for id_ in shown}
-    assert all(id_ in UUIDS or (output.SHORTENED_NOTE in lines and id_ in {one[:18] for one in UUIDS}) for id_ in shown)
+    shown_ids = set(re.findall(r"01a2070[-0-9a-f]{3,}", captured.get()))
+    assert {min(id_[:18], id_) for id_ in UUIDS} <= {id_[:18] for id_ in shown_ids}
+    assert all(
+        id_ in UUIDS or (output.SHORTENED_NOTE in lines and id_ in {uuid[:18] for uuid in UUIDS}) for id_ in shown_ids
+    )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_amounts_have_separators_and_are_aligned(screens: Screens, width: int) -> None:
-    lines = screens.shown[width, "spend"].splitlines()
+    lines = screens.texts[width, "spend"].splitlines()
     budgets = [match for line in lines if (match := re.search(r"(active|paused) +[\d,]+\.\d\d", line))]
     assert len(budgets) > 1 and len({match.end() for match in budgets}) == 1, lines
 
@@ -281,6 +288,6 @@ def test_events_are_printed_with_whole_ids(width: int) -> None:
         url = read_until(ours, "/\r\n").removeprefix("Listening at ").strip()
         signed = {EVENT_ID_HEADER: ids[0], SIGNATURE_HEADER: sign(body, ids[0], "whsec_canary", int(time.time()))}
         assert httpx.post(url, content=body, headers=signed, trust_env=False).status_code == 204
-        shown = read_until(ours, "status=prepared\r\n")
-    assert UUID.findall(shown) == ids
-    assert max(map(cell_len, shown.splitlines())) <= width
+        transcript = read_until(ours, "status=prepared\r\n")
+    assert UUID.findall(transcript) == ids
+    assert max(map(cell_len, transcript.splitlines())) <= width

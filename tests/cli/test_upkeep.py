@@ -31,14 +31,14 @@ SHOP = ("--workspace", "shop")
 @pytest.fixture
 def shop(place: Callable[[str], Place], tmp_path: Path) -> Place:
     """A store with a workspace and its admin."""
-    one = place(tmp_path.name)
-    assert one.ads("admin", "init", *SHOP, "--email", "ada@shop.example", "--json").data
-    return one
+    shop_store = place(tmp_path.name)
+    assert shop_store.ads("admin", "init", *SHOP, "--email", "ada@shop.example", "--json").data
+    return shop_store
 
 
-def stored(one: Place, work: Callable[[Store], Any]) -> Any:
+def use_store(shop: Place, work: Callable[[Store], Any]) -> Any:
     async def run() -> Any:
-        store = await open_store(one.environment["ADSUNIFY_DATABASE_URL"])
+        store = await open_store(shop.environment["ADSUNIFY_DATABASE_URL"])
         try:
             return await work(store)
         finally:
@@ -47,119 +47,125 @@ def stored(one: Place, work: Callable[[Store], Any]) -> Any:
     return asyncio.run(run())
 
 
-def user(one: Place, action: str, email: str, *more: str, **environment: str) -> Any:
-    return one.ads("admin", "user", action, *SHOP, "--email", email, "--json", *more, **environment)
+def change_user(shop: Place, action: str, email: str, *more: str, **environment: str) -> Any:
+    return shop.ads("admin", "user", action, *SHOP, "--email", email, "--json", *more, **environment)
 
 
 def test_times_ahead_of_the_clock_are_shown_and_repaired(shop: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     far = Clock().now() + 400 * 24 * 60 * 60 * 1000 + 60_000
     monkeypatch.setattr(clock_module, "_last_id", clock_module._last_id)  # ids made afterwards must not follow these
 
-    def wrong(connection: Connection) -> None:
+    def add_future_event(connection: Connection) -> None:
         home = people.list_workspaces(connection)[0].id
         events.record_events(connection, [events.make_event_row("account.connected", home, far, status="active")])
 
     assert shop.ads("admin", "clock", "--json").data["ahead"] == []
-    stored(shop, lambda store: store.write(wrong))
+    use_store(shop, lambda store: store.write(add_future_event))
     refused = shop.ads("accounts")
     assert refused.code != 0 and "400 days ahead" in refused.err and "adsunify admin clock" in refused.err
-    shown = shop.ads("admin", "clock")
-    assert shown.code == 1 and "events.created_at: 1 ahead" in shown.out
+    clock_report = shop.ads("admin", "clock")
+    assert clock_report.code == 1 and "events.created_at: 1 ahead" in clock_report.out
     assert shop.ads("admin", "clock", "--repair").code == 0
     assert shop.ads("accounts").code == 0
     assert shop.ads("admin", "clock").code == 0
 
 
 def test_a_member_changes_his_role(shop: Place) -> None:
-    made = user(shop, "add", "bob@shop.example").data
-    assert set(made) == {"workspaceId", "userId", "email", "password", "apiKey"}
-    changed = user(shop, "role", "BOB@shop.example", "--role", "admin").data
-    assert changed == {name: made[name] for name in ("workspaceId", "userId", "email")} | {"role": "admin"}
-    found = stored(shop, lambda store: store.read(people.find_membership, made["workspaceId"], made["userId"]))
-    assert found.role == "admin"
-    assert user(shop, "role", "ada@shop.example", "--role", "viewer").data["role"] == "viewer"
+    member = change_user(shop, "add", "bob@shop.example").data
+    assert set(member) == {"workspaceId", "userId", "email", "password", "apiKey"}
+    changed = change_user(shop, "role", "BOB@shop.example", "--role", "admin").data
+    assert changed == {name: member[name] for name in ("workspaceId", "userId", "email")} | {"role": "admin"}
+    membership = use_store(
+        shop, lambda store: store.read(people.find_membership, member["workspaceId"], member["userId"])
+    )
+    assert membership.role == "admin"
+    assert change_user(shop, "role", "ada@shop.example", "--role", "viewer").data["role"] == "viewer"
 
 
 def test_the_last_admin_stays(shop: Place) -> None:
-    user(shop, "add", "bob@shop.example")
+    change_user(shop, "add", "bob@shop.example")
     for action in (("remove",), ("role", "--role", "member"), ("add", "--role", "viewer"), ("add",)):
-        ran = user(shop, action[0], "ada@shop.example", *action[1:])
+        ran = change_user(shop, action[0], "ada@shop.example", *action[1:])
         assert ran.code == 2 and "last admin" in ran.err, action
-    assert user(shop, "role", "ada@shop.example", "--role", "admin").code == 0
+    assert change_user(shop, "role", "ada@shop.example", "--role", "admin").code == 0
 
 
 def _actor(workspace_id: str, user_id: str) -> Actor:
     return Actor(workspace_id, user_id, "session", "admin", True, "session")
 
 
-async def _left(store: Store, workspace_id: str, user_id: str) -> None:
+async def _add_sessions_and_grants(store: Store, workspace_id: str, user_id: str) -> None:
     """Sessions in both workspaces, and a grant in each."""
 
-    def held(connection: Connection) -> None:
+    def add_rows(connection: Connection) -> None:
         clock = store.clock
         other = people.ensure_workspace(connection, "other", clock)
         people.set_membership(connection, other.id, user_id, "member", clock)
-        made = {"name": "Agent", "redirect_uris": [], "created_at": clock.now()}
-        connection.execute(insert(oauth_clients), [{"id": client, **made} for client in ("client", "client2")])
+        members = {"name": "Agent", "redirect_uris": [], "created_at": clock.now()}
+        connection.execute(insert(oauth_clients), [{"id": client, **members} for client in ("client", "client2")])
         for home, client in ((workspace_id, "client"), (other.id, "client2")):
             sessions.create_session(connection, f"session {client}", user_id, home, 10**9, clock)
             agents.create_grant(connection, home, user_id, client, True, "resource", 10**9, clock)
 
-    await store.write(held)
+    await store.write(add_rows)
 
 
 def test_who_is_removed_holds_nothing_any_more(shop: Place) -> None:
-    made = user(shop, "add", "bob@shop.example").data
-    home, bob = made["workspaceId"], made["userId"]
-    stored(shop, lambda store: _left(store, home, bob))
-    assert user(shop, "remove", "bob@shop.example").data["removed"] is True
+    member = change_user(shop, "add", "bob@shop.example").data
+    home, bob = member["workspaceId"], member["userId"]
+    use_store(shop, lambda store: _add_sessions_and_grants(store, home, bob))
+    assert change_user(shop, "remove", "bob@shop.example").data["removed"] is True
 
-    async def look(store: Store) -> None:
-        (key,) = [one for one in await store.read(keys.list_keys, _actor(home, bob)) if one.user_id == bob]
+    async def check_rows(store: Store) -> None:
+        (key,) = [row for row in await store.read(keys.list_keys, _actor(home, bob)) if row.user_id == bob]
         assert key.revoked_at is not None
         assert await store.read(agents.list_grants, _actor(home, bob), store.clock) == []
         other = (await store.read(people.get_workspace_by_name, "other")).id
         assert len(await store.read(agents.list_grants, _actor(other, bob), store.clock)) == 1
-        kept = await store.read(sessions.find_session, "session client", store.clock)
-        assert kept is not None and kept.workspace_id is None and [one.name for one in kept.memberships] == ["other"]
+        session = await store.read(sessions.find_session, "session client", store.clock)
+        assert (
+            session is not None
+            and session.workspace_id is None
+            and [membership.name for membership in session.memberships] == ["other"]
+        )
 
-    stored(shop, look)
-    assert user(shop, "remove", "bob@shop.example").code == 1
-    user(shop, "add", "bob@shop.example")  # back again: the old key stays dead
+    use_store(shop, check_rows)
+    assert change_user(shop, "remove", "bob@shop.example").code == 1
+    change_user(shop, "add", "bob@shop.example")  # back again: the old key stays dead
 
-    async def again(store: Store) -> None:
+    async def check_new_key(store: Store) -> None:
         assert await store.read(agents.list_grants, _actor(home, bob), store.clock) == []
-        revoked = [one.revoked_at for one in await store.read(keys.list_keys, _actor(home, bob)) if one.user_id == bob]
+        revoked = [row.revoked_at for row in await store.read(keys.list_keys, _actor(home, bob)) if row.user_id == bob]
         assert len(revoked) == 2 and revoked[0] is not None and revoked[1] is None
 
-    stored(shop, again)
+    use_store(shop, check_new_key)
     shop.ads("admin", "user", "remove", "--workspace", "other", "--email", "bob@shop.example")
-    user(shop, "remove", "bob@shop.example")
+    change_user(shop, "remove", "bob@shop.example")
 
-    async def nowhere(store: Store) -> None:
+    async def check_no_session(store: Store) -> None:
         for client in ("client", "client2"):
             assert await store.read(sessions.find_session, f"session {client}", store.clock) is None
 
-    stored(shop, nowhere)
+    use_store(shop, check_no_session)
 
 
 def test_a_new_password_ends_sessions(shop: Place) -> None:
-    made = user(shop, "add", "bob@shop.example").data
-    stored(shop, lambda store: _left(store, made["workspaceId"], made["userId"]))
-    fresh = user(shop, "password", "bob@shop.example").data["password"]
-    given = user(shop, "password", "bob@shop.example", ADSUNIFY_PASSWORD="correct horse").data["password"]
-    assert (given, fresh == made["password"]) == ("correct horse", False)
+    member = change_user(shop, "add", "bob@shop.example").data
+    use_store(shop, lambda store: _add_sessions_and_grants(store, member["workspaceId"], member["userId"]))
+    fresh = change_user(shop, "password", "bob@shop.example").data["password"]
+    chosen = change_user(shop, "password", "bob@shop.example", ADSUNIFY_PASSWORD="correct horse").data["password"]
+    assert (chosen, fresh == member["password"]) == ("correct horse", False)
 
-    async def look(store: Store) -> None:
+    async def check_rows(store: Store) -> None:
         assert is_password_correct(
-            "correct horse", (await store.read(people.get_user, made["userId"])).password_hash or ""
+            "correct horse", (await store.read(people.get_user, member["userId"])).password_hash or ""
         )
         assert await store.read(sessions.find_session, "session client", store.clock) is None
 
-    stored(shop, look)
-    assert user(shop, "password", "bob@shop.example", ADSUNIFY_PASSWORD="short").code == 2
-    assert user(shop, "password", "nobody@shop.example").code == 1
-    assert user(shop, "role", "bob@shop.example").code == 2
+    use_store(shop, check_rows)
+    assert change_user(shop, "password", "bob@shop.example", ADSUNIFY_PASSWORD="short").code == 2
+    assert change_user(shop, "password", "nobody@shop.example").code == 1
+    assert change_user(shop, "role", "bob@shop.example").code == 2
 
 
 def test_a_password_on_standard_input(shop: Place) -> None:
@@ -189,16 +195,16 @@ def test_extras_of_an_account(shop: Place) -> None:
         assert shop.ads("admin", "account", account, *wrong).code == 2
 
 
-def test_extras_that_the_network_declares(networks: Any, served: Any, place: Callable[[str], Place]) -> None:
+def test_extras_that_the_network_declares(networks: Any, api_server: Any, place: Callable[[str], Place]) -> None:
     """Over the store of a server that is running."""
-    account = next(one["accountId"] for one in served["accounts"] if one["network"] == "tiktok")
-    there = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
-    store = Place("store", {"ADSUNIFY_DATABASE_URL": f"sqlite:///{served['folder']}/served.db"})
+    account = next(row["accountId"] for row in api_server["accounts"] if row["network"] == "tiktok")
+    there = Place("server", {"ADSUNIFY_SERVER": api_server["baseUrl"], "ADSUNIFY_TOKEN": api_server["apiKey"]})
+    store = Place("store", {"ADSUNIFY_DATABASE_URL": f"sqlite:///{api_server['folder']}/served.db"})
 
-    def shown() -> Any:
-        return next(one for one in there.ads("accounts", "--json").data if one["accountId"] == account)["extras"]
+    def read_extras() -> Any:
+        return next(row for row in there.ads("accounts", "--json").data if row["accountId"] == account)["extras"]
 
-    before = shown()
+    before = read_extras()
     changed = store.ads("admin", "account", account, "createFlow=smart_plus", "--json")
     if changed.code:
         assert "must be one of" in changed.err
@@ -210,7 +216,7 @@ def test_extras_that_the_network_declares(networks: Any, served: Any, place: Cal
         ran = store.ads("admin", "account", account, wrong)
         assert ran.code == 2 and words in ran.err
     assert store.ads("admin", "account", account, "createFlow=auto", "--json").data["extras"]["createFlow"] == "auto"
-    assert shown()["createFlow"] == "auto", "the server knows at once"
+    assert read_extras()["createFlow"] == "auto", "the server knows at once"
     assert store.ads("admin", "account", account, "--unset", "createFlow", "--json").data["extras"] == before
 
 
@@ -222,17 +228,19 @@ async def test_two_admins_cannot_remove_each_other(tmp_path: Path, postgresql_se
         store = await open_store(url)
         for turn in range(8):
             shop = f"shop {turn}"
-            made = await asyncio.gather(
+            workspaces = await asyncio.gather(
                 *(upkeep.create_workspace(store, shop, f"{name}@shop.example", None) for name in ("ada", "eve")),
                 return_exceptions=True,
             )
-            (first,) = [one["email"] for one in made if isinstance(one, dict)]  # the other is refused
+            (first,) = [
+                workspace["email"] for workspace in workspaces if isinstance(workspace, dict)
+            ]  # the other is refused
             await upkeep.add_member(store, shop, "bob@shop.example", "admin", None)
             done = await asyncio.gather(
                 *(upkeep.remove_member(store, shop, str(email)) for email in (first, "bob@shop.example")),
                 return_exceptions=True,
             )
-            assert [type(one) for one in done].count(InvalidInput) == 1
+            assert [type(outcome) for outcome in done].count(InvalidInput) == 1
         await store.close()
 
 
@@ -245,12 +253,12 @@ def test_keys_of_a_file(shop: Place) -> None:
     before, _ = encryption.load_or_create_key_file(file)
     nothing = shop.ads("admin", "keys", "rotate", "--json").data
     assert (nothing["resealed"], nothing["underNewest"], nothing["remaining"]) == (0, 1, {})
-    made = shop.ads("admin", "keys", "new", "--json").data
-    assert made == {"newest": encryption.load_or_create_key_file(file)[0].newest_id, "file": str(file)}
+    key = shop.ads("admin", "keys", "new", "--json").data
+    assert key == {"newest": encryption.load_or_create_key_file(file)[0].newest_id, "file": str(file)}
     assert shop.ads("insights", account).code == 0, "the older key opens what it sealed"
     done = shop.ads("admin", "keys", "rotate", "--json").data
     assert done == {
-        "newest": made["newest"],
+        "newest": key["newest"],
         "resealed": 1,
         "underNewest": 1,
         "remaining": {before.newest_id: 0},
@@ -265,8 +273,8 @@ def test_keys_of_a_file(shop: Place) -> None:
 def test_keys_of_the_environment(shop: Place) -> None:
     ring = encryption.make_key_ring()
     ran = shop.ads("admin", "keys", "new", "--json", ADSUNIFY_SECRET_KEYS=ring.to_text())
-    made = ran.data
-    assert list(encryption.parse_key_ring(f"{made['key']},{ring.to_text()}").keys) == [made["newest"], ring.newest_id]
+    key = ran.data
+    assert list(encryption.parse_key_ring(f"{key['key']},{ring.to_text()}").keys) == [key["newest"], ring.newest_id]
     assert encryption.format_key(ring.newest_id, ring.keys[ring.newest_id]) not in ran.out + ran.err, (
         "known keys are not shown again"
     )
@@ -283,9 +291,9 @@ def test_what_no_key_opens_is_told(shop: Place) -> None:
 def test_the_first_key_of_a_ring(database: str) -> None:
     """Nothing is there yet, and nothing is made: what is shown is the whole ring."""
     ran = run("admin", "keys", "new", "--database", database, "--json")
-    made = ran.data
-    ring = encryption.parse_key_ring(made["key"])
-    assert ring.newest_id == made["newest"] and set(made) == {"newest", "key"}
+    key = ran.data
+    ring = encryption.parse_key_ring(key["key"])
+    assert ring.newest_id == key["newest"] and set(key) == {"newest", "key"}
     assert "ADSUNIFY_SECRET_KEYS" in ran.err and not Path("never").exists()
     rotate = ("admin", "keys", "rotate", "--database", database)
     assert "adsunify admin keys new" in run(*rotate).err, "whoever misses a ring is told how to make one"
@@ -300,14 +308,14 @@ def test_a_ring_that_is_none() -> None:
 # -- workspaces ---------------------------------------------------------------------------------------------------
 
 
-async def _everyone(store: Store) -> dict[str, list[tuple[str, str]]]:
+async def _list_members(store: Store) -> dict[str, list[tuple[str, str]]]:
     """Who belongs to each workspace, and as what."""
 
     def read(connection: Connection) -> dict[str, list[tuple[str, str]]]:
         return {
             home.name: [
-                (people.get_user(connection, one.user_id).email, one.role)
-                for one in people.list_members(connection, home.id)
+                (people.get_user(connection, member.user_id).email, member.role)
+                for member in people.list_members(connection, home.id)
             ]
             for home in people.list_workspaces(connection)
         }
@@ -316,13 +324,13 @@ async def _everyone(store: Store) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_reading_a_teams_store_adds_nobody_and_nothing(shop: Place) -> None:
-    before = stored(shop, _everyone)
+    before = use_store(shop, _list_members)
     assert before == {"shop": [("ada@shop.example", "admin")]}
     assert shop.ads("accounts", "--json").data == [], "the only workspace"
     assert shop.ads("operations", *SHOP, "--json").data == []
     ran = shop.ads("accounts", "--workspace", "zzz")
     assert (ran.code, ran.out) == (2, "") and "workspace: does not exist; workspaces: shop." in ran.err
-    assert stored(shop, _everyone) == before
+    assert use_store(shop, _list_members) == before
     shop.ads("admin", "init", "--workspace", "bakery", "--email", "bob@bakery.example")
     ran = shop.ads("accounts")
     assert ran.code == 2 and "workspace: is required; workspaces: bakery, shop." in ran.err
@@ -330,42 +338,42 @@ def test_reading_a_teams_store_adds_nobody_and_nothing(shop: Place) -> None:
 
 
 def test_who_opens_a_teams_store_writes_as_its_first_admin(shop: Place) -> None:
-    user(shop, "add", "bob@shop.example", "--role", "admin")
-    before = stored(shop, _everyone)
+    change_user(shop, "add", "bob@shop.example", "--role", "admin")
+    before = use_store(shop, _list_members)
     (account,) = shop.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
-    made = shop.ads("create", account, BRIEF, "--json").data
-    done = shop.ads("execute", made["id"], "--confirmed", "--json").data
+    operation = shop.ads("create", account, BRIEF, "--json").data
+    done = shop.ads("execute", operation["id"], "--confirmed", "--json").data
     assert done["status"] == "succeeded"
-    ada = stored(shop, lambda store: store.read(people.find_user_by_email, "ada@shop.example"))
+    ada = use_store(shop, lambda store: store.read(people.find_user_by_email, "ada@shop.example"))
     assert done["createdBy"] == {"userId": ada.id, "credential": "local"}
     assert done["executedBy"] == {"userId": ada.id, "credential": "local", "at": done["executedBy"]["at"]}
-    assert f"by user {ada.id}, credential local" in shop.ads("operations", made["id"]).out
-    assert stored(shop, _everyone) == before
+    assert f"by user {ada.id}, credential local" in shop.ads("operations", operation["id"]).out
+    assert use_store(shop, _list_members) == before
 
 
 def test_a_workspace_of_ones_own_with_people_in_it(place: Callable[[str], Place]) -> None:
     """The user ``local`` stays who the library is, and is what the others made him."""
-    one = place("mixed")
-    assert one.ads("accounts", "--json").data == []
-    assert stored(one, _everyone) == {"local": [("local", "admin")]}
+    mixed = place("mixed")
+    assert mixed.ads("accounts", "--json").data == []
+    assert use_store(mixed, _list_members) == {"local": [("local", "admin")]}
     added = ("admin", "user", "--workspace", "local", "--email", "ada@shop.example", "--role", "admin")
-    assert one.ads(*added).code == 0
-    (account,) = one.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
-    created = one.ads("create", account, BRIEF, "--json").data["createdBy"]
-    assert created["userId"] == stored(one, lambda store: store.read(people.find_user_by_email, "local")).id
-    one.ads("admin", "user", "role", "--workspace", "local", "--email", "local", "--role", "viewer")
-    assert one.ads("create", account, BRIEF).code == 1
-    assert stored(one, _everyone)["local"] == [("local", "viewer"), ("ada@shop.example", "admin")]
+    assert mixed.ads(*added).code == 0
+    (account,) = mixed.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    created = mixed.ads("create", account, BRIEF, "--json").data["createdBy"]
+    assert created["userId"] == use_store(mixed, lambda store: store.read(people.find_user_by_email, "local")).id
+    mixed.ads("admin", "user", "role", "--workspace", "local", "--email", "local", "--role", "viewer")
+    assert mixed.ads("create", account, BRIEF).code == 1
+    assert use_store(mixed, _list_members)["local"] == [("local", "viewer"), ("ada@shop.example", "admin")]
 
 
 def test_people_are_added_only_to_a_workspace_that_is_there(shop: Place) -> None:
-    before = stored(shop, _everyone)
+    before = use_store(shop, _list_members)
     for action in ("add", "remove", "password"):
         ran = shop.ads("admin", "user", action, "--workspace", "typoo", "--email", "ada@shop.example")
         assert (ran.code, ran.out) == (2, "") and "workspaces: shop." in ran.err, action
     ran = shop.ads("admin", "init", *SHOP, "--email", "eve@shop.example")
     assert (ran.code, ran.out) == (2, "") and "admin user" in ran.err
-    assert stored(shop, _everyone) == before
+    assert use_store(shop, _list_members) == before
 
 
 def test_people_of_a_store_without_workspaces(place: Callable[[str], Place]) -> None:
@@ -385,7 +393,7 @@ def test_an_upgrade_can_be_checked_before(tmp_path: Path) -> None:
     def go_back(version: str) -> None:
         (tmp_path / "a.db").unlink()
         engine = create_engine(f"sqlite:///{tmp_path / 'a.db'}")
-        until = [one for one in migrate.list_migrations() if one.version <= version]
+        until = [migration for migration in migrate.list_migrations() if migration.version <= version]
         with engine.begin() as connection:
             migrate.run_migrations(connection, migrate.SchemaState(None), until)
         engine.dispose()
@@ -396,8 +404,8 @@ def test_an_upgrade_can_be_checked_before(tmp_path: Path) -> None:
     for _ in range(2):
         checked = run("db", "upgrade", "--check", *where)
         assert checked.code == 3 and re.search(r"0021 +expanding ", checked.out) and "may keep running" in checked.out
-        shown = json.loads(run("db", "upgrade", "--check", "--json", *where).out)
-        assert (shown["migration"], shown["serversMayKeepServing"], shown["upgraded"]) == ("0020", True, False)
+        check = json.loads(run("db", "upgrade", "--check", "--json", *where).out)
+        assert (check["migration"], check["serversMayKeepServing"], check["upgraded"]) == ("0020", True, False)
     assert run("accounts", *where).code == 0, "every command runs expanding migrations"
     assert run("db", "upgrade", "--check", *where).code == 0
     go_back("0017")

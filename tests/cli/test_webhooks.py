@@ -28,27 +28,36 @@ EVENT = {
 BODY = json.dumps(EVENT).encode()
 
 
-def headers(secret: str = SECRET, ago: int = 0) -> dict[str, str]:
+def make_headers(secret: str = SECRET, ago: int = 0) -> dict[str, str]:
     return {EVENT_ID_HEADER: "e1", SIGNATURE_HEADER: sign(BODY, "e1", secret, int(time.time()) - ago)}
 
 
 # -- verify --------------------------------------------------------------------------------------------------------
 
 
-def verified(given: Mapping[str, str], *more: str, body: bytes = BODY, secret: str = SECRET) -> tuple[int, str, str]:
-    arguments = ("--event-id", given[EVENT_ID_HEADER], "--signature", given[SIGNATURE_HEADER], "-", *more)
+def verify_delivery(
+    event_headers: Mapping[str, str], *more: str, body: bytes = BODY, secret: str = SECRET
+) -> tuple[int, str, str]:
+    arguments = (
+        "--event-id",
+        event_headers[EVENT_ID_HEADER],
+        "--signature",
+        event_headers[SIGNATURE_HEADER],
+        "-",
+        *more,
+    )
     ran = run("webhooks", "verify", *arguments, stdin=body, ADSUNIFY_WEBHOOK_SECRET=secret)
     return ran.code, ran.out, ran.err
 
 
 def test_what_is_signed_is_verified(tmp_path: Path) -> None:
-    assert verified(headers()) == (0, "verified: e1\n", "")
-    code, out, _ = verified(headers(), "--json")
+    assert verify_delivery(make_headers()) == (0, "verified: e1\n", "")
+    code, out, _ = verify_delivery(make_headers(), "--json")
     assert (code, json.loads(out)) == (0, {"verified": True, "reason": None})
     path = tmp_path / "body"
     path.write_bytes(BODY)
-    given = headers()
-    options = ("--secret", "-", "--event-id", "e1", "--signature", given[SIGNATURE_HEADER])
+    event_headers = make_headers()
+    options = ("--secret", "-", "--event-id", "e1", "--signature", event_headers[SIGNATURE_HEADER])
     assert run("webhooks", "verify", *options, str(path), stdin=f"{SECRET}\n".encode()).code == 0
 
 
@@ -65,11 +74,11 @@ def test_what_is_signed_is_verified(tmp_path: Path) -> None:
 def test_what_is_not_is_refused_with_the_reason(
     signing: Any, changed: Mapping[str, str], body: bytes, reason: str
 ) -> None:
-    given = {**headers(**signing), **changed}
-    code, out, err = verified(given, body=body)
+    event_headers = {**make_headers(**signing), **changed}
+    code, out, err = verify_delivery(event_headers, body=body)
     assert (code, out) == (1, "") and reason in err
     assert SECRET not in err
-    code, out, _ = verified(given, "--json", body=body)
+    code, out, _ = verify_delivery(event_headers, "--json", body=body)
     assert code == 1 and json.loads(out)["verified"] is False
 
 
@@ -80,8 +89,8 @@ def test_a_secret_is_needed() -> None:
 # -- listen --------------------------------------------------------------------------------------------------------
 
 
-def post(url: str, given: Mapping[str, str]) -> int:
-    return httpx.post(url, content=BODY, headers=dict(given), trust_env=False, timeout=30).status_code
+def post(url: str, event_headers: Mapping[str, str]) -> int:
+    return httpx.post(url, content=BODY, headers=dict(event_headers), trust_env=False, timeout=30).status_code
 
 
 def test_deliveries_are_printed_and_passed_on(tmp_path: Path) -> None:
@@ -102,15 +111,15 @@ def test_deliveries_are_printed_and_passed_on(tmp_path: Path) -> None:
     options = ("--port", "0", "--forward", forward, "--json")
     with process("webhooks", "listen", *options, ADSUNIFY_WEBHOOK_SECRET=SECRET) as listening:
         url = first_line(listening)["url"]
-        given = headers()
-        assert post(url, given) == 204
+        event_headers = make_headers()
+        assert post(url, event_headers) == 204
         assert first_line(listening) == {"eventId": "e1", "verified": True, "forwarded": "202", "event": EVENT}
-        assert taken == [(BODY, given[SIGNATURE_HEADER])]
-        assert post(url, headers("whsec_other")) == 400
+        assert taken == [(BODY, event_headers[SIGNATURE_HEADER])]
+        assert post(url, make_headers("whsec_other")) == 400
         assert post(url, {}) == 400
         program.shutdown()
         program.server_close()
-        assert post(url, headers()) == 204, "what is passed on to may be away"
+        assert post(url, make_headers()) == 204, "what is passed on to may be away"
         assert first_line(listening)["forwarded"] != "202"
         listening.terminate()
         out, err = listening.communicate(timeout=60)
@@ -149,11 +158,16 @@ def test_a_servers_events_arrive(networks: Networks, tmp_path: Path) -> None:
         secret = subscribed["secret"]
         with process("webhooks", "listen", "--port", str(port), "--json", ADSUNIFY_WEBHOOK_SECRET=secret) as listening:
             first_line(listening)
-            account = next(one["accountId"] for one in ready["accounts"] if one["network"] == "chatgpt")
+            account = next(
+                account_row["accountId"] for account_row in ready["accounts"] if account_row["network"] == "chatgpt"
+            )
             operation = run("create", account, BRIEF, "--json", **there).data["id"]
-            told = first_line(listening)
-        assert told["verified"] is True
-        assert (told["event"]["type"], told["event"]["data"]["operationId"]) == ("operation.prepared", operation)
+            delivery = first_line(listening)
+        assert delivery["verified"] is True
+        assert (delivery["event"]["type"], delivery["event"]["data"]["operationId"]) == (
+            "operation.prepared",
+            operation,
+        )
         assert [row["webhookId"] for row in run("webhooks", "list", "--json", **there).data] == [
             subscribed["webhookId"]
         ]
