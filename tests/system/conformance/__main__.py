@@ -40,17 +40,17 @@ def main() -> None:
     parser.add_argument("--schemathesis", default="schemathesis", help="the command of Schemathesis")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("rest", nargs="*", help="more arguments for Schemathesis, after --")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="adsunify-") as name:
         folder = Path(name)
-        with _database(folder, asked.engine) as database, running(folder, database) as world:
+        with _database(folder, options.engine) as database, running(folder, database) as world:
             document = folder / "openapi.json"
             document.write_text(world.http.get("/openapi.json").text)
-            if asked.tools is not None:
-                read(document, asked.tools)
-            if asked.examples:
+            if options.tools is not None:
+                read(document, options.tools)
+            if options.examples:
                 fill(world)
-                attack(document, world, folder, asked)
+                attack(document, world, folder, options)
         log = (folder / "server.log").read_text()
         if UNFORESEEN.search(log):
             sys.exit(f"Something failed inside of the server:\n{log[-20_000:]}")
@@ -67,17 +67,17 @@ def read(document: Path, tools: Path) -> None:
         _run(command, document.parent, REDOCLY_TELEMETRY="off", REDOCLY_SUPPRESS_UPDATE_NOTICE="true")
 
 
-def attack(document: Path, world: World, folder: Path, asked: argparse.Namespace) -> None:
+def attack(document: Path, world: World, folder: Path, options: argparse.Namespace) -> None:
     """Schemathesis, all phases and all checks."""
     (folder / "world.json").write_text(json.dumps(world.to_json()))
-    given = {"WORLD": str(folder / "world.json"), "HOOKS": str(HERE / "hooks.py"), "KEY": world.api_key}
-    command = [asked.schemathesis, "--config-file", str(HERE / "schemathesis.toml"), "run", str(document)]
-    command += ["--url", world.base_url, "--checks", "all", "--no-color", *asked.rest]
-    one_by_one = ("examples,coverage,fuzzing", asked.examples, asked.seed)
-    in_series = [("stateful", min(asked.examples, SCENARIOS), asked.seed + number) for number in range(SERIES)]
+    variables = {"WORLD": str(folder / "world.json"), "HOOKS": str(HERE / "hooks.py"), "KEY": world.api_key}
+    command = [options.schemathesis, "--config-file", str(HERE / "schemathesis.toml"), "run", str(document)]
+    command += ["--url", world.base_url, "--checks", "all", "--no-color", *options.rest]
+    one_by_one = ("examples,coverage,fuzzing", options.examples, options.seed)
+    in_series = [("stateful", min(options.examples, SCENARIOS), options.seed + number) for number in range(SERIES)]
     for phases, examples, seed in (one_by_one, *in_series):
         this = ["--phases", phases, "--max-examples", str(examples), "--seed", str(seed)]
-        _run(command + this, folder, **{f"CONFORMANCE_{name}": value for name, value in given.items()})
+        _run(command + this, folder, **{f"CONFORMANCE_{name}": value for name, value in variables.items()})
 
 
 def _run(command: list[str], folder: Path, **more: str) -> None:

@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
 def address(row: Row, ids: Mapping[str, str]) -> str:
     """The path with these ids, and with ids of nothing in the other places."""
     values = {"network": "meta", "resource": "pages", "entityId": "1"} | dict(ids)
-    return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], NEVER), row.path)
+    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], NEVER), row.path)
 
 
 def example(row: Row) -> dict[str, Any] | None:
@@ -32,7 +32,7 @@ def example(row: Row) -> dict[str, Any] | None:
     return None if row.body is None else dict(row.body.example)
 
 
-def queried(row: Row) -> dict[str, Any]:
+def make_query(row: Row) -> dict[str, Any]:
     """The query that has to be there."""
     return {} if row.query is None else dict(row.query.example)
 
@@ -50,17 +50,17 @@ async def ask(caller: Caller, row: Row, ids: Mapping[str, str], **changes: Any) 
             body["accounts"] = [{"accountId": ids["accountId"]}]
         body |= changes
     in_query = {name: value for name, value in ids.items() if row.query is not None and name in row.query.members}
-    answer = await caller.send(row.method, address(row, ids), body, query=queried(row) | in_query)
-    found: dict[str, Any] = answer.json()
-    return answer.status_code, found
+    answer = await caller.send(row.method, address(row, ids), body, query=make_query(row) | in_query)
+    body_of_answer: dict[str, Any] = answer.json()
+    return answer.status_code, body_of_answer
 
 
-LISTED = {"accounts": "accountId", "operationIds": "operationId", "scope": "accountId"}
+ID_LISTS = {"accounts": "accountId", "operationIds": "operationId", "scope": "accountId"}
 """Members of a body that hold several ids."""
 
 
 @define
-class Things:
+class Inventory:
     """What one person's workspace has of everything that has an id; what a call uses up is made anew.
 
     ``network``: that of the account. ``scope``: the accounts to which the person's keys and agents are bound.
@@ -71,7 +71,7 @@ class Things:
     account: str = ""
     network: str = "meta"
     scope: tuple[str, ...] | None = None
-    made: dict[str, str] = field(factory=dict)
+    created: dict[str, str] = field(factory=dict)
 
     @property
     def caller(self) -> Caller:
@@ -79,176 +79,185 @@ class Things:
 
     async def ids(self, row: Row) -> dict[str, str]:
         """Real ids for the row's path and body."""
-        wanted = {*row.parameters, *(LISTED.get(name, name) for name in row.members)}
-        found: dict[str, str] = {}
+        required_names = {*row.parameters, *(ID_LISTS.get(name, name) for name in row.members)}
+        ids: dict[str, str] = {}
         for name, make in MAKERS.items():
-            if name in wanted:
-                found[name] = await make(self, row)
+            if name in required_names:
+                ids[name] = await make(self, row)
         if "digest" in row.members:
-            found["digest"] = self.made["digest"]
-        if "deliveryId" in found:
-            found["webhookId"] = self.made["webhook of the delivery"]
-        return found
+            ids["digest"] = self.created["digest"]
+        if "deliveryId" in ids:
+            ids["webhookId"] = self.created["webhook of the delivery"]
+        return ids
 
-    async def prepared(self) -> str:
+    async def prepare_operation(self) -> str:
         """A prepared operation."""
         body = {"accountId": self.account, "campaign": brief(self.network)}
         return str((await self.caller.post("/create", body, 201))["id"])
 
-    async def kept(self, name: str, make: Callable[[], Awaitable[str]]) -> str:
+    async def make_once(self, name: str, make: Callable[[], Awaitable[str]]) -> str:
         """What is made once and not used up."""
-        if name not in self.made:
-            self.made[name] = await make()
-        return self.made[name]
+        if name not in self.created:
+            self.created[name] = await make()
+        return self.created[name]
 
 
-async def things(server: Served, person: str = "admin") -> Things:
+async def make_inventory(server: Served, person: str = "admin") -> Inventory:
     """Everything of a person, in whose workspace meta is connected."""
     home = server.accounts if person != "stranger" else server.foreign
     if "meta" not in home:
         await connect(server, "meta", person)
     target = f"{server.base_url}/healthz"  # it refuses what is delivered to it, for good
     server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({target}))
-    server.service.resolve_host = _public
-    return Things(server, person, home["meta"])
+    server.service.resolve_host = _resolve_publicly
+    return Inventory(server, person, home["meta"])
 
 
-async def _public(host: str) -> list[str]:
+async def _resolve_publicly(host: str) -> list[str]:
     return ["93.184.216.34"]
 
 
-async def _account(one: Things, row: Row) -> str:
-    return one.account
+async def _account(inventory: Inventory, row: Row) -> str:
+    return inventory.account
 
 
-async def _source(one: Things, row: Row) -> str:
+async def _source(inventory: Inventory, row: Row) -> str:
     async def make() -> str:
-        made = await one.prepared()
-        await one.caller.execute(made)
-        return made
+        operation_id = await inventory.prepare_operation()
+        await inventory.caller.execute(operation_id)
+        return operation_id
 
-    return await one.kept("source", make)
+    return await inventory.make_once("source", make)
 
 
-async def _operation(one: Things, row: Row) -> str:
+async def _operation(inventory: Inventory, row: Row) -> str:
     """One that the endpoint accepts: prepared, written, or without the answer to its first write."""
     if row.path.endswith("/undo"):
-        made = await one.prepared()
-        await one.caller.execute(made)
-        return made
+        operation_id = await inventory.prepare_operation()
+        await inventory.caller.execute(operation_id)
+        return operation_id
     if row.path.endswith(("/inspect", "/resume", "/settle")):
-        made = await one.prepared()
-        first = get_samples(one.network).first_write_path
-        await one.server.networks.fault(one.network, "reset_after", method="POST", path=first)
-        await one.caller.problem(400, "POST", f"/operations/{made}/execute", {"confirmed": True})
-        return made
-    return await one.prepared()
+        operation_id = await inventory.prepare_operation()
+        first = get_samples(inventory.network).first_write_path
+        await inventory.server.networks.fault(inventory.network, "reset_after", method="POST", path=first)
+        await inventory.caller.problem(400, "POST", f"/operations/{operation_id}/execute", {"confirmed": True})
+        return operation_id
+    return await inventory.prepare_operation()
 
 
-async def _launch(one: Things, row: Row) -> str:
+async def _launch(inventory: Inventory, row: Row) -> str:
     """One that the endpoint accepts: prepared, written, or cancelled."""
-    accounts = [{"accountId": one.account, "campaign": brief(one.network)}]
+    accounts = [{"accountId": inventory.account, "campaign": brief(inventory.network)}]
     body = {"name": "Spring", "campaign": {}, "accounts": accounts}
-    launch = f"/launches/{(await one.caller.post('/launches', body, 201))['launchId']}"
-    made = await _follow(one, launch)
-    one.made["change set"], one.made["digest"] = made["changeSets"][-1]["id"], made["changeSets"][-1]["digest"]
+    launch = f"/launches/{(await inventory.caller.post('/launches', body, 201))['launchId']}"
+    launch_data = await _follow(inventory, launch)
+    inventory.created["change set"], inventory.created["digest"] = (
+        launch_data["changeSets"][-1]["id"],
+        launch_data["changeSets"][-1]["digest"],
+    )
     if row.path.endswith(("/activate", "/pause", "/undo")):
-        await one.caller.post(f"{launch}/execute", {"confirmed": True, "digest": one.made["digest"]}, 202)
-        await _follow(one, launch)
+        await inventory.caller.post(
+            f"{launch}/execute", {"confirmed": True, "digest": inventory.created["digest"]}, 202
+        )
+        await _follow(inventory, launch)
     if row.path.endswith("/prepare"):
-        await one.caller.post(f"{launch}/cancel", {})
-    return str(made["launchId"])
+        await inventory.caller.post(f"{launch}/cancel", {})
+    return str(launch_data["launchId"])
 
 
-async def _follow(one: Things, path: str) -> dict[str, Any]:
+async def _follow(inventory: Inventory, path: str) -> dict[str, Any]:
     """A launch that is neither prepared nor executed in the background."""
     async with asyncio.timeout(60):
         while True:
-            found: dict[str, Any] = await one.caller.get(path)
-            if found["status"] not in ("preparing", "running"):
-                return found
+            launch_data: dict[str, Any] = await inventory.caller.get(path)
+            if launch_data["status"] not in ("preparing", "running"):
+                return launch_data
             await asyncio.sleep(0.02)
 
 
-async def _change_set(one: Things, row: Row) -> str:
-    await _launch(one, row)
-    return one.made["change set"]
+async def _change_set(inventory: Inventory, row: Row) -> str:
+    await _launch(inventory, row)
+    return inventory.created["change set"]
 
 
-async def _key(one: Things, row: Row) -> str:
-    return str((await one.caller.post("/keys", {"name": "spare"}, 201))["keyId"])
+async def _key(inventory: Inventory, row: Row) -> str:
+    return str((await inventory.caller.post("/keys", {"name": "spare"}, 201))["keyId"])
 
 
-async def _connection(one: Things, row: Row) -> str:
+async def _connection(inventory: Inventory, row: Row) -> str:
     """One that no account of the tests hangs on; with a scope, that of the account."""
-    if one.scope is not None:
-        return str((await one.caller.get(f"/accounts/{one.account}"))["connectionId"])
-    await connect(one.server, "pinterest", one.person)
-    found = await one.caller.get("/connections")
-    return next(str(each["connectionId"]) for each in found if each["network"] == "pinterest" and each["accounts"])
+    if inventory.scope is not None:
+        return str((await inventory.caller.get(f"/accounts/{inventory.account}"))["connectionId"])
+    await connect(inventory.server, "pinterest", inventory.person)
+    connections = await inventory.caller.get("/connections")
+    return next(
+        str(connection["connectionId"])
+        for connection in connections
+        if connection["network"] == "pinterest" and connection["accounts"]
+    )
 
 
-async def _grant(one: Things, row: Row) -> str:
-    await (await agent(one.server)).tokens(one.person, accounts=one.scope)
-    found = await one.caller.get("/connected-agents")
-    scope = None if one.scope is None else {"accountIds": [*one.scope]}
-    return next(str(each["grantId"]) for each in found if each["revokedAt"] is None and each["scope"] == scope)
+async def _grant(inventory: Inventory, row: Row) -> str:
+    await (await agent(inventory.server)).tokens(inventory.person, accounts=inventory.scope)
+    grants = await inventory.caller.get("/connected-agents")
+    scope = None if inventory.scope is None else {"accountIds": [*inventory.scope]}
+    return next(str(grant["grantId"]) for grant in grants if grant["revokedAt"] is None and grant["scope"] == scope)
 
 
-async def _guardrail(one: Things, row: Row) -> str:
+async def _guardrail(inventory: Inventory, row: Row) -> str:
     """A rule that is not active."""
-    scope = {} if one.scope is None else {"accountIds": [*one.scope]}
+    scope = {} if inventory.scope is None else {"accountIds": [*inventory.scope]}
     body = {"name": "spare", "blockedActions": ["delete"], "active": False, "scope": scope}
-    return str((await one.caller.post("/guardrails", body, 201))["id"])
+    return str((await inventory.caller.post("/guardrails", body, 201))["id"])
 
 
-async def _alert(one: Things, row: Row) -> str:
+async def _alert(inventory: Inventory, row: Row) -> str:
     """An alert that is not active."""
-    scope = {} if one.scope is None else {"accountIds": [*one.scope]}
+    scope = {} if inventory.scope is None else {"accountIds": [*inventory.scope]}
     body = {"name": "spare", "kind": "disapproved", "active": False, "scope": scope}
-    return str((await one.caller.post("/alerts", body, 201))["id"])
+    return str((await inventory.caller.post("/alerts", body, 201))["id"])
 
 
-async def _frozen(one: Things, row: Row) -> str:
+async def _frozen_key(inventory: Inventory, row: Row) -> str:
     """A key that a rule has frozen. Without a scope the freeze shows also when the rule is deleted."""
-    key = await one.caller.post("/keys", {"name": "careless", "canWrite": True}, 201)
-    scope = {"keyIds": [key["keyId"]]} | ({} if one.scope is None else {"accountIds": [*one.scope]})
+    key = await inventory.caller.post("/keys", {"name": "careless", "canWrite": True}, 201)
+    scope = {"keyIds": [key["keyId"]]} | ({} if inventory.scope is None else {"accountIds": [*inventory.scope]})
     rule = {"name": "freezing", "blockedActions": ["create"], "onBreach": "freeze", "scope": scope}
-    made = (await one.caller.post("/guardrails", rule, 201))["id"]
-    body = {"accountId": one.account, "campaign": brief(one.network)}
-    await one.server.caller(key["secret"]).problem(403, "POST", "/create", body)
-    if one.scope is None:
-        await one.caller.delete(f"/guardrails/{made}")
+    rule_id = (await inventory.caller.post("/guardrails", rule, 201))["id"]
+    body = {"accountId": inventory.account, "campaign": brief(inventory.network)}
+    await inventory.server.caller(key["secret"]).problem(403, "POST", "/create", body)
+    if inventory.scope is None:
+        await inventory.caller.delete(f"/guardrails/{rule_id}")
     return str(key["keyId"])
 
 
-async def _webhook(one: Things, row: Row) -> str:
-    body = {"url": f"{one.server.base_url}/healthz", "events": ["rule.triggered"]}
-    return str((await one.caller.post("/webhooks", body, 201))["webhookId"])
+async def _webhook(inventory: Inventory, row: Row) -> str:
+    body = {"url": f"{inventory.server.base_url}/healthz", "events": ["rule.triggered"]}
+    return str((await inventory.caller.post("/webhooks", body, 201))["webhookId"])
 
 
-async def _delivery(one: Things, row: Row) -> str:
+async def _delivery(inventory: Inventory, row: Row) -> str:
     """One that has failed for good."""
-    webhook = await _webhook(one, row)
-    one.made["webhook of the delivery"] = webhook
-    made = await one.caller.post(f"/webhooks/{webhook}/test", {}, 202)
+    webhook = await _webhook(inventory, row)
+    inventory.created["webhook of the delivery"] = webhook
+    delivery = await inventory.caller.post(f"/webhooks/{webhook}/test", {}, 202)
     async with asyncio.timeout(30):
-        while (await one.caller.get(f"/webhooks/{webhook}/deliveries"))[0]["status"] != "failed":
+        while (await inventory.caller.get(f"/webhooks/{webhook}/deliveries"))[0]["status"] != "failed":
             await asyncio.sleep(0.02)
-    return str(made["deliveryId"])
+    return str(delivery["deliveryId"])
 
 
-async def _entity(one: Things, row: Row) -> str:
-    await _source(one, row)
+async def _entity(inventory: Inventory, row: Row) -> str:
+    await _source(inventory, row)
 
     async def make() -> str:
-        nodes = (await one.caller.get(f"/accounts/{one.account}/tree"))["nodes"]
+        nodes = (await inventory.caller.get(f"/accounts/{inventory.account}/tree"))["nodes"]
         return next(str(node["id"]) for node in nodes if node["kind"] == row.kind)
 
-    return await one.kept(f"entity {row.kind}", make)
+    return await inventory.make_once(f"entity {row.kind}", make)
 
 
-MAKERS: Mapping[str, Callable[[Things, Row], Awaitable[str]]] = {
+MAKERS: Mapping[str, Callable[[Inventory, Row], Awaitable[str]]] = {
     "accountId": _account,
     "sourceOperationId": _source,
     "operationId": _operation,
@@ -259,7 +268,7 @@ MAKERS: Mapping[str, Callable[[Things, Row], Awaitable[str]]] = {
     "grantId": _grant,
     "guardrailId": _guardrail,
     "alertId": _alert,
-    "credential": _frozen,
+    "credential": _frozen_key,
     "webhookId": _webhook,
     "deliveryId": _delivery,
     "entityId": _entity,

@@ -64,7 +64,7 @@ WITHOUT_SECONDS = re.compile(r".+T\d\d:\d\d(Z|[+-]\d\d:\d\d)")
 PREPARED = ("EnsureResourceAvailability", "UseAfterFree")
 NATIVE = re.compile("/accounts/[{]accountId[}]/(campaigns|ad-groups|ads)")
 """There, what is made or deleted is so at the network, and not before the operation is executed."""
-_made = {"webhooks": 0}
+_created_counts = {"webhooks": 0}
 
 
 _place = {"of": ""}
@@ -104,7 +104,7 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
     if case.meta is None or case.meta.phase.name != "stateful":  # there, ids come from answers
         _real_path(case)
         _real_body(case)
-    _spared(case)
+    _protect_world(case)
 
 
 def _real_path(case: schemathesis.Case) -> None:
@@ -137,9 +137,9 @@ def _real_body(case: schemathesis.Case) -> None:
     if "sourceOperationId" in changed:
         changed["sourceOperationId"] = real("sourceOperationId", body["sourceOperationId"], account)
     if isinstance(changed.get("operationIds"), list):
-        changed["operationIds"] = [real("operationId", one) for one in changed["operationIds"]]
+        changed["operationIds"] = [real("operationId", id_) for id_ in changed["operationIds"]]
     if isinstance(changed.get("entityIds"), list):
-        changed["entityIds"] = [entity(account, changed.get("kind"), one) for one in changed["entityIds"]]
+        changed["entityIds"] = [entity(account, changed.get("kind"), id_) for id_ in changed["entityIds"]]
     if "entityId" in changed:
         changed["entityId"] = entity(account, changed.get("kind"), changed["entityId"])
     own = WORLD["briefs"].get(account) if isinstance(account, str) else None
@@ -149,25 +149,27 @@ def _real_body(case: schemathesis.Case) -> None:
         case.body = changed
 
 
-def _brief(own: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+def _brief(own: dict[str, Any], generated: dict[str, Any]) -> dict[str, Any]:
     """What was made, with members of a good brief in the place of those that half of its words are for."""
-    return made | {name: value for name, value in own.items() if name in made and number([name, made]) % 2}
+    return generated | {
+        name: value for name, value in own.items() if name in generated and number([name, generated]) % 2
+    }
 
 
-def _edit(made: dict[str, Any]) -> dict[str, Any]:
+def _edit(generated: dict[str, Any]) -> dict[str, Any]:
     """Half of what was made, and a good edit in the place of the other half."""
-    return {"fields": most(EDITS, made)} if number(made) % 2 else made
+    return {"fields": most(EDITS, generated)} if number(generated) % 2 else generated
 
 
-def _mutation(made: dict[str, Any]) -> dict[str, Any]:
+def _mutation(generated: dict[str, Any]) -> dict[str, Any]:
     """Half of what was made, and in the place of the other half what its action takes, of the same entity."""
-    own = MUTATIONS.get(made["action"])
-    if own is None or number(made) % 2:
-        return made
-    return own | {name: made[name] for name in ("action", "kind", "entityId") if name in made}
+    own = MUTATIONS.get(generated["action"])
+    if own is None or number(generated) % 2:
+        return generated
+    return own | {name: generated[name] for name in ("action", "kind", "entityId") if name in generated}
 
 
-def _spared(case: schemathesis.Case) -> None:
+def _protect_world(case: schemathesis.Case) -> None:
     """The key that asks stays and may prepare, accounts stay connected, and webhooks do not become many."""
     if "/guardrails" in case.path and isinstance(case.body, dict) and case.body.get("active", True) is True:
         case.body = case.body | {"active": False}
@@ -177,8 +179,8 @@ def _spared(case: schemathesis.Case) -> None:
         case.path_parameters = {"connectionId": NEVER}
     if case.method == "POST" and case.path.endswith("/webhooks") and isinstance(case.body, dict):
         url = case.body.get("url")
-        if isinstance(url, str) and number(url) % 2 and _made["webhooks"] < MOST_WEBHOOKS:
-            _made["webhooks"] += 1
+        if isinstance(url, str) and number(url) % 2 and _created_counts["webhooks"] < MOST_WEBHOOKS:
+            _created_counts["webhooks"] += 1
             case.body = case.body | {"url": WORLD["target"], "events": ["sync.failed"]}
 
 

@@ -64,7 +64,7 @@ class World:
             "briefs": self.briefs,
             "entities": self.entities,
             "resources": self.resources,
-            "networks": [one["network"] for one in self.accounts],
+            "networks": [account["network"] for account in self.accounts],
             "ids": self.ids,
         }
 
@@ -113,27 +113,27 @@ def fill(world: World) -> None:
         account_id, network = account["accountId"], account["network"]
         world.briefs[account_id] = brief(network)
         body = {"accountId": account_id, "campaign": world.briefs[account_id]}
-        made = world.ask("POST", "/create", body, 201)["id"]
-        world.ask("POST", f"/operations/{made}/execute", {"confirmed": True})
-        sources.append(made)
+        operation_id = world.ask("POST", "/create", body, 201)["id"]
+        world.ask("POST", f"/operations/{operation_id}/execute", {"confirmed": True})
+        sources.append(operation_id)
         operations.append(world.ask("POST", "/create", body | {"campaign": brief(network)}, 201)["id"])
         catalogs = world.ask("GET", f"/networks/{network}")["catalogs"]
-        world.resources[account_id] = [one["resource"] for one in catalogs]
+        world.resources[account_id] = [catalog["resource"] for catalog in catalogs]
         nodes = world.ask("GET", f"/accounts/{account_id}/tree")["nodes"]
-        world.entities[account_id] = {kind: [one["id"] for one in nodes if one["kind"] == kind] for kind in PATHS}
+        world.entities[account_id] = {kind: [node["id"] for node in nodes if node["kind"] == kind] for kind in PATHS}
     cancelled = world.ask("POST", "/create", body | {"campaign": brief(network)}, 201)["id"]
     world.ask("POST", f"/operations/{cancelled}/cancel", {})
     webhooks = [world.ask("POST", "/webhooks", {"url": world.target}, 201)["webhookId"] for _ in range(3)]
-    deliveries = [world.ask("POST", f"/webhooks/{one}/test", {}, 202)["deliveryId"] for one in webhooks]
-    for one in webhooks:  # what the suite prepares shall not become millions of deliveries
-        world.ask("PATCH", f"/webhooks/{one}", {"events": ["rule.triggered"]})
+    deliveries = [world.ask("POST", f"/webhooks/{webhook_id}/test", {}, 202)["deliveryId"] for webhook_id in webhooks]
+    for webhook_id in webhooks:  # what the suite prepares shall not become millions of deliveries
+        world.ask("PATCH", f"/webhooks/{webhook_id}", {"events": ["rule.triggered"]})
     time.sleep(1)  # for an attempt of each
-    world.every_account = [one["accountId"] for one in world.ask("GET", "/accounts")]
+    world.every_account = [listed_account["accountId"] for listed_account in world.ask("GET", "/accounts")]
     world.ids = {
-        "accountId": [one["accountId"] for one in world.accounts],
+        "accountId": [listed_account["accountId"] for listed_account in world.accounts],
         "operationId": [*operations, *sources, cancelled],
         "sourceOperationId": sources,
-        "connectionId": [one["connectionId"] for one in world.ask("GET", "/connections")],
+        "connectionId": [connection["connectionId"] for connection in world.ask("GET", "/connections")],
         "keyId": [world.ask("POST", "/keys", {"name": "spare"}, 201)["keyId"] for _ in range(5)],
         "grantId": grants(world),
         "guardrailId": guardrails,
@@ -149,7 +149,7 @@ def grants(world: World) -> list[str]:
     named = ["--workspace", SANDBOX_WORKSPACE, "--email", SANDBOX_WORKSPACE, "--password", PASSWORD]
     subprocess.run([*admin, *named], check=True, stdout=subprocess.DEVNULL)
     asyncio.run(_let_in(world.base_url))
-    return [one["grantId"] for one in world.ask("GET", "/connected-agents")]
+    return [agent["grantId"] for agent in world.ask("GET", "/connected-agents")]
 
 
 async def _let_in(base_url: str) -> None:
@@ -159,11 +159,13 @@ async def _let_in(base_url: str) -> None:
         person = Browser(http, base_url)
         await person.sign_in(SANDBOX_WORKSPACE)
         for name in AGENTS:
-            made = await http.post("/oauth/register", json={"client_name": name, "redirect_uris": [redirect]})
-            client, verifier = {"client_id": made.json()["client_id"]}, secrets.token_urlsafe(32)
+            registration = await http.post("/oauth/register", json={"client_name": name, "redirect_uris": [redirect]})
+            client, verifier = {"client_id": registration.json()["client_id"]}, secrets.token_urlsafe(32)
             proof = {"code_challenge": make_code_challenge(verifier), "code_challenge_method": "S256"}
-            asked = client | {"redirect_uri": redirect, "response_type": "code", "scope": "ads:read ads:write"} | proof
-            await person.open(f"/oauth/authorize?{urlencode(asked)}")
+            consent_query = (
+                client | {"redirect_uri": redirect, "response_type": "code", "scope": "ads:read ads:write"} | proof
+            )
+            await person.open(f"/oauth/authorize?{urlencode(consent_query)}")
             await person.send({"access": "write"}, button="Allow")
             code = parse_qs(urlsplit(person.at).query)["code"][0]
             form = {"grant_type": "authorization_code", "redirect_uri": redirect, "code_verifier": verifier}

@@ -91,12 +91,12 @@ class Row:
     @property
     def ids(self) -> tuple[str, ...]:
         """The path parameters that are uuids: all named ...Id, except entityId."""
-        return tuple(one for one in self.parameters if one.endswith("Id") and one != "entityId")
+        return tuple(parameter for parameter in self.parameters if parameter.endswith("Id") and parameter != "entityId")
 
     @property
     def members(self) -> tuple[str, ...]:
         """The members of query and body."""
-        return tuple(name for one in (self.query, self.body) if one is not None for name in one.members)
+        return tuple(name for fields in (self.query, self.body) if fields is not None for name in fields.members)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -219,8 +219,8 @@ FIELDS = Form(
     bad=(
         ({"x" * 61: "1"}, f".{'x' * 60}"),
         ({"name": "x" * 5001}, ".name"),
-        *(({"name": one}, ".name") for one in (True, None, [], {})),
-        *((one, "") for one in (None, [], "x")),
+        *(({"name": value}, ".name") for value in (True, None, [], {})),
+        *((value, "") for value in (None, [], "x")),
     ),
 )
 EDIT = Fields(
@@ -282,7 +282,7 @@ CONFIRM_DIGEST = Fields(
     {"confirmed": must(must_be_true), "digest": must(text(1, 100))}, {"confirmed": True, "digest": "0" * 64}
 )
 PREPARE_AGAIN = Fields({"skipInvalid": may(flag, False)})
-CELL_KEY = Form(("a", "x" * 60, "Meta-de_1.0"), tuple((one, "") for one in ("", "x" * 61, "a b", "a/b", None, 1)))
+CELL_KEY = Form(("a", "x" * 60, "Meta-de_1.0"), tuple((value, "") for value in ("", "x" * 61, "a b", "a/b", None, 1)))
 CELL = Fields(
     {
         "accountId": must(uuid),
@@ -297,7 +297,10 @@ LAUNCH = Fields(
         "name": must(text(3, 100)),
         "campaign": must(free),
         "accounts": must(
-            Form(tuple([one] for one in CELL.form().good), tuple(([one], f"/0{rest}") for one, rest in CELL.form().bad))
+            Form(
+                tuple([value] for value in CELL.form().good),
+                tuple(([value], f"/0{rest}") for value, rest in CELL.form().bad),
+            )
         ),
         "networks": may(Form(({}, {"meta": {}}), ((None, ""), ([], ""), ("x", "")))),
         "nameTemplate": may(Form(("{launch} {network} {account} {country}",), (("", ""), (None, ""), (1, "")))),
@@ -348,7 +351,7 @@ NATIVE = Fields({"payload": must(free), "parentId": may(ID)}, {"payload": {"name
 WEBHOOK_URL = "https://hooks.example.com/"
 URL = Form(
     good=(WEBHOOK_URL, WEBHOOK_URL.ljust(2000, "x")),
-    bad=tuple((one, "") for one in (WEBHOOK_URL.ljust(2001, "x"), "", "hooks", None, 1)),
+    bad=tuple((value, "") for value in (WEBHOOK_URL.ljust(2001, "x"), "", "hooks", None, 1)),
 )
 NAMES = Form(
     good=(EVENTS[:1], EVENTS),
@@ -360,7 +363,7 @@ WEBHOOK = Fields(
 )
 LIMIT = Form(
     good=("0", "0.000001", "12.50", "1000000000000", None),
-    bad=tuple((one, "") for one in ("", "x", "1e3", "-1", "1.0000001", 5, True, [])),
+    bad=tuple((value, "") for value in ("", "x", "1e3", "-1", "1.0000001", 5, True, [])),
 )
 """An amount; null is no limit."""
 LIMITS = Fields({"daily": must(LIMIT), "lifetime": must(LIMIT)}, {"daily": None, "lifetime": "5"})
@@ -368,7 +371,7 @@ WINDOW = Fields(
     {"hours": must(integer(1, 744)), "daily": must(LIMIT), "lifetime": must(LIMIT)},
     {"hours": 24, "daily": None, "lifetime": "5"},
 )
-PERCENT = Form(good=(0, 0.5, 50, 1_000_000), bad=tuple((one, "") for one in (-1, 1_000_001, "50", True)))
+PERCENT = Form(good=(0, 0.5, 50, 1_000_000), bad=tuple((value, "") for value in (-1, 1_000_001, "50", True)))
 RULE_SCOPE = Form(
     good=({}, {"networks": NETWORKS}),
     bad=(({"networks": []}, ".networks"), ({"accountIds": ["x"]}, ".accountIds.0"), ({"x": 1}, ".x"), ("x", "")),
@@ -381,7 +384,7 @@ ACTIONS_TO_BLOCK = Form(
 
 def nullable(form: Form) -> Form:
     """The form, with null."""
-    return Form((*form.good, None), tuple(one for one in form.bad if one[0] is not None))
+    return Form((*form.good, None), tuple(case for case in form.bad if case[0] is not None))
 
 
 RULE = {
@@ -402,7 +405,7 @@ GUARDRAIL = Fields(RULE, {"name": "No new ads", "currency": "USD", "maxIncreaseP
 GUARDRAIL_CHANGE = Fields({name: may(member.form) for name, member in RULE.items()})
 """docs/spec.md, "Guardrails"; what names accounts and credentials is tried by tests/server/test_guardrails.py."""
 ALERT_COMMON = {"name": must(text(1, 100)), "scope": may(RULE_SCOPE, {}), "active": may(flag, True)}
-ALERT_AMOUNT = Form(tuple(one for one in LIMIT.good if one is not None), LIMIT.bad)
+ALERT_AMOUNT = Form(tuple(value for value in LIMIT.good if value is not None), LIMIT.bad)
 AMOUNT_OF_ALERT = {"amount": must(ALERT_AMOUNT), "currency": must(currency), "days": may(integer(1, 31), 1)}
 ALERT = Fields(
     ALERT_COMMON | {"kind": must(choice("spendAbove")), "level": may(choice("account", "campaign"))} | AMOUNT_OF_ALERT,
@@ -467,14 +470,14 @@ CATALOG = Fields({"limit": may(page(1, 100), "50"), **dict.fromkeys(("search", "
 def native(kind: str) -> Iterator[Row]:
     """The native resource of a level."""
     every = f"/accounts/{{accountId}}/{KINDS[kind]}"
-    one = f"{every}/{{entityId}}"
+    entity_path = f"{every}/{{entityId}}"
     yield Row("GET", every, query=LIST, pages=True, kind=kind)
     yield Row("POST", every, 201, "write", NATIVE, idempotent=True, kind=kind)
-    yield Row("GET", one, kind=kind)
-    yield Row("PATCH", one, 201, "write", NATIVE, idempotent=True, kind=kind)
-    yield Row("DELETE", one, 201, "write", idempotent=True, kind=kind)
-    yield Row("GET", f"{one}/settings", kind=kind)
-    yield Row("POST", f"{one}/edit", 201, "write", EDIT, idempotent=True, kind=kind)
+    yield Row("GET", entity_path, kind=kind)
+    yield Row("PATCH", entity_path, 201, "write", NATIVE, idempotent=True, kind=kind)
+    yield Row("DELETE", entity_path, 201, "write", idempotent=True, kind=kind)
+    yield Row("GET", f"{entity_path}/settings", kind=kind)
+    yield Row("POST", f"{entity_path}/edit", 201, "write", EDIT, idempotent=True, kind=kind)
 
 
 DOCUMENT = evolve(free, good=({}, {"entities": []}, {"launches": {}, "name": "shop"}))

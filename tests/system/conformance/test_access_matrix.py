@@ -12,7 +12,7 @@ from tests.pages.browsing import browser, email, set_passwords
 from tests.server.served import Served
 from tests.server.test_oauth import agent
 
-from .asking import Things, address, example, queried
+from .asking import Inventory, address, example, make_query
 from .spec import ROWS, Row
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -39,11 +39,11 @@ def cells() -> dict[tuple[str, str], str]:
 
 async def test_the_page_says_what_the_rows_say() -> None:
     """Independently of the code that made it."""
-    said = cells()
-    assert said == {(row.name, caller): expected(row, caller) for row in ROWS for caller in CALLERS}
+    page_cells = cells()
+    assert page_cells == {(row.name, caller): expect_cell(row, caller) for row in ROWS for caller in CALLERS}
 
 
-def expected(row: Row, caller: str) -> str:
+def expect_cell(row: Row, caller: str) -> str:
     if caller == "no valid token":
         return "401"
     if caller.startswith("OAuth") and not row.agents:
@@ -54,7 +54,7 @@ def expected(row: Row, caller: str) -> str:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tokens(own: Things) -> dict[str, list[tuple[str | None, dict[str, str]]]]:
+async def tokens(own: Inventory) -> dict[str, list[tuple[str | None, dict[str, str]]]]:
     """The callers of the page: tokens, and headers besides."""
     server = own.server
     _, expired = await server.key("admin", expires_in=0)
@@ -65,53 +65,53 @@ async def tokens(own: Things) -> dict[str, list[tuple[str | None, dict[str, str]
         "no valid token": [
             (None, {}),
             (None, {"Authorization": f"Basic {good}"}),
-            (None, {"Cookie": await session(server)}),
+            (None, {"Cookie": await sign_in(server)}),
             ("malformed", {}),
             (good[:-1], {}),
             (expired, {}),
             (revoked, {}),
-            (await ended_agent(server), {}),
+            (await get_ended_token(server), {}),
         ],
         "read key, member": [(server.people[name].tokens["read"], {}) for name in ("viewer", "member")],
         "read key, admin": [(server.people["admin"].tokens["read"], {})],
         **{f"write key, {name}": [(server.people[name].tokens["write"], {})] for name in ("viewer", "member", "admin")},
-        "OAuth, read": [(await granted(server, "admin", write=False), {})],
-        **{f"OAuth, write, {name}": [(await granted(server, name), {})] for name in ("member", "admin")},
+        "OAuth, read": [(await get_agent_token(server, "admin", write=False), {})],
+        **{f"OAuth, write, {name}": [(await get_agent_token(server, name), {})] for name in ("member", "admin")},
     }
 
 
-async def granted(server: Served, name: str, *, write: bool = True) -> str:
+async def get_agent_token(server: Served, name: str, *, write: bool = True) -> str:
     """The access token of an agent that this person allowed."""
     return str((await (await agent(server)).tokens(name, write=write))["access_token"])
 
 
-async def ended_agent(server: Served) -> str:
+async def get_ended_token(server: Served) -> str:
     """The access token of an agent whose grant was revoked."""
-    token = await granted(server, "admin")
+    token = await get_agent_token(server, "admin")
     for grant in await server.admin.get("/connected-agents"):
         await server.admin.delete(f"/connected-agents/{grant['grantId']}")
     await server.caller(token).problem(401, "GET", "/keys")
     return token
 
 
-async def session(server: Served) -> str:
+async def sign_in(server: Served) -> str:
     """The cookie of a browser in which the admin has signed in."""
     await set_passwords(server)
-    async with browser(server) as one:
-        await one.sign_in(email("admin"))
-        return "; ".join(f"{name}={value}" for name, value in one.http.cookies.items())
+    async with browser(server) as person:
+        await person.sign_in(email("admin"))
+        return "; ".join(f"{name}={value}" for name, value in person.http.cookies.items())
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 async def test_the_server_answers_as_the_page_says(
-    own: Things, tokens: dict[str, list[tuple[str | None, dict[str, str]]]], row: Row
+    own: Inventory, tokens: dict[str, list[tuple[str | None, dict[str, str]]]], row: Row
 ) -> None:
-    said = cells()
+    page_cells = cells()
     for caller, known in tokens.items():
-        cell = said[row.name, caller]
+        cell = page_cells[row.name, caller]
         for token, headers in known:
             answer = await own.server.caller(token).send(
-                row.method, address(row, {}), example(row), query=queried(row), headers=headers
+                row.method, address(row, {}), example(row), query=make_query(row), headers=headers
             )
             problem = answer.json()
             if cell == "yes":

@@ -13,11 +13,11 @@ from adsunify_server.app import make_application
 from tests.server.served import NEVER, PREFIX, brief, connect, make_credentials
 from tests.server.test_contract import FROZEN
 
-from .asking import EVERY_ID, Things, address, example, queried
+from .asking import EVERY_ID, Inventory, address, example, make_query
 from .forms import Fields
 from .spec import ACTIONS, CREDENTIALS, DEFAULT_EVENTS, EDIT, MUTATION, ROWS, Row
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("unsubscribed")]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("no_webhooks_left")]
 
 
 ASKED = tuple(row for row in ROWS if not row.person)
@@ -31,7 +31,7 @@ def each(rows: Iterator[Row] | tuple[Row, ...]) -> pytest.MarkDecorator:
 # -- the table as a whole -----------------------------------------------------------------------------------------
 
 
-async def test_no_route_that_the_table_does_not_know(own: Things) -> None:
+async def test_no_route_that_the_table_does_not_know(own: Inventory) -> None:
     names = {row.name for row in ROWS}
     assert len(names) == len(ROWS) == 92
     assert names == set(FROZEN.values())
@@ -84,21 +84,21 @@ LISTS = {
 
 
 @each(ASKED)
-async def test_success(own: Things, row: Row) -> None:
+async def test_success(own: Inventory, row: Row) -> None:
     """The row's status and the envelope; that the data is what the document says is checked with every answer."""
     answer = await send_good(own, row, await own.ids(row))
     assert answer.status_code == row.status, answer.text
-    found = answer.json()
-    assert set(found) == ({"data", "page"} if row.pages else {"data"})
-    assert isinstance(found["data"], list if row.name in LISTS else dict)
+    body = answer.json()
+    assert set(body) == ({"data", "page"} if row.pages else {"data"})
+    assert isinstance(body["data"], list if row.name in LISTS else dict)
     if row.status == 201 and row.idempotent:
         is_launch = row.path.startswith("/launches") or row.path == "/apply"
-        for operation in [] if is_launch else found["data"].get("operations", [found["data"]]):
+        for operation in [] if is_launch else body["data"].get("operations", [body["data"]]):
             assert operation["status"] == "prepared"
             assert operation["reviewUrl"] == f"{own.server.base_url}/review/{operation['id']}"
 
 
-async def send_good(own: Things, row: Row, ids: Mapping[str, str]) -> httpx.Response:
+async def send_good(own: Inventory, row: Row, ids: Mapping[str, str]) -> httpx.Response:
     """Send the row's example with these ids."""
     body = GOOD.get(row.name, example(row))
     if body is not None:
@@ -111,12 +111,12 @@ async def send_good(own: Things, row: Row, ids: Mapping[str, str]) -> httpx.Resp
             account = own.server.accounts["meta"]
             body["document"] = {"entities": [{"accountId": account, **campaign}]}
         if "entityIds" in body:
-            body["entityIds"] = [await own.ids(ROWS_BY_NAME[ENTITY]) and own.made["entity campaign"]]
+            body["entityIds"] = [await own.ids(ROWS_BY_NAME[ENTITY]) and own.created["entity campaign"]]
         if row.name == "POST /bulk-edit":  # where meta keeps the budget
             body |= {"kind": "adGroup", "entityIds": [await parent(own, ROWS_BY_NAME["POST " + ADS])]}
         if row.method == "POST" and row.path.endswith(("/ad-groups", "/ads")):
             body["parentId"] = await parent(own, row)
-    query = GOOD.get(row.name, queried(row)) if row.method == "GET" else None
+    query = GOOD.get(row.name, make_query(row)) if row.method == "GET" else None
     return await own.caller.send(row.method, address(row, ids), body if row.method != "GET" else None, query=query)
 
 
@@ -125,7 +125,7 @@ ENTITY = "GET /accounts/{accountId}/campaigns/{entityId}"
 ROWS_BY_NAME = {row.name: row for row in ROWS}
 
 
-async def parent(own: Things, row: Row) -> str:
+async def parent(own: Inventory, row: Row) -> str:
     above = {"/ad-groups": ENTITY, "/ads": ENTITY.replace("campaigns", "ad-groups")}
     row_above = ROWS_BY_NAME[above["/ads" if row.path.endswith("/ads") else "/ad-groups"]]
     return (await own.ids(row_above))["entityId"]
@@ -136,14 +136,16 @@ async def parent(own: Things, row: Row) -> str:
 LEFT_OUT: Any = object()
 
 
-async def told(own: Things, row: Row, body: Any, query: Any = None, **headers: str) -> tuple[int, set[str]]:
+async def collect_issues(
+    own: Inventory, row: Row, body: Any, query: Any = None, **headers: str
+) -> tuple[int, set[str]]:
     """Status, and the paths of the issues; the ids in the path are ids of nothing."""
     content = None if body is LEFT_OUT else json.dumps(body, default=float).encode()
     answer = await own.caller.send(
         row.method,
         address(row, {}),
         content=content,
-        query=queried(row) if query is None else query,
+        query=make_query(row) if query is None else query,
         headers={name.replace("_", "-"): value for name, value in headers.items()},
     )
     return answer.status_code, {issue["path"] for issue in answer.json().get("issues", ())}
@@ -164,13 +166,13 @@ BODIES = [
         for name, body in CREDENTIALS.items()
     ),
 ]
-bodies = pytest.mark.parametrize(("row", "body"), [one[1:] for one in BODIES], ids=[one[0] for one in BODIES])
+bodies = pytest.mark.parametrize(("row", "body"), [case[1:] for case in BODIES], ids=[case[0] for case in BODIES])
 
 
 @bodies
-async def test_the_last_good_values_of_a_body(own: Things, row: Row, body: Fields) -> None:
+async def test_the_last_good_values_of_a_body(own: Inventory, row: Row, body: Fields) -> None:
     for value in body.form().good:
-        status, paths = await told(own, row, value)
+        status, paths = await collect_issues(own, row, value)
         # 400: a network refuses a credential; a private key has a form of its own; an empty document changes nothing,
         # and another test has left a change set of a document open
         accepted = (row.status, 400, 404, 409) if row.path == "/apply" else (row.status, 400, 404)
@@ -178,52 +180,52 @@ async def test_the_last_good_values_of_a_body(own: Things, row: Row, body: Field
 
 
 @bodies
-async def test_the_first_bad_values_of_a_body(own: Things, row: Row, body: Fields) -> None:
+async def test_the_first_bad_values_of_a_body(own: Inventory, row: Row, body: Fields) -> None:
     await own.server.wait_for_background_tasks()  # change sets of earlier tests are prepared in the background
     before = await own.server.rows()
     for value, path in body.form().bad:
-        status, paths = await told(own, row, value)
+        status, paths = await collect_issues(own, row, value)
         assert status == 422, (value, status)
         assert path.replace("/", ".").removeprefix(".") in paths, (value, path, paths)
     assert await own.server.rows() == before
 
 
 @each(tuple(row for row in ASKED if row.method == "GET"))
-async def test_queries(own: Things, row: Row) -> None:
+async def test_queries(own: Inventory, row: Row) -> None:
     good = {} if row.query is None else dict(row.query.example)
-    assert await told(own, row, LEFT_OUT, good | {"unknown": "1"}) == (422, {"unknown"})
+    assert await collect_issues(own, row, LEFT_OUT, good | {"unknown": "1"}) == (422, {"unknown"})
     for name, member in (row.query.members if row.query is not None else {}).items():
         for value in member.form.good:
-            status, _ = await told(own, row, LEFT_OUT, good | {name: value})
+            status, _ = await collect_issues(own, row, LEFT_OUT, good | {name: value})
             assert status in (row.status, 404), (name, value)
         for value, rest in member.form.bad:
-            assert await told(own, row, LEFT_OUT, good | {name: value}) == (422, {name + rest}), value
+            assert await collect_issues(own, row, LEFT_OUT, good | {name: value}) == (422, {name + rest}), value
         if member.required:
             missing = {key: value for key, value in good.items() if key != name}
-            assert await told(own, row, LEFT_OUT, missing) == (422, {name})
+            assert await collect_issues(own, row, LEFT_OUT, missing) == (422, {name})
 
 
 @each(tuple(row for row in ASKED if row.method != "GET"))
-async def test_a_write_takes_no_query(own: Things, row: Row) -> None:
-    status, paths = await told(own, row, sample(row), {"unknown": "1"})
+async def test_a_write_takes_no_query(own: Inventory, row: Row) -> None:
+    status, paths = await collect_issues(own, row, sample(row), {"unknown": "1"})
     assert status == 422 and "unknown" in paths
 
 
 @each(tuple(row for row in ASKED if row.ids))
-async def test_ids_in_the_path_are_uuids(own: Things, row: Row) -> None:
+async def test_ids_in_the_path_are_uuids(own: Inventory, row: Row) -> None:
     for name in row.ids:
         for id_ in ("x", NEVER[:-1], NEVER + "0", NEVER.replace("-", ""), f"%7B{NEVER}%7D", "%20"):
-            answer = await own.caller.send(row.method, address(row, {name: id_}), example(row), query=queried(row))
+            answer = await own.caller.send(row.method, address(row, {name: id_}), example(row), query=make_query(row))
             assert answer.status_code == 422, (name, id_)
             assert {issue["path"] for issue in answer.json()["issues"]} == {name}
 
 
 @each(ASKED)
-async def test_where_an_idempotency_key_is_accepted(own: Things, row: Row) -> None:
+async def test_where_an_idempotency_key_is_accepted(own: Inventory, row: Row) -> None:
     """1 to 200 characters where the contract says so; elsewhere refused, never ignored."""
     good, bad = ("k", "k" * 200, "clé 🗝"), ("", "k" * 201)
     for key in (*good, *bad):
-        status, paths = await told(own, row, sample(row), Idempotency_Key=key)
+        status, paths = await collect_issues(own, row, sample(row), Idempotency_Key=key)
         if (row.idempotent or row.ignores_key) and key in good:
             assert status != 422 or "Idempotency-Key" not in paths, key
         else:
@@ -231,35 +233,35 @@ async def test_where_an_idempotency_key_is_accepted(own: Things, row: Row) -> No
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-async def test_members_of_a_mutation(own: Things, action: str) -> None:
+async def test_members_of_a_mutation(own: Inventory, action: str) -> None:
     """docs/spec.md, "Mutation": each action takes its members, and no others."""
     row = ROWS_BY_NAME["POST /accounts/{accountId}/validate"]
     required, optional = ACTIONS[action]
     base = {"action": action, "kind": "campaign"}
     assert row.body is MUTATION
     for members in (required, required | optional):
-        assert await told(own, row, base | members) == (404, set())
+        assert await collect_issues(own, row, base | members) == (404, set())
     for name in required:
         without = {key: value for key, value in required.items() if key != name}
-        assert await told(own, row, base | without) == (422, {name})
+        assert await collect_issues(own, row, base | without) == (422, {name})
     every = {name: value for mine, more in ACTIONS.values() for name, value in {**mine, **more}.items()}
     for name in every.keys() - required.keys() - optional.keys():
-        assert await told(own, row, base | required | {name: every[name]}) == (422, {name})
+        assert await collect_issues(own, row, base | required | {name: every[name]}) == (422, {name})
 
 
 # -- defaults -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_key_does_not_write_unless_told(own: Things) -> None:
+async def test_a_key_does_not_write_unless_told(own: Inventory) -> None:
     assert (await own.caller.post("/keys", {"name": "reading"}, 201))["canWrite"] is False
 
 
-async def test_a_webhook_hears_of_operations_unless_told(own: Things) -> None:
-    made = await own.caller.post("/webhooks", {"url": "https://hooks.example.com/ads"}, 201)
-    assert (made["events"], made["active"], made["accountId"]) == (DEFAULT_EVENTS, True, None)
+async def test_a_webhook_hears_of_operations_unless_told(own: Inventory) -> None:
+    webhook = await own.caller.post("/webhooks", {"url": "https://hooks.example.com/ads"}, 201)
+    assert (webhook["events"], webhook["active"], webhook["accountId"]) == (DEFAULT_EVENTS, True, None)
 
 
-async def test_a_default_is_the_same_as_its_value(own: Things) -> None:
+async def test_a_default_is_the_same_as_its_value(own: Inventory) -> None:
     """What is left out and what is written out are one canonical request: the same idempotency key, no conflict."""
     server = own.server
     google, snapchat = await connect(server, "google"), await connect(server, "snapchat")
@@ -291,16 +293,16 @@ EMPTY: dict[str, Any] = {"platform": {}}
 # -- the document says the same -----------------------------------------------------------------------------------
 
 
-def schema(own: Things, row: Row) -> tuple[str, dict[str, Any]]:
+def schema(own: Inventory, row: Row) -> tuple[str, dict[str, Any]]:
     """The pointer to the schema of the row's body, and its request body in the document."""
-    found = own.server.schemas.operation(row.method, PREFIX + address(row, {}))
-    assert found is not None
-    pointer, operation = found
+    located = own.server.schemas.operation(row.method, PREFIX + address(row, {}))
+    assert located is not None
+    pointer, operation = located
     return f"{pointer}/requestBody/content/application~1json/schema", operation.get("requestBody", {})
 
 
 @bodies
-async def test_the_document_accepts_and_refuses_the_same_bodies(own: Things, row: Row, body: Fields) -> None:
+async def test_the_document_accepts_and_refuses_the_same_bodies(own: Inventory, row: Row, body: Fields) -> None:
     pointer, described = schema(own, row)
     validator = own.server.schemas.validator(pointer)
     for value in body.form().good:
@@ -322,7 +324,7 @@ BEYOND = ("a\0b", "0", "0.00", "2030-02-30T09:00:00Z", "2031-02-29T00:00:00Z", "
 
 
 @bodies
-async def test_the_document_tells_the_defaults(own: Things, row: Row, body: Fields) -> None:
+async def test_the_document_tells_the_defaults(own: Inventory, row: Row, body: Fields) -> None:
     pointer, _ = schema(own, row)
     validator = own.server.schemas.validator(pointer)
     resolved = validator._resolver.lookup(validator.schema["$ref"])
@@ -338,12 +340,12 @@ async def test_the_document_tells_the_defaults(own: Things, row: Row, body: Fiel
 
 
 @each(tuple(row for row in ASKED if row.query is not None))
-async def test_the_document_tells_the_queries(own: Things, row: Row) -> None:
-    found = own.server.schemas.operation(row.method, PREFIX + address(row, {}))
-    assert found is not None and row.query is not None
-    told_ = {one["name"]: one for one in found[1]["parameters"] if one["in"] == "query"}
-    assert set(told_) == set(row.query.members)
+async def test_the_document_tells_the_queries(own: Inventory, row: Row) -> None:
+    located = own.server.schemas.operation(row.method, PREFIX + address(row, {}))
+    assert located is not None and row.query is not None
+    parameters = {parameter["name"]: parameter for parameter in located[1]["parameters"] if parameter["in"] == "query"}
+    assert set(parameters) == set(row.query.members)
     for name, member in row.query.members.items():
-        assert told_[name]["required"] is member.required
-        default = told_[name]["schema"].get("default")
+        assert parameters[name]["required"] is member.required
+        default = parameters[name]["schema"].get("default")
         assert (None if default is None else str(default)) == member.default

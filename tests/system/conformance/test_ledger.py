@@ -21,11 +21,11 @@ from tests.pages.browsing import PASSWORD, set_passwords
 from tests.server.oauth import agent
 from tests.server.test_resuming import settle
 
-from .asking import Things
+from .asking import Inventory
 from .spec import ROWS, Row
 from .test_endpoints import send_good
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("unsubscribed")]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("no_webhooks_left")]
 WRITES = [row for row in ROWS if row.method != "GET"]
 OBSERVATIONS = {"budgets", "entities", "reports", "ledger", "ledger_heads"}
 """Tables of what was read from the networks, and the ledger itself."""
@@ -52,7 +52,7 @@ def read_ledger(connection: Connection) -> list[Any]:
     return list(connection.execute(select(ledger).order_by(ledger.c.created_at, ledger.c.id)).all())
 
 
-async def read_settled(own: Things) -> dict[str, list[Any]]:
+async def read_settled(own: Inventory) -> dict[str, list[Any]]:
     """All tables when no notification is on its way and nothing runs in the background."""
     async with asyncio.timeout(60):
         while True:
@@ -68,7 +68,7 @@ def find_key_id(connection: Connection, secret: str) -> str:
 
 
 @asynccontextmanager
-async def blocked_ledger(own: Things) -> AsyncIterator[None]:
+async def blocked_ledger(own: Inventory) -> AsyncIterator[None]:
     """While this is open, no row can be stored in the ledger."""
     store = own.server.service.store
 
@@ -83,7 +83,7 @@ async def blocked_ledger(own: Things) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("row", WRITES, ids=lambda row: row.name)
-async def test_every_change_leaves_a_row_in_its_transaction(own: Things, row: Row) -> None:
+async def test_every_change_leaves_a_row_in_its_transaction(own: Inventory, row: Row) -> None:
     store, caller = own.server.service.store, own.server.people[own.person].actor
     for other in ROWS:  # parents and members of lists, which the request is built of
         if other.method == "GET" and other.path.endswith("{entityId}"):
@@ -101,16 +101,16 @@ async def test_every_change_leaves_a_row_in_its_transaction(own: Things, row: Ro
     recorded = await store.read(read_ledger)
     answer = await send_good(own, row, ids)
     assert answer.status_code == row.status, answer.text
-    new = [one for one in await store.read(read_ledger) if one not in recorded]
+    new = [entry for entry in await store.read(read_ledger) if entry not in recorded]
     is_changed = await store.read(read_tables) != before
     assert is_changed == (row.name not in UNCHANGING) == bool(new)
     key_id = await store.read(find_key_id, own.server.people[own.person].tokens["write"])
-    assert {(one.workspace_id, one.user_id, one.credential) for one in new} <= {
+    assert {(entry.workspace_id, entry.user_id, entry.credential) for entry in new} <= {
         (caller.workspace_id, caller.user_id, key_id)
     }
 
 
-async def check_settlement(own: Things, operation_id: str, before: dict[str, list[Any]]) -> None:
+async def check_settlement(own: Inventory, operation_id: str, before: dict[str, list[Any]]) -> None:
     """Only a person settles, so no key can call the endpoint."""
     store, recorded = own.server.service.store, await own.server.service.store.read(read_ledger)
     async with blocked_ledger(own):
@@ -118,7 +118,7 @@ async def check_settlement(own: Things, operation_id: str, before: dict[str, lis
             await settle(own.server, operation_id, "not_applied")
     assert await read_settled(own) == before
     await settle(own.server, operation_id, "not_applied")
-    (new,) = [one for one in await store.read(read_ledger) if one not in recorded]
+    (new,) = [entry for entry in await store.read(read_ledger) if entry not in recorded]
     assert (new.kind, new.subject_id, new.credential) == ("settlement", operation_id, "session")
 
 
@@ -131,20 +131,22 @@ def read_secrets(connection: Connection, ring: KeyRing) -> Iterator[str]:
         yield from connection.execute(select(column)).scalars()
 
 
-async def test_no_row_has_a_secret(own: Things) -> None:
+async def test_no_row_has_a_secret(own: Inventory) -> None:
     """Tokens, keys, passwords, signing secrets, what the networks issued, and the hashes of all these."""
-    one = own.server
+    server = own.server
     for row in WRITES:
         if row.path.startswith(("/keys", "/webhooks", "/connections", "/guardrails")) and not row.parameters:
             await send_good(own, row, await own.ids(row))
-    await set_passwords(one)
-    tokens = await (await agent(one)).tokens(own.person)
-    held = [*(token for person in one.people.values() for token in person.tokens.values()), PASSWORD]
-    held += [str(tokens["access_token"]), str(tokens["refresh_token"])]
-    held += await one.service.store.read(lambda connection: list(read_secrets(connection, one.service.ring)))
-    planted = [secret for secret in held if isinstance(secret, str) and len(secret) > 7]
+    await set_passwords(server)
+    tokens = await (await agent(server)).tokens(own.person)
+    issued_secrets = [*(token for person in server.people.values() for token in person.tokens.values()), PASSWORD]
+    issued_secrets += [str(tokens["access_token"]), str(tokens["refresh_token"])]
+    issued_secrets += await server.service.store.read(
+        lambda connection: list(read_secrets(connection, server.service.ring))
+    )
+    planted = [secret for secret in issued_secrets if isinstance(secret, str) and len(secret) > 7]
     assert len(planted) > 20
-    rows = await one.service.store.read(read_ledger)
+    rows = await server.service.store.read(read_ledger)
     assert {"key", "grant", "webhook", "connection", "account", "password", "guardrail"} <= {row.kind for row in rows}
     text_ = "\n".join(map(repr, rows))
     assert [secret for secret in planted if secret in text_] == []

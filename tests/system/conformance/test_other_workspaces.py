@@ -18,7 +18,7 @@ from attrs import evolve
 from adsunify.contract import ENDPOINTS
 from tests.server.served import NEVER, Person, Served, connect
 
-from .asking import LISTED, MAKERS, OPERATION_IDS, Things, ask, example, things
+from .asking import ID_LISTS, MAKERS, OPERATION_IDS, Inventory, ask, example, make_inventory
 from .spec import ROWS, Row
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -28,7 +28,7 @@ OWN_PLACES = ("network", "resource")
 def places(row: Row) -> list[str]:
     """Where the row takes ids of a workspace; a network's own ids stand below an account."""
     body = example(row) or {}
-    named = [*row.parameters, *(LISTED.get(name, name) for name in row.members)]
+    named = [*row.parameters, *(ID_LISTS.get(name, name) for name in row.members)]
     assert {name for name in row.parameters if name not in OWN_PLACES} <= {*MAKERS}, body
     return [name for name in named if name in MAKERS and name != "entityId"]
 
@@ -51,26 +51,26 @@ BORDERS = ("another workspace", "outside the scope")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=BORDERS)
-async def apart(both: Served, request: pytest.FixtureRequest) -> tuple[Things, Things]:
+async def apart(both: Served, request: pytest.FixtureRequest) -> tuple[Inventory, Inventory]:
     """What the caller has, and what lies behind a border: the other workspace's, or outside the scope of its key."""
-    mine = await things(both)
+    mine = await make_inventory(both)
     if request.param == "another workspace":
-        return mine, await things(both, "stranger")
+        return mine, await make_inventory(both, "stranger")
     other = both.accounts.get("snapchat") or await connect(both, "snapchat")
     body = {"name": "bound", "canWrite": True, "scope": {"accountIds": [mine.account]}}
     secret = (await both.admin.post("/keys/scoped", body, 201))["secret"]
     both.people["bound"] = Person(both.people["admin"].actor, {"write": secret})
-    bound = evolve(mine, person="bound", scope=(mine.account,), made={})
-    return bound, evolve(mine, account=other, network="snapchat", made={})
+    bound = evolve(mine, person="bound", scope=(mine.account,), created={})
+    return bound, evolve(mine, account=other, network="snapchat", created={})
 
 
 @pytest.fixture(scope="module")
-def mine(apart: tuple[Things, Things]) -> Things:
+def mine(apart: tuple[Inventory, Inventory]) -> Inventory:
     return apart[0]
 
 
 @pytest.fixture(scope="module")
-def theirs(apart: tuple[Things, Things]) -> Things:
+def theirs(apart: tuple[Inventory, Inventory]) -> Inventory:
     return apart[1]
 
 
@@ -81,7 +81,7 @@ async def test_every_id_of_the_contract_is_tried() -> None:
     assert all(row.name in OPERATION_IDS for row in ROWS)
     models = [model for endpoint in ENDPOINTS for model in (endpoint.query, endpoint.body) if model is not None]
     in_models = set().union(*(uuids(model.model_json_schema()) for model in models))
-    assert in_models <= {*MAKERS, *LISTED, *OF_SCOPES}, "a member that no row tries with foreign ids"
+    assert in_models <= {*MAKERS, *ID_LISTS, *OF_SCOPES}, "a member that no row tries with foreign ids"
 
 
 def uuids(schema: Any) -> set[str]:
@@ -91,26 +91,32 @@ def uuids(schema: Any) -> set[str]:
     if not isinstance(schema, dict):
         return set()
     members = schema.get("properties", {})
-    named = {name for name, one in members.items() if "uuid" in (one.get("format"), one.get("items", {}).get("format"))}
-    return named.union(*(uuids(one) for one in schema.values()))
+    named = {
+        name
+        for name, member in members.items()
+        if "uuid" in (member.get("format"), member.get("items", {}).get("format"))
+    }
+    return named.union(*(uuids(member_schema) for member_schema in schema.values()))
 
 
-async def answered(one: Things, row: Row, ids: dict[str, str], place: str) -> tuple[int, dict[str, Any], str]:
+async def ask_as_text(
+    inventory: Inventory, row: Row, ids: dict[str, str], place: str
+) -> tuple[int, dict[str, Any], str]:
     """Status and body, and the body as text without what differs from call to call and from id to id."""
-    status, body = await ask(one.caller, row, ids)
+    status, body = await ask(inventory.caller, row, ids)
     text = re.sub(r'"requestId": "\w+"', "", json.dumps(body))
     return status, body, text.replace(ids[place], "")
 
 
-def results(body: dict[str, Any]) -> list[dict[str, Any]]:
+def read_results(body: dict[str, Any]) -> list[dict[str, Any]]:
     """The results of a batch."""
     data = body.get("data")
-    found: list[dict[str, Any]] = data.get("results", []) if isinstance(data, dict) else []
-    return found
+    batch_results: list[dict[str, Any]] = data.get("results", []) if isinstance(data, dict) else []
+    return batch_results
 
 
-@pytest.mark.parametrize(("row", "place"), TRIES, ids=lambda one: one.name if isinstance(one, Row) else one)
-async def test_an_id_behind_a_border_is_not_there(mine: Things, theirs: Things, row: Row, place: str) -> None:
+@pytest.mark.parametrize(("row", "place"), TRIES, ids=lambda value: value.name if isinstance(value, Row) else value)
+async def test_an_id_behind_a_border_is_not_there(mine: Inventory, theirs: Inventory, row: Row, place: str) -> None:
     """The same answer as for an id of nothing, word for word; with their other ids beside it, and with ours.
 
     Those on this side of the border are there.
@@ -119,13 +125,13 @@ async def test_an_id_behind_a_border_is_not_there(mine: Things, theirs: Things, 
     await mine.server.wait_for_background_tasks()  # the call before this one may have begun to execute a launch
     await mine.server.wait_for_deliveries()
     before = await mine.server.rows()
-    writes, asked = mine.server.networks.writes(), len(mine.server.networks.asked)
+    writes, request_count = mine.server.networks.writes(), len(mine.server.networks.asked)
     for beside in (own, foreign):
-        status, body, text = await answered(mine, row, {**beside, place: foreign[place]}, place)
-        nothing, _, as_text = await answered(mine, row, {**beside, place: NEVER}, place)
+        status, body, text = await ask_as_text(mine, row, {**beside, place: foreign[place]}, place)
+        nothing, _, as_text = await ask_as_text(mine, row, {**beside, place: NEVER}, place)
         assert (status, text) == (nothing, as_text)
-        if results(body):  # a batch tells of each
-            body = results(body)[0]["error"]
+        if read_results(body):  # a batch tells of each
+            body = read_results(body)[0]["error"]
             status = body["status"]
         code = ISSUES.get((row.path, place))
         if code is not None and (beside is own or row.path in ("/guardrails", "/alerts")):
@@ -133,15 +139,15 @@ async def test_an_id_behind_a_border_is_not_there(mine: Things, theirs: Things, 
         else:
             assert (status, body["code"], body["outcome"]) == (404, "not_found", "not_applied"), body
     assert await mine.server.rows() == before
-    assert (mine.server.networks.writes(), len(mine.server.networks.asked)) == (writes, asked)
-    for one, ids_ in ((theirs, foreign), (mine, own)):
-        _, body, _ = await answered(one, row, ids_, place)
+    assert (mine.server.networks.writes(), len(mine.server.networks.asked)) == (writes, request_count)
+    for inventory, ids_ in ((theirs, foreign), (mine, own)):
+        _, body, _ = await ask_as_text(inventory, row, ids_, place)
         assert body.get("code") != "not_found", body
         if row.name == "POST /webhooks":  # nothing answers at its address
-            await one.caller.delete(f"/webhooks/{body['data']['webhookId']}")
+            await inventory.caller.delete(f"/webhooks/{body['data']['webhookId']}")
 
 
-async def test_lists_hold_nothing_behind_a_border(mine: Things, theirs: Things) -> None:
+async def test_lists_hold_nothing_behind_a_border(mine: Inventory, theirs: Inventory) -> None:
     for row in ROWS:
         if row.method == "GET" and not row.parameters:
             await mine.ids(row), await theirs.ids(row)

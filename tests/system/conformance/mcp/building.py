@@ -26,10 +26,10 @@ async def endpoint(folder: Path) -> AsyncIterator[str]:
     base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     app = web.Application()
 
-    async def opened(authorization: str | None) -> Caller:
+    async def open_caller(authorization: str | None) -> Caller:
         return Caller({**make_methods(door, FEATURES, make_request_states(door)), **SUITE_METHODS})
 
-    add_endpoint(app, base_url, opened)
+    add_endpoint(app, base_url, open_caller)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
     await runner.setup()
     await web.SockSite(runner, listening).start()

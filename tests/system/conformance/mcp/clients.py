@@ -27,13 +27,13 @@ from tests.server.oauth import REDIRECT
 from tests.server.served import Served, brief
 
 from .flow import from_brief_to_live
-from .scripted import consented, execute_on_page, site
+from .scripted import execute_on_page, follow_consent, site
 
 INSTALLED = version("mcp")
 
 
 @define
-class Kept:
+class TokenMemory:
     """What the client wants to remember."""
 
     tokens: Any = None
@@ -52,66 +52,66 @@ class Kept:
         self.client = client
 
 
-def login(server: Served, kept: Kept) -> Any:
+def make_login(server: Served, memory: TokenMemory) -> Any:
     """The client's own login, which sends the scripted browser out."""
-    told: dict[str, str] = {}
+    answer_query: dict[str, str] = {}
 
     async def redirect(address: str) -> None:
-        told.update(parse_qsl(urlsplit(await consented(server, address)).query))
+        answer_query.update(parse_qsl(urlsplit(await follow_consent(server, address)).query))
 
     async def back() -> Any:
         if INSTALLED.startswith("1."):
-            return told["code"], told["state"]
+            return answer_query["code"], answer_query["state"]
         from mcp.client.auth.oauth2 import AuthorizationCodeResult  # type: ignore[import-not-found]  # as above
 
-        return AuthorizationCodeResult(code=told["code"], state=told["state"], iss=told["iss"])
+        return AuthorizationCodeResult(code=answer_query["code"], state=answer_query["state"], iss=answer_query["iss"])
 
     metadata = OAuthClientMetadata(
         redirect_uris=[REDIRECT], client_name="Official client", token_endpoint_auth_method="none"
     )
-    return OAuthClientProvider(server.base_url + MCP_PATH, metadata, kept, redirect, back)
+    return OAuthClientProvider(server.base_url + MCP_PATH, metadata, memory, redirect, back)
 
 
-async def first_line(server: Served, kept: Kept, wanted: str) -> None:
+async def first_line(server: Served, memory: TokenMemory, version: str) -> None:
     """A session of ``mcp`` 1.x that asks for one version."""
     from mcp import ClientSession  # type: ignore[import-not-found]  # as above
     from mcp.client import session, streamable_http  # type: ignore[import-not-found]  # as above
 
-    session.types.LATEST_PROTOCOL_VERSION = wanted
+    session.types.LATEST_PROTOCOL_VERSION = version
     async with AsyncExitStack() as stack:
-        http = streamable_http.create_mcp_http_client(auth=login(server, kept))
+        http = streamable_http.create_mcp_http_client(auth=make_login(server, memory))
         await stack.enter_async_context(http)
         reading, writing, _ = await stack.enter_async_context(
             streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
         )
         client = await stack.enter_async_context(ClientSession(reading, writing))
-        assert (await client.initialize()).protocolVersion == wanted
+        assert (await client.initialize()).protocolVersion == version
 
         async def call(name: str, arguments: Mapping[str, Any]) -> Any:
             result = await client.call_tool(name, dict(arguments))
             assert not result.isError, result
             return result.structuredContent
 
-        listed = [tool.name for tool in (await client.list_tools()).tools]
-        await from_brief_to_live(server, listed, call)
+        tool_names = [tool.name for tool in (await client.list_tools()).tools]
+        await from_brief_to_live(server, tool_names, call)
 
 
-async def second_line(server: Served, kept: Kept, mode: str) -> None:
+async def second_line(server: Served, memory: TokenMemory, mode: str) -> None:
     """A session of ``mcp`` 2.x; ``auto`` begins with 2026-07-28, and ``legacy`` shakes hands."""
     from mcp import Client
     from mcp.client import streamable_http
 
     async with AsyncExitStack() as stack:
-        http = streamable_http.create_mcp_http_client(auth=login(server, kept))
+        http = streamable_http.create_mcp_http_client(auth=make_login(server, memory))
         await stack.enter_async_context(http)
         transport = streamable_http.streamable_http_client(server.base_url + MCP_PATH, http_client=http)
         opened: list[str] = []
 
-        async def open_page(context: Any, asked: Any) -> Any:
+        async def open_page(context: Any, elicitation: Any) -> Any:
             from mcp.types import ElicitResult
 
-            opened.append(asked.url)
-            await execute_on_page(server, asked.url)
+            opened.append(elicitation.url)
+            await execute_on_page(server, elicitation.url)
             return ElicitResult(action="accept")
 
         client = await stack.enter_async_context(Client(transport, mode=mode, elicitation_callback=open_page))
@@ -123,8 +123,8 @@ async def second_line(server: Served, kept: Kept, mode: str) -> None:
             assert not result.is_error, result
             return result.structured_content
 
-        listed = [tool.name for tool in (await client.list_tools()).tools]
-        await from_brief_to_live(server, listed, call)
+        tool_names = [tool.name for tool in (await client.list_tools()).tools]
+        await from_brief_to_live(server, tool_names, call)
         assert not opened
         if VERSIONS[expected].is_stateless:
             prompt = await client.get_prompt("launch_campaign", {"network": "meta"})
@@ -138,26 +138,29 @@ async def from_brief_to_approval(server: Served, call: Any, opened: list[str]) -
     """Where a person must approve, the client opens the review page, and gets the executed operation."""
     account = (await call("account", {"network": "meta"}))["data"][0]["accountId"]
     body = {"accountId": account, "campaign": brief("meta")}
-    made = (await call("call_tool", {"operationId": "post_create", "body": body}))["data"]
+    operation = (await call("call_tool", {"operationId": "post_create", "body": body}))["data"]
     actor, store = server.people["admin"].actor, server.service.store
     writes = server.networks.writes()
     await store.write(people.set_require_approval, actor.workspace_id, True, store.clock)
-    done = (await call("execute", {"operationId": made["id"], "confirmed": True}))["data"]
+    done = (await call("execute", {"operationId": operation["id"], "confirmed": True}))["data"]
     await store.write(people.set_require_approval, actor.workspace_id, False, store.clock)
-    assert (done["status"], opened) == ("succeeded", [made["reviewUrl"]]) and server.networks.writes() == writes + 4
+    assert (done["status"], opened) == (
+        "succeeded",
+        [operation["reviewUrl"]],
+    ) and server.networks.writes() == writes + 4
 
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with site(Path(folder)) as server:
-            line, wanted = (
+            line, choices = (
                 (first_line, [*HANDSHAKE_VERSIONS]) if INSTALLED.startswith("1.") else (second_line, ["auto", "legacy"])
             )
-            for one in wanted:
-                kept = Kept()
-                await line(server, kept, one)
-                await line(server, kept, one)  # with the tokens of the first
-                print(f"mcp {INSTALLED}, {one}: the whole flow over OAuth, twice")
+            for choice in choices:
+                memory = TokenMemory()
+                await line(server, memory, choice)
+                await line(server, memory, choice)  # with the tokens of the first
+                print(f"mcp {INSTALLED}, {choice}: the whole flow over OAuth, twice")
 
 
 if __name__ == "__main__":

@@ -34,14 +34,14 @@ def text(words: str) -> dict[str, Json]:
     return {"type": "text", "text": words}
 
 
-def embedded(uri: str, words: str, mime_type: str = "text/plain") -> dict[str, Json]:
+def embed_text(uri: str, words: str, mime_type: str = "text/plain") -> dict[str, Json]:
     return {"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": words}}
 
 
 # -- tools whose result is one thing -----------------------------------------------------------------------------------
 
 
-def showing(*content: Mapping[str, Json]) -> Callable[[ToolCall, Nothing], Awaitable[RunResult]]:
+def make_showing_tool(*content: Mapping[str, Json]) -> Callable[[ToolCall, Nothing], Awaitable[RunResult]]:
     """A tool that answers with these content blocks."""
 
     async def run(call: ToolCall, arguments: Nothing) -> RunResult:
@@ -111,7 +111,9 @@ ROOTS: Mapping[str, Json] = {"method": "roots/list", "params": {}}
 CAPABILITIES = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 
 
-def needing(*rounds: Mapping[str, Json], keeps_state: bool) -> Callable[[ToolCall, Nothing], Awaitable[RunResult]]:
+def make_needing_tool(
+    *rounds: Mapping[str, Json], keeps_state: bool
+) -> Callable[[ToolCall, Nothing], Awaitable[RunResult]]:
     """A tool that needs the input of each round; its state is the number of the round."""
 
     async def run(call: ToolCall, arguments: Nothing) -> RunResult:
@@ -126,7 +128,9 @@ def needing(*rounds: Mapping[str, Json], keeps_state: bool) -> Callable[[ToolCal
         if current == len(rounds):
             return ToolResult([text(f"state-ok: {dumps(context.input_responses)}")])
         allowed = {
-            key: one for key, one in rounds[current].items() if CAPABILITIES[one["method"]] in context.capabilities
+            key: input_request
+            for key, input_request in rounds[current].items()
+            if CAPABILITIES[input_request["method"]] in context.capabilities
         }
         return InputRequired(allowed, {"round": current} if keeps_state else None)
 
@@ -172,34 +176,38 @@ SCHEMA: Json = {
 }
 
 LOGGING = Logging()
-SIMPLE = showing(text("This is a simple text response for testing."))
+SIMPLE = make_showing_tool(text("This is a simple text response for testing."))
 RUNS: Mapping[str, Callable[[ToolCall, Nothing], Awaitable[RunResult]]] = {
     "test_simple_text": SIMPLE,
-    "test_image_content": showing(IMAGE),
-    "test_audio_content": showing({"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}),
-    "test_embedded_resource": showing(embedded("test://embedded-resource", "This is an embedded resource content.")),
-    "test_multiple_content_types": showing(
+    "test_image_content": make_showing_tool(IMAGE),
+    "test_audio_content": make_showing_tool({"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}),
+    "test_embedded_resource": make_showing_tool(
+        embed_text("test://embedded-resource", "This is an embedded resource content.")
+    ),
+    "test_multiple_content_types": make_showing_tool(
         text("Multiple content types test:"),
         IMAGE,
-        embedded("test://mixed-content-resource", '{"test":"data","value":123}', "application/json"),
+        embed_text("test://mixed-content-resource", '{"test":"data","value":123}', "application/json"),
     ),
     "test_error_handling": fail,
     "test_missing_capability": need_sampling,
     "test_tool_with_logging": LOGGING.log,
     "test_logging_tool": LOGGING.log,
     "test_tool_with_progress": progress,
-    "test_streaming_elicitation": needing({"name": ask("What is your name?", name="string")}, keeps_state=False),
-    "test_input_required_result_elicitation": needing(
+    "test_streaming_elicitation": make_needing_tool(
+        {"name": ask("What is your name?", name="string")}, keeps_state=False
+    ),
+    "test_input_required_result_elicitation": make_needing_tool(
         {"user_name": ask("What is your name?", name="string")}, keeps_state=False
     ),
-    "test_input_required_result_sampling": needing(
+    "test_input_required_result_sampling": make_needing_tool(
         {"capital_question": sample("What is the capital of France?")}, keeps_state=False
     ),
-    "test_input_required_result_list_roots": needing({"client_roots": ROOTS}, keeps_state=False),
-    "test_input_required_result_request_state": needing(
+    "test_input_required_result_list_roots": make_needing_tool({"client_roots": ROOTS}, keeps_state=False),
+    "test_input_required_result_request_state": make_needing_tool(
         {"confirm": ask("Please confirm", ok="boolean")}, keeps_state=True
     ),
-    "test_input_required_result_multiple_inputs": needing(
+    "test_input_required_result_multiple_inputs": make_needing_tool(
         {
             "user_name": ask("What is your name?", name="string"),
             "greeting": sample("Generate a greeting"),
@@ -207,15 +215,15 @@ RUNS: Mapping[str, Callable[[ToolCall, Nothing], Awaitable[RunResult]]] = {
         },
         keeps_state=True,
     ),
-    "test_input_required_result_multi_round": needing(
+    "test_input_required_result_multi_round": make_needing_tool(
         {"step1": ask("Step 1: What is your name?", name="string")},
         {"step2": ask("Step 2: What is your favorite color?", color="string")},
         keeps_state=True,
     ),
-    "test_input_required_result_tampered_state": needing(
+    "test_input_required_result_tampered_state": make_needing_tool(
         {"confirm": ask("Please confirm", ok="boolean")}, keeps_state=True
     ),
-    "test_input_required_result_capabilities": needing(
+    "test_input_required_result_capabilities": make_needing_tool(
         {"elicit_input": ask("Elicitation input", value="string"), "sample_input": sample("Sample request")},
         keeps_state=True,
     ),
@@ -241,7 +249,7 @@ async def write_arguments(arguments: Mapping[str, str], context: RequestContext)
 
 
 async def write_resource(arguments: Mapping[str, str], context: RequestContext) -> Messages:
-    resource = embedded(arguments["resourceUri"], "Embedded resource content for testing.")
+    resource = embed_text(arguments["resourceUri"], "Embedded resource content for testing.")
     return [user(resource), make_text_message("Please process the embedded resource above.")]
 
 
@@ -255,14 +263,14 @@ async def write_with_input(arguments: Mapping[str, str], context: RequestContext
     return [make_text_message(dumps(context.input_responses["user_context"]))]
 
 
-def required(*names: str) -> Sequence[PromptArgument]:
+def name_arguments(*names: str) -> Sequence[PromptArgument]:
     return [PromptArgument(name, "The suite gives it.", is_required=True, choices=("test", "paris")) for name in names]
 
 
 SUITE_PROMPTS = (
     Prompt("test_simple_prompt", "A simple prompt.", write_simple),
-    Prompt("test_prompt_with_arguments", "A prompt with arguments.", write_arguments, required("arg1", "arg2")),
-    Prompt("test_prompt_with_embedded_resource", "Embeds a resource.", write_resource, required("resourceUri")),
+    Prompt("test_prompt_with_arguments", "A prompt with arguments.", write_arguments, name_arguments("arg1", "arg2")),
+    Prompt("test_prompt_with_embedded_resource", "Embeds a resource.", write_resource, name_arguments("resourceUri")),
     Prompt("test_prompt_with_image", "Shows an image.", write_image),
     Prompt("test_input_required_result_prompt", "Needs input.", write_with_input),
 )

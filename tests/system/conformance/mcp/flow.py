@@ -13,28 +13,28 @@ Call = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 """A tool by name with its arguments; the structured content of a good result."""
 
 
-async def from_brief_to_live(server: Served, listed: Sequence[str], call: Call) -> None:
+async def from_brief_to_live(server: Served, tool_names: Sequence[str], call: Call) -> None:
     """List, search, validate, create (twice, with one key), execute (twice), activate, execute; nothing twice."""
-    assert list(listed) == list(TOOLS), listed
-    found = (await call("search_tools", {"query": "validate my campaign brief"}))["data"]
-    assert found[0]["operationId"] == "post_validate_campaign", found
+    assert list(tool_names) == list(TOOLS), tool_names
+    matches = (await call("search_tools", {"query": "validate my campaign brief"}))["data"]
+    assert matches[0]["operationId"] == "post_validate_campaign", matches
     account = (await call("account", {"network": "meta"}))["data"][0]["accountId"]
     body = {"accountId": account, "campaign": brief("meta")}
     valid = (await call("call_tool", {"operationId": "post_validate_campaign", "body": body}))["data"]
     assert valid["valid"] is True
-    asked = {"operationId": "post_create", "body": body, "idempotencyKey": json.dumps(body["campaign"]["name"])}
+    arguments = {"operationId": "post_create", "body": body, "idempotencyKey": json.dumps(body["campaign"]["name"])}
     writes = server.networks.writes()
-    made = (await call("call_tool", asked))["data"]["id"]
-    assert (await call("call_tool", asked))["data"]["id"] == made
+    operation_id = (await call("call_tool", arguments))["data"]["id"]
+    assert (await call("call_tool", arguments))["data"]["id"] == operation_id
     for _ in range(2):
-        done = (await call("execute", {"operationId": made, "confirmed": True}))["data"]
+        done = (await call("execute", {"operationId": operation_id, "confirmed": True}))["data"]
         assert done["status"] == "succeeded", done
     assert server.networks.writes() == writes + 4
-    source = {"accountId": account, "sourceOperationId": made}
+    source = {"accountId": account, "sourceOperationId": operation_id}
     live = (await call("call_tool", {"operationId": "post_activate", "body": source}))["data"]["id"]
     for _ in range(2):
         done = (await call("execute", {"operationId": live, "confirmed": True}))["data"]
         assert done["status"] == "succeeded", done
-    seen = (await call("operation", {"operationId": live}))["data"]
-    assert all(step["state"] == "applied" for step in seen["receipt"]["steps"])
-    assert server.networks.writes() == writes + 4 + len(seen["receipt"]["steps"])
+    activation = (await call("operation", {"operationId": live}))["data"]
+    assert all(step["state"] == "applied" for step in activation["receipt"]["steps"])
+    assert server.networks.writes() == writes + 4 + len(activation["receipt"]["steps"])

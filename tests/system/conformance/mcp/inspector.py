@@ -22,15 +22,17 @@ async def inspect(environment: Mapping[str, str], site: Served) -> None:
     strict = await run(environment, *command, *header, "--method", "tools/list", "--strict")
     if "Warning" in strict:
         raise Failed(f"a tool's schema is not portable:\n{strict}")
-    listed = [tool["name"] for tool in json.loads(strict)["tools"]]
+    tool_names = [tool["name"] for tool in json.loads(strict)["tools"]]
 
     async def call(name: str, arguments: Mapping[str, Any]) -> Any:
-        given = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in arguments.items()]
-        chosen = ("--method", "tools/call", "--tool-name", name, "--tool-arg", *given)
+        tool_arguments = [
+            f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in arguments.items()
+        ]
+        chosen = ("--method", "tools/call", "--tool-name", name, "--tool-arg", *tool_arguments)
         result = json.loads(await run(environment, *command, *header, *chosen))
         if result.get("isError"):
             raise Failed(f"{name}: {result}")
         return result["structuredContent"]
 
-    await from_brief_to_live(site, listed, call)
+    await from_brief_to_live(site, tool_names, call)
     print("inspector: the tools are portable, and the whole flow over OAuth")

@@ -13,10 +13,10 @@ from tests.server.served import Served, connect, serve_api
 @asynccontextmanager
 async def site(folder: Path) -> AsyncIterator[Served]:
     """The whole server over a database of its own, with people who can sign in, and meta connected."""
-    async with serve_api(f"sqlite:///{folder / 'agents.db'}") as one:
-        await set_passwords(one)
-        await connect(one, "meta")
-        yield one
+    async with serve_api(f"sqlite:///{folder / 'agents.db'}") as server:
+        await set_passwords(server)
+        await connect(server, "meta")
+        yield server
 
 
 async def execute_on_page(server: Served, address: str, name: str = "admin") -> None:
@@ -27,7 +27,7 @@ async def execute_on_page(server: Served, address: str, name: str = "admin") -> 
         await person.send({"confirmed": "true"}, action="/execute")
 
 
-async def consented(server: Served, address: str, name: str = "admin") -> str:
+async def follow_consent(server: Served, address: str, name: str = "admin") -> str:
     """Follow an address of consent; where the server sends the browser then, with the code."""
     async with browser(server) as person:
         await person.open(address)

@@ -11,7 +11,7 @@ from pathlib import Path
 from adsunify_mcp.http import MCP_PATH
 from tests.server.served import Served
 
-from .scripted import consented
+from .scripted import follow_consent
 
 BASELINE = Path(__file__).parents[1] / "mcp-baseline.yml"
 LINE = re.compile(r"  - ([a-z0-9-]+):([a-z0-9-]+) # \S.*")
@@ -30,13 +30,13 @@ def baseline() -> list[tuple[str, str]]:
     lines = [line for line in BASELINE.read_text().splitlines() if line and not line.startswith("#")]
     if lines[:1] != ["server:"]:
         raise Failed("the baseline begins with server:")
-    found = []
+    failures = []
     for line in lines[1:]:
         match = LINE.fullmatch(line)
         if match is None:
             raise Failed(f"not a scenario, a check and a reason: {line}")
-        found.append((match[1], match[2]))
-    return found
+        failures.append((match[1], match[2]))
+    return failures
 
 
 async def run(environment: Mapping[str, str], *command: str, hears: Callable[[str], None] | None = None) -> str:
@@ -45,25 +45,25 @@ async def run(environment: Mapping[str, str], *command: str, hears: Callable[[st
         *command, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
     assert process.stdout is not None
-    said = []
+    lines = []
     try:
         async with asyncio.timeout(SECONDS):
             async for line in process.stdout:
-                said.append(line.decode("utf-8", "replace"))
+                lines.append(line.decode("utf-8", "replace"))
                 if hears is not None:
-                    hears(said[-1].strip())
+                    hears(lines[-1].strip())
             code = await process.wait()
     finally:
         if process.returncode is None:
             process.kill()
     if code != 0:
-        raise Failed(f"{' '.join(command)} ended with {code}:\n{''.join(said)}")
-    return "".join(said)
+        raise Failed(f"{' '.join(command)} ended with {code}:\n{''.join(lines)}")
+    return "".join(lines)
 
 
-def _summary(said: str) -> str:
+def _summarize(output: str) -> str:
     """The last lines of a suite's own words."""
-    return " ".join(line for line in said.splitlines() if line.startswith(("Total:", "Passed:", "Test Results")))
+    return " ".join(line for line in output.splitlines() if line.startswith(("Total:", "Passed:", "Test Results")))
 
 
 async def server(environment: Mapping[str, str], node: Path, url: str, folder: Path) -> None:
@@ -75,18 +75,20 @@ async def server(environment: Mapping[str, str], node: Path, url: str, folder: P
     }
     for name, chosen in (("stable", ("--suite", "active")), ("newest", ("--requirements", HANDSHAKE_REVISION))):
         expected = folder / f"{name}.yml"
-        expected.write_text("\n".join(["server:", *(f"  - {one}" for one in lists[name])]) + "\n")
+        expected.write_text("\n".join(["server:", *(f"  - {entry}" for entry in lists[name])]) + "\n")
         suite = ("node", str(_script(node, name)), "server", "--url", url)
-        said = await run(environment, *suite, *chosen, "--expected-failures", str(expected))
-        print(f"conformance {name}, server: {_summary(said)}, nothing beyond the {len(known)} lines of the baseline")
-        said = await run(environment, *suite, "--scenario", RICH)
-        print(f"conformance {name}, server, {RICH}: {_summary(said)}")
+        output = await run(environment, *suite, *chosen, "--expected-failures", str(expected))
+        print(
+            f"conformance {name}, server: {_summarize(output)}, nothing beyond the {len(known)} lines of the baseline"
+        )
+        output = await run(environment, *suite, "--scenario", RICH)
+        print(f"conformance {name}, server, {RICH}: {_summarize(output)}")
     suite = ("node", str(_script(node, "newest")), "server", "--url", url)
-    said = await run(environment, *suite, "--requirements", STATELESS_REVISION)
+    output = await run(environment, *suite, "--requirements", STATELESS_REVISION)
     print(f"conformance newest, server, {STATELESS_REVISION}: every required scenario passed")
     for scenario in (RICH, HEADERS):
-        said = await run(environment, *suite, "--spec-version", STATELESS_REVISION, "--scenario", scenario)
-        print(f"conformance newest, server, {STATELESS_REVISION}, {scenario}: {_summary(said)}")
+        output = await run(environment, *suite, "--spec-version", STATELESS_REVISION, "--scenario", scenario)
+        print(f"conformance newest, server, {STATELESS_REVISION}, {scenario}: {_summarize(output)}")
 
 
 def _script(node: Path, name: str) -> Path:
@@ -95,13 +97,13 @@ def _script(node: Path, name: str) -> Path:
 
 async def authorization(environment: Mapping[str, str], node: Path, site: Served) -> None:
     """The newest suite at the authorization server; the address it prints is followed through the consent page."""
-    port = _free()
+    port = _find_free_port()
     redirect = f"http://127.0.0.1:{port}/callback"
     client = await site.http.post("/oauth/register", json={"client_name": "Suite", "redirect_uris": [redirect]})
     following: list[asyncio.Task[None]] = []
 
     async def follow(address: str) -> None:
-        back = await consented(site, address)
+        back = await follow_consent(site, address)
         assert back.startswith(redirect)
         await site.http.get(back)
 
@@ -109,7 +111,7 @@ async def authorization(environment: Mapping[str, str], node: Path, site: Served
         if line.startswith(f"{site.base_url}/oauth/authorize?"):
             following.append(asyncio.create_task(follow(line)))
 
-    said = await run(
+    output = await run(
         environment,
         "node",
         str(_script(node, "newest")),
@@ -126,11 +128,11 @@ async def authorization(environment: Mapping[str, str], node: Path, site: Served
     )
     await asyncio.gather(*following)
     if not following:
-        raise Failed(f"the suite asked for no consent:\n{said}")
-    print(f"conformance newest, authorization: {_summary(said)}")
+        raise Failed(f"the suite asked for no consent:\n{output}")
+    print(f"conformance newest, authorization: {_summarize(output)}")
 
 
-def _free() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        port: int = one.getsockname()[1]
+def _find_free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port: int = reserved.getsockname()[1]
         return port
