@@ -74,7 +74,7 @@ async def test_over_rest_nobody_executes(strict_server: Served) -> None:
     body = {"accountId": strict_server.accounts["meta"], "campaign": brief("meta")}
     its_own = (await agent.post("/create", body, 201))["id"]
     members = await prepare_campaign(strict_server)
-    request_count, writes = len(strict_server.networks.asked), strict_server.networks.writes()
+    request_count, writes = len(strict_server.networks.requests), strict_server.networks.writes()
     for caller, operation in (
         (strict_server.admin, members),
         (strict_server.person("member"), members),
@@ -89,7 +89,7 @@ async def test_over_rest_nobody_executes(strict_server: Served) -> None:
         batch = await caller.post("/operations/execute", {"operationIds": [operation], **CONFIRMED})
         (result,) = batch["results"]
         assert (result["operationId"], result["error"]["code"]) == (operation, "approval_required")
-    assert (len(strict_server.networks.asked), strict_server.networks.writes()) == (request_count, writes)
+    assert (len(strict_server.networks.requests), strict_server.networks.writes()) == (request_count, writes)
     for operation, times in ((members, 4), (its_own, 2)):
         operation_data = await strict_server.admin.get(f"/operations/{operation}")
         assert (operation_data["status"], operation_data["receipt"]["steps"]) == ("prepared", [])
@@ -182,9 +182,9 @@ async def test_nothing_is_read_for_an_agent(strict_server: Served) -> None:
     assert await approve_operation(strict_server, created) == "succeeded"
     body = {"accountId": strict_server.accounts["snapchat"], "sourceOperationId": created}
     operation = (await strict_server.admin.post("/activate", body, 201))["id"]
-    request_count = len(strict_server.networks.asked)
+    request_count = len(strict_server.networks.requests)
     await strict_server.admin.problem(403, "POST", f"/operations/{operation}/execute", CONFIRMED)
-    assert len(strict_server.networks.asked) == request_count
+    assert len(strict_server.networks.requests) == request_count
     assert await approve_operation(strict_server, operation) == "succeeded"
 
 

@@ -125,7 +125,7 @@ async def test_an_id_behind_a_border_is_not_there(mine: Inventory, theirs: Inven
     await mine.server.wait_for_background_tasks()  # the call before this one may have begun to execute a launch
     await mine.server.wait_for_deliveries()
     before = await mine.server.rows()
-    writes, request_count = mine.server.networks.writes(), len(mine.server.networks.asked)
+    writes, request_count = mine.server.networks.writes(), len(mine.server.networks.requests)
     for beside in (own, foreign):
         status, body, text = await ask_as_text(mine, row, {**beside, place: foreign[place]}, place)
         nothing, _, as_text = await ask_as_text(mine, row, {**beside, place: NEVER}, place)
@@ -139,7 +139,7 @@ async def test_an_id_behind_a_border_is_not_there(mine: Inventory, theirs: Inven
         else:
             assert (status, body["code"], body["outcome"]) == (404, "not_found", "not_applied"), body
     assert await mine.server.rows() == before
-    assert (mine.server.networks.writes(), len(mine.server.networks.asked)) == (writes, request_count)
+    assert (mine.server.networks.writes(), len(mine.server.networks.requests)) == (writes, request_count)
     for inventory, ids_ in ((theirs, foreign), (mine, own)):
         _, body, _ = await ask_as_text(inventory, row, ids_, place)
         assert body.get("code") != "not_found", body

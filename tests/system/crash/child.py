@@ -120,11 +120,11 @@ async def execute_job(pipe: Pipe, job: Job) -> Done:
         going = True
         while going:
             try:
-                shown = await operations.execute_operation(
+                operation_data = await operations.execute_operation(
                     service, job.actor, operation_id=job.operation_id, confirmed=True
                 )
-                answers.append(str(shown["status"]))
-                going = shown.get("nextAction") == "execute" and "retryAfterMs" not in shown
+                answers.append(str(operation_data["status"]))
+                going = operation_data.get("nextAction") == "execute" and "retryAfterMs" not in operation_data
             except AdsunifyError as refusal:
                 answers.append(refusal.code)
                 going = False
@@ -133,15 +133,15 @@ async def execute_job(pipe: Pipe, job: Job) -> Done:
 
 @asynccontextmanager
 async def open_job(job: Job) -> AsyncIterator[Service]:
-    found = await open_service(job.database, job.environment, sandbox_url=job.sandbox_url)
-    settings = found.service.settings
-    found.service.settings = evolve(
+    opened = await open_service(job.database, job.environment, sandbox_url=job.sandbox_url)
+    settings = opened.service.settings
+    opened.service.settings = evolve(
         settings, limits=ExecutionLimits(max_steps=job.steps), lease=job.lease or settings.lease
     )
     try:
-        yield found.service
+        yield opened.service
     finally:
-        await found.service.close()
+        await opened.service.close()
 
 
 def tell(sandbox_url: str, fault: Mapping[str, Any]) -> None:

@@ -65,7 +65,7 @@ Issued = tuple[dict[str, Token], dict[str, Token]]
 
 
 @pytest.fixture(scope="session")
-def issued() -> list[Issued]:
+def issued_tokens() -> list[Issued]:
     """The tokens of every network, as they were when the templates were made."""
     return []
 
@@ -75,12 +75,12 @@ def template(
     request: pytest.FixtureRequest,
     sandbox: RunningSandbox,
     tmp_path_factory: pytest.TempPathFactory,
-    issued: list[Issued],
+    issued_tokens: list[Issued],
 ) -> Template:
     """The stage of an engine that is copied; made when it is first asked for."""
 
     @cache
-    def made(engine: str) -> Stage:
+    def make_stage(engine: str) -> Stage:
         if engine == "sqlite":
             database = f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'template.db'}"
         else:
@@ -91,10 +91,10 @@ def template(
             for name, value in ENVIRONMENT.items():
                 patch.setenv(name, value)
             actor, accounts = asyncio.run(_connect_networks(database, sandbox.url))
-        issued.extend((world.tokens, dict(world.tokens)) for world in sandbox.state.worlds.values())
+        issued_tokens.extend((world.tokens, dict(world.tokens)) for world in sandbox.state.worlds.values())
         return Stage(database, ENVIRONMENT, sandbox.url, actor, accounts, Log(sandbox.state.writes))
 
-    return made
+    return make_stage
 
 
 @pytest.fixture(params=ENGINES)
@@ -104,19 +104,19 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def stage(
-    template: Template, engine: str, request: pytest.FixtureRequest, tmp_path: Path, issued: list[Issued]
+    template: Template, engine: str, request: pytest.FixtureRequest, tmp_path: Path, issued_tokens: list[Issued]
 ) -> Stage:
     """A database of the test's own, and networks as at the start."""
-    made = template(engine)
-    httpx.post(f"{made.sandbox_url}/_sandbox/reset", trust_env=False).raise_for_status()
-    for valid, copied in issued:  # a test before may have rotated a refresh token that is copied again
+    template_stage = template(engine)
+    httpx.post(f"{template_stage.sandbox_url}/_sandbox/reset", trust_env=False).raise_for_status()
+    for valid, copied in issued_tokens:  # a test before may have rotated a refresh token that is copied again
         valid.update(copied)
     if engine == "sqlite":
-        shutil.copyfile(made.database.removeprefix("sqlite:///"), tmp_path / "crash.db")
+        shutil.copyfile(template_stage.database.removeprefix("sqlite:///"), tmp_path / "crash.db")
         database = f"sqlite:///{tmp_path / 'crash.db'}"
     else:
         server: str = request.getfixturevalue("postgresql_server")
         name = f"crash_{next(_numbers)}"
         asyncio.run(execute(server, f"CREATE DATABASE {name} TEMPLATE template_crash"))
         database = server.format(name=name)
-    return evolve(made, database=database, log=Log(made.log.rows))
+    return evolve(template_stage, database=database, log=Log(template_stage.log.rows))

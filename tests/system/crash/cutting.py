@@ -34,7 +34,7 @@ class Cancelling:
         finally:
             _active.reset(token)
 
-    def suspended(self) -> None:
+    def count_suspension(self) -> None:
         """A task is about to wait."""
         self.count += 1
         task = asyncio.current_task()
@@ -44,10 +44,10 @@ class Cancelling:
 
 def _task(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> asyncio.Task[Any]:
     cancelling = _active.get()
-    return asyncio.Task(work if cancelling is None else _watched(cancelling, work), loop=loop, **more)
+    return asyncio.Task(work if cancelling is None else _watch(cancelling, work), loop=loop, **more)
 
 
-async def _watched(cancelling: Cancelling, work: Coroutine[Any, Any, Any]) -> Any:
+async def _watch(cancelling: Cancelling, work: Coroutine[Any, Any, Any]) -> Any:
     return await _Watched(cancelling, work)
 
 
@@ -64,7 +64,7 @@ class _Watched:
                 waits_for = self.work.send(value) if problem is None else self.work.throw(problem)
             except StopIteration as done:
                 return done.value
-            self.cancelling.suspended()
+            self.cancelling.count_suspension()
             value, problem = None, None
             try:
                 value = yield waits_for
@@ -85,7 +85,7 @@ class Failing:
     done: bool = False
     count: int = 0
 
-    async def asked(self, of: str, work: Callable[[], Awaitable[Any]]) -> Any:
+    async def run(self, of: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Do it, unless it is to fail."""
         self.count += 1
         if self.count - 1 != self.at:
@@ -107,13 +107,13 @@ class FailingStore:
         self.clock = self.whole.clock
 
     async def write(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return await self.failing.asked("store", lambda: self.whole.write(function, *args, **kwargs))
+        return await self.failing.run("store", lambda: self.whole.write(function, *args, **kwargs))
 
     async def read(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return await self.failing.asked("store", lambda: self.whole.read(function, *args, **kwargs))
+        return await self.failing.run("store", lambda: self.whole.read(function, *args, **kwargs))
 
     async def run_query(self, question: Any) -> Any:
-        return await self.failing.asked("store", lambda: self.whole.run_query(question))
+        return await self.failing.run("store", lambda: self.whole.run_query(question))
 
 
 @define
@@ -127,5 +127,5 @@ class FailingTransport:
         return self.whole.open_pool()
 
     async def send(self, request: Request, **more: Any) -> Response:
-        found: Response = await self.failing.asked("transport", lambda: self.whole.send(request, **more))
-        return found
+        response: Response = await self.failing.run("transport", lambda: self.whole.send(request, **more))
+        return response

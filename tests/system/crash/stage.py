@@ -39,11 +39,11 @@ NOT_SHOWN = "NOT SHOWN:"
 
 def find_formats() -> dict[str, list[Path]]:
     """The example briefs by network and format, ``network-format``."""
-    found: dict[str, list[Path]] = {}
+    paths_by_format: dict[str, list[Path]] = {}
     for network in sorted(ADAPTER_PACKAGES):
         for path in list_example_briefs(network):
-            found.setdefault("-".join(path.stem.split("-")[:2]), []).append(path)
-    return found
+            paths_by_format.setdefault("-".join(path.stem.split("-")[:2]), []).append(path)
+    return paths_by_format
 
 
 FORMATS = find_formats()
@@ -72,7 +72,7 @@ def has_overlay(network: str, action: str) -> bool:
 
 
 @frozen
-class Written:
+class NativeWrite:
     """One native write that a network applied. ``what``: method, path without ids, kinds touched; ``ids``: touched."""
 
     what: str
@@ -85,15 +85,15 @@ class Log:
 
     rows: Sequence[Mapping[str, str]]
     read: int = 0
-    found: list[Written] = field(factory=list)
+    writes: list[NativeWrite] = field(factory=list)
 
-    def written(self) -> list[Written]:
+    def list_writes(self) -> list[NativeWrite]:
         """Every native write, oldest first: one for each request."""
         new = self.rows[self.read :]
         self.read += len(new)
         requests = groupby(new, key=lambda row: (row["network"], row["request"]))
-        self.found += [_read_write(list(rows)) for _, rows in requests]
-        return self.found
+        self.writes += [_read_write(list(rows)) for _, rows in requests]
+        return self.writes
 
 
 @frozen
@@ -151,9 +151,9 @@ class Stage:
 
     async def activate(self, service: Service, source: str) -> str:
         """Prepare the activation of what a create operation made."""
-        made = await self.shown(service, source)
+        operation_data = await self.read_operation(service, source)
         result = await campaigns.prepare_activation(
-            service, self.actor, account_id=made["accountId"], source_operation_id=source, idempotency=None
+            service, self.actor, account_id=operation_data["accountId"], source_operation_id=source, idempotency=None
         )
         return str(result.data["id"])
 
@@ -161,20 +161,20 @@ class Stage:
         """What prepares an example's creation, or the activation of what it created, each time it is called."""
         if action == "create":
             return partial(self.create, service, path)
-        made = await self.create(service, path)
-        await self.execute(service, made)
-        return partial(self.activate, service, made)
+        created_id = await self.create(service, path)
+        await self.execute(service, created_id)
+        return partial(self.activate, service, created_id)
 
     # -- executing ------------------------------------------------------------------------------------------------
 
     async def execute(self, service: Service, operation_id: str) -> dict[str, Any]:
         """Execute to the end, going on where it is told to; raises what it raises."""
         while True:
-            shown: dict[str, Any] = await operations.execute_operation(
+            operation_data: dict[str, Any] = await operations.execute_operation(
                 service, self.actor, operation_id=operation_id, confirmed=True
             )
-            if shown.get("nextAction") != "execute" or "retryAfterMs" in shown:
-                return shown
+            if operation_data.get("nextAction") != "execute" or "retryAfterMs" in operation_data:
+                return operation_data
 
     async def refusal(self, service: Service, operation_id: str) -> OperationError | None:
         """The refusal of an execute call, None where it was not refused."""
@@ -184,7 +184,7 @@ class Stage:
             return refused
         return None
 
-    async def settled(self, service: Service) -> None:
+    async def wait_until_settled(self, service: Service) -> None:
         """What was cut off has ended all the same: queued writes, open transactions, and requests on their way."""
         await service.store.write(_do_nothing)
         while await service.store.read(_count_open_transactions):
@@ -193,16 +193,16 @@ class Stage:
             for _ in range(2):
                 (await client.get(f"{self.sandbox_url}/_sandbox/writes")).raise_for_status()
 
-    async def shown(self, service: Service, operation_id: str) -> dict[str, Any]:
+    async def read_operation(self, service: Service, operation_id: str) -> dict[str, Any]:
         """The operation as a caller reads it."""
-        found: dict[str, Any] = await operations.get_operation(service, self.actor, operation_id=operation_id)
-        return found
+        operation_data: dict[str, Any] = await operations.get_operation(service, self.actor, operation_id=operation_id)
+        return operation_data
 
     # -- what the networks did ------------------------------------------------------------------------------------
 
-    def written(self) -> list[Written]:
+    def list_writes(self) -> list[NativeWrite]:
         """Every native write that was applied, oldest first: one for each request."""
-        return list(self.log.written())
+        return list(self.log.list_writes())
 
 
 def _do_nothing(connection: Connection) -> None:
@@ -220,16 +220,16 @@ def _count_open_transactions(connection: Connection) -> int:
     return int(connection.execute(statement).scalar_one())
 
 
-def _read_write(rows: Sequence[Mapping[str, str]]) -> Written:
+def _read_write(rows: Sequence[Mapping[str, str]]) -> NativeWrite:
     first = rows[0]
     path = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|[0-9]{4,}", "#", first["path"])
     kinds = " ".join(row["kind"] for row in rows)
-    return Written(f"{first['method']} {path} {kinds}", frozenset(row["id"] for row in rows))
+    return NativeWrite(f"{first['method']} {path} {kinds}", frozenset(row["id"] for row in rows))
 
 
 def collect_ids(receipt: Mapping[str, Any]) -> frozenset[str]:
     """Every id that a receipt holds, the last segment of a resource name as well."""
-    found = {item["id"] for item in receipt["items"] if item["id"]}
+    ids = {item["id"] for item in receipt["items"] if item["id"]}
     for value in receipt["outputs"].values():
-        found |= {value} if isinstance(value, str) else set(value)
-    return frozenset(found | {one.rsplit("/", 1)[-1] for one in found})
+        ids |= {value} if isinstance(value, str) else set(value)
+    return frozenset(ids | {id_.rsplit("/", 1)[-1] for id_ in ids})

@@ -41,8 +41,8 @@ def _lower(connection: Connection, stage: Stage, account_id: str, clock: Clock) 
 
 
 def _disconnect(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
-    found = connections.get_account(connection, stage.actor, account_id)
-    connections.disconnect(connection, stage.actor, found.connection_id, clock)
+    account = connections.get_account(connection, stage.actor, account_id)
+    connections.disconnect(connection, stage.actor, account.connection_id, clock)
 
 
 LOSSES: dict[str, Change] = {
@@ -101,38 +101,42 @@ async def _execute_refused(stage: Stage, service: Service, operation_id: str) ->
     return refused.value
 
 
-async def _lost_before(
+async def _lose_before_step(
     stage: Stage, service: Service, other: Service, operation_id: str, name: str, at: int, account_id: str
 ) -> None:
     """Execute, lose access before step ``at``, execute again: exactly ``at`` writes, and their receipts are kept."""
     case = f"{name} before step {at}"
     lose = LOSSES[name]
 
-    async def lost() -> None:
+    async def lose_access() -> None:
         await other.store.write(lose, stage, account_id, other.store.clock)
 
-    before, whole = len(stage.written()), service.store
-    losing = LosingStore(whole, at, lost)
+    before, whole = len(stage.list_writes()), service.store
+    losing = LosingStore(whole, at, lose_access)
     service.store = losing  # type: ignore[assignment]  # what a store does, and no more, is asked of it
     try:
         first = await _execute_refused(stage, service, operation_id)
     finally:
         service.store = whole
     assert losing.lost == 1, f"{case}: the case did not happen"
-    assert len(stage.written()) - before == at, f"{case}: written after the access was lost"
+    assert len(stage.list_writes()) - before == at, f"{case}: written after the access was lost"
     assert isinstance(first, Forbidden) and (first.status, first.code) == (403, "access_lost"), f"{case}: {first.code}"
-    shown = await stage.shown(service, operation_id)
-    assert (shown["status"], shown["stalled"], shown.get("nextAction")) == ("prepared", False, None), case
-    assert first.operation_data == shown, case
-    assert at == 0 or shown["error"]["code"] == "access_lost", case
-    receipts = [(step["key"], step["state"]) for step in shown["receipt"]["steps"]]
-    assert receipts == [(step["key"], "applied") for step in shown["plan"]["steps"][:at]], case
+    operation_data = await stage.read_operation(service, operation_id)
+    assert (operation_data["status"], operation_data["stalled"], operation_data.get("nextAction")) == (
+        "prepared",
+        False,
+        None,
+    ), case
+    assert first.operation_data == operation_data, case
+    assert at == 0 or operation_data["error"]["code"] == "access_lost", case
+    receipts = [(step["key"], step["state"]) for step in operation_data["receipt"]["steps"]]
+    assert receipts == [(step["key"], "applied") for step in operation_data["plan"]["steps"][:at]], case
 
     again = await _execute_refused(stage, service, operation_id)
     codes = {"access_lost", "account_disconnected"} if name == "account disconnected" else {"access_lost"}
     assert again.code in codes, f"{case}: {again.code}"
-    assert len(stage.written()) - before == at, f"{case}: the second execution has written"
-    assert await stage.shown(service, operation_id) == shown, case
+    assert len(stage.list_writes()) - before == at, f"{case}: the second execution has written"
+    assert await stage.read_operation(service, operation_id) == operation_data, case
 
 
 @pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
@@ -140,21 +144,21 @@ async def test_access_lost_before_each_step(stage: Stage, name: str, action: str
     account_id = stage.accounts[name.split("-")[0]]["accountId"]
     async with stage.service() as service, stage.service() as other:
         source = await stage.source(service, FORMATS[name][0], action)
-        before = len(stage.written())
+        before = len(stage.list_writes())
         clean_id = await source()
         await stage.execute(service, clean_id)
-        clean = [one.what for one in stage.written()[before:]]
-        steps = len((await stage.shown(service, clean_id))["plan"]["steps"])
+        clean = [write.what for write in stage.list_writes()[before:]]
+        steps = len((await stage.read_operation(service, clean_id))["plan"]["steps"])
         assert len(clean) == steps
         through = (await service.store.read(connections.get_account, stage.actor, account_id)).connection_id
         credentials = await service.store.read(encrypted_secrets.get_secrets, connections.SECRETS_TABLE, through)
         assert credentials
         for loss in LOSSES:
             for at in range(steps):
-                before = len(stage.written())
+                before = len(stage.list_writes())
                 operation_id = await source()
-                await _lost_before(stage, service, other, operation_id, loss, at, account_id)
+                await _lose_before_step(stage, service, other, operation_id, loss, at, account_id)
                 await other.store.write(_give_back, stage, account_id, credentials, other.store.clock)
                 # only the access was missing: with it back, a deliberate execution does the rest and repeats nothing
                 assert (await stage.execute(service, operation_id))["status"] == "succeeded"
-                assert [one.what for one in stage.written()[before:]] == clean, f"{loss} before step {at}"
+                assert [write.what for write in stage.list_writes()[before:]] == clean, f"{loss} before step {at}"

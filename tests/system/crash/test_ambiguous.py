@@ -24,7 +24,7 @@ from adsunify.service.core import Service
 from tests.networks.samples import Ending, get_samples
 
 from .child import tell
-from .stage import FORMATS, NETWORK_PLANS, Stage, Written, alternate_engines
+from .stage import FORMATS, NETWORK_PLANS, NativeWrite, Stage, alternate_engines
 from .wire import Act, Call, Unread, Wire, make_answer, open_wire
 
 SHORT = 0.3
@@ -35,7 +35,7 @@ def answers(content: bytes, status: str = "200 OK", kind: str = "application/jso
     """The network has done it, and something else comes back."""
 
     async def act(call: Call) -> None:
-        await call.applied()
+        await call.apply()
         await call.say(make_answer(content, status, kind, headers))
 
     return act
@@ -45,8 +45,8 @@ async def _silence(call: Call) -> None:
     await call.silence()
 
 
-async def _applied_silence(call: Call) -> None:
-    await call.applied()
+async def _apply_then_silence(call: Call) -> None:
+    await call.apply()
     await call.silence()
 
 
@@ -54,47 +54,47 @@ async def _reset(call: Call) -> None:
     call.reset()
 
 
-async def _applied_reset(call: Call) -> None:
-    await call.applied()
+async def _apply_then_reset(call: Call) -> None:
+    await call.apply()
     call.reset()
 
 
-async def _applied_closed(call: Call) -> None:
-    await call.applied()
+async def _apply_then_close(call: Call) -> None:
+    await call.apply()
 
 
 async def _headers_reset(call: Call) -> None:
-    head, _, _ = (await call.applied()).partition(b"\r\n\r\n")
+    head, _, _ = (await call.apply()).partition(b"\r\n\r\n")
     await call.say(head + b"\r\n\r\n")
     call.reset()
 
 
 async def _half_head(call: Call) -> None:
-    head, _, _ = (await call.applied()).partition(b"\r\n\r\n")
+    head, _, _ = (await call.apply()).partition(b"\r\n\r\n")
     await call.say(head[: len(head) // 2])
 
 
 async def _half_body(call: Call) -> None:
     """The whole length is promised, half of it comes."""
-    answer = await call.applied()
+    answer = await call.apply()
     await call.say(answer[: -len(answer.partition(b"\r\n\r\n")[2]) // 2])
 
 
 async def _half_json(call: Call) -> None:
     """A whole answer that holds half a JSON text."""
-    body = (await call.applied()).partition(b"\r\n\r\n")[2]
+    body = (await call.apply()).partition(b"\r\n\r\n")[2]
     await call.say(make_answer(body[: len(body) // 2]))
 
 
 async def _half_body_silence(call: Call) -> None:
-    answer = await call.applied()
+    answer = await call.apply()
     await call.say(answer[:-4])
     await call.silence()
 
 
 async def _twice(call: Call) -> None:
     """The answer, and another one behind it."""
-    answer = await call.applied()
+    answer = await call.apply()
     await call.say(answer[:-3] + b"..." + answer)
 
 
@@ -103,10 +103,10 @@ ON_THE_WIRE: Mapping[str, Act | Unread] = {
     "never read": Unread(_silence),
     "reset unread": Unread(_reset),
     "silent": _silence,
-    "silent when done": _applied_silence,
+    "silent when done": _apply_then_silence,
     "reset": _reset,
-    "reset when done": _applied_reset,
-    "closed when done": _applied_closed,
+    "reset when done": _apply_then_reset,
+    "closed when done": _apply_then_close,
     "reset after the headers": _headers_reset,
     "half the headers": _half_head,
     "half the body": _half_body,
@@ -148,7 +148,7 @@ class Case:
     name: str
     ends: Ending
     act: Act | Unread | None = None
-    told: Mapping[str, Any] | None = None
+    fault: Mapping[str, Any] | None = None
     seconds: float | None = None
     refusing: Literal["refused", "unreachable"] | None = None
 
@@ -168,10 +168,12 @@ def cases(network: str, action: str) -> list[Case]:
     unknown = json.dumps(samples.unknown_error).encode()
     rows.append(Case("an unknown error in a 200", "unknown", answers(unknown)))
     rows += [
-        Case(f"status {status}", ends, told={"network": network, "fault": "status", "value": status})
+        Case(f"status {status}", ends, fault={"network": network, "fault": "status", "value": status})
         for status, ends in STATUSES.items()
     ]
-    rows += [Case(name, ends, told={"network": network, "fault": name}) for name, ends in samples.native_faults.items()]
+    rows += [
+        Case(name, ends, fault={"network": network, "fault": name}) for name, ends in samples.native_faults.items()
+    ]
     return [*rows, Case("refused", "not_sent", refusing="refused"), Case("no way", "not_sent", refusing="unreachable")]
 
 
@@ -201,16 +203,16 @@ PLANS = [
 async def test_ambiguous_outcomes(stage: Stage, engine: str, name: str, action: str) -> None:
     async with open_wire(stage.sandbox_url) as wire, stage.service(sandbox_url=wire.url) as service:
         source = await stage.source(service, FORMATS[name][0], action)
-        before = len(stage.written())
+        before = len(stage.list_writes())
         await stage.execute(service, await source())
-        clean = stage.written()[before:]
+        clean = stage.list_writes()[before:]
         for case in cases(name.split("-")[0], action):
             for step in range(0 if engine == "sqlite" else len(clean) - 1, len(clean)):
                 await _try_case(stage, service, wire, await source(), case, step, clean)
 
 
 async def _try_case(
-    stage: Stage, service: Service, wire: Wire, operation_id: str, case: Case, step: int, clean: list[Written]
+    stage: Stage, service: Service, wire: Wire, operation_id: str, case: Case, step: int, clean: list[NativeWrite]
 ) -> None:
     where = f"{case.name} at step {step}"
     hasty = Hasty(service.transport)
@@ -225,8 +227,8 @@ async def _try_case(
             if point is KillPoint.after_intent_commit and passed.count(point) == step + 1:
                 calls_before.append(len(wire.calls))
                 wire.fault, hasty.seconds = case.act, case.seconds
-                if case.told is not None:
-                    tell(stage.sandbox_url, case.told)
+                if case.fault is not None:
+                    tell(stage.sandbox_url, case.fault)
                 if case.refusing is not None:
                     wire.shut()
                 if case.refusing == "unreachable":
@@ -234,7 +236,7 @@ async def _try_case(
                     stack.enter_context(pytest.MonkeyPatch.context()).setattr(backend, "CONNECT_TIMEOUT_SECONDS", SHORT)
 
         breaking.kill_point_hook = passing
-        before = len(stage.written())
+        before = len(stage.list_writes())
         refusal = await stage.refusal(breaking, operation_id)
     wire.forget()
     await wire.done()
@@ -244,9 +246,9 @@ async def _try_case(
     after = wire.calls[calls_before[0] :]
     assert len(after) == (case.refusing is None) or case.ends == "token", f"{where}: {after}"
     assert after.count(after[0]) == 1 if after else True, f"{where}: repeated by itself: {after}"
-    writes = stage.written()[before:]
+    writes = stage.list_writes()[before:]
     assert _kinds(writes[:step]) == _kinds(clean[:step]) and len(writes) <= step + 1, where
-    operation = await stage.shown(service, operation_id)
+    operation = await stage.read_operation(service, operation_id)
     receipts = operation["receipt"]["steps"]
     assert [receipt["state"] for receipt in receipts[:-1]] == ["applied"] * step, where
     last = receipts[-1]["state"]
@@ -254,7 +256,7 @@ async def _try_case(
         assert (operation["status"], last) == ("unknown", "ambiguous"), where
         for again in (refusal, await stage.refusal(service, operation_id)):
             assert again is not None and (again.code, again.outcome) == ("outcome_unknown", "unknown"), where
-        assert len(stage.written()) == before + len(writes), f"{where}: repeated"
+        assert len(stage.list_writes()) == before + len(writes), f"{where}: repeated"
         return
     assert operation["status"] == "prepared", where
     if case.ends == "rejected":
@@ -268,10 +270,10 @@ async def _try_case(
         assert ("retryAfterMs" in operation) == (case.ends != "token"), where
     service.store.clock.observe(service.store.clock.now() + operation.get("retryAfterMs", 0))
     assert (await stage.execute(service, operation_id))["status"] == "succeeded", where
-    assert _kinds(stage.written()[before:]) == _kinds(clean), f"{where}: repeated or left out"
+    assert _kinds(stage.list_writes()[before:]) == _kinds(clean), f"{where}: repeated or left out"
 
 
-def _kinds(writes: list[Written]) -> Counter[str]:
+def _kinds(writes: list[NativeWrite]) -> Counter[str]:
     """How many entities of each kind were written."""
     return Counter(kind for write in writes for kind in write.what.split()[2:])
 

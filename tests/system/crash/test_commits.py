@@ -17,11 +17,11 @@ TURNS = alternate_engines([(path,) for paths in FORMATS.values() for path in pat
 
 async def _check_commits(stage: Stage, service: Service, operation_id: str) -> None:
     before = service.store.commit_count
-    shown = await stage.execute(service, operation_id)
-    assert shown["status"] == "succeeded"
-    steps = len(shown["plan"]["steps"])
-    assert len(shown["receipt"]["steps"]) == steps
-    more = steps - 1 if has_overlay(shown["network"], shown["action"]) else 0
+    operation_data = await stage.execute(service, operation_id)
+    assert operation_data["status"] == "succeeded"
+    steps = len(operation_data["plan"]["steps"])
+    assert len(operation_data["receipt"]["steps"]) == steps
+    more = steps - 1 if has_overlay(operation_data["network"], operation_data["action"]) else 0
     assert service.store.commit_count - before == steps + 1 + more
 
 
@@ -33,13 +33,17 @@ async def test_commits(stage: Stage, path: Path) -> None:
         source = await stage.create(service, path)
         await _check_commits(stage, service, source)
         await _check_commits(stage, service, await stage.activate(service, source))
-        made = {one for step in (await stage.shown(service, source))["receipt"]["steps"] for one in collect_ids(step)}
+        created_ids = {
+            id_
+            for step in (await stage.read_operation(service, source))["receipt"]["steps"]
+            for id_ in collect_ids(step)
+        }
         tree = await accounts.read_account_tree(service, stage.actor, account_id=account_id)
         settable = {
-            one.kind for one in get_adapter(network).network.levels if one.writable_statuses
+            level.kind for level in get_adapter(network).network.levels if level.writable_statuses
         }  # X cannot pause its posts
-        for kind in [one for one in ("campaign", "adGroup", "ad") if one in settable]:
-            entities = [node["id"] for node in tree["nodes"] if node["kind"] == kind and node["id"] in made]
+        for kind in [level_kind for level_kind in ("campaign", "adGroup", "ad") if level_kind in settable]:
+            entities = [node["id"] for node in tree["nodes"] if node["kind"] == kind and node["id"] in created_ids]
             prepared = await bulk.bulk_status(
                 service,
                 stage.actor,

@@ -52,15 +52,15 @@ async def test_every_await_is_cancelled(stage: Stage, name: str, action: str) ->
     async with stage.service() as service, stage.service(clock=stage.later(LEASE_MILLISECONDS)) as after:
         source = await stage.source(service, FORMATS[name][0], action)
         whole = Cancelling()
-        before = len(stage.written())
+        before = len(stage.list_writes())
         await _over(whole.start(_call(stage, service, await source())), None)
-        clean = [one.what for one in stage.written()[before:]]
+        clean = [write.what for write in stage.list_writes()[before:]]
         assert clean and whole.count > 4 * len(clean)
         for at in range(whole.count):
-            before = len(stage.written())
+            before = len(stage.list_writes())
             operation_id = await source()
             await _over(Cancelling(at).start(_call(stage, service, operation_id)), at)
-            await stage.settled(service)
+            await stage.wait_until_settled(service)
             await _judge(stage, after, operation_id, before, clean, f"cut {at}")
 
 
@@ -86,9 +86,9 @@ async def test_every_answer_fails(
             await _over(asyncio.create_task(_call(stage, cut, operation_id)), failing.at)
 
         whole = Failing(problem)
-        before = len(stage.written())
+        before = len(stage.list_writes())
         await run(await source(), whole)
-        clean = [one.what for one in stage.written()[before:]]
+        clean = [write.what for write in stage.list_writes()[before:]]
         # the operation is read, whether a person must approve, then it is loaded, with the credentials; N + 1 commits
         # and N writes; and it is read again, and its receipts
         more = 2 * len(clean) - 1 if has_overlay(name.split("-")[0], action) else 0  # reads, and commits before them
@@ -97,7 +97,7 @@ async def test_every_answer_fails(
         assert whole.count >= expected + 3 if action == "activate" else whole.count == expected
         for at in range(whole.count):
             for done in (False, True):
-                before = len(stage.written())
+                before = len(stage.list_writes())
                 operation_id = await source()
                 await run(operation_id, Failing(problem, at, done))
                 await _judge(stage, after, operation_id, before, clean, f"cut {at}, done {done}")
@@ -105,21 +105,21 @@ async def test_every_answer_fails(
 
 async def _judge(stage: Stage, after: Service, operation_id: str, before: int, clean: list[str], cut: str) -> None:
     """What was written has a receipt or an open intent, and nothing is ever written again."""
-    written = [one.what for one in stage.written()[before:]]
-    assert written == clean[: len(written)], f"{cut}: repeated or out of order"
-    shown = await stage.shown(after, operation_id)
-    states = [receipt["state"] for receipt in shown["receipt"]["steps"]]
+    writes = [write.what for write in stage.list_writes()[before:]]
+    assert writes == clean[: len(writes)], f"{cut}: repeated or out of order"
+    operation_data = await stage.read_operation(after, operation_id)
+    states = [receipt["state"] for receipt in operation_data["receipt"]["steps"]]
     doubtful = states.count("in_flight") + states.count("ambiguous")
-    assert states.count("applied") <= len(written) <= states.count("applied") + doubtful, f"{cut}: lost"
+    assert states.count("applied") <= len(writes) <= states.count("applied") + doubtful, f"{cut}: lost"
     if doubtful:
         refusal = await stage.refusal(after, operation_id)
-        assert refusal is not None and refusal.outcome == "unknown", f"{cut}: {shown['status']}"
+        assert refusal is not None and refusal.outcome == "unknown", f"{cut}: {operation_data['status']}"
         assert refusal.code in ("operation_stalled", "outcome_unknown")
-        assert len(stage.written()) == before + len(written), f"{cut}: sent again"
+        assert len(stage.list_writes()) == before + len(writes), f"{cut}: sent again"
     else:
-        shown = await stage.execute(after, operation_id)
-        if "retryAfterMs" in shown:  # it was not sent, and waits a moment
-            after.store.clock.observe(after.store.clock.now() + shown["retryAfterMs"])
-            shown = await stage.execute(after, operation_id)
-        assert shown["status"] == "succeeded", cut
-        assert [one.what for one in stage.written()[before:]] == clean, f"{cut}: repeated or left out"
+        operation_data = await stage.execute(after, operation_id)
+        if "retryAfterMs" in operation_data:  # it was not sent, and waits a moment
+            after.store.clock.observe(after.store.clock.now() + operation_data["retryAfterMs"])
+            operation_data = await stage.execute(after, operation_id)
+        assert operation_data["status"] == "succeeded", cut
+        assert [write.what for write in stage.list_writes()[before:]] == clean, f"{cut}: repeated or left out"

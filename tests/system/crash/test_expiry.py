@@ -54,18 +54,24 @@ async def _measure_remaining(stage: Stage, service: Service, operation_id: str) 
 
 async def _check_expired(stage: Stage, service: Service, operation_id: str, receipts: int) -> dict[str, Any]:
     """An execute call is refused, nothing is sent, and what was done before is kept."""
-    before = len(stage.written())
+    before = len(stage.list_writes())
     refusal = await stage.refusal(service, operation_id)
     assert refusal is not None and (refusal.status, refusal.code) == (400, "operation_expired")
-    assert len(stage.written()) == before, "sent after the expiry"
-    shown = await stage.shown(service, operation_id)
-    assert (shown["status"], shown["expired"], len(shown["receipt"]["steps"])) == ("prepared", True, receipts)
-    return shown
+    assert len(stage.list_writes()) == before, "sent after the expiry"
+    operation_data = await stage.read_operation(service, operation_id)
+    assert (operation_data["status"], operation_data["expired"], len(operation_data["receipt"]["steps"])) == (
+        "prepared",
+        True,
+        receipts,
+    )
+    return operation_data
 
 
-async def _once(stage: Stage, service: Service, operation_id: str) -> dict[str, Any]:
-    shown: dict[str, Any] = await use.execute_operation(service, stage.actor, operation_id=operation_id, confirmed=True)
-    return shown
+async def _execute_once(stage: Stage, service: Service, operation_id: str) -> dict[str, Any]:
+    operation_data: dict[str, Any] = await use.execute_operation(
+        service, stage.actor, operation_id=operation_id, confirmed=True
+    )
+    return operation_data
 
 
 @pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
@@ -89,17 +95,17 @@ async def test_going_on_is_under_the_first_expiry(stage: Stage, hands: Hands, na
     async with stage.service(clock=hands.clock(), steps=1) as service:
         source = await stage.source(service, FORMATS[name][0], action)
         operation_id = await source()
-        steps = len((await stage.shown(service, operation_id))["plan"]["steps"])
+        steps = len((await stage.read_operation(service, operation_id))["plan"]["steps"])
         if steps == 1:
             return  # never gone on with
         hands.pass_(10 * MINUTE)
-        before = len(stage.written())
-        shown = await _once(stage, service, operation_id)
-        assert (shown["nextAction"], len(stage.written()) - before) == ("execute", 1)
+        before = len(stage.list_writes())
+        operation_data = await _execute_once(stage, service, operation_id)
+        assert (operation_data["nextAction"], len(stage.list_writes()) - before) == ("execute", 1)
         assert await _measure_remaining(stage, service, operation_id) == 20 * MINUTE, "an execution extends nothing"
         hands.pass_(20 * MINUTE - 1)
         if steps > 2:
-            assert (await _once(stage, service, operation_id))["nextAction"] == "execute"
+            assert (await _execute_once(stage, service, operation_id))["nextAction"] == "execute"
         hands.pass_(1)
         await _check_expired(stage, service, operation_id, min(steps - 1, 2))
 
@@ -109,20 +115,20 @@ async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, 
     async with stage.service(clock=hands.clock()) as service:
         source = await stage.source(service, FORMATS[name][0], action)
         operation_id = await source()
-        steps = len((await stage.shown(service, operation_id))["plan"]["steps"])
+        steps = len((await stage.read_operation(service, operation_id))["plan"]["steps"])
         if steps == 1:
             return
         hands.pass_(30 * MINUTE - 1)
-        before = len(stage.written())
+        before = len(stage.list_writes())
 
         def passing(point: KillPoint) -> None:
-            if point is KillPoint.applied_before_read and len(stage.written()) - before == steps - 1:
+            if point is KillPoint.applied_before_read and len(stage.list_writes()) - before == steps - 1:
                 hands.pass_(1)
 
         service.kill_point_hook = passing
         refusal = await stage.refusal(service, operation_id)
         assert refusal is not None and refusal.code == "operation_expired"
-        assert len(stage.written()) - before == steps - 1
+        assert len(stage.list_writes()) - before == steps - 1
         await _check_expired(stage, service, operation_id, steps - 1)
 
 

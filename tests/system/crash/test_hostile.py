@@ -44,7 +44,7 @@ def answers(content: bytes, headers: str = "") -> Act:
     """The network has done it, and this comes back."""
 
     async def act(call: Call) -> None:
-        await call.applied()
+        await call.apply()
         await call.say(make_answer(content, headers=headers))
 
     return act
@@ -54,7 +54,7 @@ def stream_response(head: str, piece: bytes, times: int, pause: float = 0.0) -> 
     """The network has done it, and this comes back: a head, and a piece so many times."""
 
     async def act(call: Call) -> None:
-        await call.applied()
+        await call.apply()
         await call.say(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + head.encode())
         for _ in range(times):
             await call.say(piece)
@@ -101,7 +101,7 @@ def answer_endless_pages(network: str, cursor: Callable[[int], str]) -> Act:
         nonlocal count
         call.wire.fault = act  # the next one as well
         if not count:
-            first.update(json.loads((await call.applied()).partition(b"\r\n\r\n")[2]))
+            first.update(json.loads((await call.apply()).partition(b"\r\n\r\n")[2]))
         count += 1
         get_samples(network).add_next_page(first, cursor(count))
         await call.say(make_answer(json.dumps(first).encode()))
@@ -186,18 +186,18 @@ async def measure_read(pipe: Pipe, job: Job, account_id: str, most: int = MAX_PA
 async def test_hostile_answer_to_a_write(stage: Stage, name: str, answer: str) -> None:
     async with open_wire(stage.sandbox_url) as wire, stage.service() as service:
         operation_id = await stage.create(service, FORMATS[name][0])
-        before = len(stage.written())
+        before = len(stage.list_writes())
         wire.fault = HOSTILE[answer]
         child = Child(measure_write, evolve(stage.job(operation_id), sandbox_url=wire.url))
         measured: Measured = await asyncio.to_thread(child.join)
         assert measured.ended == "outcome_unknown"
         _check_bounds(measured)
-        assert len(wire.calls) == len(stage.written()) - before == 1
-        shown = await stage.shown(service, operation_id)
-        assert [receipt["state"] for receipt in shown["receipt"]["steps"]] == ["ambiguous"]
+        assert len(wire.calls) == len(stage.list_writes()) - before == 1
+        operation_data = await stage.read_operation(service, operation_id)
+        assert [receipt["state"] for receipt in operation_data["receipt"]["steps"]] == ["ambiguous"]
         refusal = await stage.refusal(service, operation_id)
         assert refusal is not None and (refusal.code, refusal.outcome) == ("outcome_unknown", "unknown")
-        assert len(stage.written()) - before == 1
+        assert len(stage.list_writes()) - before == 1
 
 
 @pytest.mark.parametrize(("engine", "name", "answer"), READS)

@@ -19,7 +19,17 @@ from adsunify.store.schema import operations as operations_table
 from tests.networks.samples import get_samples
 
 from .child import Child, Done, Passed, execute_job
-from .stage import ENGINES, FORMATS, NETWORK_PLANS, PLANS, Stage, Written, alternate_engines, collect_ids, has_overlay
+from .stage import (
+    ENGINES,
+    FORMATS,
+    NETWORK_PLANS,
+    PLANS,
+    NativeWrite,
+    Stage,
+    alternate_engines,
+    collect_ids,
+    has_overlay,
+)
 
 PATIENCE = 20.0
 
@@ -29,31 +39,31 @@ def list_points(steps: int, single: bool) -> Passed:
 
     The commit of a receipt is the commit of the next intent; with one step a call each has its own.
     """
-    found: Passed = []
+    points: Passed = []
     commits = 0
     for n in range(steps):
         if n == 0 or single:
-            found += [("before_intent_commit", commits), ("after_intent_commit", commits + 1)]
+            points += [("before_intent_commit", commits), ("after_intent_commit", commits + 1)]
             commits += 1
-        found.append(("applied_before_read", commits))
+        points.append(("applied_before_read", commits))
         goes_on = n + 1 < steps and not single
-        found.append(("before_receipt_commit", commits))
-        found += [("before_intent_commit", commits)] if goes_on else []
+        points.append(("before_receipt_commit", commits))
+        points += [("before_intent_commit", commits)] if goes_on else []
         commits += 1
-        found.append(("after_receipt_commit", commits))
-        found += [("after_intent_commit", commits)] if goes_on else []
-    return found
+        points.append(("after_receipt_commit", commits))
+        points += [("after_intent_commit", commits)] if goes_on else []
+    return points
 
 
 @frozen
-class _Killed:
+class _KilledRun:
     """What became of one operation whose process was killed: the commits before, the writes that had landed."""
 
     point: str
     operation_id: str
     commits: int
     landed: int
-    written: list[Written]
+    writes: list[NativeWrite]
 
     def open(self, steps: int, single: bool) -> bool:
         """Whether the last intent has no receipt: by the count of commits alone."""
@@ -68,13 +78,13 @@ async def _child(stage: Stage, operation_id: str, **more: Any) -> Done | None:
     return done
 
 
-async def _killed_in_flight(stage: Stage, operation_id: str, at: int, network: str, landed: int, **more: Any) -> None:
+async def _kill_in_flight(stage: Stage, operation_id: str, at: int, network: str, landed: int, **more: Any) -> None:
     """Kill the process while the network has applied a write and holds the answer back."""
-    awaited = len(stage.written()) + landed
+    awaited = len(stage.list_writes()) + landed
     fault = {"network": network, "fault": "latency", "value": 60_000}
     child = Child(execute_job, stage.job(operation_id, at=at, fault=fault, **more))
     async with asyncio.timeout(PATIENCE):
-        while len(stage.written()) < awaited:
+        while len(stage.list_writes()) < awaited:
             await asyncio.sleep(0.01)
     child.process.kill()
     assert await asyncio.to_thread(child.join) is None
@@ -90,85 +100,91 @@ async def test_killed_at_every_point(stage: Stage, name: str, action: str, singl
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
         clean_id = await source()
-        steps = len((await stage.shown(service, clean_id))["plan"]["steps"])
+        steps = len((await stage.read_operation(service, clean_id))["plan"]["steps"])
         apart = single or has_overlay(name.split("-")[0], action)
         expected = list_points(steps, apart)
         flights = [at for at, (point, _) in enumerate(expected) if point == "after_intent_commit"]
         ids_ = [await source() for _ in range(len(expected) + len(flights))]
-    before = len(stage.written())
+    before = len(stage.list_writes())
     done = await _child(stage, clean_id, **more)
-    clean = [one.what for one in stage.written()[before:]]
+    clean = [write.what for write in stage.list_writes()[before:]]
     assert done is not None and done.passed == expected and done.answers[-1] == "succeeded"
     assert done.commits == (2 * steps if apart else steps + 1) and len(clean) == steps
 
-    killed: list[_Killed] = []
+    killed: list[_KilledRun] = []
     async with stage.service() as service:
         for at, (point, commits) in enumerate(expected):
-            before = len(stage.written())
+            before = len(stage.list_writes())
             operation_id = ids_.pop()
             assert await _child(stage, operation_id, at=at, signal=signal.SIGKILL, **more) is None
             landed = sum(passed == "applied_before_read" for passed, _ in expected[: at + 1])
-            one = _Killed(f"{at} {point}", operation_id, commits, landed, stage.written()[before:])
-            if one.open(steps, apart):
-                await _still_leased(stage, service, one)
-            killed.append(one)
+            run = _KilledRun(f"{at} {point}", operation_id, commits, landed, stage.list_writes()[before:])
+            if run.open(steps, apart):
+                await _check_still_leased(stage, service, run)
+            killed.append(run)
         for at in flights:
-            before = len(stage.written())
+            before = len(stage.list_writes())
             operation_id = ids_.pop()
             landed = sum(passed == "applied_before_read" for passed, _ in expected[: at + 1]) + 1
-            await _killed_in_flight(stage, operation_id, at, name.split("-")[0], landed, **more)
-            one = _Killed(f"{at} in flight", operation_id, expected[at][1], landed, stage.written()[before:])
-            await _still_leased(stage, service, one)
-            killed.append(one)
+            await _kill_in_flight(stage, operation_id, at, name.split("-")[0], landed, **more)
+            run = _KilledRun(f"{at} in flight", operation_id, expected[at][1], landed, stage.list_writes()[before:])
+            await _check_still_leased(stage, service, run)
+            killed.append(run)
 
     async with stage.service(clock=stage.later(LEASE_MILLISECONDS)) as service:
-        for one in killed:
-            await _after(stage, service, one, clean, action, apart)
+        for run in killed:
+            await _check_after_lease(stage, service, run, clean, action, apart)
         await service.store.read(_changes_in_order)
 
 
-async def _still_leased(stage: Stage, service: Service, one: _Killed) -> None:
+async def _check_still_leased(stage: Stage, service: Service, run: _KilledRun) -> None:
     """Within the lease nobody knows that the process is gone: the operation is running, and nothing is sent."""
-    before = len(stage.written())
-    shown = await stage.execute(service, one.operation_id)
-    assert (shown["status"], shown["stalled"]) == ("running", False), one.point
-    assert len(stage.written()) == before, one.point
+    before = len(stage.list_writes())
+    operation_data = await stage.execute(service, run.operation_id)
+    assert (operation_data["status"], operation_data["stalled"]) == ("running", False), run.point
+    assert len(stage.list_writes()) == before, run.point
 
 
-async def _after(stage: Stage, service: Service, one: _Killed, clean: list[str], action: str, single: bool) -> None:
-    assert [each.what for each in one.written] == clean[: one.landed], one.point
-    shown = await stage.shown(service, one.operation_id)
-    before = len(stage.written())
-    if one.open(len(clean), single):
-        assert (shown["status"], shown["stalled"]) == ("running", True), one.point
+async def _check_after_lease(
+    stage: Stage, service: Service, run: _KilledRun, clean: list[str], action: str, single: bool
+) -> None:
+    assert [write.what for write in run.writes] == clean[: run.landed], run.point
+    operation_data = await stage.read_operation(service, run.operation_id)
+    before = len(stage.list_writes())
+    if run.open(len(clean), single):
+        assert (operation_data["status"], operation_data["stalled"]) == ("running", True), run.point
         for _ in range(2):
-            refusal = await stage.refusal(service, one.operation_id)
+            refusal = await stage.refusal(service, run.operation_id)
             assert refusal is not None and (refusal.code, refusal.outcome) == ("operation_stalled", "unknown")
         with pytest.raises(OperationError):
-            await operations.cancel_operation(service, stage.actor, operation_id=one.operation_id)
-        assert len(stage.written()) == before, f"{one.point}: something was sent again"
-        written = one.written
+            await operations.cancel_operation(service, stage.actor, operation_id=run.operation_id)
+        assert len(stage.list_writes()) == before, f"{run.point}: something was sent again"
+        writes = run.writes
     else:
-        shown = await stage.execute(service, one.operation_id)
-        assert shown["status"] == "succeeded", one.point
-        written = [*one.written, *stage.written()[before:]]
-        assert [each.what for each in written] == clean, f"{one.point}: repeated or left out"
-        assert await stage.execute(service, one.operation_id) == shown
-        assert len(stage.written()) == before + len(clean) - one.landed, f"{one.point}: a replay has written"
-    shown = await stage.shown(service, one.operation_id)
-    receipts = shown["receipt"]["steps"]
+        operation_data = await stage.execute(service, run.operation_id)
+        assert operation_data["status"] == "succeeded", run.point
+        writes = [*run.writes, *stage.list_writes()[before:]]
+        assert [write.what for write in writes] == clean, f"{run.point}: repeated or left out"
+        assert await stage.execute(service, run.operation_id) == operation_data
+        assert len(stage.list_writes()) == before + len(clean) - run.landed, f"{run.point}: a replay has written"
+    operation_data = await stage.read_operation(service, run.operation_id)
+    receipts = operation_data["receipt"]["steps"]
     applied = [receipt for receipt in receipts if receipt["state"] == "applied"]
     in_flight = [receipt for receipt in receipts if receipt["state"] == "in_flight"]
-    assert len(in_flight) == one.open(len(clean), single) and len(receipts) == len(applied) + len(in_flight)
-    assert len(applied) <= len(written) <= len(applied) + len(in_flight), f"{one.point}: a receipt is lost"
-    for receipt, each in zip(applied, written, strict=False):
-        assert receipt["httpStatus"] is not None, one.point
-        assert receipt["response"] is not None or action in get_samples(shown["network"]).empty_answers, one.point
-        assert collect_ids(receipt) & each.ids or (action != "create" and not receipt["outputs"]), one.point
-    told = await service.store.read(_count_events, one.operation_id)
-    assert told.pop("operation.running") == told.pop("claims"), one.point
-    ended = ["operation.succeeded"] if shown["status"] == "succeeded" else []
-    assert told == dict.fromkeys(["operation.prepared", *ended], 1), f"{one.point}: a transition without its event"
+    assert len(in_flight) == run.open(len(clean), single) and len(receipts) == len(applied) + len(in_flight)
+    assert len(applied) <= len(writes) <= len(applied) + len(in_flight), f"{run.point}: a receipt is lost"
+    for receipt, write in zip(applied, writes, strict=False):
+        assert receipt["httpStatus"] is not None, run.point
+        assert receipt["response"] is not None or action in get_samples(operation_data["network"]).empty_answers, (
+            run.point
+        )
+        assert collect_ids(receipt) & write.ids or (action != "create" and not receipt["outputs"]), run.point
+    event_counts = await service.store.read(_count_events, run.operation_id)
+    assert event_counts.pop("operation.running") == event_counts.pop("claims"), run.point
+    ended = ["operation.succeeded"] if operation_data["status"] == "succeeded" else []
+    assert event_counts == dict.fromkeys(["operation.prepared", *ended], 1), (
+        f"{run.point}: a transition without its event"
+    )
 
 
 def _count_events(connection: Connection, operation_id: str) -> dict[str, int]:
@@ -187,10 +203,10 @@ def _count_events(connection: Connection, operation_id: str) -> dict[str, int]:
 def _changes_in_order(connection: Connection) -> None:
     """Each change of status begins where the one before it ended, and the last one is what is known."""
     last = {(row.account_id, row.kind, row.native_id): row.status for row in connection.execute(select(entities)).all()}
-    seen: dict[tuple[Any, ...], str] = {}
+    statuses: dict[tuple[Any, ...], str] = {}
     changes = select(events).where(events.c.type.like("%.status_changed")).order_by(events.c.created_at, events.c.id)
     for event in connection.execute(changes).all():
         key = (event.account_id, event.data["kind"], event.data["entityId"])
-        assert seen.get(key, event.data["before"]) == event.data["before"] != event.data["status"]
-        seen[key] = event.data["status"]
-    assert seen == {key: last[key] for key in seen}
+        assert statuses.get(key, event.data["before"]) == event.data["before"] != event.data["status"]
+        statuses[key] = event.data["status"]
+    assert statuses == {key: last[key] for key in statuses}

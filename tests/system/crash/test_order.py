@@ -32,18 +32,18 @@ async def _open_intents(stage: Stage, operation_id: str) -> Open:
         other.close()
         return [row[0] for row in rows]
     connection = await asyncpg.connect(stage.database)
-    found = await connection.fetch(INTENTS.format("$1"), operation_id)
+    intents = await connection.fetch(INTENTS.format("$1"), operation_id)
     await connection.close()
-    return [row[0] for row in found]
+    return [row[0] for row in intents]
 
 
 def _durability(connection: Connection) -> list[object]:
-    asked = (
+    statements = (
         ("PRAGMA journal_mode", "PRAGMA synchronous")
         if connection.dialect.name == "sqlite"
         else ("SHOW fsync", "SHOW synchronous_commit")
     )
-    return [connection.exec_driver_sql(one).scalar_one() for one in asked]
+    return [connection.exec_driver_sql(statement).scalar_one() for statement in statements]
 
 
 @pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(PLANS))
@@ -53,18 +53,21 @@ async def test_committed_before_the_first_byte(stage: Stage, engine: str, name: 
         assert await service.store.write(_durability) == (["wal", 2] if engine == "sqlite" else ["on", "on"])
         source = await stage.source(service, FORMATS[name][0], action)
         operation_id = await source()
-        seen: list[Open] = []
+        open_intents: list[Open] = []
 
         async def first_byte() -> None:
-            seen.append(await _open_intents(stage, operation_id))
+            open_intents.append(await _open_intents(stage, operation_id))
 
         wire.first_byte = first_byte
-        shown = await stage.execute(service, operation_id)
+        operation_data = await stage.execute(service, operation_id)
         wire.first_byte = None
-    read: list[Open] = [[]] if has_overlay(shown["network"], action) else []  # with nothing in flight
-    writing = [each for n in range(len(shown["plan"]["steps"])) for each in [*read, [n]]]
-    budgets, seen = seen[: -len(writing)], seen[-len(writing) :]  # an activation reads its budgets before the claim
-    assert seen == writing and not any(budgets)
+    read: list[Open] = [[]] if has_overlay(operation_data["network"], action) else []  # with nothing in flight
+    writing = [each for n in range(len(operation_data["plan"]["steps"])) for each in [*read, [n]]]
+    budgets, open_intents = (
+        open_intents[: -len(writing)],
+        open_intents[-len(writing) :],
+    )  # an activation reads its budgets before the claim
+    assert open_intents == writing and not any(budgets)
     assert bool(budgets) == (action == "activate")
 
 
@@ -92,19 +95,19 @@ async def test_synced_before_the_first_byte(stage: Stage, name: str, action: str
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
         operation_id = await source()
-        before = len(stage.written())
+        before = len(stage.list_writes())
         traced = [*tracing, sys.executable, "-c", CODE]
         job = pickle.dumps(stage.job(operation_id))
         root = str(Path(__file__).parents[3])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", root)])}
         done = await asyncio.to_thread(subprocess.run, traced, input=job, capture_output=True, env=environment)
         assert done.returncode == 0, done.stderr.decode()
-        shown = await stage.shown(service, operation_id)
-    steps = len(shown["plan"]["steps"])
-    assert shown["status"] == "succeeded" and len(stage.written()) - before == steps
+        operation_data = await stage.read_operation(service, operation_id)
+    steps = len(operation_data["plan"]["steps"])
+    assert operation_data["status"] == "succeeded" and len(stage.list_writes()) - before == steps
     unsynced, syncs, sends = False, 0, 0
     # some networks are read by POST: the budgets of an activation, before the claim
-    for event in dropwhile(lambda one: action == "activate" and one == "sent", _events(trace.read_text())):
+    for event in dropwhile(lambda name: action == "activate" and name == "sent", _events(trace.read_text())):
         if event == "logged":
             unsynced = True
         elif event == "synced":
@@ -129,22 +132,22 @@ def _make_trace_command(trace: Path) -> list[str]:
 
 def _events(trace: str) -> list[str]:
     """What happened, in order: a write to the log where it began, a sync where it ended, a request where it began."""
-    found, syncing = [], set()
+    events, syncing = [], set()
     for line in trace.splitlines():
         thread, _, what = line.partition(" ")
         what = what.strip()
         if SENT.match(what):
-            found.append("sent")
+            events.append("sent")
         elif LOGGED.match(what):
-            found.append("logged")
+            events.append("logged")
         elif SYNCED.match(what):
             if what.endswith("<unfinished ...>"):
                 syncing.add(thread)
             else:
                 assert what.endswith("= 0"), what
-                found.append("synced")
+                events.append("synced")
         elif thread in syncing and re.match(r"<\.\.\. f(data)?sync resumed>", what):
             assert what.endswith("= 0"), what
             syncing.discard(thread)
-            found.append("synced")
-    return found
+            events.append("synced")
+    return events

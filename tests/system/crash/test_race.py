@@ -27,15 +27,21 @@ async def race_executions(pipe: Pipe, job: Job, operation_ids: list[str], times:
 
         async def call(operation_id: str) -> str:
             async with gate:
-                shown = await use.execute_operation(service, job.actor, operation_id=operation_id, confirmed=True)
-            return _digest(shown["receipt"]) if shown["status"] == "succeeded" else str(shown["status"])
+                operation_data = await use.execute_operation(
+                    service, job.actor, operation_id=operation_id, confirmed=True
+                )
+            return (
+                _digest(operation_data["receipt"])
+                if operation_data["status"] == "succeeded"
+                else str(operation_data["status"])
+            )
 
         async def calls(operation_id: str) -> tuple[str, list[str]]:
             return operation_id, list(await asyncio.gather(*(call(operation_id) for _ in range(times))))
 
         pipe.send("ready")
         pipe.recv()
-        return dict(await asyncio.gather(*(calls(one) for one in operation_ids)))
+        return dict(await asyncio.gather(*(calls(operation_id) for operation_id in operation_ids)))
 
 
 def _digest(receipt: object) -> str:
@@ -45,28 +51,34 @@ def _digest(receipt: object) -> str:
 async def test_processes_race_for_executions(stage: Stage, engine: str) -> None:
     paths = [paths[0] for paths in FORMATS.values()]
     async with stage.service() as service:
-        made = [await stage.create(service, paths[n % len(paths)]) for n in range(OPERATIONS)]
+        operation_ids = [await stage.create(service, paths[n % len(paths)]) for n in range(OPERATIONS)]
         processes, times = PROCESSES[engine]
-        children = [Child(race_executions, stage.job(""), made, times) for _ in range(processes)]
+        children = [Child(race_executions, stage.job(""), operation_ids, times) for _ in range(processes)]
         for child in children:
             assert await asyncio.to_thread(child.pipe.recv) == "ready"
-        before = len(stage.written())
+        before = len(stage.list_writes())
         for child in children:
             child.pipe.send("go")
         answers: list[Answers] = list(await asyncio.gather(*(asyncio.to_thread(child.join) for child in children)))
 
-        written = [one.ids for one in stage.written()[before:]]
+        written_ids = [write.ids for write in stage.list_writes()[before:]]
         receipts = []
-        for operation_id in made:
+        for operation_id in operation_ids:
             record = await service.store.read(operations.get_operation, stage.actor, operation_id, service.store.clock)
-            shown = await stage.execute(service, operation_id)
-            told = [event.type for event in await service.store.read(events.list_operation_events, operation_id)]
+            operation_data = await stage.execute(service, operation_id)
+            event_types = [event.type for event in await service.store.read(events.list_operation_events, operation_id)]
             assert (record.status, record.fence) == ("succeeded", 1), "claimed once"
-            assert told == ["operation.prepared", "operation.running", "operation.succeeded"]
-            said = {one for each in answers for one in each[operation_id]}
-            assert said <= {"running", _digest(shown["receipt"])}, "the losers are told of the winner's execution"
-            assert [step["attempt"] for step in shown["receipt"]["steps"]] == [1] * len(shown["plan"]["steps"])
-            receipts += [collect_ids(step) for step in shown["receipt"]["steps"]]
-    assert sum(len(each) for one in answers for each in one.values()) == OPERATIONS * processes * times
-    assert len(written) == len(receipts), "one native write for each receipt"
-    assert all(sum(bool(kept & one) for one in written) == 1 for kept in receipts)
+            assert event_types == ["operation.prepared", "operation.running", "operation.succeeded"]
+            outcomes = {outcome for child_answers in answers for outcome in child_answers[operation_id]}
+            assert outcomes <= {"running", _digest(operation_data["receipt"])}, (
+                "the losers are told of the winner's execution"
+            )
+            assert [step["attempt"] for step in operation_data["receipt"]["steps"]] == [1] * len(
+                operation_data["plan"]["steps"]
+            )
+            receipts += [collect_ids(step) for step in operation_data["receipt"]["steps"]]
+    assert (
+        sum(len(each) for child_answers in answers for each in child_answers.values()) == OPERATIONS * processes * times
+    )
+    assert len(written_ids) == len(receipts), "one native write for each receipt"
+    assert all(sum(bool(receipt_ids & write_ids) for write_ids in written_ids) == 1 for receipt_ids in receipts)

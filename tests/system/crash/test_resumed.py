@@ -44,30 +44,30 @@ async def resume(service: Service, stage: Stage, operation: str) -> str | None:
 async def test_a_killed_operation_is_resumed_without_a_double(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
-        before = len(stage.written())
+        before = len(stage.list_writes())
         await stage.execute(service, await source())
-        clean = [one.what for one in stage.written()[before:]]
+        clean = [write.what for write in stage.list_writes()[before:]]
         points = list_points(len(clean), False)
         killed = []
         for at, (point, _) in enumerate(points):
             # An activation needs a campaign that is not active yet: another one would show the statuses already.
             operation = await (await stage.source(service, FORMATS[name][0], action))()
-            before = len(stage.written())
+            before = len(stage.list_writes())
             child = Child(execute_job, stage.job(operation, at=at, signal=signal.SIGKILL))
             await asyncio.to_thread(child.join)
-            await stage.settled(service)
-            killed.append((point, operation, [one.what for one in stage.written()[before:]]))
+            await stage.wait_until_settled(service)
+            killed.append((point, operation, [write.what for write in stage.list_writes()[before:]]))
     async with stage.service(clock=stage.later(LATER)) as service:
-        for point, operation, written in killed:
-            if not (await stage.shown(service, operation))["stalled"]:
+        for point, operation, writes in killed:
+            if not (await stage.read_operation(service, operation))["stalled"]:
                 continue  # no write was in flight, so the operation itself goes on
-            before = len(stage.written())
+            before = len(stage.list_writes())
             tail = await resume(service, stage, operation)
-            assert len(stage.written()) == before, f"{point}: resuming has written"
+            assert len(stage.list_writes()) == before, f"{point}: resuming has written"
             if tail is not None:
                 assert (await stage.execute(service, tail))["status"] == "succeeded", point
-            rest = [one.what for one in stage.written()[before:]]
-            assert written + rest == clean, f"{point}: repeated or left out"
+            rest = [write.what for write in stage.list_writes()[before:]]
+            assert writes + rest == clean, f"{point}: repeated or left out"
 
 
 @pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(CREATIONS, 1))
@@ -75,15 +75,15 @@ async def test_a_woken_process_stops_the_resumption(stage: Stage, name: str, act
     """A process is stopped before its write. Its receipt arrives between two writes of the operation that resumes."""
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
-        before = len(stage.written())
+        before = len(stage.list_writes())
         await stage.execute(service, await source())
-        clean = [one.what for one in stage.written()[before:]]
+        clean = [write.what for write in stage.list_writes()[before:]]
         (at, *_) = [
             at for at, (point, _) in enumerate(list_points(len(clean), False)) if point == "after_intent_commit"
         ]
         zombie = await stop_after_intent(stage, await source(), at, 0)
         await asyncio.sleep(LEASE / 1000 + 0.1)
-    before = len(stage.written())
+    before = len(stage.list_writes())
     async with stage.service(clock=stage.later(LATER)) as service:
         tail = await resume(service, stage, zombie.operation_id)
         assert tail is not None
@@ -99,8 +99,8 @@ async def test_a_woken_process_stops_the_resumption(stage: Stage, name: str, act
         with pytest.raises(OperationError) as refusal:
             await stage.execute(service, tail)
         assert (refusal.value.code, refusal.value.outcome, woken) == ("outcome_changed", "partly_applied", ["not_sent"])
-        assert [one.what for one in stage.written()[before:]] == clean[:1]
-        assert "nextAction" not in await stage.shown(service, tail)
+        assert [write.what for write in stage.list_writes()[before:]] == clean[:1]
+        assert "nextAction" not in await stage.read_operation(service, tail)
         last = await resume(service, stage, tail)
         assert last is not None and (await stage.execute(service, last))["status"] == "succeeded"
-        assert [one.what for one in stage.written()[before:]] == clean, "repeated or left out"
+        assert [write.what for write in stage.list_writes()[before:]] == clean, "repeated or left out"

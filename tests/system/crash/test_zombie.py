@@ -24,7 +24,7 @@ LEASE = 3_000
 PATIENCE = 30.0
 
 
-async def one_call(pipe: Pipe, job: Job) -> str:
+async def execute_in_one_call(pipe: Pipe, job: Job) -> str:
     """Execute an operation in one call, stopping oneself at the point; the answer's status, or the refusal's code."""
     passed = 0
     async with open_job(job) as service:
@@ -40,12 +40,12 @@ async def one_call(pipe: Pipe, job: Job) -> str:
 
         service.kill_point_hook = passing
         try:
-            shown = await operations.execute_operation(
+            operation_data = await operations.execute_operation(
                 service, job.actor, operation_id=job.operation_id, confirmed=True
             )
         except AdsunifyError as refusal:
             return refusal.code
-        return str(shown["status"])
+        return str(operation_data["status"])
 
 
 @frozen
@@ -67,7 +67,7 @@ async def _wait_until_stopped(process_id: int) -> None:
 
 async def stop_after_intent(stage: Stage, operation_id: str, at: int, receipts: int) -> _Zombie:
     """It stops itself between the commit of an intent and the request."""
-    child = Child(one_call, stage.job(operation_id, at=at, signal=signal.SIGSTOP, lease=LEASE))
+    child = Child(execute_in_one_call, stage.job(operation_id, at=at, signal=signal.SIGSTOP, lease=LEASE))
     assert child.process.pid is not None
     await _wait_until_stopped(child.process.pid)
     return _Zombie(child, operation_id, receipts, False)
@@ -75,11 +75,11 @@ async def stop_after_intent(stage: Stage, operation_id: str, at: int, receipts: 
 
 async def _in_flight(stage: Stage, operation_id: str, at: int, receipts: int, network: str) -> _Zombie:
     """It is stopped while the network, which has applied the write, holds the answer back."""
-    awaited = len(stage.written()) + receipts + 1
+    awaited = len(stage.list_writes()) + receipts + 1
     fault = {"network": network, "fault": "latency", "value": LEASE + 1_000}
-    child = Child(one_call, stage.job(operation_id, at=at, fault=fault, lease=LEASE))
+    child = Child(execute_in_one_call, stage.job(operation_id, at=at, fault=fault, lease=LEASE))
     async with asyncio.timeout(PATIENCE):
-        while len(stage.written()) < awaited:
+        while len(stage.list_writes()) < awaited:
             await asyncio.sleep(0.02)
     assert child.process.pid is not None
     os.kill(child.process.pid, signal.SIGSTOP)
@@ -91,47 +91,47 @@ async def _in_flight(stage: Stage, operation_id: str, at: int, receipts: int, ne
 async def test_woken_after_its_lease(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
-        before = len(stage.written())
+        before = len(stage.list_writes())
         await stage.execute(service, await source())
-        clean = [one.what for one in stage.written()[before:]]
+        clean = [write.what for write in stage.list_writes()[before:]]
         expected = list_points(len(clean), False)
         flights = [at for at, (point, _) in enumerate(expected) if point == "after_intent_commit"]
         zombies = []
         for n, at in enumerate(flights):
             zombies.append(await stop_after_intent(stage, await source(), at, n))
             zombies.append(await _in_flight(stage, await source(), at, n, name.split("-")[0]))
-        before = len(stage.written())
+        before = len(stage.list_writes())
         await asyncio.sleep(LEASE / 1000 + 0.1)
 
-        for one in zombies:  # others read, and try
-            assert (await stage.shown(service, one.operation_id))["stalled"] is True
-            refusal = await stage.refusal(service, one.operation_id)
+        for zombie in zombies:  # others read, and try
+            assert (await stage.read_operation(service, zombie.operation_id))["stalled"] is True
+            refusal = await stage.refusal(service, zombie.operation_id)
             assert refusal is not None and (refusal.code, refusal.outcome) == ("operation_stalled", "unknown")
-        assert len(stage.written()) == before, "others sent what nobody knows of"
+        assert len(stage.list_writes()) == before, "others sent what nobody knows of"
 
-        for one in zombies:
-            assert one.child.process.pid is not None
-            os.kill(one.child.process.pid, signal.SIGCONT)
-        answers = [await asyncio.to_thread(one.child.join) for one in zombies]
-        assert len(stage.written()) == before, "the woken process has written"
-        for one, answer in zip(zombies, answers, strict=True):
-            await _evidence(stage, service, one, answer, clean)
+        for zombie in zombies:
+            assert zombie.child.process.pid is not None
+            os.kill(zombie.child.process.pid, signal.SIGCONT)
+        answers = [await asyncio.to_thread(zombie.child.join) for zombie in zombies]
+        assert len(stage.list_writes()) == before, "the woken process has written"
+        for zombie, answer in zip(zombies, answers, strict=True):
+            await _check_evidence(stage, service, zombie, answer, clean)
 
 
-async def _evidence(stage: Stage, service: Any, one: _Zombie, answer: str | None, clean: list[str]) -> None:
+async def _check_evidence(stage: Stage, service: Any, zombie: _Zombie, answer: str | None, clean: list[str]) -> None:
     """The receipt landed, is marked late, and tells the truth: what is executed after it repeats nothing."""
-    tried = await service.store.read(attempts.list_attempts, one.operation_id)
-    assert [each.late for each in tried] == [False] * one.receipts + [True]
-    state = "applied" if one.landed else "throttled"
-    assert [each.state for each in tried] == ["applied"] * one.receipts + [state]
-    complete = one.landed and one.receipts + 1 == len(clean)
+    tried = await service.store.read(attempts.list_attempts, zombie.operation_id)
+    assert [each.late for each in tried] == [False] * zombie.receipts + [True]
+    state = "applied" if zombie.landed else "throttled"
+    assert [each.state for each in tried] == ["applied"] * zombie.receipts + [state]
+    complete = zombie.landed and zombie.receipts + 1 == len(clean)
     assert answer == ("succeeded" if complete else "prepared"), answer
-    before = len(stage.written())
-    shown = await stage.shown(service, one.operation_id)
-    await asyncio.sleep(shown.get("retryAfterMs", 0) / 1000)
-    assert (await stage.execute(service, one.operation_id))["status"] == "succeeded"
-    rest = clean[one.receipts + one.landed :]
-    assert [each.what for each in stage.written()[before:]] == rest, "repeated or left out"
+    before = len(stage.list_writes())
+    operation_data = await stage.read_operation(service, zombie.operation_id)
+    await asyncio.sleep(operation_data.get("retryAfterMs", 0) / 1000)
+    assert (await stage.execute(service, zombie.operation_id))["status"] == "succeeded"
+    rest = clean[zombie.receipts + zombie.landed :]
+    assert [each.what for each in stage.list_writes()[before:]] == rest, "repeated or left out"
 
 
 @pytest.mark.parametrize(("engine", "name", "action"), alternate_engines(NETWORK_PLANS))
@@ -139,11 +139,11 @@ async def test_woken_before_its_claim(stage: Stage, name: str, action: str) -> N
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
         zombie = await stop_after_intent(stage, await source(), 0, 0)
-        shown = await stage.execute(service, zombie.operation_id)
-        assert shown["status"] == "succeeded"
-        before = len(stage.written())
+        operation_data = await stage.execute(service, zombie.operation_id)
+        assert operation_data["status"] == "succeeded"
+        before = len(stage.list_writes())
         assert zombie.child.process.pid is not None
         os.kill(zombie.child.process.pid, signal.SIGCONT)
         assert await asyncio.to_thread(zombie.child.join) == "succeeded", "it is told of the other's execution"
-        assert len(stage.written()) == before, "the woken process has written"
-        assert await stage.shown(service, zombie.operation_id) == shown
+        assert len(stage.list_writes()) == before, "the woken process has written"
+        assert await stage.read_operation(service, zombie.operation_id) == operation_data

@@ -32,7 +32,7 @@ class Call:
         """Method and target."""
         return self.head.split(b"\r\n", 1)[0].removesuffix(b" HTTP/1.1").decode()
 
-    async def applied(self) -> bytes:
+    async def apply(self) -> bytes:
         """Let the network have the request; returns the whole of its answer."""
         place = urlsplit(self.wire.sandbox_url)
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
@@ -115,7 +115,7 @@ class Wire:
         while self.serving:
             await asyncio.wait(self.serving)
 
-    def _taken(self) -> Act | Unread | None:
+    def _take_fault(self) -> Act | Unread | None:
         fault, self.fault = self.fault, None
         return fault
 
@@ -125,14 +125,14 @@ class Wire:
         self.serving.add(task)
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
-                await self._broken(reader, writer)
+                await self._break_connection(reader, writer)
         finally:
             writer.close()
             self.serving.discard(task)
 
-    async def _broken(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _break_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if isinstance(self.fault, Unread):
-            fault = self._taken()
+            fault = self._take_fault()
             assert isinstance(fault, Unread)
             self.calls.append("unread")
             reader._transport.pause_reading()  # type: ignore[attr-defined]  # nothing of it is read, ever
@@ -150,9 +150,9 @@ class Wire:
         )
         call = Call(self, head, await reader.readexactly(length), writer)
         self.calls.append(call.line)
-        fault = self._taken()
+        fault = self._take_fault()
         if fault is None:
-            await call.say(await call.applied())
+            await call.say(await call.apply())
         else:
             assert not isinstance(fault, Unread)
             await fault(call)
