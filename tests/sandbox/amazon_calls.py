@@ -87,7 +87,7 @@ class Amazon:
         content = None if body is None else body if isinstance(body, str) else json.dumps(body)
         return await self.http.request(method, f"/{host}{path}", content=content, headers=named)
 
-    async def sp(
+    async def call_sp(
         self,
         method: str,
         path: str,
@@ -102,13 +102,13 @@ class Amazon:
         return await self.call(method, path, body, host=host, profile=profile, Content_Type=kind, Accept=kind, **more)
 
     async def write(self, method: str, collection: str, *items: Any, **more: str) -> dict[str, Any]:
-        answer = await self.sp(method, f"/sp/{collection}", {collection: list(items)}, **more)
+        answer = await self.call_sp(method, f"/sp/{collection}", {collection: list(items)}, **more)
         assert answer.status_code == 207, answer.text
         assert answer.headers["Content-Type"] == MEDIA[collection]
         found: dict[str, Any] = answer.json()[collection]
         return found
 
-    async def made(self, collection: str, item: Any, **more: str) -> str:
+    async def create_entity(self, collection: str, item: Any, **more: str) -> str:
         """The id of one created entity."""
         outcome = await self.write("POST", collection, item, **more)
         assert outcome["error"] == []
@@ -117,49 +117,49 @@ class Amazon:
         assert isinstance(entity_id, str)
         return entity_id
 
-    async def refused(self, method: str, collection: str, item: Any, **more: str) -> tuple[str, str, str]:
+    async def get_refusal(self, method: str, collection: str, item: Any, **more: str) -> tuple[str, str, str]:
         """Error type, reason and place of one refused item, in the documented shape."""
         outcome = await self.write(method, collection, item, **more)
         assert outcome["success"] == []
-        return reason_of(outcome["error"][0])
+        return read_reason(outcome["error"][0])
 
-    async def listed(self, collection: str, body: Any, **more: str) -> dict[str, Any]:
-        answer = await self.sp("POST", f"/sp/{collection}/list", body, **more)
+    async def list_entities(self, collection: str, body: Any, **more: str) -> dict[str, Any]:
+        answer = await self.call_sp("POST", f"/sp/{collection}/list", body, **more)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)
         return found
 
-    async def one(self, collection: str, entity_id: str, **more: str) -> dict[str, Any]:
+    async def read_entity(self, collection: str, entity_id: str, **more: str) -> dict[str, Any]:
         """List with the id filter and all three states."""
         states = {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
         body = {f"{ID[collection]}Filter": {"include": [entity_id]}, "stateFilter": states}
-        found: dict[str, Any] = (await self.listed(collection, body, **more))[collection][0]
+        found: dict[str, Any] = (await self.list_entities(collection, body, **more))[collection][0]
         return found
 
-    async def writes(self) -> list[tuple[str, str, str]]:
+    async def list_writes(self) -> list[tuple[str, str, str]]:
         rows = (await self.http.get("/_sandbox/writes?network=amazon")).json()["writes"]
         return [(row["method"], row["kind"], row["id"]) for row in rows]
 
-    async def fault(self, fault: str, **more: Any) -> None:
+    async def inject_fault(self, fault: str, **more: Any) -> None:
         told = await self.http.post("/_sandbox/faults", json={"network": "amazon", "fault": fault, **more})
         assert told.status_code == 200
 
-    async def report(self, request: Any = REPORT, **more: str) -> httpx.Response:
+    async def request_report(self, request: Any = REPORT, **more: str) -> httpx.Response:
         return await self.call("POST", "/reporting/reports", request, **REPORT_MEDIA, **more)
 
-    async def rows(self, request: Any, **more: str) -> list[dict[str, Any]]:
+    async def fetch_report_rows(self, request: Any, **more: str) -> list[dict[str, Any]]:
         """Create, look three times, download."""
-        job = (await self.report(request, **more)).json()["reportId"]
+        job = (await self.request_report(request, **more)).json()["reportId"]
         for _ in range(3):
             seen = (await self.call("GET", f"/reporting/reports/{job}", **more)).json()
-        return unpacked((await self.download(seen["url"])).content)
+        return unpack_rows((await self.download(seen["url"])).content)
 
     async def download(self, url: str, **headers: str) -> httpx.Response:
         async with httpx.AsyncClient(base_url=self.http.base_url) as stranger:
             return await stranger.get("/" + url.removeprefix("https://"), headers=headers)
 
 
-def reason_of(failed: Any) -> tuple[str, str, str]:
+def read_reason(failed: Any) -> tuple[str, str, str]:
     [error] = failed["errors"]
     [(name, value)] = error["errorValue"].items()
     assert error["errorType"] == name
@@ -167,13 +167,13 @@ def reason_of(failed: Any) -> tuple[str, str, str]:
     return name, value["reason"], value["cause"]["location"]
 
 
-def unpacked(content: bytes) -> list[dict[str, Any]]:
+def unpack_rows(content: bytes) -> list[dict[str, Any]]:
     assert content[:2] == b"\x1f\x8b"
     rows: list[dict[str, Any]] = json.loads(gzip.decompress(content), parse_float=Decimal)
     return rows
 
 
-async def consent(http: httpx.AsyncClient, page: str = PAGES[0], **more: str) -> str:
+async def get_code(http: httpx.AsyncClient, page: str = PAGES[0], **more: str) -> str:
     answer = await http.post(f"/{page}", params={**CONSENT, **more})
     assert answer.status_code == 302
     query = parse_qs(urlsplit(answer.headers["Location"]).query)
@@ -181,42 +181,45 @@ async def consent(http: httpx.AsyncClient, page: str = PAGES[0], **more: str) ->
     return query["code"][0]
 
 
-async def redeem(http: httpx.AsyncClient, code: str, host: str = TOKENS[0], **more: str) -> httpx.Response:
+async def redeem_code(http: httpx.AsyncClient, code: str, host: str = TOKENS[0], **more: str) -> httpx.Response:
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CONSENT["redirect_uri"], **APP, **more}
     return await http.post(f"/{host}/auth/o2/token", data=form)
 
 
-async def redone(amazon: Amazon) -> None:
+async def log_in(amazon: Amazon) -> None:
     """A fresh token, after the clock has moved."""
-    tokens = (await redeem(amazon.http, await consent(amazon.http))).json()
+    tokens = (await redeem_code(amazon.http, await get_code(amazon.http))).json()
     amazon.http.headers["Authorization"] = f"Bearer {tokens['access_token']}"
 
 
-def budget(amount: Any, **more: Any) -> dict[str, Any]:
+def make_budget(amount: Any, **more: Any) -> dict[str, Any]:
     return {"budget": {"budgetType": "DAILY", "budget": amount, **more}}
 
 
 @asynccontextmanager
-async def connected(clock: Clock) -> AsyncIterator[Amazon]:
+async def open_client(clock: Clock) -> AsyncIterator[Amazon]:
     """A sandbox with this network alone, and a client that has consented."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as http:
         amazon = Amazon(http)
-        await redone(amazon)
+        await log_in(amazon)
         http.headers["Amazon-Advertising-API-ClientId"] = "sandbox-amazon"
         yield amazon
 
 
-async def above(amazon: Amazon, campaign: str) -> dict[str, str]:
+async def create_parents(amazon: Amazon, campaign: str) -> dict[str, str]:
     """Parent keys of an ad or keyword: the campaign and a new ad group in it."""
-    return {"campaignId": campaign, "adGroupId": await amazon.made("adGroups", {**AD_GROUP, "campaignId": campaign})}
+    return {
+        "campaignId": campaign,
+        "adGroupId": await amazon.create_entity("adGroups", {**AD_GROUP, "campaignId": campaign}),
+    }
 
 
-async def eligible(amazon: Amazon, **product: str) -> httpx.Response:
+async def check_eligibility(amazon: Amazon, **product: str) -> httpx.Response:
     body = {"adType": "sp", "productDetailsList": [product]}
     return await amazon.call("POST", "/eligibility/product/list", body, Content_Type="application/json")
 
 
-async def metadata(amazon: Amazon, body: Any, **more: str) -> httpx.Response:
+async def get_metadata(amazon: Amazon, body: Any, **more: str) -> httpx.Response:
     media = "application/vnd.productmetadata{}.v1+json"
     headers = {"Content_Type": media.format("request"), "Accept": media.format("response"), **more}
     return await amazon.call("POST", "/product/metadata", body, **headers)

@@ -18,7 +18,7 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.apple import NETWORK
 
 from . import calls
-from .calls import body
+from .calls import make_body
 
 V1 = "/api.ads.apple.com/v1"
 TOKEN = "/appleid.apple.com/auth/oauth2/token"
@@ -31,7 +31,7 @@ ZGJveCBrZXkgb2Ygbm8gdmFsdWWhRANCAAT0S388m4eNA+993L836BtcmJ4fvX9l
 tcvTi452qyxkDCUBklawaRVvXQvTqaPhenWz+uB9eUVxrRFbGpJ8SgZl
 -----END PRIVATE KEY-----
 """
-# The documented example, word for word; ids of parents are put in by `example`.
+# The documented example, word for word; ids of parents are put in by `create_example`.
 CAMPAIGN: dict[str, Any] = {
     "name": "Brief name",
     "adAccountId": 7001,
@@ -74,12 +74,12 @@ class Clock(calls.Clock):
     start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def _part(value: Any) -> str:
+def _encode_part(value: Any) -> str:
     content = value if isinstance(value, bytes) else json.dumps(value, separators=(",", ":")).encode()
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
-def client_secret(clock: Clock, *, header: Any = None, der: bool = False, **change: Any) -> str:
+def make_client_secret(clock: Clock, *, header: Any = None, der: bool = False, **change: Any) -> str:
     """The documented JWT; `change`: other claims."""
     now = int(clock().timestamp())
     claims = {
@@ -89,16 +89,18 @@ def client_secret(clock: Clock, *, header: Any = None, der: bool = False, **chan
         "iat": now,
         "exp": now + 600,
     }
-    signed = f"{_part(header or {'alg': 'ES256', 'kid': 'sandbox-key'})}.{_part(body(claims, **change))}"
+    signed = (
+        f"{_encode_part(header or {'alg': 'ES256', 'kid': 'sandbox-key'})}.{_encode_part(make_body(claims, **change))}"
+    )
     key = load_pem_private_key(PRIVATE_KEY, None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     signature = key.sign(signed.encode(), ec.ECDSA(hashes.SHA256()))
     if not der:
         signature = b"".join(number.to_bytes(32) for number in decode_dss_signature(signature))
-    return f"{signed}.{_part(signature)}"
+    return f"{signed}.{_encode_part(signature)}"
 
 
-async def token(web: httpx.AsyncClient, secret: str, **form: str) -> httpx.Response:
+async def request_token(web: httpx.AsyncClient, secret: str, **form: str) -> httpx.Response:
     sent = {
         "grant_type": "client_credentials",
         "client_id": "SEARCHADS.sandbox-apple",
@@ -110,7 +112,7 @@ async def token(web: httpx.AsyncClient, secret: str, **form: str) -> httpx.Respo
 
 
 @asynccontextmanager
-async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own, in the documented ad account."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
         await log_in(web, clock)
@@ -120,7 +122,7 @@ async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
 
 async def log_in(web: httpx.AsyncClient, clock: Clock) -> None:
     """A fresh access token for everything that follows."""
-    answer = await token(web, client_secret(clock))
+    answer = await request_token(web, make_client_secret(clock))
     assert answer.status_code == 200, answer.text
     web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
 
@@ -129,7 +131,7 @@ async def call(web: httpx.AsyncClient, method: str, path: str, sent: Any = None,
     return await web.request(method, f"{V1}/{path}", **({} if sent is None else {"json": sent}), **more)
 
 
-async def result(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> Any:
+async def get_result(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> Any:
     """The `result` of a call that succeeded."""
     answer = await call(web, method, path, sent, **more)
     assert answer.status_code == 200, answer.text
@@ -137,7 +139,7 @@ async def result(web: httpx.AsyncClient, method: str, path: str, sent: Any = Non
     return answer.json()["result"]
 
 
-async def refused(web: httpx.AsyncClient, method: str, path: str, sent: Any, status: int = 400) -> str:
+async def get_refusal(web: httpx.AsyncClient, method: str, path: str, sent: Any, status: int = 400) -> str:
     """The field (or the word) of a refusal."""
     answer = await call(web, method, path, sent)
     assert answer.status_code == status, answer.text
@@ -147,16 +149,16 @@ async def refused(web: httpx.AsyncClient, method: str, path: str, sent: Any, sta
     return str(error["details"][0]["info"]["field"] if error["details"] else error["code"])
 
 
-async def campaign(web: httpx.AsyncClient, **change: Any) -> int:
-    return int((await result(web, "POST", "campaigns", body(CAMPAIGN, **change)))["id"])
+async def create_campaign(web: httpx.AsyncClient, **change: Any) -> int:
+    return int((await get_result(web, "POST", "campaigns", make_body(CAMPAIGN, **change)))["id"])
 
 
-async def ad_group(web: httpx.AsyncClient, above: int | None = None, **change: Any) -> int:
-    sent = body({**AD_GROUP, "campaignId": above or await campaign(web)}, **change)
-    return int((await result(web, "POST", "adgroups", sent))["id"])
+async def create_ad_group(web: httpx.AsyncClient, above: int | None = None, **change: Any) -> int:
+    sent = make_body({**AD_GROUP, "campaignId": above or await create_campaign(web)}, **change)
+    return int((await get_result(web, "POST", "adgroups", sent))["id"])
 
 
-async def keywords(web: httpx.AsyncClient, *items: dict[str, Any], action: str = "create", **more: Any) -> Any:
+async def write_keywords(web: httpx.AsyncClient, *items: dict[str, Any], action: str = "create", **more: Any) -> Any:
     """The answer to a bulk call."""
     numbered = [{"correlationId": number, "data": item} for number, item in enumerate(items)]
     answer = await call(
@@ -166,14 +168,14 @@ async def keywords(web: httpx.AsyncClient, *items: dict[str, Any], action: str =
     return answer.json()
 
 
-async def example(web: httpx.AsyncClient) -> dict[str, int]:
+async def create_example(web: httpx.AsyncClient) -> dict[str, int]:
     """The four steps of the documented example."""
-    above = await campaign(web)
-    group = await ad_group(web, above)
-    (row,) = (await keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
+    above = await create_campaign(web)
+    group = await create_ad_group(web, above)
+    (row,) = (await write_keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
     assert (row["correlationId"], row["operation"], row["success"]) == (0, "CREATE", True)
-    ad = (await result(web, "POST", "ads", {**AD, "adGroupId": group}))["id"]
+    ad = (await get_result(web, "POST", "ads", {**AD, "adGroupId": group}))["id"]
     return {"campaigns": above, "adgroups": group, "keywords": row["result"]["id"], "ads": ad}
 
 
-tell = partial(calls.tell, NETWORK.code)
+inject_fault = partial(calls.inject_fault, NETWORK.code)

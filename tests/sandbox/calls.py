@@ -23,12 +23,12 @@ class Clock:
         return self.instant
 
 
-def body(values: Mapping[str, Any], **change: Any) -> dict[str, Any]:
+def make_body(values: Mapping[str, Any], **change: Any) -> dict[str, Any]:
     """The values with changes, without what is NOTHING."""
     return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
-async def consented(web: httpx.AsyncClient, page: str, asked: Mapping[str, str]) -> dict[str, str]:
+async def give_consent(web: httpx.AsyncClient, page: str, asked: Mapping[str, str]) -> dict[str, str]:
     """What the callback gets, after a person has pressed the one button of a page."""
     shown = await web.get(page, params=asked)
     action = re.search('action="([^"]*)"', shown.text)
@@ -41,13 +41,13 @@ async def consented(web: httpx.AsyncClient, page: str, asked: Mapping[str, str])
     return told
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
+async def list_writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
     """Every entity that a native write touched."""
     rows = (await web.get("/_sandbox/writes")).json()["writes"]
     return [(row["method"], row["kind"], row["id"]) for row in rows]
 
 
-async def tell(network: str, web: httpx.AsyncClient, fault: str, **more: Any) -> None:
+async def inject_fault(network: str, web: httpx.AsyncClient, fault: str, **more: Any) -> None:
     """Tell a network to fail."""
     answer = await web.post("/_sandbox/faults", json={"network": network, "fault": fault, **more})
     assert (answer.status_code, answer.json().get("note")) == (200, None)

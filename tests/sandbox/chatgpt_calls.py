@@ -13,12 +13,12 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.chatgpt import NETWORK
 
 from . import calls
-from .calls import body
+from .calls import make_body
 
 V1 = "/api.ads.openai.com/v1"
 KEY = "sandbox-chatgpt-key"
 TOKYO, PARIS = "sandbox-chatgpt-key-tokyo", "sandbox-chatgpt-key-paris"
-# The documented bodies, word for word; ids of parents are put in by `example`.
+# The documented bodies, word for word; ids of parents are put in by `create_example`.
 CAMPAIGN: dict[str, Any] = {
     "name": "Autumn boots",
     "status": "paused",
@@ -54,7 +54,7 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
     """A client with the key of New York, and a sandbox of its own."""
     headers = {"Authorization": f"Bearer {KEY}", "Accept": "application/json", "User-Agent": "tea-shop/1.0"}
     async with (
@@ -64,7 +64,7 @@ async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-def use(web: httpx.AsyncClient, key: str) -> None:
+def use_key(web: httpx.AsyncClient, key: str) -> None:
     web.headers["Authorization"] = f"Bearer {key}"
 
 
@@ -72,14 +72,14 @@ async def post(web: httpx.AsyncClient, path: str, sent: Any = None, **headers: s
     return await web.post(f"{V1}/{path}", headers=headers, **({} if sent is None else {"json": sent}))
 
 
-def good(answer: httpx.Response) -> dict[str, Any]:
+def read_data(answer: httpx.Response) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["x-request-id"]
     found: dict[str, Any] = answer.json()
     return found
 
 
-def refused(answer: httpx.Response, status: int, param: str | None = None) -> str:
+def read_refusal(answer: httpx.Response, status: int, param: str | None = None) -> str:
     """The message of a refused request."""
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]
@@ -90,46 +90,48 @@ def refused(answer: httpx.Response, status: int, param: str | None = None) -> st
 
 
 async def read(web: httpx.AsyncClient, path: str, query: Any = None) -> dict[str, Any]:
-    return good(await web.get(f"{V1}/{path}", params=query or {}))
+    return read_data(await web.get(f"{V1}/{path}", params=query or {}))
 
 
-async def campaign(web: httpx.AsyncClient, **change: Any) -> str:
-    return str(good(await post(web, "campaigns", body(CAMPAIGN, **change)))["id"])
+async def create_campaign(web: httpx.AsyncClient, **change: Any) -> str:
+    return str(read_data(await post(web, "campaigns", make_body(CAMPAIGN, **change)))["id"])
 
 
-async def ad_group(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
-    sent = body(AD_GROUP, campaign_id=above or await campaign(web), **change)
-    return str(good(await post(web, "ad_groups", sent))["id"])
+async def create_ad_group(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
+    sent = make_body(AD_GROUP, campaign_id=above or await create_campaign(web), **change)
+    return str(read_data(await post(web, "ad_groups", sent))["id"])
 
 
-async def ad(web: httpx.AsyncClient, above: str | None = None, **creative: Any) -> str:
-    sent = body(AD, ad_group_id=above or await ad_group(web), creative=body(AD["creative"], **creative))
-    return str(good(await post(web, "ads", sent))["id"])
+async def create_ad(web: httpx.AsyncClient, above: str | None = None, **creative: Any) -> str:
+    sent = make_body(
+        AD, ad_group_id=above or await create_ad_group(web), creative=make_body(AD["creative"], **creative)
+    )
+    return str(read_data(await post(web, "ads", sent))["id"])
 
 
-async def example(web: httpx.AsyncClient) -> dict[str, str]:
+async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The four documented steps, with the keys that a plan gives them."""
     number = next(_counted)
-    file = good(await post(web, "upload", {"image_url": "https://northwind.example/boots.png"}))["file_id"]
+    file = read_data(await post(web, "upload", {"image_url": "https://northwind.example/boots.png"}))["file_id"]
     found = {"files": str(file)}
     creative = {**AD["creative"], "file_id": file}
     for word, sent in (("campaigns", CAMPAIGN), ("ad_groups", AD_GROUP), ("ads", {**AD, "creative": creative})):
         if word == "ad_groups":
-            sent = body(sent, campaign_id=found["campaigns"])
+            sent = make_body(sent, campaign_id=found["campaigns"])
         if word == "ads":
-            sent = body(sent, ad_group_id=found["ad_groups"])
-        made = good(await post(web, word, sent, **{"Idempotency-Key": f"plan{number}-{word}"}))
+            sent = make_body(sent, ad_group_id=found["ad_groups"])
+        made = read_data(await post(web, word, sent, **{"Idempotency-Key": f"plan{number}-{word}"}))
         found[word] = made["id"]
     return found
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
-    return [(kind, native_id) for _, kind, native_id in await calls.writes(web)]
+async def list_writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
+    return [(kind, native_id) for _, kind, native_id in await calls.list_writes(web)]
 
 
-def date_range(since: str, until: str, **more: str) -> str:
+def make_date_range(since: str, until: str, **more: str) -> str:
     return json.dumps({"type": "date_range", "since": since, "until": until, **more})
 
 
-def unix_range(start: int, end: int) -> str:
+def make_unix_range(start: int, end: int) -> str:
     return json.dumps({"type": "unix_range", "start": str(start), "end": str(end)})

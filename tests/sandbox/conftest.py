@@ -26,13 +26,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             lists.setdefault((item.path, item.originalname), []).append(item)
     for cases in lists.values():
         kinds = set()
-        for case, kind in zip(cases, kinds_of([case.callspec.params for case in cases]), strict=True):
+        for case, kind in zip(cases, list_kinds([case.callspec.params for case in cases]), strict=True):
             if len(cases) > SHORT_LIST and kind in kinds:
                 case.add_marker(pytest.mark.exhaustive)
             kinds.add(kind)
 
 
-def kinds_of(cases: list[dict[str, object]]) -> list[str]:
+def list_kinds(cases: list[dict[str, object]]) -> list[str]:
     """The kind of each case: what is expected and where, which is all but the parameter that differs most.
 
     Cases with one parameter are of a kind of their own each.
@@ -58,27 +58,27 @@ def clock(calls: ModuleType) -> Clock:
 
 @pytest.fixture
 async def web(calls: ModuleType, clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with calls.conversation(clock) as client:
+    async with calls.open_client(clock) as client:
         yield client
 
 
 @pytest.fixture
 async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
-    async with amazon_calls.connected(clock) as one:
+    async with amazon_calls.open_client(clock) as one:
         yield one
 
 
 @pytest.fixture
 async def campaign(amazon: Amazon) -> str:
-    return await amazon.made("campaigns", amazon_calls.CAMPAIGN)
+    return await amazon.create_entity("campaigns", amazon_calls.CAMPAIGN)
 
 
 @pytest.fixture
 async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
-    return await amazon_calls.above(amazon, campaign)
+    return await amazon_calls.create_parents(amazon, campaign)
 
 
 @pytest.fixture
 async def x(clock: Clock) -> AsyncIterator[X]:
-    async with x_calls.connected(clock) as one:
+    async with x_calls.open_client(clock) as one:
         yield one

@@ -71,7 +71,7 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock, simulated: Network = NETWORK) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock, simulated: Network = NETWORK) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a sandbox of its own, logged in, that reaches the manager's clients."""
     async with (
         sandbox(networks=[simulated], clock=clock) as running,
@@ -81,7 +81,7 @@ async def conversation(clock: Clock, simulated: Network = NETWORK) -> AsyncItera
         yield web
 
 
-async def code(web: httpx.AsyncClient, **more: str) -> str:
+async def get_code(web: httpx.AsyncClient, **more: str) -> str:
     """Consent, by the form's one button; the code that comes back."""
     path = f"{ACCOUNTS_HOST}/o/oauth2/v2/auth?{urlencode({**CONSENT, **more})}"
     page = await web.get(path)
@@ -93,13 +93,13 @@ async def code(web: httpx.AsyncClient, **more: str) -> str:
     return back["code"][0]
 
 
-async def redeem(web: httpx.AsyncClient, **more: str) -> httpx.Response:
+async def redeem_code(web: httpx.AsyncClient, **more: str) -> httpx.Response:
     form = {"grant_type": "authorization_code", "redirect_uri": CONSENT["redirect_uri"], **APP, **more}
     return await web.post(f"{TOKENS}/token", data=form)
 
 
 async def log_in(web: httpx.AsyncClient) -> dict[str, Any]:
-    tokens: dict[str, Any] = (await redeem(web, code=await code(web))).json()
+    tokens: dict[str, Any] = (await redeem_code(web, code=await get_code(web))).json()
     web.headers["Authorization"] = f"Bearer {tokens['access_token']}"
     web.headers["login-customer-id"] = MANAGER
     return tokens
@@ -114,25 +114,25 @@ async def search(web: httpx.AsyncClient, query: str, customer: str = US, **more:
     return await web.post(f"{ADS}/customers/{customer}/googleAds:search", json={"query": query, **more})
 
 
-async def rows(web: httpx.AsyncClient, query: str, customer: str = US) -> list[dict[str, Any]]:
+async def search_rows(web: httpx.AsyncClient, query: str, customer: str = US) -> list[dict[str, Any]]:
     answer = await search(web, query, customer)
     assert answer.status_code == 200, answer.text
     found: list[dict[str, Any]] = answer.json().get("results", [])
     return found
 
 
-async def writes(web: httpx.AsyncClient) -> list[dict[str, str]]:
+async def list_writes(web: httpx.AsyncClient) -> list[dict[str, str]]:
     found: list[dict[str, str]] = (await web.get("/_sandbox/writes")).json()["writes"]
     return found
 
 
-def named(answer: httpx.Response) -> list[str]:
+def read_resource_names(answer: httpx.Response) -> list[str]:
     """The resource name of every result."""
     assert answer.status_code == 200, answer.text
     return [next(iter(one.values()))["resourceName"] for one in answer.json()["mutateOperationResponses"]]
 
 
-def refusal(answer: httpx.Response) -> dict[str, Any]:
+def read_refusal(answer: httpx.Response) -> dict[str, Any]:
     """The one GoogleAdsError of an error answer; its shape and its code are checked."""
     error = answer.json()["error"]
     assert error["code"] == answer.status_code
@@ -145,7 +145,7 @@ def refusal(answer: httpx.Response) -> dict[str, Any]:
     return {"code": f"{category}.{name}", "status": error["status"], **found}
 
 
-def changed(index: int, **members: Any) -> dict[str, Any]:
+def change_example(index: int, **members: Any) -> dict[str, Any]:
     """The documented create with other members in the created resource of one operation; None takes one away."""
     body = copy.deepcopy(CREATE)
     created = next(iter(body["mutateOperations"][index].values()))["create"]
@@ -160,16 +160,16 @@ async def send(web: httpx.AsyncClient, body: Any, customer: str = US) -> httpx.R
     return await web.post(f"{ADS}/customers/{customer}/googleAds:mutate", json=body)
 
 
-def ids(names: list[str]) -> list[str]:
+def get_ids(names: list[str]) -> list[str]:
     return [name.rpartition("/")[2] for name in names]
 
 
-def update(kind: str, resource: str, mask: str | None, /, **members: Any) -> dict[str, Any]:
+def make_update(kind: str, resource: str, mask: str | None, /, **members: Any) -> dict[str, Any]:
     """One update operation."""
     held: dict[str, Any] = {"update": {"resourceName": resource, **members}}
     return {f"{kind}Operation": held if mask is None else {"updateMask": mask, **held}}
 
 
-def texts(*given: str) -> list[dict[str, str]]:
+def make_texts(*given: str) -> list[dict[str, str]]:
     """Texts of an ad."""
     return [{"text": one} for one in given]

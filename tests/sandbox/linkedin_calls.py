@@ -12,7 +12,7 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.linkedin import NETWORK
 
 from . import calls
-from .calls import body, consented
+from .calls import give_consent, make_body
 
 REST = "/api.linkedin.com/rest"
 OAUTH = "/www.linkedin.com/oauth/v2"
@@ -79,46 +79,46 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
-        answer = await token(web, code=await code(web, **consent))
+        answer = await request_token(web, code=await get_code(web, **consent))
         assert answer.status_code == 200, answer.text
         web.headers.update({"Authorization": f"Bearer {answer.json()['access_token']}", **HEADERS})
         yield web
 
 
-async def code(web: httpx.AsyncClient, **consent: str) -> str:
+async def get_code(web: httpx.AsyncClient, **consent: str) -> str:
     """A fresh code."""
-    return (await consented(web, f"{OAUTH}/authorization", {**CONSENT, **consent}))["code"]
+    return (await give_consent(web, f"{OAUTH}/authorization", {**CONSENT, **consent}))["code"]
 
 
-async def form(web: httpx.AsyncClient, path: str, **members: str) -> httpx.Response:
+async def post_form(web: httpx.AsyncClient, path: str, **members: str) -> httpx.Response:
     """A call of the log-in host: there is no Authorization header on these."""
     request = web.build_request("POST", f"{OAUTH}/{path}", data={**APP, **members})
     request.headers.pop("Authorization", None)
     return await web.send(request)
 
 
-async def token(web: httpx.AsyncClient, **members: str) -> httpx.Response:
+async def request_token(web: httpx.AsyncClient, **members: str) -> httpx.Response:
     if "refresh_token" in members:
-        return await form(web, "accessToken", grant_type="refresh_token", **members)
-    return await form(
+        return await post_form(web, "accessToken", grant_type="refresh_token", **members)
+    return await post_form(
         web, "accessToken", **{"grant_type": "authorization_code", "redirect_uri": CALLBACK, **members}
     )  # fmt: skip
 
 
-def address(what: str, account: str = US_ACCOUNT) -> str:
+def build_url(what: str, account: str = US_ACCOUNT) -> str:
     return f"{REST}/adAccounts/{account}/{what}"
 
 
 async def post(
     web: httpx.AsyncClient, what: str, sent: Any, account: str = US_ACCOUNT, **headers: str
 ) -> httpx.Response:
-    return await web.post(address(what, account), json=sent, headers=headers)
+    return await web.post(build_url(what, account), json=sent, headers=headers)
 
 
-def created(answer: httpx.Response) -> str:
+def read_created_id(answer: httpx.Response) -> str:
     """The id of what was created: it stands in a header, and there is no body."""
     assert answer.status_code == 201, (answer.text, answer.request.content)
     assert answer.content == b""
@@ -131,15 +131,15 @@ async def change(
     """PARTIAL_UPDATE of `adCampaigns/1`, or of a creative by its URN."""
     collection, _, key = where.partition("/")
     patch = {**({"$set": to} if to else {}), **({"$delete": delete} if delete else {})}
-    path = address(f"{collection}/{quote(key, safe='')}", within)
+    path = build_url(f"{collection}/{quote(key, safe='')}", within)
     return await web.post(path, json={"patch": patch}, headers=PARTIAL_UPDATE)
 
 
-def done(answer: httpx.Response) -> None:
+def check_success(answer: httpx.Response) -> None:
     assert (answer.status_code, answer.content) == (204, b""), answer.text
 
 
-def refused(answer: httpx.Response, status: int, code: str) -> str:
+def read_refusal(answer: httpx.Response, status: int, code: str) -> str:
     """The message of a refusal."""
     assert (answer.status_code, answer.json().get("code")) == (status, code), (answer.text, answer.request.content)
     assert answer.json()["status"] == status
@@ -152,18 +152,18 @@ async def read(web: httpx.AsyncClient, path: str, **headers: str) -> Any:
     return answer.json()
 
 
-async def entity(web: httpx.AsyncClient, where: str, account: str = US_ACCOUNT) -> Any:
+async def read_entity(web: httpx.AsyncClient, where: str, account: str = US_ACCOUNT) -> Any:
     collection, _, key = where.partition("/")
     return await read(web, f"adAccounts/{account}/{collection}/{quote(key, safe='')}")
 
 
-async def example(web: httpx.AsyncClient, **campaign: Any) -> dict[str, str]:
+async def create_example(web: httpx.AsyncClient, **campaign: Any) -> dict[str, str]:
     """The three steps of the documented example: where each of them is."""
-    group = created(await post(web, "adCampaignGroups", GROUP))
+    group = read_created_id(await post(web, "adCampaignGroups", GROUP))
     parent = f"urn:li:sponsoredCampaignGroup:{group}"
-    made = created(await post(web, "adCampaigns", body(CAMPAIGN, campaignGroup=parent, **campaign)))
-    sent = body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{made}")
-    creative = created(await post(web, "creatives", sent))
+    made = read_created_id(await post(web, "adCampaigns", make_body(CAMPAIGN, campaignGroup=parent, **campaign)))
+    sent = make_body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{made}")
+    creative = read_created_id(await post(web, "creatives", sent))
     return {
         "group": f"adCampaignGroups/{group}",
         "campaign": f"adCampaigns/{made}",
@@ -171,12 +171,12 @@ async def example(web: httpx.AsyncClient, **campaign: Any) -> dict[str, str]:
     }
 
 
-async def activated(web: httpx.AsyncClient, made: dict[str, str]) -> None:
+async def activate_example(web: httpx.AsyncClient, made: dict[str, str]) -> None:
     """Leaf to root."""
-    done(await change(web, made["creative"], intendedStatus="ACTIVE"))
-    done(await change(web, made["campaign"], status="ACTIVE"))
-    done(await change(web, made["group"], status="ACTIVE"))
+    check_success(await change(web, made["creative"], intendedStatus="ACTIVE"))
+    check_success(await change(web, made["campaign"], status="ACTIVE"))
+    check_success(await change(web, made["group"], status="ACTIVE"))
 
 
-async def fault(web: httpx.AsyncClient, **told: Any) -> None:
+async def inject_fault(web: httpx.AsyncClient, **told: Any) -> None:
     assert (await web.post("/_sandbox/faults", json={"network": "linkedin", **told})).status_code == 200

@@ -13,7 +13,7 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.meta import NETWORK
 
 from . import calls
-from .calls import NOTHING, consented
+from .calls import NOTHING, give_consent
 
 GRAPH = "/graph.facebook.com/v26.0"
 DIALOG = "/www.facebook.com/v26.0/dialog/oauth"
@@ -73,23 +73,23 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
-        web.headers["Authorization"] = f"Bearer {(await token(web))['access_token']}"
+        web.headers["Authorization"] = f"Bearer {(await get_token(web))['access_token']}"
         yield web
 
 
-async def token(web: httpx.AsyncClient) -> dict[str, Any]:
+async def get_token(web: httpx.AsyncClient) -> dict[str, Any]:
     """A fresh token, after a person has pressed the one button."""
-    code = (await consented(web, DIALOG, CONSENT))["code"]
+    code = (await give_consent(web, DIALOG, CONSENT))["code"]
     answer = await web.get(f"{GRAPH}/oauth/access_token", params={**APP, "redirect_uri": CALLBACK, "code": code})
     assert answer.status_code == 200
     issued: dict[str, Any] = answer.json()
     return issued
 
 
-def form(values: dict[str, Any]) -> dict[str, str]:
+def encode_form(values: dict[str, Any]) -> dict[str, str]:
     """Values as a form body carries them: strings and integers plain, all else as compact JSON."""
     return {
         name: str(value)
@@ -101,10 +101,10 @@ def form(values: dict[str, Any]) -> dict[str, str]:
 
 
 async def post(web: httpx.AsyncClient, path: str, values: dict[str, Any]) -> httpx.Response:
-    return await web.post(f"{GRAPH}/{path}", data=form(values))
+    return await web.post(f"{GRAPH}/{path}", data=encode_form(values))
 
 
-async def made(web: httpx.AsyncClient, path: str, values: dict[str, Any]) -> str:
+async def create_entity(web: httpx.AsyncClient, path: str, values: dict[str, Any]) -> str:
     answer = await post(web, path, values)
     assert answer.status_code == 200, answer.text
     assert list(answer.json()) == ["id"]
@@ -112,22 +112,24 @@ async def made(web: httpx.AsyncClient, path: str, values: dict[str, Any]) -> str
 
 
 async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
-    answer = await web.get(f"{GRAPH}/{path}", params=form(query))
+    answer = await web.get(f"{GRAPH}/{path}", params=encode_form(query))
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-async def example(web: httpx.AsyncClient, account: str = "act_7007") -> list[str]:
+async def create_example(web: httpx.AsyncClient, account: str = "act_7007") -> list[str]:
     """The four steps of the documented example."""
     return [
-        await made(web, f"{account}/campaigns", CAMPAIGN),
-        await made(web, f"{account}/adsets", ADSET),
-        await made(web, f"{account}/adcreatives", CREATIVE),
-        await made(web, f"{account}/ads", AD),
+        await create_entity(web, f"{account}/campaigns", CAMPAIGN),
+        await create_entity(web, f"{account}/adsets", ADSET),
+        await create_entity(web, f"{account}/adcreatives", CREATIVE),
+        await create_entity(web, f"{account}/ads", AD),
     ]
 
 
-def refused(answer: httpx.Response, code: int, field: str | None = None, subcode: int | None = None) -> dict[str, Any]:
+def read_refusal(
+    answer: httpx.Response, code: int, field: str | None = None, subcode: int | None = None
+) -> dict[str, Any]:
     """The error, in the documented shape."""
     assert answer.status_code >= 400, answer.text
     error: dict[str, Any] = answer.json()["error"]
@@ -144,8 +146,8 @@ def refused(answer: httpx.Response, code: int, field: str | None = None, subcode
     return error
 
 
-tell = partial(calls.tell, NETWORK.code)
+inject_fault = partial(calls.inject_fault, NETWORK.code)
 
 
-def targeting(**members: Any) -> dict[str, Any]:
+def make_targeting(**members: Any) -> dict[str, Any]:
     return {"targeting": {**NORWAY, **members}}

@@ -13,12 +13,12 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.outbrain import NETWORK
 
 from . import calls
-from .calls import body
+from .calls import make_body
 
 BASE = "/api.outbrain.com/amplify/v0.1"
 USER = ("sandbox-outbrain", "sandbox-secret")
 NEW_YORK, TOKYO, BERLIN, NEWCOMER = (f"00{last:032x}" for last in (1, 2, 3, 4))
-# The documented examples, word for word; ids of parents are put in by `example`.
+# The documented examples, word for word; ids of parents are put in by `create_example`.
 DAILY: dict[str, Any] = {
     "name": "Brief name 4f2a", "amount": 60.5, "startDate": "2027-05-03", "runForever": True, "type": "DAILY",
     "pacing": "SPEND_ASAP",
@@ -45,7 +45,7 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
         await log_in(web)
@@ -71,36 +71,36 @@ async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
     return answer.json()
 
 
-def done(answer: httpx.Response) -> Any:
+def read_data(answer: httpx.Response) -> Any:
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def refused(answer: httpx.Response, status: int = 400) -> str:
+def read_refusal(answer: httpx.Response, status: int = 400) -> str:
     """The message of a request that was refused as a whole."""
     assert answer.status_code == status, answer.text
     assert list(answer.json()) == ["moreInfo", "errorMessage"]
     return str(answer.json()["errorMessage"])
 
 
-async def budget(web: httpx.AsyncClient, marketer: str = NEW_YORK, **change: Any) -> str:
-    return str(done(await send(web, "POST", f"marketers/{marketer}/budgets", body(DAILY, **change)))["id"])
+async def create_budget(web: httpx.AsyncClient, marketer: str = NEW_YORK, **change: Any) -> str:
+    return str(read_data(await send(web, "POST", f"marketers/{marketer}/budgets", make_body(DAILY, **change)))["id"])
 
 
-async def campaign(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
-    above = above or await budget(web)
-    return str(done(await send(web, "POST", "campaigns", body(CAMPAIGN, budgetId=above, **change)))["id"])
+async def create_campaign(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
+    above = above or await create_budget(web)
+    return str(read_data(await send(web, "POST", "campaigns", make_body(CAMPAIGN, budgetId=above, **change)))["id"])
 
 
-async def link(web: httpx.AsyncClient, above: str, **change: Any) -> str:
-    return str(done(await send(web, "POST", f"campaigns/{above}/promotedLinks", body(LINK, **change)))["id"])
+async def create_link(web: httpx.AsyncClient, above: str, **change: Any) -> str:
+    return str(read_data(await send(web, "POST", f"campaigns/{above}/promotedLinks", make_body(LINK, **change)))["id"])
 
 
-async def example(web: httpx.AsyncClient) -> dict[str, str]:
+async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The three steps of the documented example."""
-    first = await budget(web)
-    second = await campaign(web, first)
-    return {"budget": first, "campaign": second, "promotedLink": await link(web, second)}
+    first = await create_budget(web)
+    second = await create_campaign(web, first)
+    return {"budget": first, "campaign": second, "promotedLink": await create_link(web, second)}
 
 
-tell = partial(calls.tell, NETWORK.code)
+inject_fault = partial(calls.inject_fault, NETWORK.code)

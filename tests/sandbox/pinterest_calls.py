@@ -12,7 +12,7 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.pinterest import NETWORK
 
 from . import calls
-from .calls import body, consented
+from .calls import give_consent, make_body
 
 V5 = "/api.pinterest.com/v5"
 CONSENT_PAGE = "/www.pinterest.com/oauth/"
@@ -26,7 +26,7 @@ CONSENT = {
     "scope": "ads:read,ads:write,boards:read,boards:write,pins:read,pins:write,user_accounts:read",
     "state": "s1",
 }
-# The documented examples, word for word; ids of parents are put in by `example`.
+# The documented examples, word for word; ids of parents are put in by `create_example`.
 PIN: dict[str, Any] = {
     "board_id": "730146114520000001",
     "title": "Autumn kit",
@@ -85,21 +85,21 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
-        answer = await token(web, grant_type="authorization_code", code=await code(web, **consent))
+        answer = await request_token(web, grant_type="authorization_code", code=await get_code(web, **consent))
         assert answer.status_code == 200, answer.text
         web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
         yield web
 
 
-async def code(web: httpx.AsyncClient, **consent: str) -> str:
+async def get_code(web: httpx.AsyncClient, **consent: str) -> str:
     """A fresh code."""
-    return (await consented(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
+    return (await give_consent(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
 
 
-async def token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
+async def request_token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
     if form.get("grant_type") == "authorization_code":
         form = {"redirect_uri": CALLBACK, "continuous_refresh": "true", **form}
     return await web.post(f"{V5}/oauth/token", data=form, auth=APP)
@@ -113,7 +113,7 @@ async def patch(web: httpx.AsyncClient, what: str, sent: Any, account: str = NEW
     return await web.patch(f"{V5}/ad_accounts/{account}/{what}", json=sent)
 
 
-def data(answer: httpx.Response) -> dict[str, Any]:
+def read_data(answer: httpx.Response) -> dict[str, Any]:
     """The one object of an array write that succeeded."""
     assert answer.status_code == 200, answer.text
     (item,) = answer.json()["items"]
@@ -122,11 +122,11 @@ def data(answer: httpx.Response) -> dict[str, Any]:
     return found
 
 
-def exception(answer: httpx.Response, code: int = 1) -> str:
+def read_failure(answer: httpx.Response, code: int = 1) -> str:
     """The message of the one object of an array write that failed; for ads `exceptions` is no list."""
-    assert answer.status_code == 200, (answer.text, _sent(answer))
+    assert answer.status_code == 200, (answer.text, _describe_request(answer))
     (item,) = answer.json()["items"]
-    assert item["data"] is None, _sent(answer)
+    assert item["data"] is None, _describe_request(answer)
     ads = str(answer.request.url).endswith("/ads")
     found: Any = item["exceptions"]
     assert isinstance(found, dict if ads else list)
@@ -135,13 +135,13 @@ def exception(answer: httpx.Response, code: int = 1) -> str:
     return str(found["message"])
 
 
-def _sent(answer: httpx.Response) -> str:
+def _describe_request(answer: httpx.Response) -> str:
     return f"{answer.request.url} {answer.request.content.decode()}"
 
 
-def refused(answer: httpx.Response, status: int, code: int) -> str:
+def read_refusal(answer: httpx.Response, status: int, code: int) -> str:
     """The message of a request that was refused as a whole."""
-    assert (answer.status_code, answer.json()["code"]) == (status, code), (answer.text, _sent(answer))
+    assert (answer.status_code, answer.json()["code"]) == (status, code), (answer.text, _describe_request(answer))
     assert list(answer.json()) == ["code", "message"]
     return str(answer.json()["message"])
 
@@ -152,25 +152,25 @@ async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
     return answer.json()
 
 
-async def group(web: httpx.AsyncClient, **change: Any) -> str:
+async def create_ad_group(web: httpx.AsyncClient, **change: Any) -> str:
     """A new campaign and ad group of the examples; the id of the ad group."""
-    campaign = data(await post(web, "campaigns", [CAMPAIGN]))["id"]
-    return str(data(await post(web, "ad_groups", [body(AD_GROUP, campaign_id=campaign, **change)]))["id"])
+    campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
+    return str(read_data(await post(web, "ad_groups", [make_body(AD_GROUP, campaign_id=campaign, **change)]))["id"])
 
 
-async def example(web: httpx.AsyncClient) -> dict[str, str]:
+async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The five steps of the documented example."""
     pin = await web.post(f"{V5}/pins", params={"ad_account_id": NEW_YORK}, json=PIN)
     assert pin.status_code == 201, pin.text
-    made = {"pin": pin.json()["id"], "campaign": data(await post(web, "campaigns", [CAMPAIGN]))["id"]}
-    sent = body(AD_GROUP, campaign_id=made["campaign"])
-    made["ad_group"] = data(await post(web, "ad_groups", [sent]))["id"]
+    made = {"pin": pin.json()["id"], "campaign": read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]}
+    sent = make_body(AD_GROUP, campaign_id=made["campaign"])
+    made["ad_group"] = read_data(await post(web, "ad_groups", [sent]))["id"]
     keywords = await post(web, "keywords", {**KEYWORDS, "parent_id": made["ad_group"]})
     assert keywords.json()["errors"] == []
     made["keyword"] = keywords.json()["keywords"][0]["id"]
-    sent = body(AD, ad_group_id=made["ad_group"], pin_id=made["pin"])
-    made["ad"] = data(await post(web, "ads", [sent]))["id"]
+    sent = make_body(AD, ad_group_id=made["ad_group"], pin_id=made["pin"])
+    made["ad"] = read_data(await post(web, "ads", [sent]))["id"]
     return made
 
 
-tell = partial(calls.tell, NETWORK.code)
+inject_fault = partial(calls.inject_fault, NETWORK.code)

@@ -12,7 +12,7 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.reddit import NETWORK
 
 from . import calls
-from .calls import NOTHING, consented
+from .calls import NOTHING, give_consent
 
 HOST = "https://ads-api.reddit.com"
 V3 = "/ads-api.reddit.com/api/v3"
@@ -31,7 +31,7 @@ CONSENT = {
     "scope": "adsread,adsedit",
     "state": "s1",
 }
-# The documented example, word for word; ids of parents are put in by `example`.
+# The documented example, word for word; ids of parents are put in by `create_example`.
 CAMPAIGN: dict[str, Any] = {
     "name": "Autumn launch",
     "objective": "CLICKS",
@@ -64,7 +64,7 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own."""
     headers = {"User-Agent": "server:demo-tea:1.0", "Accept": "application/json"}
     async with (
@@ -77,19 +77,19 @@ async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.Asyn
 
 async def log_in(web: httpx.AsyncClient, **consent: str) -> dict[str, Any]:
     """A fresh access token for everything that follows, and the whole answer."""
-    answer = await token(web, code=await code(web, **consent))
+    answer = await request_token(web, code=await get_code(web, **consent))
     assert answer.status_code == 200, answer.text
     web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
     given: dict[str, Any] = answer.json()
     return given
 
 
-async def code(web: httpx.AsyncClient, **consent: str) -> str:
+async def get_code(web: httpx.AsyncClient, **consent: str) -> str:
     """A fresh code."""
-    return (await consented(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
+    return (await give_consent(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
 
 
-async def token(web: httpx.AsyncClient, app: tuple[str, str] = APP, **form: str) -> httpx.Response:
+async def request_token(web: httpx.AsyncClient, app: tuple[str, str] = APP, **form: str) -> httpx.Response:
     """A code or a refresh token against tokens; what is given overrides the form."""
     if "code" in form:
         form = {"grant_type": "authorization_code", "redirect_uri": CONSENT["redirect_uri"], **form}
@@ -105,33 +105,33 @@ async def send(web: httpx.AsyncClient, method: str, path: str, data: Any, **quer
     return await web.request(method, f"{V3}/{path}", json={"data": data}, params=query)
 
 
-def done(answer: httpx.Response, status: int = 200) -> dict[str, Any]:
+def read_data(answer: httpx.Response, status: int = 200) -> dict[str, Any]:
     assert answer.status_code == status, answer.text
     data: dict[str, Any] = answer.json()["data"]
     return data
 
 
-async def create(web: httpx.AsyncClient, kind: str, data: Any, account: str = NEW_YORK) -> httpx.Response:
+async def post(web: httpx.AsyncClient, kind: str, data: Any, account: str = NEW_YORK) -> httpx.Response:
     return await send(web, "POST", f"ad_accounts/{account}/{kind}", data)
 
 
-async def made(web: httpx.AsyncClient, kind: str, data: Any, account: str = NEW_YORK) -> str:
-    return str((done(await create(web, kind, data, account), 201))["id"])
+async def create_entity(web: httpx.AsyncClient, kind: str, data: Any, account: str = NEW_YORK) -> str:
+    return str((read_data(await post(web, kind, data, account), 201))["id"])
 
 
-async def patched(web: httpx.AsyncClient, kind: str, native_id: str, **change: Any) -> dict[str, Any]:
-    return done(await send(web, "PATCH", f"{kind}/{native_id}", change))
+async def patch_entity(web: httpx.AsyncClient, kind: str, native_id: str, **change: Any) -> dict[str, Any]:
+    return read_data(await send(web, "PATCH", f"{kind}/{native_id}", change))
 
 
-async def example(web: httpx.AsyncClient, account: str = NEW_YORK, **group: Any) -> dict[str, str]:
+async def create_example(web: httpx.AsyncClient, account: str = NEW_YORK, **group: Any) -> dict[str, str]:
     """The three steps of the documented example; `group` changes the second."""
-    campaign = await made(web, "campaigns", CAMPAIGN, account)
-    ad_group = await made(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign, **group}, account)
-    ad = await made(web, "ads", {**AD, "ad_group_id": ad_group}, account)
+    campaign = await create_entity(web, "campaigns", CAMPAIGN, account)
+    ad_group = await create_entity(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign, **group}, account)
+    ad = await create_entity(web, "ads", {**AD, "ad_group_id": ad_group}, account)
     return {"campaigns": campaign, "ad_groups": ad_group, "ads": ad}
 
 
-def refused(answer: httpx.Response, field: str) -> str:
+def read_refusal(answer: httpx.Response, field: str) -> str:
     """The message of a 400 that names this field."""
     assert answer.status_code == 400, answer.text
     error = answer.json()["error"]
@@ -140,7 +140,7 @@ def refused(answer: httpx.Response, field: str) -> str:
     return str(error["fields"][0]["message"])
 
 
-def failed(answer: httpx.Response, status: int) -> None:
+def check_refusal(answer: httpx.Response, status: int) -> None:
     """A refusal without fields."""
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, status), answer.text
 
@@ -151,7 +151,7 @@ async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
     return answer.json()
 
 
-async def every(web: httpx.AsyncClient, path: str, **query: Any) -> list[dict[str, Any]]:
+async def list_all_rows(web: httpx.AsyncClient, path: str, **query: Any) -> list[dict[str, Any]]:
     """All rows of all pages, by the addresses that the answers name."""
     page, rows = await read(web, path, **query), []
     while True:
@@ -165,4 +165,4 @@ async def every(web: httpx.AsyncClient, path: str, **query: Any) -> list[dict[st
         page = answer.json()
 
 
-tell = partial(calls.tell, NETWORK.code)
+inject_fault = partial(calls.inject_fault, NETWORK.code)

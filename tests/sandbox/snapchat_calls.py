@@ -12,7 +12,7 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.snapchat import NETWORK
 
 from . import calls
-from .calls import body, consented
+from .calls import give_consent, make_body
 
 V1 = "/adsapi.snapchat.com/v1"
 CONSENT_PAGE = "/accounts.snapchat.com/login/oauth2/authorize"
@@ -27,7 +27,7 @@ CONSENT = {
     "scope": "snapchat-marketing-api",
     "state": "s1",
 }
-# The documented example, word for word; ids of parents are put in by `example`.
+# The documented example, word for word; ids of parents are put in by `create_example`.
 CAMPAIGN: dict[str, Any] = {
     "ad_account_id": NEW_YORK,
     "name": "Winter launch",
@@ -72,7 +72,7 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
         await log_in(web, **consent)
@@ -81,17 +81,17 @@ async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.Asyn
 
 async def log_in(web: httpx.AsyncClient, **consent: str) -> None:
     """A fresh access token for everything that follows; the last one ends after an hour."""
-    answer = await token(web, grant_type="authorization_code", code=await code(web, **consent))
+    answer = await request_token(web, grant_type="authorization_code", code=await get_code(web, **consent))
     assert answer.status_code == 200, answer.text
     web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
 
 
-async def code(web: httpx.AsyncClient, **consent: str) -> str:
+async def get_code(web: httpx.AsyncClient, **consent: str) -> str:
     """A fresh code."""
-    return (await consented(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
+    return (await give_consent(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
 
 
-async def token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
+async def request_token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
     if form.get("grant_type") == "authorization_code":
         form = {"redirect_uri": CALLBACK, **form}
     return await web.post(TOKEN, data={"client_id": "sandbox-snapchat", "client_secret": "sandbox-secret", **form})
@@ -102,7 +102,7 @@ async def write(web: httpx.AsyncClient, method: str, above: str, word: str, *ite
     return await web.request(method, f"{V1}/{above}/{word}", json={word: list(items)})
 
 
-def made(answer: httpx.Response) -> dict[str, Any]:
+def read_data(answer: httpx.Response) -> dict[str, Any]:
     """The one object of a write that succeeded."""
     assert answer.status_code == 200, answer.text
     found = answer.json()
@@ -114,7 +114,7 @@ def made(answer: httpx.Response) -> dict[str, Any]:
     return one
 
 
-def failed(answer: httpx.Response, code: str = "E2002") -> str:
+def read_failure(answer: httpx.Response, code: str = "E2002") -> str:
     """The reason of the one object of a write that failed inside a 200."""
     assert answer.status_code == 200, answer.text
     found = answer.json()
@@ -126,7 +126,7 @@ def failed(answer: httpx.Response, code: str = "E2002") -> str:
     return reason
 
 
-def refused(answer: httpx.Response, status: int, code: str) -> str:
+def read_refusal(answer: httpx.Response, status: int, code: str) -> str:
     """The message of a request that was refused as a whole."""
     found = answer.json()
     assert (answer.status_code, found.get("error_code")) == (status, code), answer.text
@@ -140,36 +140,36 @@ async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
     return answer.json()
 
 
-async def one(web: httpx.AsyncClient, word: str, native_id: str, **query: Any) -> dict[str, Any]:
+async def read_entity(web: httpx.AsyncClient, word: str, native_id: str, **query: Any) -> dict[str, Any]:
     found = (await read(web, f"{word}/{native_id}", **query))[word][0][WORDS[word]]
     return dict(found)
 
 
-async def whole(web: httpx.AsyncClient, word: str, native_id: str) -> dict[str, Any]:
+async def read_writable_members(web: httpx.AsyncClient, word: str, native_id: str) -> dict[str, Any]:
     """What a PUT sends: the object as it was read, without what is read-only."""
     query = {"return_placement_v2": "true"} if word == "adsquads" else {}
-    found = await one(web, word, native_id, **query)
+    found = await read_entity(web, word, native_id, **query)
     return {name: value for name, value in found.items() if name not in READ_ONLY}
 
 
-async def campaign(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> str:
-    sent = body(CAMPAIGN, ad_account_id=account, **change)
-    return str(made(await write(web, "POST", f"adaccounts/{account}", "campaigns", sent))["id"])
+async def create_campaign(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> str:
+    sent = make_body(CAMPAIGN, ad_account_id=account, **change)
+    return str(read_data(await write(web, "POST", f"adaccounts/{account}", "campaigns", sent))["id"])
 
 
-async def ad_squad(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
-    above = above or await campaign(web)
-    sent = body(AD_SQUAD, campaign_id=above, **change)
-    return str(made(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))["id"])
+async def create_ad_squad(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
+    above = above or await create_campaign(web)
+    sent = make_body(AD_SQUAD, campaign_id=above, **change)
+    return str(read_data(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))["id"])
 
 
-async def example(web: httpx.AsyncClient) -> dict[str, str]:
+async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The three steps of the documented example."""
-    found = {"campaigns": await campaign(web)}
-    found["adsquads"] = await ad_squad(web, found["campaigns"])
-    sent = body(AD, ad_squad_id=found["adsquads"])
-    found["ads"] = made(await write(web, "POST", f"adsquads/{found['adsquads']}", "ads", sent))["id"]
+    found = {"campaigns": await create_campaign(web)}
+    found["adsquads"] = await create_ad_squad(web, found["campaigns"])
+    sent = make_body(AD, ad_squad_id=found["adsquads"])
+    found["ads"] = read_data(await write(web, "POST", f"adsquads/{found['adsquads']}", "ads", sent))["id"]
     return found
 
 
-tell = partial(calls.tell, NETWORK.code)
+inject_fault = partial(calls.inject_fault, NETWORK.code)

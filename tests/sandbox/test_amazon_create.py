@@ -20,53 +20,55 @@ from tests.sandbox.amazon_calls import (
     YEN,
     Amazon,
     Clock,
-    budget,
-    reason_of,
-    redone,
+    log_in,
+    make_budget,
+    read_reason,
 )
 
 
 async def test_the_four_steps_of_the_documentation(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:
-    ad = await amazon.made("productAds", {**parents, **PRODUCT_AD})
-    keyword = await amazon.made("keywords", {**parents, **KEYWORD})
-    assert await amazon.writes() == [
+    ad = await amazon.create_entity("productAds", {**parents, **PRODUCT_AD})
+    keyword = await amazon.create_entity("keywords", {**parents, **KEYWORD})
+    assert await amazon.list_writes() == [
         ("POST", "campaign", campaign),
         ("POST", "adGroup", parents["adGroupId"]),
         ("POST", "productAd", ad),
         ("POST", "keyword", keyword),
     ]
     numbers = {"budget": {"budgetType": "DAILY", "budget": Decimal("35.5")}}
-    assert await amazon.one("campaigns", campaign) == {"campaignId": campaign, **CAMPAIGN, **numbers}
+    assert await amazon.read_entity("campaigns", campaign) == {"campaignId": campaign, **CAMPAIGN, **numbers}
     group = {**AD_GROUP, "adGroupId": parents["adGroupId"], "campaignId": campaign, "defaultBid": Decimal("0.75")}
-    assert await amazon.one("adGroups", parents["adGroupId"]) == group
-    assert await amazon.one("productAds", ad) == {"adId": ad, **parents, **PRODUCT_AD}
+    assert await amazon.read_entity("adGroups", parents["adGroupId"]) == group
+    assert await amazon.read_entity("productAds", ad) == {"adId": ad, **parents, **PRODUCT_AD}
     expected = {"keywordId": keyword, **parents, **KEYWORD, "bid": Decimal("0.75")}
-    assert await amazon.one("keywords", keyword) == expected
+    assert await amazon.read_entity("keywords", keyword) == expected
 
 
 async def test_the_activation_of_the_documentation(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:
     ids = {
-        "keywords": await amazon.made("keywords", {**parents, **KEYWORD}),
-        "productAds": await amazon.made("productAds", {**parents, **PRODUCT_AD}),
+        "keywords": await amazon.create_entity("keywords", {**parents, **KEYWORD}),
+        "productAds": await amazon.create_entity("productAds", {**parents, **PRODUCT_AD}),
         "adGroups": parents["adGroupId"],
         "campaigns": campaign,
     }
     for collection, entity_id in ids.items():
         outcome = await amazon.write("PUT", collection, {ID[collection]: entity_id, "state": "ENABLED"})
         assert outcome == {"success": [{ID[collection]: entity_id, "index": 0}], "error": []}
-        assert (await amazon.one(collection, entity_id))["state"] == "ENABLED"
+        assert (await amazon.read_entity(collection, entity_id))["state"] == "ENABLED"
 
 
 async def test_native_defaults(amazon: Amazon) -> None:
     least = {name: CAMPAIGN[name] for name in ("name", "targetingType", "state", "budget")}
-    made = await amazon.one("campaigns", await amazon.made("campaigns", {**least, "state": "ENABLED", "endDate": None}))
+    made = await amazon.read_entity(
+        "campaigns", await amazon.create_entity("campaigns", {**least, "state": "ENABLED", "endDate": None})
+    )
     assert made["startDate"] == "2026-11-20"
     assert made["dynamicBidding"]["strategy"] == "LEGACY_FOR_SALES"
     assert (made["state"], "endDate" in made) == ("ENABLED", False)
     parents = {"campaignId": made["campaignId"]}
-    parents["adGroupId"] = await amazon.made("adGroups", {**AD_GROUP, **parents})
-    inherits = await amazon.made("keywords", {**parents, **KEYWORD, "bid": None})
-    assert "bid" not in await amazon.one("keywords", inherits)
+    parents["adGroupId"] = await amazon.create_entity("adGroups", {**AD_GROUP, **parents})
+    inherits = await amazon.create_entity("keywords", {**parents, **KEYWORD, "bid": None})
+    assert "bid" not in await amazon.read_entity("keywords", inherits)
 
 
 async def test_the_whole_entity_on_request(amazon: Amazon) -> None:
@@ -79,11 +81,11 @@ async def test_numbers_are_exact(amazon: Amazon) -> None:
     kind = MEDIA["campaigns"]
     body = json.dumps({"campaigns": [CAMPAIGN]}).replace("35.5", "35.10")
     made = await amazon.call("POST", "/sp/campaigns", body, Content_Type=kind, Accept=kind)
-    found = await amazon.one("campaigns", made.json()["campaigns"]["success"][0]["campaignId"])
+    found = await amazon.read_entity("campaigns", made.json()["campaigns"]["success"][0]["campaignId"])
     assert found["budget"]["budget"] == Decimal("35.1")
     binary = json.dumps({"campaigns": [CAMPAIGN]}).replace("35.5", "35.100000000000001")
     refused = await amazon.call("POST", "/sp/campaigns", binary, Content_Type=kind, Accept=kind)
-    assert reason_of(refused.json()["campaigns"]["error"][0])[1] == "PATTERN_NOT_MATCHED"
+    assert read_reason(refused.json()["campaigns"]["error"][0])[1] == "PATTERN_NOT_MATCHED"
 
 
 @pytest.mark.parametrize(
@@ -99,10 +101,10 @@ async def test_numbers_are_exact(amazon: Amazon) -> None:
         ({"state": "ARCHIVED"}, "rangeError", "INVALID_ENUM_VALUE", "state"),
         ({"state": "paused"}, "rangeError", "INVALID_ENUM_VALUE", "state"),
         ({"targetingType": "KEYWORD"}, "rangeError", "INVALID_ENUM_VALUE", "targetingType"),
-        (budget(5, budgetType="LIFETIME"), "rangeError", "INVALID_ENUM_VALUE", "budget.budgetType"),
-        (budget(0.99), "budgetError", "BUDGET_OUT_OF_MARKET_PLACE_RANGE", "budget.budget"),
-        (budget(1000000.01), "budgetError", "BUDGET_OUT_OF_MARKET_PLACE_RANGE", "budget.budget"),
-        (budget(35.505), "malformedValueError", "PATTERN_NOT_MATCHED", "budget.budget"),
+        (make_budget(5, budgetType="LIFETIME"), "rangeError", "INVALID_ENUM_VALUE", "budget.budgetType"),
+        (make_budget(0.99), "budgetError", "BUDGET_OUT_OF_MARKET_PLACE_RANGE", "budget.budget"),
+        (make_budget(1000000.01), "budgetError", "BUDGET_OUT_OF_MARKET_PLACE_RANGE", "budget.budget"),
+        (make_budget(35.505), "malformedValueError", "PATTERN_NOT_MATCHED", "budget.budget"),
         ({"name": "x" * 129}, "malformedValueError", "TOO_LONG", "name"),
         ({"name": ""}, "malformedValueError", "BLANK", "name"),
         ({"name": " x"}, "malformedValueError", "LEADING_OR_TRAILING_WHITESPACE", "name"),
@@ -122,8 +124,8 @@ async def test_numbers_are_exact(amazon: Amazon) -> None:
 )
 async def test_refused_campaigns(amazon: Amazon, change: dict[str, Any], type_: str, reason: str, place: str) -> None:
     item = {name: value for name, value in {**CAMPAIGN, **change}.items() if value is not None}
-    assert await amazon.refused("POST", "campaigns", item) == (type_, reason, f"$.campaigns[0].{place}")
-    assert await amazon.writes() == []
+    assert await amazon.get_refusal("POST", "campaigns", item) == (type_, reason, f"$.campaigns[0].{place}")
+    assert await amazon.list_writes() == []
 
 
 @pytest.mark.parametrize(
@@ -139,39 +141,43 @@ async def test_refused_campaigns(amazon: Amazon, change: dict[str, Any], type_: 
 async def test_refused_placements(amazon: Amazon, adjustment: dict[str, Any], type_: str, reason: str) -> None:
     first = {"placement": "PLACEMENT_PRODUCT_PAGE", "percentage": 900}
     bidding = {"strategy": "LEGACY_FOR_SALES", "placementBidding": [first, adjustment]}
-    found = await amazon.refused("POST", "campaigns", {**CAMPAIGN, "dynamicBidding": bidding})
+    found = await amazon.get_refusal("POST", "campaigns", {**CAMPAIGN, "dynamicBidding": bidding})
     assert found[:2] == (type_, reason)
     assert found[2].startswith("$.campaigns[0].dynamicBidding.placementBidding[1].")
 
 
 async def test_today_is_the_profiles_today(amazon: Amazon, clock: Clock) -> None:
     clock.instant = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)  # the 21st in Tokyo, still the 20th in Los Angeles
-    await redone(amazon)
-    assert await amazon.made("campaigns", {**CAMPAIGN, "startDate": "2026-11-20"})
-    late = {**CAMPAIGN, **budget(5000), "startDate": "2026-11-20"}
-    refused = await amazon.refused("POST", "campaigns", late, host=FE, profile=YEN)
+    await log_in(amazon)
+    assert await amazon.create_entity("campaigns", {**CAMPAIGN, "startDate": "2026-11-20"})
+    late = {**CAMPAIGN, **make_budget(5000), "startDate": "2026-11-20"}
+    refused = await amazon.get_refusal("POST", "campaigns", late, host=FE, profile=YEN)
     assert refused[1] == "START_DATE_EARLIER_THAN_TODAY"
-    assert await amazon.made("campaigns", {**late, "startDate": "2026-11-21"}, host=FE, profile=YEN)
+    assert await amazon.create_entity("campaigns", {**late, "startDate": "2026-11-21"}, host=FE, profile=YEN)
 
 
 async def test_limits_of_the_marketplace_and_account_type(amazon: Amazon) -> None:
     long = {**CAMPAIGN, "name": "x" * 117}
-    assert (await amazon.refused("POST", "campaigns", long, host=EU, profile=VENDOR))[1] == "TOO_LONG"
-    first = await amazon.made("campaigns", {**CAMPAIGN, "name": "y" * 116}, host=EU, profile=VENDOR)
-    second = await amazon.made("campaigns", {**CAMPAIGN, "name": "y" * 116}, host=EU, profile=VENDOR)
+    assert (await amazon.get_refusal("POST", "campaigns", long, host=EU, profile=VENDOR))[1] == "TOO_LONG"
+    first = await amazon.create_entity("campaigns", {**CAMPAIGN, "name": "y" * 116}, host=EU, profile=VENDOR)
+    second = await amazon.create_entity("campaigns", {**CAMPAIGN, "name": "y" * 116}, host=EU, profile=VENDOR)
     assert first != second  # vendors may repeat a name
-    await amazon.made("campaigns", {**CAMPAIGN, "name": "x" * 128})
+    await amazon.create_entity("campaigns", {**CAMPAIGN, "name": "x" * 128})
     japanese: dict[str, str] = {"host": FE, "profile": YEN}
     for amount, reason in ((99, "BUDGET_OUT_OF_MARKET_PLACE_RANGE"), (100.5, "PATTERN_NOT_MATCHED")):
-        assert (await amazon.refused("POST", "campaigns", {**CAMPAIGN, **budget(amount)}, **japanese))[1] == reason
-    yen = await amazon.made("campaigns", {**CAMPAIGN, "name": "キャンプ用品", **budget(21000000)}, **japanese)
+        assert (await amazon.get_refusal("POST", "campaigns", {**CAMPAIGN, **make_budget(amount)}, **japanese))[
+            1
+        ] == reason
+    yen = await amazon.create_entity(
+        "campaigns", {**CAMPAIGN, "name": "キャンプ用品", **make_budget(21000000)}, **japanese
+    )
     group = {**AD_GROUP, "campaignId": yen}
-    assert (await amazon.refused("POST", "adGroups", {**group, "defaultBid": 1}, **japanese))[1] == "TOO_LOW"
-    assert (await amazon.refused("POST", "adGroups", {**group, "defaultBid": 100001}, **japanese))[1] == "TOO_HIGH"
-    assert (await amazon.refused("POST", "adGroups", {**group, "defaultBid": 2.5}, **japanese))[
+    assert (await amazon.get_refusal("POST", "adGroups", {**group, "defaultBid": 1}, **japanese))[1] == "TOO_LOW"
+    assert (await amazon.get_refusal("POST", "adGroups", {**group, "defaultBid": 100001}, **japanese))[1] == "TOO_HIGH"
+    assert (await amazon.get_refusal("POST", "adGroups", {**group, "defaultBid": 2.5}, **japanese))[
         1
     ] == "PATTERN_NOT_MATCHED"
-    assert await amazon.made("adGroups", {**group, "defaultBid": 100000}, **japanese)
+    assert await amazon.create_entity("adGroups", {**group, "defaultBid": 100000}, **japanese)
 
 
 async def test_the_item_error_of_the_documentation(amazon: Amazon, campaign: str) -> None:
@@ -215,11 +221,13 @@ async def test_the_item_error_of_the_documentation(amazon: Amazon, campaign: str
 async def test_refused_ad_groups(
     amazon: Amazon, campaign: str, change: dict[str, Any], type_: str, reason: str
 ) -> None:
-    await amazon.made("adGroups", {**AD_GROUP, "campaignId": campaign, "name": "Taken"})
+    await amazon.create_entity("adGroups", {**AD_GROUP, "campaignId": campaign, "name": "Taken"})
     given = {**AD_GROUP, "campaignId": campaign, **change}
     item = {name: value for name, value in given.items() if value is not None}
-    assert (await amazon.refused("POST", "adGroups", item))[:2] == (type_, reason)
-    assert await amazon.made("adGroups", {**AD_GROUP, "campaignId": campaign, "name": "x" * 255, "defaultBid": 35.5})
+    assert (await amazon.get_refusal("POST", "adGroups", item))[:2] == (type_, reason)
+    assert await amazon.create_entity(
+        "adGroups", {**AD_GROUP, "campaignId": campaign, "name": "x" * 255, "defaultBid": 35.5}
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,25 +252,27 @@ async def test_refused_ad_groups(
 async def test_refused_product_ads(
     amazon: Amazon, parents: dict[str, str], change: dict[str, Any], type_: str, reason: str
 ) -> None:
-    await amazon.made("productAds", {**parents, **PRODUCT_AD, "sku": "TAKEN"})
-    other = await amazon.made("campaigns", {**CAMPAIGN, "name": "Another"})
+    await amazon.create_entity("productAds", {**parents, **PRODUCT_AD, "sku": "TAKEN"})
+    other = await amazon.create_entity("campaigns", {**CAMPAIGN, "name": "Another"})
     given = {**parents, **PRODUCT_AD, **change}
     if given["campaignId"] == "other":  # exists, but the ad group is not in it
         given["campaignId"] = other
     item = {name: value for name, value in given.items() if value is not None}
-    assert (await amazon.refused("POST", "productAds", item))[:2] == (type_, reason)
+    assert (await amazon.get_refusal("POST", "productAds", item))[:2] == (type_, reason)
 
 
 async def test_vendors_advertise_asins(amazon: Amazon) -> None:
     vendor = {"host": EU, "profile": VENDOR}
-    parents = {"campaignId": await amazon.made("campaigns", CAMPAIGN, **vendor)}
-    parents["adGroupId"] = await amazon.made("adGroups", {**AD_GROUP, **parents}, **vendor)
+    parents = {"campaignId": await amazon.create_entity("campaigns", CAMPAIGN, **vendor)}
+    parents["adGroupId"] = await amazon.create_entity("adGroups", {**AD_GROUP, **parents}, **vendor)
     item = {**parents, "state": "PAUSED"}
-    assert (await amazon.refused("POST", "productAds", {**item, "sku": "X"}, **vendor))[1] == "INVALID_SKU"
-    assert (await amazon.refused("POST", "productAds", {**item, "asin": "B01"}, **vendor))[1] == "INVALID_ASIN"
-    assert (await amazon.refused("POST", "productAds", {**item, "asin": "missing"}, **vendor))[1] == "INVALID_ASIN"
-    assert (await amazon.refused("POST", "productAds", {**item, "asin": "ineligible"}, **vendor))[1] == "AD_INELIGIBLE"
-    assert await amazon.made("productAds", {**item, "asin": "B000000001"}, **vendor)
+    assert (await amazon.get_refusal("POST", "productAds", {**item, "sku": "X"}, **vendor))[1] == "INVALID_SKU"
+    assert (await amazon.get_refusal("POST", "productAds", {**item, "asin": "B01"}, **vendor))[1] == "INVALID_ASIN"
+    assert (await amazon.get_refusal("POST", "productAds", {**item, "asin": "missing"}, **vendor))[1] == "INVALID_ASIN"
+    assert (await amazon.get_refusal("POST", "productAds", {**item, "asin": "ineligible"}, **vendor))[
+        1
+    ] == "AD_INELIGIBLE"
+    assert await amazon.create_entity("productAds", {**item, "asin": "B000000001"}, **vendor)
 
 
 @pytest.mark.parametrize(
@@ -293,10 +303,10 @@ async def test_vendors_advertise_asins(amazon: Amazon) -> None:
 async def test_refused_keywords(
     amazon: Amazon, parents: dict[str, str], change: dict[str, Any], type_: str, reason: str
 ) -> None:
-    await amazon.made("keywords", {**parents, **KEYWORD, "keywordText": "taken"})
+    await amazon.create_entity("keywords", {**parents, **KEYWORD, "keywordText": "taken"})
     given = {**parents, **KEYWORD, **change}
     item = {name: value for name, value in given.items() if value is not None}
-    assert (await amazon.refused("POST", "keywords", item))[:2] == (type_, reason)
+    assert (await amazon.get_refusal("POST", "keywords", item))[:2] == (type_, reason)
 
 
 async def test_accepted_keywords(amazon: Amazon, parents: dict[str, str]) -> None:
@@ -317,9 +327,9 @@ async def test_accepted_keywords(amazon: Amazon, parents: dict[str, str]) -> Non
 
 
 async def test_keywords_do_not_go_with_automatic_targeting(amazon: Amazon) -> None:
-    parents = {"campaignId": await amazon.made("campaigns", {**CAMPAIGN, "targetingType": "AUTO"})}
-    parents["adGroupId"] = await amazon.made("adGroups", {**AD_GROUP, **parents})
-    refused = await amazon.refused("POST", "keywords", {**parents, **KEYWORD})
+    parents = {"campaignId": await amazon.create_entity("campaigns", {**CAMPAIGN, "targetingType": "AUTO"})}
+    parents["adGroupId"] = await amazon.create_entity("adGroups", {**AD_GROUP, **parents})
+    refused = await amazon.get_refusal("POST", "keywords", {**parents, **KEYWORD})
     assert refused[:2] == ("targetingClauseSetupError", "TARGETING_TYPE_NOT_ALLOWED_FOR_AUTO_TARGETING_CAMPAIGN")
 
 
@@ -329,21 +339,21 @@ async def test_batches_are_judged_item_by_item(amazon: Amazon, parents: dict[str
     items = [{**parents, **KEYWORD, "keywordText": one} for one in texts]
     outcome = await amazon.write("POST", "keywords", *items)
     assert [row["index"] for row in outcome["success"]] == [0, 2, 4]
-    assert [(row["index"], reason_of(row)) for row in outcome["error"]] == [
+    assert [(row["index"], read_reason(row)) for row in outcome["error"]] == [
         (1, ("malformedValueError", "FORBIDDEN_CHARS", "$.keywords[1].keywordText")),
         (3, ("duplicateValueError", "DUPLICATE_VALUE", "$.keywords[3].keywordText")),
     ]
-    assert [kind for _, kind, _ in await amazon.writes()].count("keyword") == 3
+    assert [kind for _, kind, _ in await amazon.list_writes()].count("keyword") == 3
     again = await amazon.write("POST", "keywords", {**items[1], "keywordText": "mug"})  # only what was not applied
     assert [row["index"] for row in again["success"]] == [0]
 
 
 async def test_profiles_do_not_see_each_other(amazon: Amazon, campaign: str) -> None:
     vendor = {"host": EU, "profile": VENDOR}
-    assert (await amazon.refused("POST", "adGroups", {**AD_GROUP, "campaignId": campaign}, **vendor))[1] == (
+    assert (await amazon.get_refusal("POST", "adGroups", {**AD_GROUP, "campaignId": campaign}, **vendor))[1] == (
         "PARENT_ENTITY_NOT_FOUND"
     )
-    gone = await amazon.refused("PUT", "campaigns", {"campaignId": campaign, "state": "ENABLED"}, **vendor)
+    gone = await amazon.get_refusal("PUT", "campaigns", {"campaignId": campaign, "state": "ENABLED"}, **vendor)
     assert gone == ("entityNotFoundError", "ENTITY_NOT_FOUND", "$.campaigns[0].campaignId")
-    names = [row["name"] for row in (await amazon.listed("campaigns", {}, **vendor))["campaigns"]]
+    names = [row["name"] for row in (await amazon.list_entities("campaigns", {}, **vendor))["campaigns"]]
     assert names == ["Evergreen DE"]

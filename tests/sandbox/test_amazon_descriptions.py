@@ -18,22 +18,24 @@ from tests.sandbox.amazon_calls import (
     KEYWORD,
     PRODUCT_AD,
     Amazon,
-    eligible,
-    metadata,
+    check_eligibility,
+    get_metadata,
 )
 
 pytestmark = pytest.mark.specs
 
 
-def described(name: str, schema: str) -> Draft202012Validator:
+def load_validator(name: str, schema: str) -> Draft202012Validator:
     """A validator of one schema of an OpenAPI 3.0 file: `nullable` becomes a null type."""
 
-    def translated(node: Any) -> Any:
+    def translate_schema(node: Any) -> Any:
         if isinstance(node, list):
-            return [translated(one) for one in node]
+            return [translate_schema(one) for one in node]
         if not isinstance(node, dict):
             return node
-        made = {key: translated(value) for key, value in node.items() if key not in ("nullable", "example", "default")}
+        made = {
+            key: translate_schema(value) for key, value in node.items() if key not in ("nullable", "example", "default")
+        }
         if isinstance(made.get("format"), str):
             del made["format"]
         return {"anyOf": [made, {"type": "null"}]} if node.get("nullable") is True else made
@@ -42,7 +44,7 @@ def described(name: str, schema: str) -> Draft202012Validator:
     if folder is None:
         pytest.skip("ADSUNIFY_SPECS names no folder of official descriptions")
     document = json.loads((Path(folder) / "amazon" / f"{name}.openapi.json").read_text())
-    components = translated(document["components"])
+    components = translate_schema(document["components"])
     return Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components})
 
 
@@ -52,8 +54,8 @@ async def test_answers_hold_against_the_official_descriptions(
     ids = {
         "campaigns": campaign,
         "adGroups": parents["adGroupId"],
-        "productAds": await amazon.made("productAds", {**parents, **PRODUCT_AD}),
-        "keywords": await amazon.made("keywords", {**parents, **KEYWORD}),
+        "productAds": await amazon.create_entity("productAds", {**parents, **PRODUCT_AD}),
+        "keywords": await amazon.create_entity("keywords", {**parents, **KEYWORD}),
     }
     bad = {
         "campaigns": {**CAMPAIGN, "name": "a_b", "startDate": "x"},
@@ -64,28 +66,28 @@ async def test_answers_hold_against_the_official_descriptions(
     for collection, entity_id in ids.items():
         native = collection[0].upper() + collection[1:]
         states = {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
-        listed = await amazon.sp(
+        listed = await amazon.call_sp(
             "POST", f"/sp/{collection}/list", {"stateFilter": states, "includeExtendedDataFields": True}
         )
-        updated = await amazon.sp(
+        updated = await amazon.call_sp(
             "PUT", f"/sp/{collection}",
             {collection: [{ID[collection]: entity_id, "state": "ENABLED"}, {ID[collection]: "1"}]},
             Prefer="return=representation",
         )  # fmt: skip
-        created = await amazon.sp("POST", f"/sp/{collection}", {collection: [bad[collection], {}]})
+        created = await amazon.call_sp("POST", f"/sp/{collection}", {collection: [bad[collection], {}]})
         for verb, answer in (("List", listed), ("Update", updated), ("Create", created)):
             schema = f"SponsoredProducts{verb}SponsoredProducts{native}ResponseContent"
-            described("sponsored-products-v3", schema).validate(answer.json())
+            load_validator("sponsored-products-v3", schema).validate(answer.json())
     asins = {"adType": "SP", "skus": ["a"], "checkEligibility": True, "checkItemDetails": True}
-    products = await metadata(amazon, {**asins, "pageIndex": 0, "pageSize": 1})
-    described("product-metadata", "ProductMetadataResponse").validate(products.json())
-    described("product-eligibility", "ProductEligibilityResponse").validate(
-        (await eligible(amazon, asin="ineligible")).json()
+    products = await get_metadata(amazon, {**asins, "pageIndex": 0, "pageSize": 1})
+    load_validator("product-metadata", "ProductMetadataResponse").validate(products.json())
+    load_validator("product-eligibility", "ProductEligibilityResponse").validate(
+        (await check_eligibility(amazon, asin="ineligible")).json()
     )
     for profile in (await amazon.call("GET", "/v2/profiles", profile=None)).json():
-        described("profiles-v2", "Profile").validate(profile)
-    usage = await amazon.sp("POST", "/sp/campaigns/budget/usage", {"campaignIds": [campaign, "1"]}, media="usage")
-    described("sponsored-products-v3", "BudgetUsageCampaignResponse").validate(usage.json())
+        load_validator("profiles-v2", "Profile").validate(profile)
+    usage = await amazon.call_sp("POST", "/sp/campaigns/budget/usage", {"campaignIds": [campaign, "1"]}, media="usage")
+    load_validator("sponsored-products-v3", "BudgetUsageCampaignResponse").validate(usage.json())
 
 
 def test_columns_are_those_of_the_documentation() -> None:

@@ -21,15 +21,15 @@ from tests.sandbox.amazon_calls import (
     YEN,
     Amazon,
     Clock,
-    eligible,
-    metadata,
-    redone,
-    unpacked,
+    check_eligibility,
+    get_metadata,
+    log_in,
+    unpack_rows,
 )
 
 
 async def test_eligibility(amazon: Amazon) -> None:
-    plain = (await eligible(amazon, asin="B000000001", sku="SELLER-SKU-1")).json()["productResponseList"]
+    plain = (await check_eligibility(amazon, asin="B000000001", sku="SELLER-SKU-1")).json()["productResponseList"]
     details = {"asin": "B000000001", "sku": "SELLER-SKU-1"}
     assert plain == [{"productDetails": details, "overallStatus": "ELIGIBLE", "eligibilityStatusList": []}]
     for product, status in (
@@ -37,11 +37,11 @@ async def test_eligibility(amazon: Amazon) -> None:
         ({"asin": "B000000001", "sku": "SKU-ineligible"}, "INELIGIBLE"),
         ({"asin": "B0WARNING1"}, "ELIGIBLE_WITH_WARNING"),
     ):
-        [row] = (await eligible(amazon, **product)).json()["productResponseList"]
+        [row] = (await check_eligibility(amazon, **product)).json()["productResponseList"]
         assert (row["overallStatus"], row["eligibilityStatusList"][0]["severity"]) == (status, status)
         assert set(row["eligibilityStatusList"][0]) >= {"name", "message"}
-    assert (await eligible(amazon, asin="B0-missing")).status_code == 404
-    assert (await eligible(amazon, sku="SELLER-SKU-1")).status_code == 400  # asin is required
+    assert (await check_eligibility(amazon, asin="B0-missing")).status_code == 404
+    assert (await check_eligibility(amazon, sku="SELLER-SKU-1")).status_code == 400  # asin is required
     many = {"productDetailsList": [{"asin": "B000000001"}] * 31}
     refused = await amazon.call("POST", "/eligibility/product/list", many, Content_Type="application/json")
     assert (refused.status_code, set(refused.json())) == (400, {"code", "details"})
@@ -50,29 +50,29 @@ async def test_eligibility(amazon: Amazon) -> None:
 async def test_product_metadata(amazon: Amazon) -> None:
     # the documented pre-flight, word for word
     asked = {"adType": "SP", "skus": ["SELLER-SKU-1"], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
-    [row] = (await metadata(amazon, asked)).json()["ProductMetadataList"]
+    [row] = (await get_metadata(amazon, asked)).json()["ProductMetadataList"]
     assert (row["sku"], row["eligibilityStatus"], "title" in row) == ("SELLER-SKU-1", "ELIGIBLE", False)
-    assert (await eligible(amazon, asin=row["asin"], sku=row["sku"])).json()["productResponseList"][0][
+    assert (await check_eligibility(amazon, asin=row["asin"], sku=row["sku"])).json()["productResponseList"][0][
         "overallStatus"
     ] == "ELIGIBLE"
-    unknown = (await metadata(amazon, {**asked, "skus": ["missing-1"]})).json()
+    unknown = (await get_metadata(amazon, {**asked, "skus": ["missing-1"]})).json()
     assert unknown["ProductMetadataList"] == []
-    [bad] = (await metadata(amazon, {**asked, "skus": ["ineligible-1"]})).json()["ProductMetadataList"]
+    [bad] = (await get_metadata(amazon, {**asked, "skus": ["ineligible-1"]})).json()["ProductMetadataList"]
     assert (bad["eligibilityStatus"], bad["ineligibilityCodes"]) == ("INELIGIBLE", ["LISTING_SUPRESSED"])
-    assert (await metadata(amazon, {**asked, "asins": ["B000000001"]})).status_code == 400  # one of them
-    assert (await metadata(amazon, {**asked, "pageSize": 301})).status_code == 400
-    assert (await metadata(amazon, {"checkEligibility": True, "pageIndex": 0, "pageSize": 1})).status_code == 400
-    assert (await metadata(amazon, asked, Accept="application/json")).status_code == 406
-    assert (await metadata(amazon, asked, Content_Type="application/json")).status_code == 415
-    assert (await metadata(amazon, asked, host=EU, profile=VENDOR)).status_code == 400  # skus are for sellers
+    assert (await get_metadata(amazon, {**asked, "asins": ["B000000001"]})).status_code == 400  # one of them
+    assert (await get_metadata(amazon, {**asked, "pageSize": 301})).status_code == 400
+    assert (await get_metadata(amazon, {"checkEligibility": True, "pageIndex": 0, "pageSize": 1})).status_code == 400
+    assert (await get_metadata(amazon, asked, Accept="application/json")).status_code == 406
+    assert (await get_metadata(amazon, asked, Content_Type="application/json")).status_code == 415
+    assert (await get_metadata(amazon, asked, host=EU, profile=VENDOR)).status_code == 400  # skus are for sellers
 
 
 async def test_the_product_catalogue_pages(amazon: Amazon) -> None:
     asked = {"adType": "SP", "checkItemDetails": True, "searchStr": "demo", "pageIndex": 0, "pageSize": 20}
-    first = (await metadata(amazon, asked)).json()
-    second = (await metadata(amazon, {**asked, "pageIndex": 1})).json()
-    assert (await metadata(amazon, {**asked, "cursorToken": first["cursorToken"]})).json() == second
-    third = (await metadata(amazon, {**asked, "cursorToken": second["cursorToken"]})).json()
+    first = (await get_metadata(amazon, asked)).json()
+    second = (await get_metadata(amazon, {**asked, "pageIndex": 1})).json()
+    assert (await get_metadata(amazon, {**asked, "cursorToken": first["cursorToken"]})).json() == second
+    third = (await get_metadata(amazon, {**asked, "cursorToken": second["cursorToken"]})).json()
     rows = [*first["ProductMetadataList"], *second["ProductMetadataList"], *third["ProductMetadataList"]]
     assert (len({row["asin"] for row in rows}), third["cursorToken"]) == (45, "")
     assert all(row["title"] and "eligibilityStatus" not in row for row in rows)
@@ -99,21 +99,21 @@ async def test_keyword_recommendations(amazon: Amazon) -> None:
 
 
 async def test_budget_usage(amazon: Amazon, campaign: str) -> None:
-    seeded = (await amazon.listed("campaigns", {}))["campaigns"][0]["campaignId"]
+    seeded = (await amazon.list_entities("campaigns", {}))["campaigns"][0]["campaignId"]
     body = {"campaignIds": [campaign, "1", seeded]}
-    answer = await amazon.sp("POST", "/sp/campaigns/budget/usage", body, media="usage")
+    answer = await amazon.call_sp("POST", "/sp/campaigns/budget/usage", body, media="usage")
     assert (answer.status_code, answer.headers["Content-Type"]) == (207, MEDIA["usage"])
     used = {row["campaignId"]: (row["index"], row["budgetUsagePercent"]) for row in answer.json()["success"]}
     assert used[campaign] == (0, 0)
     assert used[seeded][0] == 2
     assert 0 < used[seeded][1] <= 100
     assert [(row["index"], row["campaignId"]) for row in answer.json()["error"]] == [(1, "1")]
-    refused = await amazon.sp("POST", "/sp/campaigns/budget/usage", {"campaignIds": []}, media="usage")
+    refused = await amazon.call_sp("POST", "/sp/campaigns/budget/usage", {"campaignIds": []}, media="usage")
     assert (refused.status_code, set(refused.json())) == (400, {"code", "details"})
 
 
 async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None:
-    made = await amazon.report()
+    made = await amazon.request_report()
     assert (made.status_code, made.json()["status"]) == (200, "PENDING")
     job = made.json()["reportId"]
     looks = [(await amazon.call("GET", f"/reporting/reports/{job}")).json() for _ in range(4)]
@@ -124,14 +124,14 @@ async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None
     assert urlsplit(done["url"]).hostname not in (NA, EU, FE)
     content = (await amazon.download(done["url"])).content
     assert len(content) == done["fileSize"]
-    rows = unpacked(content)
+    rows = unpack_rows(content)
     assert [row["date"] for row in rows] == [f"2026-11-{day:02}" for day in range(1, 16)]
     for row in rows:
         assert list(row) == REPORT["configuration"]["columns"]
         assert isinstance(row["campaignId"], int)  # an integer here, a string in Sponsored Products
         assert row["impressions"] > row["clicks"] >= row["purchases14d"] >= row["purchases7d"]
         assert 0 < row["cost"] <= 50
-    assert await amazon.writes() == []  # a report is no write
+    assert await amazon.list_writes() == []  # a report is no write
 
     refused = await amazon.download(done["url"], Authorization=amazon.http.headers["Authorization"])
     assert (refused.status_code, b"Error" in refused.content) == (400, True)
@@ -139,31 +139,31 @@ async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None
     assert (await amazon.download(done["url"].partition("?")[0])).status_code == 403
     clock.instant = datetime.fromisoformat(done["urlExpiresAt"])
     assert (await amazon.download(done["url"])).status_code == 403
-    await redone(amazon)
+    await log_in(amazon)
     fresh = (await amazon.call("GET", f"/reporting/reports/{job}")).json()["url"]
     assert (await amazon.download(fresh)).content == content
 
 
 async def test_an_identical_request_is_a_duplicate(amazon: Amazon) -> None:
-    job = (await amazon.report()).json()["reportId"]
-    again = await amazon.report()
+    job = (await amazon.request_report()).json()["reportId"]
+    again = await amazon.request_report()
     assert again.status_code == 425
     assert again.json() == {"code": "425", "detail": f"The Request is a duplicate of : {job}"}
-    assert (await amazon.report({**REPORT, "endDate": "2026-11-14"})).status_code == 200
-    vendor = await amazon.report(host=EU, profile=VENDOR)
+    assert (await amazon.request_report({**REPORT, "endDate": "2026-11-14"})).status_code == 200
+    vendor = await amazon.request_report(host=EU, profile=VENDOR)
     assert vendor.status_code == 200
     other = vendor.json()["reportId"]
     assert (await amazon.call("GET", f"/reporting/reports/{other}")).status_code == 404
     assert (await amazon.call("DELETE", f"/reporting/reports/{job}")).status_code == 200
     assert (await amazon.call("GET", f"/reporting/reports/{job}")).status_code == 404
-    assert (await amazon.report()).status_code == 200
+    assert (await amazon.request_report()).status_code == 200
     for _ in range(2):
         await amazon.call("GET", f"/reporting/reports/{other}", host=EU, profile=VENDOR)
     late = await amazon.call("DELETE", f"/reporting/reports/{other}", host=EU, profile=VENDOR)
     assert late.status_code == 400
 
 
-def configured(**change: Any) -> dict[str, Any]:
+def configure_report(**change: Any) -> dict[str, Any]:
     return {**REPORT, "configuration": {**REPORT["configuration"], **change}}
 
 
@@ -176,24 +176,24 @@ def configured(**change: Any) -> dict[str, Any]:
         {**REPORT, "startDate": "20261101"},
         {**REPORT, "extra": 1},
         {name: value for name, value in REPORT.items() if name != "configuration"},
-        configured(adProduct="SPONSORED_BRANDS"),
-        configured(reportTypeId="spSearchTerm"),
-        configured(reportTypeId=["spCampaigns"]),
-        configured(groupBy=["targeting"]),
-        configured(groupBy=[]),
-        configured(timeUnit="HOURLY"),
-        configured(format="CSV"),
-        configured(columns=[]),
-        configured(columns=["date", "cost", "cost"]),
-        configured(columns=["date", "adGroupId"]),
-        configured(columns=["cost"]),
-        configured(columns=["date", "startDate", "cost"]),
-        configured(columns=["date", "cost"], timeUnit="SUMMARY"),
-        configured(filters=[{"field": "matchType", "values": ["EXACT"]}]),
+        configure_report(adProduct="SPONSORED_BRANDS"),
+        configure_report(reportTypeId="spSearchTerm"),
+        configure_report(reportTypeId=["spCampaigns"]),
+        configure_report(groupBy=["targeting"]),
+        configure_report(groupBy=[]),
+        configure_report(timeUnit="HOURLY"),
+        configure_report(format="CSV"),
+        configure_report(columns=[]),
+        configure_report(columns=["date", "cost", "cost"]),
+        configure_report(columns=["date", "adGroupId"]),
+        configure_report(columns=["cost"]),
+        configure_report(columns=["date", "startDate", "cost"]),
+        configure_report(columns=["date", "cost"], timeUnit="SUMMARY"),
+        configure_report(filters=[{"field": "matchType", "values": ["EXACT"]}]),
     ],
 )
 async def test_refused_reports(amazon: Amazon, request_: Any) -> None:
-    refused = await amazon.report(request_)
+    refused = await amazon.request_report(request_)
     assert (refused.status_code, set(refused.json())) == (400, {"code", "detail"})
 
 
@@ -225,34 +225,38 @@ WRONG_FILTER = "configuration filters includes fields: (campaignStatus) which ar
     ],
 )  # fmt: skip
 async def test_the_words_of_refused_reports(amazon: Amazon, change: dict[str, Any], detail: str) -> None:
-    refused = await amazon.report(configured(**change))
+    refused = await amazon.request_report(configure_report(**change))
     assert (refused.status_code, refused.json()["code"]) == (400, "400")
     assert refused.json()["detail"].startswith(detail)
 
 
 async def test_reports_at_their_limits(amazon: Amazon) -> None:
-    assert (await amazon.report({**REPORT, "startDate": "2026-10-16"})).status_code == 200  # 31 days
-    assert (await amazon.report({**REPORT, "startDate": "2026-08-17", "endDate": "2026-08-17"})).status_code == 200
+    assert (await amazon.request_report({**REPORT, "startDate": "2026-10-16"})).status_code == 200  # 31 days
+    assert (
+        await amazon.request_report({**REPORT, "startDate": "2026-08-17", "endDate": "2026-08-17"})
+    ).status_code == 200
     plain = await amazon.call("POST", "/reporting/reports", REPORT, Content_Type="application/json")
     assert (plain.status_code, plain.json()["code"]) == (415, "415")
 
 
 @pytest.mark.parametrize(("host", "profile"), [(NA, SELLER), (EU, VENDOR), (FE, YEN)])
 async def test_every_profile_has_rows_up_to_today(amazon: Amazon, host: str, profile: str) -> None:
-    rows = await amazon.rows({**REPORT, "startDate": "2026-11-10", "endDate": "2026-12-05"}, host=host, profile=profile)
+    rows = await amazon.fetch_report_rows(
+        {**REPORT, "startDate": "2026-11-10", "endDate": "2026-12-05"}, host=host, profile=profile
+    )
     assert [row["date"] for row in rows] == [f"2026-11-{day}" for day in range(10, 21)]
     again = {**REPORT, "name": "another", "startDate": "2026-11-10", "endDate": "2026-11-20"}
-    assert await amazon.rows(again, host=host, profile=profile) == rows
+    assert await amazon.fetch_report_rows(again, host=host, profile=profile) == rows
     if profile == YEN:
         assert all(row["cost"] == int(row["cost"]) for row in rows)
 
 
 async def test_report_types_add_up(amazon: Amazon) -> None:
-    async def total(**change: Any) -> tuple[Any, ...]:
-        rows = await amazon.rows(configured(**change))
+    async def sum_figures(**change: Any) -> tuple[Any, ...]:
+        rows = await amazon.fetch_report_rows(configure_report(**change))
         return tuple(sum(row[name] for row in rows) for name in ("clicks", "cost", "sales7d"))
 
-    whole = await total(columns=["date", "clicks", "cost", "sales7d"])
+    whole = await sum_figures(columns=["date", "clicks", "cost", "sales7d"])
     assert whole[0] > 0
     for type_, group, column in (
         ("spCampaigns", "adGroup", "adGroupId"),
@@ -261,13 +265,13 @@ async def test_report_types_add_up(amazon: Amazon) -> None:
         ("spTargeting", "targeting", "keywordId"),
     ):
         columns = ["date", column, "clicks", "cost", "sales7d"]
-        assert await total(reportTypeId=type_, groupBy=[group], columns=columns) == whole
+        assert await sum_figures(reportTypeId=type_, groupBy=[group], columns=columns) == whole
     summary = ["startDate", "endDate", "clicks", "cost", "sales7d", "costPerClick"]
-    [row] = await amazon.rows(configured(timeUnit="SUMMARY", columns=summary))
+    [row] = await amazon.fetch_report_rows(configure_report(timeUnit="SUMMARY", columns=summary))
     assert (row["clicks"], row["cost"], row["sales7d"]) == whole
     assert (row["startDate"], row["endDate"]) == ("2026-11-01", "2026-11-15")
     paused = [{"field": "campaignStatus", "values": ["PAUSED"]}]
-    assert await amazon.rows(configured(filters=paused)) == []
+    assert await amazon.fetch_report_rows(configure_report(filters=paused)) == []
 
 
 async def test_each_level_adds_up_to_the_account(amazon: Amazon, campaign: str, clock: Clock) -> None:
@@ -275,21 +279,23 @@ async def test_each_level_adds_up_to_the_account(amazon: Amazon, campaign: str, 
     ads = {}
     for products in (["B1"], ["B2", "B3", "B4"]):
         named = {**AD_GROUP, "name": products[0], "campaignId": campaign}
-        keys = {"campaignId": campaign, "adGroupId": await amazon.made("adGroups", named)}
+        keys = {"campaignId": campaign, "adGroupId": await amazon.create_entity("adGroups", named)}
         for number, sku in enumerate(products):
             state = "PAUSED" if number == 2 else "ENABLED"
-            ads[int(await amazon.made("productAds", {**keys, "state": state, "sku": sku}))] = int(keys["adGroupId"])
-        await amazon.made("keywords", {**keys, **KEYWORD, "state": "ENABLED"})
+            ads[int(await amazon.create_entity("productAds", {**keys, "state": state, "sku": sku}))] = int(
+                keys["adGroupId"]
+            )
+        await amazon.create_entity("keywords", {**keys, **KEYWORD, "state": "ENABLED"})
         await amazon.write("PUT", "adGroups", {"adGroupId": keys["adGroupId"], "state": "ENABLED"})
     await amazon.write("PUT", "campaigns", {"campaignId": campaign, "state": "ENABLED"})
     clock.instant = datetime(2026, 12, 9, 12, tzinfo=UTC)
-    await redone(amazon)
+    await log_in(amazon)
     metrics = ["impressions", "clicks", "cost", "purchases7d", "sales7d", "purchases14d", "sales14d"]
     week = {"startDate": "2026-12-01", "endDate": "2026-12-07"}
 
-    async def read(report_type: str, groups: list[str], *columns: str) -> list[dict[str, Any]]:
+    async def read_report(report_type: str, groups: list[str], *columns: str) -> list[dict[str, Any]]:
         change = {"reportTypeId": report_type, "groupBy": groups, "columns": ["date", *columns, *metrics]}
-        return await amazon.rows({**configured(**change), **week})
+        return await amazon.fetch_report_rows({**configure_report(**change), **week})
 
     def add_up(rows: list[dict[str, Any]], *key: str) -> dict[tuple[Any, ...], list[Any]]:
         sums: dict[tuple[Any, ...], list[Any]] = {}
@@ -298,9 +304,11 @@ async def test_each_level_adds_up_to_the_account(amazon: Amazon, campaign: str, 
             sums[of] = [before + row[name] for before, name in zip(sums.get(of, [0] * 7), metrics, strict=True)]
         return sums
 
-    campaigns = await read("spCampaigns", ["campaign"], "campaignId", "campaignName")
-    ad_groups = await read("spCampaigns", ["campaign", "adGroup"], "campaignId", "adGroupId", "adGroupName")
-    product_ads = await read("spAdvertisedProduct", ["advertiser"], "campaignId", "adGroupId", "adId", "advertisedSku")
+    campaigns = await read_report("spCampaigns", ["campaign"], "campaignId", "campaignName")
+    ad_groups = await read_report("spCampaigns", ["campaign", "adGroup"], "campaignId", "adGroupId", "adGroupName")
+    product_ads = await read_report(
+        "spAdvertisedProduct", ["advertiser"], "campaignId", "adGroupId", "adId", "advertisedSku"
+    )
     assert len(add_up(campaigns, "date")) == 7
     assert add_up(campaigns, "date") == add_up(ad_groups, "date")
     assert add_up(campaigns, "date", "campaignId") == add_up(product_ads, "date", "campaignId")
@@ -313,18 +321,18 @@ async def test_every_documented_column_can_be_had(amazon: Amazon) -> None:
     for name, type_ in REPORT_TYPES.items():
         for group, added in type_.groups.items():
             columns = sorted((type_.columns | added.columns) - {"startDate", "endDate"})
-            rows = await amazon.rows(configured(reportTypeId=name, groupBy=[group], columns=columns))
+            rows = await amazon.fetch_report_rows(configure_report(reportTypeId=name, groupBy=[group], columns=columns))
             assert [list(row) for row in rows] == [columns] * len(rows)
             assert rows
 
 
 async def test_only_what_serves_has_rows(amazon: Amazon, campaign: str, parents: dict[str, str], clock: Clock) -> None:
-    await amazon.made("productAds", {**parents, **PRODUCT_AD, "state": "ENABLED"})
-    await amazon.made("keywords", {**parents, **KEYWORD, "state": "ENABLED"})
+    await amazon.create_entity("productAds", {**parents, **PRODUCT_AD, "state": "ENABLED"})
+    await amazon.create_entity("keywords", {**parents, **KEYWORD, "state": "ENABLED"})
     await amazon.write("PUT", "adGroups", {"adGroupId": parents["adGroupId"], "state": "ENABLED"})
     await amazon.write("PUT", "campaigns", {"campaignId": campaign, "state": "ENABLED"})
     clock.instant = datetime(2026, 12, 5, 12, tzinfo=UTC)
-    await redone(amazon)
-    rows = await amazon.rows({**REPORT, "startDate": "2026-11-25", "endDate": "2026-12-10"})
+    await log_in(amazon)
+    rows = await amazon.fetch_report_rows({**REPORT, "startDate": "2026-11-25", "endDate": "2026-12-10"})
     mine = [row["date"] for row in rows if row["campaignId"] == int(campaign)]
     assert mine == [f"2026-12-0{day}" for day in range(1, 6)]

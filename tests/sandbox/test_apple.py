@@ -14,32 +14,32 @@ from tests.sandbox.apple_calls import (
     TOKYO,
     Clock,
     call,
-    client_secret,
-    example,
-    keywords,
-    refused,
-    result,
-    tell,
-    token,
+    create_example,
+    get_refusal,
+    get_result,
+    inject_fault,
+    make_client_secret,
+    request_token,
+    write_keywords,
 )
-from tests.sandbox.calls import NOTHING, writes
+from tests.sandbox.calls import NOTHING, list_writes
 
 # The whole way
 
 
 async def test_the_example_of_the_documentation_and_its_activation(web: httpx.AsyncClient) -> None:
-    found = await example(web)
+    found = await create_example(web)
     kinds = {"campaigns": "campaign", "adgroups": "adGroup", "keywords": "keyword", "ads": "ad"}
-    assert await writes(web) == [("POST", kinds[word], str(found[word])) for word in kinds]
+    assert await list_writes(web) == [("POST", kinds[word], str(found[word])) for word in kinds]
     for word, native_id in found.items():
-        row = await result(web, "GET", f"{word}/{native_id}")
+        row = await get_result(web, "GET", f"{word}/{native_id}")
         assert (row["id"], row["status"], row["deleted"]) == (native_id, "PAUSED", False)
-    assert (await result(web, "GET", f"ads/{found['ads']}"))["campaignId"] == found["campaigns"]
-    (row,) = (await keywords(web, {"id": found["keywords"], "status": "ENABLED"}, action="update"))["result"]
+    assert (await get_result(web, "GET", f"ads/{found['ads']}"))["campaignId"] == found["campaigns"]
+    (row,) = (await write_keywords(web, {"id": found["keywords"], "status": "ENABLED"}, action="update"))["result"]
     assert (row["operation"], row["success"], row["result"]["status"]) == ("UPDATE", True, "ENABLED")
     for word in ("ads", "adgroups", "campaigns"):
-        assert (await result(web, "PUT", f"{word}/{found[word]}", {"status": "ENABLED"}))["status"] == "ENABLED"
-    shown = await result(web, "GET", f"campaigns/{found['campaigns']}")
+        assert (await get_result(web, "PUT", f"{word}/{found[word]}", {"status": "ENABLED"}))["status"] == "ENABLED"
+    shown = await get_result(web, "GET", f"campaigns/{found['campaigns']}")
     assert (shown["systemStatus"], shown["displayStatus"]) == ("NOT_RUNNING", "ON_HOLD")  # it starts in March
 
 
@@ -47,12 +47,12 @@ async def test_the_example_of_the_documentation_and_its_activation(web: httpx.As
 
 
 async def test_a_token(web: httpx.AsyncClient, clock: Clock) -> None:
-    answer = await token(web, client_secret(clock))
+    answer = await request_token(web, make_client_secret(clock))
     given = answer.json()
     assert (given["token_type"], given["expires_in"], given["scope"]) == ("Bearer", 3600, "searchadsorg")
     assert "refresh_token" not in given
     clock.instant += timedelta(hours=1)
-    assert await refused(web, "GET", "me", None, 401) == "Authorization"
+    assert await get_refusal(web, "GET", "me", None, 401) == "Authorization"
 
 
 @pytest.mark.parametrize(
@@ -75,15 +75,15 @@ async def test_a_token(web: httpx.AsyncClient, clock: Clock) -> None:
     ids=str,
 )
 async def test_client_secrets_that_are_refused(web: httpx.AsyncClient, clock: Clock, change: dict[str, Any]) -> None:
-    answer = await token(web, client_secret(clock, **change))
+    answer = await request_token(web, make_client_secret(clock, **change))
     assert (answer.status_code, answer.json()) == (400, {"error": "invalid_client"})
 
 
 async def test_a_signature_of_something_else(web: httpx.AsyncClient, clock: Clock) -> None:
-    header, _, signature = client_secret(clock).split(".")
-    claims = client_secret(clock, exp=int(clock().timestamp()) + 900).split(".")[1]
+    header, _, signature = make_client_secret(clock).split(".")
+    claims = make_client_secret(clock, exp=int(clock().timestamp()) + 900).split(".")[1]
     for wrong in (f"{header}.{claims}.{signature}", f"{header}.{claims}", "no jwt", f"{header}.{claims}.{signature}="):
-        assert (await token(web, wrong)).json() == {"error": "invalid_client"}
+        assert (await request_token(web, wrong)).json() == {"error": "invalid_client"}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ async def test_a_signature_of_something_else(web: httpx.AsyncClient, clock: Cloc
 async def test_token_calls_that_are_refused(
     web: httpx.AsyncClient, clock: Clock, form: dict[str, str], error: str
 ) -> None:
-    answer = await token(web, client_secret(clock), **form)
+    answer = await request_token(web, make_client_secret(clock), **form)
     assert (answer.status_code, answer.json()) == (400, {"error": error})
 
 
@@ -107,15 +107,15 @@ async def test_token_calls_that_are_refused(
 
 async def test_accounts(web: httpx.AsyncClient) -> None:
     del web.headers["X-AP-Context"]
-    assert (await result(web, "GET", "me"))["orgId"] == 40669820
-    rows = (await result(web, "GET", "acls"))["acls"]
+    assert (await get_result(web, "GET", "me"))["orgId"] == 40669820
+    rows = (await get_result(web, "GET", "acls"))["acls"]
     assert {str(row["adAccount"]["id"]) for row in rows} == {BERLIN, NEW_YORK, TOKYO, INVOICE, MAPS}
     assert list(rows[0]["adAccount"]) == ["id", "name", "orgId"]
-    assert (await result(web, "GET", "orgs/40669820"))["id"] == 40669820
-    providers = await result(web, "GET", "advertiser-resources", params={"resourceType": "CONTENT_PROVIDER"})
+    assert (await get_result(web, "GET", "orgs/40669820"))["id"] == 40669820
+    providers = await get_result(web, "GET", "advertiser-resources", params={"resourceType": "CONTENT_PROVIDER"})
     assert len(providers) == 4
     assert (await call(web, "GET", f"ad-accounts/{TOKYO}")).status_code == 400  # without its context
-    native = await result(web, "GET", f"ad-accounts/{TOKYO}", headers={"X-AP-Context": f"adAccountId={TOKYO}"})
+    native = await get_result(web, "GET", f"ad-accounts/{TOKYO}", headers={"X-AP-Context": f"adAccountId={TOKYO}"})
     assert (native["timezone"], native["currency"], native["paymentModel"]) == ("Asia/Tokyo", "JPY", "PAYG")
 
 
@@ -130,26 +130,28 @@ async def test_the_context_names_the_ad_account(web: httpx.AsyncClient, context:
 # Catalogs
 
 
-def of_app(adam_id: Any) -> dict[str, Any]:
+def make_app_filter(adam_id: Any) -> dict[str, Any]:
     return {"filters": [{"field": "adamId", "operator": "EQUALS", "value": adam_id}]}
 
 
 async def test_catalogs_of_an_app(web: httpx.AsyncClient) -> None:
-    assert {"DE", "AT"} < {*(await result(web, "GET", "apps/1440000001"))["availableStorefronts"]}
-    assert await refused(web, "GET", "apps/missing", None, 404) == "not_found"
-    pages = await result(web, "POST", "product-pages/query", of_app(1440000001))
+    assert {"DE", "AT"} < {*(await get_result(web, "GET", "apps/1440000001"))["availableStorefronts"]}
+    assert await get_refusal(web, "GET", "apps/missing", None, 404) == "not_found"
+    pages = await get_result(web, "POST", "product-pages/query", make_app_filter(1440000001))
     assert len(pages) == 4
-    assert await refused(web, "POST", "product-pages/query", of_app("1440000001")) == "filters.0.value"
-    assert await refused(web, "POST", "product-pages/query", {}) == "filters"
-    assert (await result(web, "POST", "eligibilities/apps/query", of_app(1440000001)))[0]["state"] == "ELIGIBLE"
-    (found,) = await result(web, "GET", "search/apps", params={"query": "yoga", "returnOwnedApps": "true"})
+    assert await get_refusal(web, "POST", "product-pages/query", make_app_filter("1440000001")) == "filters.0.value"
+    assert await get_refusal(web, "POST", "product-pages/query", {}) == "filters"
+    assert (await get_result(web, "POST", "eligibilities/apps/query", make_app_filter(1440000001)))[0][
+        "state"
+    ] == "ELIGIBLE"
+    (found,) = await get_result(web, "GET", "search/apps", params={"query": "yoga", "returnOwnedApps": "true"})
     assert found["adamId"] == 1440000001
-    assert await result(web, "POST", "metadata/apps/supported-languages/query", {})
+    assert await get_result(web, "POST", "metadata/apps/supported-languages/query", {})
 
 
 async def test_places(web: httpx.AsyncClient) -> None:
     germany = {"supplySource": "APPSTORE", "countrycode": "DE"}
-    rows = await result(web, "GET", "search/geo", params=germany)
+    rows = await get_result(web, "GET", "search/geo", params=germany)
     assert [row["entity"] for row in rows[:3]] == ["Country", "AdminArea", "Locality"]
     one = {**germany, "query": "be", "entity": "AdminArea", "offset": "0", "pageSize": "1"}
     answer = await call(web, "GET", "search/geo", params=one)
@@ -160,7 +162,7 @@ async def test_places(web: httpx.AsyncClient) -> None:
 
 
 async def test_told_faults(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=429)
+    await inject_fault(web, "status", value=429)
     answer = await call(web, "GET", "me")
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
     assert answer.json()["error"]["code"] == "rate_limit_exceeded"

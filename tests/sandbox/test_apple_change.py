@@ -20,22 +20,22 @@ from tests.sandbox.apple_calls import (
     OTHER_APP,
     PENDING,
     TOKYO,
-    ad_group,
     call,
-    campaign,
-    example,
-    keywords,
-    refused,
-    result,
-    tell,
+    create_ad_group,
+    create_campaign,
+    create_example,
+    get_refusal,
+    get_result,
+    inject_fault,
+    write_keywords,
 )
-from tests.sandbox.calls import NOTHING, body, writes
+from tests.sandbox.calls import NOTHING, list_writes, make_body
 
 TARGETING = CAMPAIGN["targeting"]
 BIDDING = AD_GROUP["bidStrategy"]
 
 
-def euros(amount: str, currency: str = "EUR") -> dict[str, Any]:
+def make_amount(amount: str, currency: str = "EUR") -> dict[str, Any]:
     return {"value": {"amount": amount, "currency": currency}}
 
 
@@ -50,17 +50,17 @@ def euros(amount: str, currency: str = "EUR") -> dict[str, Any]:
         ({"promotedObjectId": "missing"}, "promotedObjectId"),
         ({"billingEvent": "IMPRESSIONS"}, "billingEvent"),
         ({"dailyBudget": {"amount": "45.00", "currency": "EUR"}}, "dailyBudget.amount"),
-        ({"dailyBudget": euros("45.001")}, "dailyBudget.value.amount"),
-        ({"dailyBudget": euros("045.00")}, "dailyBudget.value.amount"),
-        ({"dailyBudget": euros("0")}, "dailyBudget.value.amount"),
-        ({"dailyBudget": euros("45", "USD")}, "dailyBudget.value.currency"),
+        ({"dailyBudget": make_amount("45.001")}, "dailyBudget.value.amount"),
+        ({"dailyBudget": make_amount("045.00")}, "dailyBudget.value.amount"),
+        ({"dailyBudget": make_amount("0")}, "dailyBudget.value.amount"),
+        ({"dailyBudget": make_amount("45", "USD")}, "dailyBudget.value.currency"),
         ({"dailyBudget": {"value": {"amount": 45, "currency": "EUR"}}}, "dailyBudget.value.amount"),
         ({"startTime": "2027-03-01T08:00:00Z"}, "startTime"),
         ({"startTime": "2027-03-01T08:00:00.000Z"}, "startTime"),
         ({"startTime": "2027-02-30T08:00:00.000"}, "startTime"),
         ({"endTime": "2027-03-01T08:00:00.000"}, "endTime"),
         ({"startTime": NOTHING, "endTime": "2026-11-21T12:00:00.000"}, "endTime"),
-        ({"targeting": body(TARGETING, supplySource=NOTHING)}, "targeting.supplySource"),
+        ({"targeting": make_body(TARGETING, supplySource=NOTHING)}, "targeting.supplySource"),
         ({"targeting": {**TARGETING, "supplySource": {"include": ["MAPS"]}}}, "targeting.supplySource"),
         ({"targeting": {**TARGETING, "supplyPlacement": {"include": []}}}, "targeting.supplyPlacement"),
         ({"targeting": {**TARGETING, "countryOrRegion": {"include": []}}}, "targeting.countryOrRegion"),
@@ -78,17 +78,19 @@ def euros(amount: str, currency: str = "EUR") -> dict[str, Any]:
     ids=str,
 )  # fmt: skip
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    assert await refused(web, "POST", "campaigns", body(CAMPAIGN, **change)) == field
-    assert not await writes(web)
+    assert await get_refusal(web, "POST", "campaigns", make_body(CAMPAIGN, **change)) == field
+    assert not await list_writes(web)
 
 
 async def test_native_defaults(web: httpx.AsyncClient) -> None:
-    sent = body(CAMPAIGN, status=NOTHING, startTime=NOTHING, endTime=NOTHING)
-    above = await result(web, "POST", "campaigns", sent)
+    sent = make_body(CAMPAIGN, status=NOTHING, startTime=NOTHING, endTime=NOTHING)
+    above = await get_result(web, "POST", "campaigns", sent)
     assert (above["status"], above["displayStatus"]) == ("ENABLED", "RUNNING")
-    group = await result(web, "POST", "adgroups", body({**AD_GROUP, "campaignId": above["id"]}, status=NOTHING))
+    group = await get_result(
+        web, "POST", "adgroups", make_body({**AD_GROUP, "campaignId": above["id"]}, status=NOTHING)
+    )
     assert group["status"] == "ENABLED"
-    (row,) = (await keywords(web, {"adGroupId": group["id"], "text": "tea"}))["result"]
+    (row,) = (await write_keywords(web, {"adGroupId": group["id"], "text": "tea"}))["result"]
     assert (row["result"]["status"], row["result"]["matchType"]) == ("ENABLED", "BROAD")
 
 
@@ -98,7 +100,7 @@ async def test_native_defaults(web: httpx.AsyncClient) -> None:
         (INVOICE, {}, 400, "invoiceDetail"),
         (MAPS, {}, 403, "promotedObjectType"),
         (NEW_YORK, {"adAccountId": 7001}, 403, "adAccountId"),
-        (TOKYO, {"dailyBudget": euros("4500.00", "JPY")}, 400, "dailyBudget.value.amount"),
+        (TOKYO, {"dailyBudget": make_amount("4500.00", "JPY")}, 400, "dailyBudget.value.amount"),
     ],
 )
 async def test_what_an_account_cannot_run(
@@ -106,14 +108,14 @@ async def test_what_an_account_cannot_run(
 ) -> None:
     web.headers["X-AP-Context"] = f"adAccountId={account}"
     currency = {INVOICE: "GBP", TOKYO: "JPY"}.get(account, "USD")
-    sent = {**CAMPAIGN, "adAccountId": int(account), "dailyBudget": euros("45", currency), **change}
-    assert await refused(web, "POST", "campaigns", sent, status) == field
+    sent = {**CAMPAIGN, "adAccountId": int(account), "dailyBudget": make_amount("45", currency), **change}
+    assert await get_refusal(web, "POST", "campaigns", sent, status) == field
 
 
 async def test_a_campaign_in_yen_and_one_that_is_paid_by_invoice(web: httpx.AsyncClient) -> None:
     for account, currency, more in ((TOKYO, "JPY", {}), (INVOICE, "GBP", {"invoiceDetail": {"orderNumber": "1"}})):
         web.headers["X-AP-Context"] = f"adAccountId={account}"
-        await campaign(web, adAccountId=int(account), dailyBudget=euros("4500", currency), **more)
+        await create_campaign(web, adAccountId=int(account), dailyBudget=make_amount("4500", currency), **more)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ async def test_a_campaign_in_yen_and_one_that_is_paid_by_invoice(web: httpx.Asyn
         ({"pricingModel": "CPM"}, "pricingModel"),
         ({"pricingModel": "CPC"}, "pricingModel"),
         ({"bidStrategy": NOTHING}, "bidStrategy.bid"),
-        ({"bidStrategy": body(BIDDING, bid=NOTHING)}, "bidStrategy.bid"),
+        ({"bidStrategy": make_body(BIDDING, bid=NOTHING)}, "bidStrategy.bid"),
         ({"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}},
          "bidStrategy.bidStrategyType"),
         ({"bidStrategy": {**BIDDING, "bid": {"amount": "1.35", "currency": "USD"}}}, "bidStrategy.bid.currency"),
@@ -143,16 +145,16 @@ async def test_a_campaign_in_yen_and_one_that_is_paid_by_invoice(web: httpx.Asyn
     ids=str,
 )  # fmt: skip
 async def test_ad_groups_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    sent = body({**AD_GROUP, "campaignId": await campaign(web)}, **change)
-    assert await refused(web, "POST", "adgroups", sent) == field
+    sent = make_body({**AD_GROUP, "campaignId": await create_campaign(web)}, **change)
+    assert await get_refusal(web, "POST", "adgroups", sent) == field
 
 
 async def test_an_ad_group_with_every_dimension(web: httpx.AsyncClient) -> None:
-    above = await campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
+    above = await create_campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
     values = {"country": ["DE"], "adminArea": ["20039"], "locality": ["30039"], "deviceClass": ["IPHONE"],
               "minAge": ["18"], "maxAge": ["64"], "gender": ["F"], "appCategory": ["100"], "daypart": ["0", "167"],
               "appDownloader": ["1440000001"]}  # fmt: skip
-    await ad_group(web, above, targeting={name: {"include": value} for name, value in values.items()})
+    await create_ad_group(web, above, targeting={name: {"include": value} for name, value in values.items()})
 
 
 @pytest.mark.parametrize(
@@ -160,75 +162,77 @@ async def test_an_ad_group_with_every_dimension(web: httpx.AsyncClient) -> None:
     [("adminArea", "30030"), ("locality", "20030"), ("adminArea", "20040"), ("locality", "30050")],
 )
 async def test_a_place_of_another_kind_or_country_is_refused(web: httpx.AsyncClient, name: str, native_id: str) -> None:
-    above = await campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
-    sent = body({**AD_GROUP, "campaignId": above}, targeting={name: {"include": [native_id]}})
-    assert await refused(web, "POST", "adgroups", sent) == f"targeting.{name}"
+    above = await create_campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
+    sent = make_body({**AD_GROUP, "campaignId": above}, targeting={name: {"include": [native_id]}})
+    assert await get_refusal(web, "POST", "adgroups", sent) == f"targeting.{name}"
 
 
 async def test_the_most_conversions_need_an_automated_ad_group(web: httpx.AsyncClient) -> None:
     strategy = {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}
-    above = await campaign(web, bidStrategy=strategy)
-    sent = body({**AD_GROUP, "campaignId": above}, bidStrategy=NOTHING)
-    assert await refused(web, "POST", "adgroups", sent) == "automatedKeywordsRequired"
-    group = await ad_group(web, above, bidStrategy=NOTHING, automatedKeywordsRequired=True)
-    (row,) = (await keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
+    above = await create_campaign(web, bidStrategy=strategy)
+    sent = make_body({**AD_GROUP, "campaignId": above}, bidStrategy=NOTHING)
+    assert await get_refusal(web, "POST", "adgroups", sent) == "automatedKeywordsRequired"
+    group = await create_ad_group(web, above, bidStrategy=NOTHING, automatedKeywordsRequired=True)
+    (row,) = (await write_keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
     assert row["error"]["details"][0]["info"]["field"] == "bid"
 
 
 @pytest.mark.parametrize("creative", [INVALID, DEFAULT_PAGE, OTHER_APP, "880001"])
 async def test_ads_that_are_refused(web: httpx.AsyncClient, creative: Any) -> None:
-    sent = {**AD, "adGroupId": await ad_group(web), "creativeId": creative}
-    assert await refused(web, "POST", "ads", sent) == "creativeId"
+    sent = {**AD, "adGroupId": await create_ad_group(web), "creativeId": creative}
+    assert await get_refusal(web, "POST", "ads", sent) == "creativeId"
 
 
 async def test_one_enabled_ad_in_an_ad_group(web: httpx.AsyncClient) -> None:
-    group = await ad_group(web)
+    group = await create_ad_group(web)
     first, second = [
-        (await result(web, "POST", "ads", {**AD, "adGroupId": group, "creativeId": creative}))["id"]
+        (await get_result(web, "POST", "ads", {**AD, "adGroupId": group, "creativeId": creative}))["id"]
         for creative in (CREATIVE, PENDING)
     ]
-    await result(web, "PUT", f"ads/{first}", {"status": "ENABLED"})
-    assert await refused(web, "PUT", f"ads/{second}", {"status": "ENABLED"}) == "status"
-    await result(web, "PUT", f"ads/{first}", {"status": "ENABLED"})
+    await get_result(web, "PUT", f"ads/{first}", {"status": "ENABLED"})
+    assert await get_refusal(web, "PUT", f"ads/{second}", {"status": "ENABLED"}) == "status"
+    await get_result(web, "PUT", f"ads/{first}", {"status": "ENABLED"})
     assert (await call(web, "DELETE", f"ads/{first}")).status_code == 204
-    await result(web, "PUT", f"ads/{second}", {"status": "ENABLED"})
+    await get_result(web, "PUT", f"ads/{second}", {"status": "ENABLED"})
 
 
 # Bulk calls
 
 
 async def test_a_bad_item_refuses_all(web: httpx.AsyncClient) -> None:
-    group = await ad_group(web)
+    group = await create_ad_group(web)
     good, bad = {**KEYWORD, "adGroupId": group}, {**KEYWORD, "adGroupId": group, "matchType": "PHRASE"}
-    before = await writes(web)
-    rows = (await keywords(web, good, bad))["result"]
+    before = await list_writes(web)
+    rows = (await write_keywords(web, good, bad))["result"]
     assert [row["success"] for row in rows] == [False, False]
     assert rows[1]["error"]["details"][0]["info"]["field"] == "matchType"
-    assert await writes(web) == before
-    rows = (await keywords(web, good, bad, good, allowPartialSuccess=True))["result"]
+    assert await list_writes(web) == before
+    rows = (await write_keywords(web, good, bad, good, allowPartialSuccess=True))["result"]
     assert [(row["correlationId"], row["success"]) for row in rows] == [(0, True), (1, False), (2, False)]
-    assert len(await writes(web)) == len(before) + 1
+    assert len(await list_writes(web)) == len(before) + 1
 
 
 async def test_faults_of_bulk_calls(web: httpx.AsyncClient) -> None:
-    group = await ad_group(web)
-    before = await writes(web)
+    group = await create_ad_group(web)
+    before = await list_writes(web)
     for fault in ("error_in_200", "partial"):
-        await tell(web, fault)
-        given = await keywords(web, {**KEYWORD, "adGroupId": group})
+        await inject_fault(web, fault)
+        given = await write_keywords(web, {**KEYWORD, "adGroupId": group})
         assert ("result" in given) == (fault == "partial")
         assert fault == "partial" or given["error"]["details"]
-    assert await writes(web) == before
+    assert await list_writes(web) == before
 
 
 async def test_keywords_one_by_one(web: httpx.AsyncClient) -> None:
-    group = await ad_group(web)
-    one = await result(web, "POST", "keywords", {**KEYWORD, "adGroupId": group})
-    assert await refused(web, "POST", "keywords", {**KEYWORD, "adGroupId": group}) == "text"
+    group = await create_ad_group(web)
+    one = await get_result(web, "POST", "keywords", {**KEYWORD, "adGroupId": group})
+    assert await get_refusal(web, "POST", "keywords", {**KEYWORD, "adGroupId": group}) == "text"
     bid = {"bid": {"amount": "2", "currency": "EUR"}}
-    assert (await result(web, "PUT", f"keywords/{one['id']}", bid))["bid"]["amount"] == "2"
-    assert await refused(web, "PUT", f"keywords/{one['id']}", {"text": "other"}) == "text"
-    rows = (await keywords(web, {"id": one["id"]}, {"id": 9}, action="delete", allowPartialSuccess=True))["result"]
+    assert (await get_result(web, "PUT", f"keywords/{one['id']}", bid))["bid"]["amount"] == "2"
+    assert await get_refusal(web, "PUT", f"keywords/{one['id']}", {"text": "other"}) == "text"
+    rows = (await write_keywords(web, {"id": one["id"]}, {"id": 9}, action="delete", allowPartialSuccess=True))[
+        "result"
+    ]
     assert [row["success"] for row in rows] == [True, False]
 
 
@@ -249,33 +253,33 @@ async def test_keywords_one_by_one(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_updates_that_are_refused(web: httpx.AsyncClient, word: str, change: dict[str, Any], field: str) -> None:
-    found = await example(web)
-    assert await refused(web, "PUT", f"{word}/{found[word]}", change) == field
+    found = await create_example(web)
+    assert await get_refusal(web, "PUT", f"{word}/{found[word]}", change) == field
 
 
 async def test_an_update_changes_what_it_gives(web: httpx.AsyncClient) -> None:
-    found = await example(web)
-    changed = await result(web, "PUT", f"campaigns/{found['campaigns']}", {"dailyBudget": euros("50.00")})
-    assert (changed["dailyBudget"], changed["name"]) == (euros("50.00"), "Brief name")
+    found = await create_example(web)
+    changed = await get_result(web, "PUT", f"campaigns/{found['campaigns']}", {"dailyBudget": make_amount("50.00")})
+    assert (changed["dailyBudget"], changed["name"]) == (make_amount("50.00"), "Brief name")
 
 
 async def test_a_delete_takes_what_is_below(web: httpx.AsyncClient) -> None:
-    found = await example(web)
+    found = await create_example(web)
     answer = await call(web, "DELETE", f"campaigns/{found['campaigns']}")
     assert (answer.status_code, answer.content) == (204, b"")
     for word in ("adgroups", "ads", "keywords"):
-        assert (await result(web, "GET", f"{word}/{found[word]}"))["deleted"] is True
-    assert await refused(web, "DELETE", f"campaigns/{found['campaigns']}", None, 404) == "not_found"
+        assert (await get_result(web, "GET", f"{word}/{found[word]}"))["deleted"] is True
+    assert await get_refusal(web, "DELETE", f"campaigns/{found['campaigns']}", None, 404) == "not_found"
     gone = [{"field": "deleted", "operator": "EQUALS", "value": True}]
-    assert [row["id"] for row in await result(web, "POST", "ads/query", {"filters": gone})][-1] == found["ads"]
-    assert found["ads"] not in [row["id"] for row in await result(web, "POST", "ads/query", {})]
+    assert [row["id"] for row in await get_result(web, "POST", "ads/query", {"filters": gone})][-1] == found["ads"]
+    assert found["ads"] not in [row["id"] for row in await get_result(web, "POST", "ads/query", {})]
 
 
 # Lists
 
 
 async def test_pages(web: httpx.AsyncClient) -> None:
-    ids = [await campaign(web) for _ in range(3)]
+    ids = [await create_campaign(web) for _ in range(3)]
     page = {"pagination": {"offset": 1, "pageSize": 2, "fetchTotalCount": True}}
     answer = (await call(web, "POST", "campaigns/query", page)).json()
     assert [row["id"] for row in answer["result"]] == ids[:2]  # the seeded one comes first
@@ -285,56 +289,59 @@ async def test_pages(web: httpx.AsyncClient) -> None:
     assert (answer["result"][0]["id"], answer["pagination"]) == (ids[2], {"offset": 0, "pageSize": 1000})
 
 
-def only(field: str, operator: str, value: Any, **more: Any) -> dict[str, Any]:
+def make_filters(field: str, operator: str, value: Any, **more: Any) -> dict[str, Any]:
     return {"filters": [{"field": field, "operator": operator, "value": value, **more}]}
 
 
 async def test_filters(web: httpx.AsyncClient) -> None:
-    found = await example(web)
+    found = await create_example(web)
     above = found["campaigns"]
     for word, asked in (
-        ("campaigns", only("name", "LIKE", "BRIEF", ignoreCase=True)),
-        ("campaigns", only("id", "IN", [above])),
-        ("campaigns", only("status", "EQUALS", "PAUSED")),
-        ("campaigns", only("startTime", "GREATER_THAN", "2027-01-01T00:00:00.000")),
-        ("adgroups", only("campaignId", "EQUALS", above)),
-        ("ads", only("adGroupId", "EQUALS", found["adgroups"])),
-        ("keywords", only("campaignId", "EQUALS", above)),
+        ("campaigns", make_filters("name", "LIKE", "BRIEF", ignoreCase=True)),
+        ("campaigns", make_filters("id", "IN", [above])),
+        ("campaigns", make_filters("status", "EQUALS", "PAUSED")),
+        ("campaigns", make_filters("startTime", "GREATER_THAN", "2027-01-01T00:00:00.000")),
+        ("adgroups", make_filters("campaignId", "EQUALS", above)),
+        ("ads", make_filters("adGroupId", "EQUALS", found["adgroups"])),
+        ("keywords", make_filters("campaignId", "EQUALS", above)),
     ):
-        assert [row["id"] for row in await result(web, "POST", f"{word}/query", asked)] == [found[word]]
-    both = await result(web, "POST", "campaigns/query", only("deleted", "IN", [True, False]))
+        assert [row["id"] for row in await get_result(web, "POST", f"{word}/query", asked)] == [found[word]]
+    both = await get_result(web, "POST", "campaigns/query", make_filters("deleted", "IN", [True, False]))
     assert [row["deleted"] for row in both] == [False, True, False]
 
 
 @pytest.mark.parametrize(
     ("word", "asked", "field"),
     [
-        ("campaigns", only("id", "EQUALS", "1"), "filters.0.value"),
-        ("campaigns", only("dailyBudget", "EQUALS", 1), "filters.0.field"),
-        ("campaigns", only("id", "IN", []), "filters.0.value"),
-        ("adgroups", only("name", "LIKE", "x"), "filters.0.operator"),
-        ("adgroups", only("campaignId", "IN", [1]), "filters.0.operator"),
-        ("ads", only("name", "EQUALS", "x"), "filters.0.field"),
+        ("campaigns", make_filters("id", "EQUALS", "1"), "filters.0.value"),
+        ("campaigns", make_filters("dailyBudget", "EQUALS", 1), "filters.0.field"),
+        ("campaigns", make_filters("id", "IN", []), "filters.0.value"),
+        ("adgroups", make_filters("name", "LIKE", "x"), "filters.0.operator"),
+        ("adgroups", make_filters("campaignId", "IN", [1]), "filters.0.operator"),
+        ("ads", make_filters("name", "EQUALS", "x"), "filters.0.field"),
         ("keywords", {}, "filters"),
         ("campaigns", {"pagination": {"limit": 3}}, "pagination.limit"),
     ],
 )
 async def test_filters_that_are_refused(web: httpx.AsyncClient, word: str, asked: dict[str, Any], field: str) -> None:
-    assert await refused(web, "POST", f"{word}/query", asked) == field
+    assert await get_refusal(web, "POST", f"{word}/query", asked) == field
 
 
 # Creatives
 
 
 async def test_creatives(web: httpx.AsyncClient) -> None:
-    rows = await result(web, "POST", "creatives/query", only("creativeType", "EQUALS", "CUSTOM_PRODUCT_PAGE"))
+    rows = await get_result(
+        web, "POST", "creatives/query", make_filters("creativeType", "EQUALS", "CUSTOM_PRODUCT_PAGE")
+    )
     assert [row["id"] for row in rows] == [CREATIVE, PENDING, INVALID, OTHER_APP]
-    foreign = await result(web, "GET", "creatives/123456")
+    foreign = await get_result(web, "GET", "creatives/123456")
     assert (foreign["systemStatus"], foreign["destination"]["parameters"]["adamId"]) == ("VALID", "1440000001")
     assert foreign["adAccountId"] == int(BERLIN)
     sent = {"name": "New", "creativeType": "CUSTOM_PRODUCT_PAGE", "destination": rows[0]["destination"]}
-    made = await result(web, "POST", "creatives", sent)
+    made = await get_result(web, "POST", "creatives", sent)
     assert made["systemStatus"] == "PENDING"
     assert (
-        await refused(web, "PUT", f"creatives/{made['id']}", {"creativeType": "DEFAULT_PRODUCT_PAGE"}) == "creativeType"
+        await get_refusal(web, "PUT", f"creatives/{made['id']}", {"creativeType": "DEFAULT_PRODUCT_PAGE"})
+        == "creativeType"
     )

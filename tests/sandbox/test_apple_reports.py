@@ -7,12 +7,23 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.apple_calls import AD, CREATIVE, TOKYO, Clock, ad_group, call, campaign, log_in, refused, result
+from tests.sandbox.apple_calls import (
+    AD,
+    CREATIVE,
+    TOKYO,
+    Clock,
+    call,
+    create_ad_group,
+    create_campaign,
+    get_refusal,
+    get_result,
+    log_in,
+)
 
 EVERGREEN, GONE = "700111", "700121"
 
 
-def asked(start: str, end: str, *campaigns: str, granularity: str | None = "DAILY", **more: Any) -> dict[str, Any]:
+def make_query(start: str, end: str, *campaigns: str, granularity: str | None = "DAILY", **more: Any) -> dict[str, Any]:
     """The documented example, with other days and campaigns."""
     wanted = {"start": start, "end": end, "timeZone": "ORTZ", "granularity": granularity}
     return {
@@ -24,12 +35,12 @@ def asked(start: str, end: str, *campaigns: str, granularity: str | None = "DAIL
     }
 
 
-async def report(web: httpx.AsyncClient, sent: dict[str, Any], level: str = "campaigns") -> Any:
-    return (await result(web, "POST", f"reports/apps/{level}/query", sent))["rows"]
+async def read_report(web: httpx.AsyncClient, sent: dict[str, Any], level: str = "campaigns") -> Any:
+    return (await get_result(web, "POST", f"reports/apps/{level}/query", sent))["rows"]
 
 
 async def test_days_of_campaigns(web: httpx.AsyncClient) -> None:
-    rows = await report(web, asked("2026-11-05", "2026-11-21", EVERGREEN, GONE))
+    rows = await read_report(web, make_query("2026-11-05", "2026-11-21", EVERGREEN, GONE))
     assert [(row["metadata"]["id"], row["metadata"]["deleted"]) for row in rows] == [(700111, False), (700121, True)]
     assert [len(row["granularMetrics"]) for row in rows] == [17, 7]  # one was deleted ten days ago
     first = rows[0]["granularMetrics"][0]
@@ -38,22 +49,22 @@ async def test_days_of_campaigns(web: httpx.AsyncClient) -> None:
     assert first["localSpend"]["currency"] == "EUR"
     spent = sum(Decimal(day["localSpend"]["amount"]) for day in rows[0]["granularMetrics"])
     assert spent == Decimal(rows[0]["totalMetrics"]["localSpend"]["amount"])
-    assert rows == await report(web, asked("2026-11-05", "2026-11-21", EVERGREEN, GONE))
+    assert rows == await read_report(web, make_query("2026-11-05", "2026-11-21", EVERGREEN, GONE))
 
 
 async def test_one_day_and_one_campaign(web: httpx.AsyncClient) -> None:
     one = [{"field": "campaignId", "operator": "EQUALS", "value": EVERGREEN}]
-    (row,) = await report(web, asked("2026-11-20", "2026-11-20", granularity=None, filters=one))
+    (row,) = await read_report(web, make_query("2026-11-20", "2026-11-20", granularity=None, filters=one))
     assert "granularMetrics" not in row
-    (two,) = await report(web, asked("2026-11-19", "2026-11-20", EVERGREEN))
+    (two,) = await read_report(web, make_query("2026-11-19", "2026-11-20", EVERGREEN))
     assert two["granularMetrics"][1] == {"date": "2026-11-20", **row["totalMetrics"]}
 
 
 async def test_levels_add_up(web: httpx.AsyncClient) -> None:
-    sent = asked("2026-11-19", "2026-11-20", EVERGREEN)
-    (whole,) = await report(web, sent)
+    sent = make_query("2026-11-19", "2026-11-20", EVERGREEN)
+    (whole,) = await read_report(web, sent)
     for level in ("adgroups", "ads", "keywords", "searchterms"):
-        rows = await report(web, sent, level)
+        rows = await read_report(web, sent, level)
         assert sum(row["totalMetrics"]["taps"] for row in rows) == whole["totalMetrics"]["taps"]
 
 
@@ -61,12 +72,12 @@ async def test_each_level_adds_up_to_the_campaigns(web: httpx.AsyncClient, clock
     """Also with an ad group and an ad that were deleted, and with a paused ad."""
     campaigns, groups, ads = [], [], []
     for _ in range(2):
-        above = await campaign(web, startTime="2026-11-21T08:00:00.000", status="ENABLED")
+        above = await create_campaign(web, startTime="2026-11-21T08:00:00.000", status="ENABLED")
         campaigns.append(above)
         for _ in range(2):
-            group = await ad_group(web, above, startTime="2026-11-21T08:00:00.000", status="ENABLED")
+            group = await create_ad_group(web, above, startTime="2026-11-21T08:00:00.000", status="ENABLED")
             groups.append(group)
-            ads.append([(await result(web, "POST", "ads", {**AD, "adGroupId": group, "status": status}))["id"]
+            ads.append([(await get_result(web, "POST", "ads", {**AD, "adGroupId": group, "status": status}))["id"]
                         for status in ("ENABLED", "PAUSED")])  # fmt: skip
     clock.instant += timedelta(days=4)
     await log_in(web, clock)
@@ -77,7 +88,7 @@ async def test_each_level_adds_up_to_the_campaigns(web: httpx.AsyncClient, clock
     names = [EVERGREEN, GONE, *map(str, campaigns)]
     sums, rows = {}, {}
     for level in ("campaigns", "adgroups", "ads"):
-        rows[level] = await report(web, asked("2026-11-22", "2026-11-28", *names), level)
+        rows[level] = await read_report(web, make_query("2026-11-22", "2026-11-28", *names), level)
         days: dict[str, list[Decimal]] = {}
         for row in rows[level]:
             for day in row["granularMetrics"]:
@@ -94,8 +105,8 @@ async def test_each_level_adds_up_to_the_campaigns(web: httpx.AsyncClient, clock
     assert metadata["deleted"] is True
     assert (metadata["adAccountId"], metadata["campaignId"], metadata["adGroupId"]) == (7001, campaigns[0], groups[0])
     assert metadata["creative"] == {"id": CREATIVE, "creativeType": "CUSTOM_PRODUCT_PAGE", "systemStatus": "VALID"}
-    page = await report(
-        web, asked("2026-11-22", "2026-11-28", *names, pagination={"offset": 2, "pageSize": 2}), "adgroups"
+    page = await read_report(
+        web, make_query("2026-11-22", "2026-11-28", *names, pagination={"offset": 2, "pageSize": 2}), "adgroups"
     )
     assert page == rows["adgroups"][2:4]
 
@@ -105,10 +116,10 @@ async def test_one_ad_group(web: httpx.AsyncClient, value: Any) -> None:
     group = {"field": "adGroupId", "operator": "EQUALS", "value": value}
     above = {"field": "campaignId", "operator": "EQUALS", "value": EVERGREEN}
     for level in ("adgroups", "ads"):
-        (row,) = await report(web, asked("2026-11-19", "2026-11-20", filters=[above, group]), level)
+        (row,) = await read_report(web, make_query("2026-11-19", "2026-11-20", filters=[above, group]), level)
         assert (row["metadata"]["campaignId"], row["totalMetrics"]["taps"] > 0) == (700111, True)
         other = {**above, "value": GONE}
-        assert await report(web, asked("2026-11-10", "2026-11-11", filters=[other, group]), level) == []
+        assert await read_report(web, make_query("2026-11-10", "2026-11-11", filters=[other, group]), level) == []
 
 
 @pytest.mark.parametrize(
@@ -124,14 +135,14 @@ async def test_one_ad_group(web: httpx.AsyncClient, value: Any) -> None:
 )
 async def test_filters_that_are_refused(web: httpx.AsyncClient, level: str, filters: Any, field: str) -> None:
     conditions = [{"field": name, "operator": operator, "value": value} for name, operator, value in filters]
-    sent = asked("2026-11-19", "2026-11-20", filters=conditions)
-    assert await refused(web, "POST", f"reports/apps/{level}/query", sent) == field
+    sent = make_query("2026-11-19", "2026-11-20", filters=conditions)
+    assert await get_refusal(web, "POST", f"reports/apps/{level}/query", sent) == field
 
 
 async def test_yen_and_idle_campaigns(web: httpx.AsyncClient) -> None:
     web.headers["X-AP-Context"] = f"adAccountId={TOKYO}"
-    sent = asked("2026-11-19", "2026-11-20", "700311", "700321", options={"includeRows": ["EMPTY_METRICS"]})
-    running, idle = await report(web, sent)
+    sent = make_query("2026-11-19", "2026-11-20", "700311", "700321", options={"includeRows": ["EMPTY_METRICS"]})
+    running, idle = await read_report(web, sent)
     assert "." not in running["totalMetrics"]["localSpend"]["amount"]
     assert idle["totalMetrics"]["taps"] is None
 
@@ -139,15 +150,15 @@ async def test_yen_and_idle_campaigns(web: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize(
     ("sent", "field"),
     [
-        (asked("2026-11-20", "2026-11-20", EVERGREEN), "timeRange.granularity"),
-        (asked("2026-08-01", "2026-11-20", EVERGREEN), "timeRange.start"),
-        (asked("2026-11-20", "2026-11-19", EVERGREEN), "timeRange.end"),
-        (asked("2026-11-20", "2026-11-23", EVERGREEN), "timeRange.end"),
-        (asked("2026-11-19", "2026-11-20"), "filters.0.value"),
-        (asked("2026-11-19", "2026-11-20", EVERGREEN, filters=[]), "filters"),
-        (asked("2026-11-19", "2026-11-20", EVERGREEN, fields=["installs"]), "fields.0"),
-        (asked("2026-11-19", "2026-11-20", EVERGREEN, pagination={"pageSize": 5001}), "pagination.pageSize"),
+        (make_query("2026-11-20", "2026-11-20", EVERGREEN), "timeRange.granularity"),
+        (make_query("2026-08-01", "2026-11-20", EVERGREEN), "timeRange.start"),
+        (make_query("2026-11-20", "2026-11-19", EVERGREEN), "timeRange.end"),
+        (make_query("2026-11-20", "2026-11-23", EVERGREEN), "timeRange.end"),
+        (make_query("2026-11-19", "2026-11-20"), "filters.0.value"),
+        (make_query("2026-11-19", "2026-11-20", EVERGREEN, filters=[]), "filters"),
+        (make_query("2026-11-19", "2026-11-20", EVERGREEN, fields=["installs"]), "fields.0"),
+        (make_query("2026-11-19", "2026-11-20", EVERGREEN, pagination={"pageSize": 5001}), "pagination.pageSize"),
     ],
 )
 async def test_reports_that_are_refused(web: httpx.AsyncClient, sent: dict[str, Any], field: str) -> None:
-    assert await refused(web, "POST", "reports/apps/campaigns/query", sent) == field
+    assert await get_refusal(web, "POST", "reports/apps/campaigns/query", sent) == field

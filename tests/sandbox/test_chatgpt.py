@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import body
+from tests.sandbox.calls import make_body
 from tests.sandbox.chatgpt_calls import (
     AD,
     CAMPAIGN,
@@ -14,27 +14,27 @@ from tests.sandbox.chatgpt_calls import (
     TOKYO,
     V1,
     Clock,
-    ad,
-    ad_group,
-    campaign,
-    example,
-    good,
+    create_ad,
+    create_ad_group,
+    create_campaign,
+    create_example,
+    list_writes,
     post,
     read,
-    refused,
-    use,
-    writes,
+    read_data,
+    read_refusal,
+    use_key,
 )
 
 # The whole way
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = await example(web)
+    made = await create_example(web)
     kinds = {"files": "file", "campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-    assert await writes(web) == [(kinds[word], made[word]) for word in kinds]
+    assert await list_writes(web) == [(kinds[word], made[word]) for word in kinds]
     for word in ("ads", "ad_groups", "campaigns"):
-        assert good(await post(web, f"{word}/{made[word]}/activate"))["status"] == "active"
+        assert read_data(await post(web, f"{word}/{made[word]}/activate"))["status"] == "active"
     shown = await read(web, f"ads/{made['ads']}", {"include[]": "serving_issues"})
     assert shown["review_status"] == shown["review"]["status"] == "in_review"
     assert shown["serving_issues"] == [{"code": "campaign_not_started"}, {"code": "ad_in_review"}]
@@ -45,7 +45,7 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
 
 
 async def test_answers_do_not_name_their_parent(web: httpx.AsyncClient) -> None:
-    made = await example(web)
+    made = await create_example(web)
     assert "campaign_id" not in await read(web, f"ad_groups/{made['ad_groups']}")
     assert "ad_group_id" not in await read(web, f"ads/{made['ads']}")
 
@@ -55,65 +55,65 @@ async def test_answers_do_not_name_their_parent(web: httpx.AsyncClient) -> None:
 
 async def test_keys(web: httpx.AsyncClient) -> None:
     assert (await read(web, "ad_account"))["currency_code"] == "USD"
-    use(web, TOKYO)
+    use_key(web, TOKYO)
     account = await read(web, "ad_account")
     assert (account["currency_code"], account["timezone"], account["status"]) == ("JPY", "Asia/Tokyo", "active")
-    use(web, PARIS)
+    use_key(web, PARIS)
     account = await read(web, "ad_account")
     assert (account["review"], "status" in account) == ({"status": "in_review", "reason": "missing_favicon"}, False)
-    use(web, "another")
-    refused(await web.get(f"{V1}/ad_account"), 401)
-    use(web, "sandbox-chatgpt-key-without-access")
-    refused(await web.get(f"{V1}/ad_account"), 403)
+    use_key(web, "another")
+    read_refusal(await web.get(f"{V1}/ad_account"), 401)
+    use_key(web, "sandbox-chatgpt-key-without-access")
+    read_refusal(await web.get(f"{V1}/ad_account"), 403)
     del web.headers["Authorization"]
-    refused(await web.get(f"{V1}/ad_account"), 401)
+    read_refusal(await web.get(f"{V1}/ad_account"), 401)
 
 
 async def test_headers(web: httpx.AsyncClient) -> None:
-    refused(await web.get(f"{V1}/ad_account", headers={"Accept": "*/*"}), 400, "Accept")
+    read_refusal(await web.get(f"{V1}/ad_account", headers={"Accept": "*/*"}), 400, "Accept")
     sent = {"OpenAI-Ad-Account": "adacct_1"}
-    refused(await web.get(f"{V1}/ad_account", headers=sent), 400, "OpenAI-Ad-Account")
+    read_refusal(await web.get(f"{V1}/ad_account", headers=sent), 400, "OpenAI-Ad-Account")
     blocked = await web.get(f"{V1}/ad_account", headers={"User-Agent": "python-httpx/0.27"})
     assert (blocked.status_code, blocked.text) == (403, "error code: 1010")
     unknown = await web.get(f"{V1}/bulk_mutation_jobs")
-    assert refused(unknown, 404) == "Invalid URL (GET /v1/bulk_mutation_jobs)"
+    assert read_refusal(unknown, 404) == "Invalid URL (GET /v1/bulk_mutation_jobs)"
     assert (await web.patch(f"{V1}/campaigns/cmpn_1", json={})).status_code == 405
 
 
 async def test_what_is_of_another_account_is_not_there(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web)
-    use(web, TOKYO)
-    refused(await web.get(f"{V1}/campaigns/{native_id}"), 404)
-    refused(await post(web, f"campaigns/{native_id}/activate"), 404)
+    native_id = await create_campaign(web)
+    use_key(web, TOKYO)
+    read_refusal(await web.get(f"{V1}/campaigns/{native_id}"), 404)
+    read_refusal(await post(web, f"campaigns/{native_id}/activate"), 404)
 
 
 # The same request again
 
 
 async def test_idempotency_keys(web: httpx.AsyncClient) -> None:
-    first = good(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"}))
-    assert good(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"})) == first
-    assert [kind for kind, _ in await writes(web)] == ["campaign"]
-    other = body(CAMPAIGN, name="Another")
-    refused(await post(web, "campaigns", other, **{"Idempotency-Key": "k1"}), 409, "Idempotency-Key")
-    assert good(await post(web, "campaigns", other, **{"Idempotency-Key": "k2"}))["id"] != first["id"]
-    assert good(await post(web, "campaigns", CAMPAIGN))["id"] != first["id"]
+    first = read_data(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"}))
+    assert read_data(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"})) == first
+    assert [kind for kind, _ in await list_writes(web)] == ["campaign"]
+    other = make_body(CAMPAIGN, name="Another")
+    read_refusal(await post(web, "campaigns", other, **{"Idempotency-Key": "k1"}), 409, "Idempotency-Key")
+    assert read_data(await post(web, "campaigns", other, **{"Idempotency-Key": "k2"}))["id"] != first["id"]
+    assert read_data(await post(web, "campaigns", CAMPAIGN))["id"] != first["id"]
     for key in ("", "k" * 256):
-        refused(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": key}), 400, "Idempotency-Key")
+        read_refusal(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": key}), 400, "Idempotency-Key")
     for path, sent in (("upload", {"image_url": "https://a.example/a.png"}), (f"campaigns/{first['id']}", {})):
-        refused(await post(web, path, sent, **{"Idempotency-Key": "k3"}), 400, "Idempotency-Key")
+        read_refusal(await post(web, path, sent, **{"Idempotency-Key": "k3"}), 400, "Idempotency-Key")
 
 
 async def test_a_key_is_needed_to_maximize(web: httpx.AsyncClient) -> None:
-    above = await campaign(web, budget={"daily_spend_limit_micros": 40000000})
+    above = await create_campaign(web, budget={"daily_spend_limit_micros": 40000000})
     sent = {
         "campaign_id": above,
         "name": "Most clicks",
         "status": "paused",
         "bidding_config": {"billing_event_type": "click", "strategy": "maximize_clicks"},
     }
-    refused(await post(web, "ad_groups", sent), 400, "Idempotency-Key")
-    made = good(await post(web, "ad_groups", sent, **{"Idempotency-Key": "k1"}))
+    read_refusal(await post(web, "ad_groups", sent), 400, "Idempotency-Key")
+    made = read_data(await post(web, "ad_groups", sent, **{"Idempotency-Key": "k1"}))
     assert made["bidding_config"] == {"strategy": "maximize_clicks", "billing_event_type": "click"}
 
 
@@ -122,7 +122,7 @@ async def test_a_key_is_needed_to_maximize(web: httpx.AsyncClient) -> None:
 
 async def test_pages(web: httpx.AsyncClient) -> None:
     seeded = [row["id"] for row in (await read(web, "campaigns"))["data"]]
-    ids = seeded + [await campaign(web, name=f"Campaign {number}") for number in range(25)]
+    ids = seeded + [await create_campaign(web, name=f"Campaign {number}") for number in range(25)]
     first = await read(web, "campaigns")
     assert (first["object"], len(first["data"]), first["has_more"]) == ("list", 20, True)
     assert (first["first_id"], first["last_id"]) == (ids[0], ids[19])
@@ -154,13 +154,13 @@ async def test_pages(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_queries_that_are_refused(web: httpx.AsyncClient, path: str, query: dict[str, str], param: str) -> None:
-    refused(await web.get(f"{V1}/{path}", params=query), 400, param)
+    read_refusal(await web.get(f"{V1}/{path}", params=query), 400, param)
 
 
 async def test_bids_that_are_too_low(web: httpx.AsyncClient) -> None:
-    above = await campaign(web)
+    above = await create_campaign(web)
     bidding = {"billing_event_type": "click", "max_bid_micros": 1}
-    native_id = await ad_group(web, above, bidding_config=bidding)
+    native_id = await create_ad_group(web, above, bidding_config=bidding)
     shown = await read(web, f"ad_groups/{native_id}", {"include[]": "bid_too_low"})
     assert (shown["bid_too_low"], shown["bidding_config"]) == (True, {"strategy": "fixed_bid", **bidding})
 
@@ -172,7 +172,7 @@ async def test_catalogs(web: httpx.AsyncClient) -> None:
     places = await read(web, "geo_lookup/search", {"q": "new york", "limit": "2"})
     assert (places["query"], places["count"]) == ("new york", 2)
     assert {"id", "canonical_name", "type", "country_code", "region_code", "name"} < {*places["results"][0]}
-    refused(await web.get(f"{V1}/geo_lookup/search"), 400, "q")
+    read_refusal(await web.get(f"{V1}/geo_lookup/search"), 400, "q")
     events = (await read(web, "conversions/event_settings", {"limit": 500}))["data"]
     assert [(one["id"], one["archived"], bool(one["sources"])) for one in events] == [
         ("ces_501", False, True),
@@ -185,56 +185,59 @@ async def test_catalogs(web: httpx.AsyncClient) -> None:
     assert events[0]["sources"] == [{"id": "cds_1", "name": "Web shop"}]
     assert len((await read(web, "custom_audiences"))["data"]) == 3
     assert len((await read(web, "custom_audiences", {"intended_use": "exclusion"}))["data"]) == 2
-    refused(await web.get(f"{V1}/custom_audiences", params={"intended_use": "x"}), 400, "intended_use")
-    use(web, TOKYO)
-    refused(await web.get(f"{V1}/conversions/pixels"), 404)
+    read_refusal(await web.get(f"{V1}/custom_audiences", params={"intended_use": "x"}), 400, "intended_use")
+    use_key(web, TOKYO)
+    read_refusal(await web.get(f"{V1}/conversions/pixels"), 404)
 
 
 # Changing
 
 
 async def test_only_what_is_sent_changes(web: httpx.AsyncClient, clock: Clock) -> None:
-    native_id = await campaign(web)
+    native_id = await create_campaign(web)
     before = await read(web, f"campaigns/{native_id}")
     clock.instant += timedelta(hours=1)
-    after = good(await post(web, f"campaigns/{native_id}", {"name": "Winter boots", "end_time": None}))
+    after = read_data(await post(web, f"campaigns/{native_id}", {"name": "Winter boots", "end_time": None}))
     assert after == {**before, "name": "Winter boots", "end_time": None, "updated_at": before["updated_at"] + 3600}
 
 
 async def test_targeting_is_replaced(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web, targeting={"locations": {"include": [{"id": "geo_us_ny"}]}})
+    native_id = await create_campaign(web, targeting={"locations": {"include": [{"id": "geo_us_ny"}]}})
     path = f"campaigns/{native_id}"
     place = {"id": "geo_us_ny", "name": "New York", "type": "region", "country_code": "US", "region_code": "NY"}
     assert (await read(web, path))["targeting"] == {"locations": {"include": [place]}}
     only = {"platforms": {"included": ["ios_app", "web"]}}
-    assert good(await post(web, path, {"targeting": only}))["targeting"] == {"locations": {"include": [place]}, **only}
+    assert read_data(await post(web, path, {"targeting": only}))["targeting"] == {
+        "locations": {"include": [place]},
+        **only,
+    }
     japan = {"locations": {"countries": ["JP"]}}
-    assert good(await post(web, path, {"targeting": japan}))["targeting"] == japan
-    assert good(await post(web, path, {"targeting": None}))["targeting"] == {}
+    assert read_data(await post(web, path, {"targeting": japan}))["targeting"] == japan
+    assert read_data(await post(web, path, {"targeting": None}))["targeting"] == {}
 
 
 async def test_platforms_are_cleared(web: httpx.AsyncClient) -> None:
     whole = {"locations": {"countries": ["JP"]}, "platforms": {"included": ["web"]}}
-    native_id = await campaign(web, targeting=whole)
-    after = good(await post(web, f"campaigns/{native_id}", {"targeting": {"platforms": None}}))
+    native_id = await create_campaign(web, targeting=whole)
+    after = read_data(await post(web, f"campaigns/{native_id}", {"targeting": {"platforms": None}}))
     assert after["targeting"] == {"locations": {"countries": ["JP"]}}
 
 
 async def test_budgets_change_one_way(web: httpx.AsyncClient) -> None:
-    path = f"campaigns/{await campaign(web)}"
+    path = f"campaigns/{await create_campaign(web)}"
     daily, lifetime = {"daily_spend_limit_micros": 20000000}, {"lifetime_spend_limit_micros": 900000000}
-    assert good(await post(web, path, {"budget": lifetime}))["budget"] == lifetime
-    assert good(await post(web, path, {"budget": daily}))["budget"] == daily
-    refused(await post(web, path, {"budget": lifetime}), 422, "budget.lifetime_spend_limit_micros")
+    assert read_data(await post(web, path, {"budget": lifetime}))["budget"] == lifetime
+    assert read_data(await post(web, path, {"budget": daily}))["budget"] == daily
+    read_refusal(await post(web, path, {"budget": lifetime}), 422, "budget.lifetime_spend_limit_micros")
 
 
 async def test_a_budget_is_not_below_what_is_spent(web: httpx.AsyncClient, clock: Clock) -> None:
-    above = await campaign(web)
-    group = await ad_group(web, above)
-    for one in (f"ads/{await ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
-        good(await post(web, f"{one}/activate"))
+    above = await create_campaign(web)
+    group = await create_ad_group(web, above)
+    for one in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
+        read_data(await post(web, f"{one}/activate"))
     clock.instant += timedelta(days=15)
-    message = refused(
+    message = read_refusal(
         await post(web, f"campaigns/{above}", {"budget": {"lifetime_spend_limit_micros": 1000000}}),
         422,
         "budget.lifetime_spend_limit_micros",
@@ -261,30 +264,30 @@ async def test_a_budget_is_not_below_what_is_spent(web: httpx.AsyncClient, clock
 async def test_updates_that_are_refused(
     web: httpx.AsyncClient, word: str, change: dict[str, Any], status: int, param: str
 ) -> None:
-    made = await example(web)
-    refused(await post(web, f"{word}/{made[word]}", change), status, param)
+    made = await create_example(web)
+    read_refusal(await post(web, f"{word}/{made[word]}", change), status, param)
 
 
 async def test_a_changed_creative_is_reviewed_again(web: httpx.AsyncClient, clock: Clock) -> None:
-    native_id = await ad(web)
+    native_id = await create_ad(web)
     clock.instant += timedelta(minutes=10)
     assert (await read(web, f"ads/{native_id}"))["review_status"] == "approved"
-    assert good(await post(web, f"ads/{native_id}", {"name": "Boots"}))["review_status"] == "approved"
+    assert read_data(await post(web, f"ads/{native_id}", {"name": "Boots"}))["review_status"] == "approved"
     creative = {**AD["creative"], "title": "Boots"}
-    assert good(await post(web, f"ads/{native_id}", {"creative": creative}))["review_status"] == "in_review"
+    assert read_data(await post(web, f"ads/{native_id}", {"creative": creative}))["review_status"] == "in_review"
 
 
 async def test_archived_is_final(web: httpx.AsyncClient) -> None:
-    made = await example(web)
+    made = await create_example(web)
     path = f"campaigns/{made['campaigns']}"
-    assert good(await post(web, f"{path}/archive"))["status"] == "archived"
+    assert read_data(await post(web, f"{path}/archive"))["status"] == "archived"
     for verb in ("activate", "pause", "archive"):
-        refused(await post(web, f"{path}/{verb}"), 422, "status")
-    refused(await post(web, path, {"name": "Boots"}), 422, "status")
+        read_refusal(await post(web, f"{path}/{verb}"), 422, "status")
+    read_refusal(await post(web, path, {"name": "Boots"}), 422, "status")
     assert (await read(web, f"ads/{made['ads']}"))["status"] == "paused"
-    other = await campaign(web)
-    assert good(await post(web, f"campaigns/{other}", {"status": "archived"}))["status"] == "archived"
+    other = await create_campaign(web)
+    assert read_data(await post(web, f"campaigns/{other}", {"status": "archived"}))["status"] == "archived"
 
 
 async def test_status_calls_have_no_body(web: httpx.AsyncClient) -> None:
-    refused(await post(web, f"campaigns/{await campaign(web)}/activate", {}), 400)
+    read_refusal(await post(web, f"campaigns/{await create_campaign(web)}/activate", {}), 400)

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, body
+from tests.sandbox.calls import NOTHING, make_body
 from tests.sandbox.chatgpt_calls import (
     AD,
     AD_GROUP,
@@ -13,14 +13,14 @@ from tests.sandbox.chatgpt_calls import (
     PARIS,
     TOKYO,
     V1,
-    ad_group,
-    campaign,
-    good,
+    create_ad_group,
+    create_campaign,
+    list_writes,
     post,
     read,
-    refused,
-    use,
-    writes,
+    read_data,
+    read_refusal,
+    use_key,
 )
 
 DAILY, LIFETIME = "daily_spend_limit_micros", "lifetime_spend_limit_micros"
@@ -29,7 +29,7 @@ GOAL = {"bidding_type": "conversions", "conversion_event_setting_ids": ["ces_501
 
 async def test_what_is_not_told(web: httpx.AsyncClient) -> None:
     sent = {"name": "Boots", "status": "active", "budget": {LIFETIME: 1000000}}
-    made = good(await post(web, "campaigns", sent))
+    made = read_data(await post(web, "campaigns", sent))
     told = {name: made[name] for name in ("bidding_type", "start_time", "end_time", "targeting", "mode")}
     assert told == {"bidding_type": "impressions", "start_time": None, "end_time": None, "targeting": {}, "mode": None}
 
@@ -72,8 +72,8 @@ async def test_what_is_not_told(web: httpx.AsyncClient) -> None:
 async def test_campaigns_that_are_refused(
     web: httpx.AsyncClient, change: dict[str, Any], status: int, param: str | None
 ) -> None:
-    refused(await post(web, "campaigns", body(CAMPAIGN, **change)), status, param)
-    assert await writes(web) == []
+    read_refusal(await post(web, "campaigns", make_body(CAMPAIGN, **change)), status, param)
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize(
@@ -89,32 +89,32 @@ async def test_campaigns_that_are_refused(
     ],
 )
 async def test_goals_that_are_refused(web: httpx.AsyncClient, events: Any, param: str) -> None:
-    sent = body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=events)
-    refused(await post(web, "campaigns", sent), 422, param)
+    sent = make_body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=events)
+    read_refusal(await post(web, "campaigns", sent), 422, param)
 
 
 async def test_goals(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web, **GOAL)
+    native_id = await create_campaign(web, **GOAL)
     events = (await read(web, "conversions/event_settings"))["data"]
     assert events[0]["campaigns"] == [{"id": native_id, "name": "Autumn boots"}]
-    await ad_group(web, native_id)
+    await create_ad_group(web, native_id)
     change = {"conversion_event_setting_ids": ["ces_lead1"]}
-    refused(await post(web, f"campaigns/{native_id}", change), 422, "conversion_event_setting_ids")
-    use(web, PARIS)
-    sent = body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=["ces_503"])
+    read_refusal(await post(web, f"campaigns/{native_id}", change), 422, "conversion_event_setting_ids")
+    use_key(web, PARIS)
+    sent = make_body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=["ces_503"])
     answer = await post(web, "campaigns", sent)
-    assert refused(answer, 403) == "Conversion bidding is not enabled"
+    assert read_refusal(answer, 403) == "Conversion bidding is not enabled"
     assert answer.json()["error"]["type"] == "server_error"
 
 
 async def test_yen(web: httpx.AsyncClient) -> None:
-    use(web, TOKYO)
-    native_id = await campaign(web, budget={LIFETIME: 500000000})
+    use_key(web, TOKYO)
+    native_id = await create_campaign(web, budget={LIFETIME: 500000000})
     assert (await read(web, f"campaigns/{native_id}"))["budget"] == {LIFETIME: 500000000}
-    sent = body(CAMPAIGN, budget={LIFETIME: 500500000})
-    refused(await post(web, "campaigns", sent), 400, f"budget.{LIFETIME}")
+    sent = make_body(CAMPAIGN, budget={LIFETIME: 500500000})
+    read_refusal(await post(web, "campaigns", sent), 400, f"budget.{LIFETIME}")
     dear = {**AD_GROUP["bidding_config"], "max_bid_micros": 150000000}
-    await ad_group(web, native_id, bidding_config=dear)
+    await create_ad_group(web, native_id, bidding_config=dear)
 
 
 @pytest.mark.parametrize(
@@ -150,16 +150,16 @@ async def test_yen(web: httpx.AsyncClient) -> None:
 async def test_bids_that_are_refused(
     web: httpx.AsyncClient, above: dict[str, Any], bidding: dict[str, Any], status: int, param: str
 ) -> None:
-    sent = body(AD_GROUP, campaign_id=await campaign(web, **above), bidding_config=bidding)
-    refused(await post(web, "ad_groups", sent), status, param)
+    sent = make_body(AD_GROUP, campaign_id=await create_campaign(web, **above), bidding_config=bidding)
+    read_refusal(await post(web, "ad_groups", sent), status, param)
 
 
 async def test_parents(web: httpx.AsyncClient) -> None:
-    refused(await post(web, "ad_groups", AD_GROUP), 404)
-    refused(await post(web, "ads", AD), 404)
-    above = await campaign(web)
-    good(await post(web, f"campaigns/{above}/archive"))
-    refused(await post(web, "ad_groups", body(AD_GROUP, campaign_id=above)), 422, "campaign_id")
+    read_refusal(await post(web, "ad_groups", AD_GROUP), 404)
+    read_refusal(await post(web, "ads", AD), 404)
+    above = await create_campaign(web)
+    read_data(await post(web, f"campaigns/{above}/archive"))
+    read_refusal(await post(web, "ad_groups", make_body(AD_GROUP, campaign_id=above)), 422, "campaign_id")
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ async def test_parents(web: httpx.AsyncClient) -> None:
 async def test_creatives_that_are_refused(
     web: httpx.AsyncClient, creative: dict[str, Any], status: int, param: str | None
 ) -> None:
-    sent = body(AD, ad_group_id=await ad_group(web), creative=body(AD["creative"], **creative))
-    refused(await post(web, "ads", sent), status, param)
+    sent = make_body(AD, ad_group_id=await create_ad_group(web), creative=make_body(AD["creative"], **creative))
+    read_refusal(await post(web, "ads", sent), status, param)
 
 
 @pytest.mark.parametrize(
@@ -198,34 +198,34 @@ async def test_creatives_that_are_refused(
     ],
 )
 async def test_uploads_that_are_refused(web: httpx.AsyncClient, sent: dict[str, Any], status: int) -> None:
-    refused(await post(web, "upload", sent), status, "image_url")
-    assert await writes(web) == []
+    read_refusal(await post(web, "upload", sent), status, "image_url")
+    assert await list_writes(web) == []
 
 
 async def test_bodies_that_cannot_be_read(web: httpx.AsyncClient) -> None:
     headers = {"Content-Type": "application/json"}
-    refused(await web.post(f"{V1}/campaigns", content=b"{", headers=headers), 400)
-    refused(await web.post(f"{V1}/campaigns", data={"name": "Boots"}), 400, "Content-Type")
+    read_refusal(await web.post(f"{V1}/campaigns", content=b"{", headers=headers), 400)
+    read_refusal(await web.post(f"{V1}/campaigns", data={"name": "Boots"}), 400, "Content-Type")
 
 
 async def test_faults(web: httpx.AsyncClient) -> None:
-    async def tell(fault: str, **more: Any) -> dict[str, Any]:
+    async def inject_fault(fault: str, **more: Any) -> dict[str, Any]:
         answer = await web.post("/_sandbox/faults", json={"network": "chatgpt", "fault": fault, **more})
         assert answer.status_code == 200
         return dict(answer.json())
 
-    await tell("status", value=429)
+    await inject_fault("status", value=429)
     answer = await post(web, "campaigns", CAMPAIGN)
-    refused(answer, 429)
+    read_refusal(answer, 429)
     assert "Retry-After" not in answer.headers
-    await tell("status", value=503)
+    await inject_fault("status", value=503)
     answer = await post(web, "campaigns", CAMPAIGN)
     assert (answer.status_code, type(answer.json()["error"])) == (503, str)
-    assert await writes(web) == []
-    await tell("reset_after", path="/v1/campaigns")
+    assert await list_writes(web) == []
+    await inject_fault("reset_after", path="/v1/campaigns")
     with pytest.raises(httpx.TransportError):
         await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"})
-    ((_, native_id),) = await writes(web)
-    assert good(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"}))["id"] == native_id
+    ((_, native_id),) = await list_writes(web)
+    assert read_data(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"}))["id"] == native_id
     for never in ("partial", "error_in_200", "slow_media"):
-        assert "never happen" in (await tell(never))["note"]
+        assert "never happen" in (await inject_fault(never))["note"]

@@ -13,17 +13,17 @@ from tests.sandbox.chatgpt_calls import (
     TOKYO,
     V1,
     Clock,
-    ad,
-    ad_group,
-    campaign,
-    date_range,
-    good,
+    create_ad,
+    create_ad_group,
+    create_campaign,
+    list_writes,
+    make_date_range,
+    make_unix_range,
     post,
     read,
-    refused,
-    unix_range,
-    use,
-    writes,
+    read_data,
+    read_refusal,
+    use_key,
 )
 
 FIELDS = [
@@ -34,22 +34,22 @@ FIELDS = [
 WEEK = {"start": 1793487600, "end": 1794092400}
 
 
-def query(since: Any = "2026-11-01", until: Any = "2026-11-07", **change: Any) -> dict[str, Any]:
+def make_query(since: Any = "2026-11-01", until: Any = "2026-11-07", **change: Any) -> dict[str, Any]:
     asked = {
         "time_granularity": "daily",
         "aggregation_level": "campaign",
         "limit": 2000,
-        "time_ranges[]": date_range(since, until),
+        "time_ranges[]": make_date_range(since, until),
         "fields[]": FIELDS,
     }
     return {name: value for name, value in {**asked, **change}.items() if value is not None}
 
 
 async def test_delivery_of_a_week(web: httpx.AsyncClient) -> None:
-    use(web, PARIS)
-    ranged = date_range("2026-11-01", "2026-11-07", timezone="Europe/Paris")
-    answer = await web.get(f"{V1}/ad_account/insights", params=query(**{"time_ranges[]": ranged}))
-    found = good(answer)
+    use_key(web, PARIS)
+    ranged = make_date_range("2026-11-01", "2026-11-07", timezone="Europe/Paris")
+    answer = await web.get(f"{V1}/ad_account/insights", params=make_query(**{"time_ranges[]": ranged}))
+    found = read_data(answer)
     assert (found["object"], found["count"], found["has_more"]) == ("list", 7, False)
     row = found["data"][0]
     assert {*row} == {
@@ -61,23 +61,23 @@ async def test_delivery_of_a_week(web: httpx.AsyncClient) -> None:
     )  # fmt: skip
     assert row["impressions"] > row["clicks"] > 0
     assert Decimal(str(row["spend"])) == round(Decimal(str(row["spend"])), 2)
-    assert found == await read(web, "ad_account/insights", query(**{"time_ranges[]": ranged}))
-    assert await writes(web) == []
+    assert found == await read(web, "ad_account/insights", make_query(**{"time_ranges[]": ranged}))
+    assert await list_writes(web) == []
 
 
 async def test_only_impressions_come_unasked(web: httpx.AsyncClient) -> None:
-    row = (await read(web, "ad_account/insights", query(**{"fields[]": None})))["data"][0]
+    row = (await read(web, "ad_account/insights", make_query(**{"fields[]": None})))["data"][0]
     assert {*row} == {"id", "start_time", "end_time", "impressions"}
-    asked = query(**{"fields[]": ["campaign_id", "spend", "readable_time"]})
+    asked = make_query(**{"fields[]": ["campaign_id", "spend", "readable_time"]})
     other = (await read(web, "ad_account/insights", asked))["data"][0]
     assert {*other} == {"id", "start_time", "end_time", "campaign_id", "spend", "readable_time"}
     assert other["id"] != row["id"]
 
 
 async def test_pages_of_a_report(web: httpx.AsyncClient) -> None:
-    whole = (await read(web, "ad_account/insights", query()))["data"]
-    first = await read(web, "ad_account/insights", query(limit=5))
-    second = await read(web, "ad_account/insights", query(limit=5, after=first["last_id"]))
+    whole = (await read(web, "ad_account/insights", make_query()))["data"]
+    first = await read(web, "ad_account/insights", make_query(limit=5))
+    second = await read(web, "ad_account/insights", make_query(limit=5, after=first["last_id"]))
     assert (first["has_more"], second["has_more"]) == (True, False)
     assert first["data"] + second["data"] == whole
 
@@ -85,12 +85,14 @@ async def test_pages_of_a_report(web: httpx.AsyncClient) -> None:
 async def test_levels_agree(web: httpx.AsyncClient) -> None:
     spends = []
     for level in ("ad_account", "campaign", "ad_group", "ad"):
-        asked = query(aggregation_level=level, **{"fields[]": [f"{level}.spend", "ad_account.id", f"{level}.name"]})
+        asked = make_query(
+            aggregation_level=level, **{"fields[]": [f"{level}.spend", "ad_account.id", f"{level}.name"]}
+        )
         rows = (await read(web, "ad_account/insights", asked))["data"]
         assert {row["ad_account_id"] for row in rows} == {"adacct_1"}
         spends.append([row["spend"] for row in rows])
     assert spends == [spends[0]] * 4
-    asked = query(aggregation_level="ad", **{"fields[]": ["spend", "campaign.id"]})
+    asked = make_query(aggregation_level="ad", **{"fields[]": ["spend", "campaign.id"]})
     below = (await read(web, "campaigns/cmpn_evergreen_1/insights", asked))["data"]
     assert [(row["spend"], row["campaign_id"]) for row in below] == [(one, "cmpn_evergreen_1") for one in spends[0]]
     assert (await read(web, "campaigns/cmpn_spring_1/insights", asked))["data"] == []
@@ -100,23 +102,23 @@ FIGURES = ("impressions", "clicks", "spend", "conversions", "order_created_attri
 
 
 async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
-    use(web, PARIS)
+    use_key(web, PARIS)
     ids = []
     for _ in range(2):
-        above = await campaign(web, start_time=1795000000)
+        above = await create_campaign(web, start_time=1795000000)
         for _ in range(2):
-            group = await ad_group(web, above)
-            ads = [await ad(web, group) for _ in range(2)]
+            group = await create_ad_group(web, above)
+            ads = [await create_ad(web, group) for _ in range(2)]
             for path in (*(f"ads/{native_id}" for native_id in ads), f"ad_groups/{group}"):
-                good(await post(web, f"{path}/activate"))
+                read_data(await post(web, f"{path}/activate"))
             ids.append((above, group, *ads))
-        good(await post(web, f"campaigns/{above}/activate"))
+        read_data(await post(web, f"campaigns/{above}/activate"))
     clock.instant += timedelta(days=9)
 
-    async def days(level: str, **change: Any) -> dict[str, list[Decimal]]:
+    async def sum_days(level: str, **change: Any) -> dict[str, list[Decimal]]:
         fields = ["readable_time", "campaign.id", *FIGURES]
         names = [f"{level}.id", *fields] if level != "ad_account" else ["readable_time", *FIGURES]
-        asked = query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": names}, **change)
+        asked = make_query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": names}, **change)
         rows = (await read(web, "ad_account/insights", asked))["data"]
         sums: dict[str, list[Decimal]] = {}
         for row in rows:
@@ -127,44 +129,48 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
             ]
         return sums
 
-    whole = await days("ad_account")
+    whole = await sum_days("ad_account")
     assert len(whole) == 7
     for level in ("campaign", "ad_group", "ad"):
-        assert await days(level) == whole
+        assert await sum_days(level) == whole
     (above, group, first, _), *others = ids
 
-    async def filtered(level: str, *conditions: tuple[str, list[str]]) -> set[str]:
+    async def list_filtered_ids(level: str, *conditions: tuple[str, list[str]]) -> set[str]:
         filters = [json.dumps({"field": name, "operator": "IN", "value": values}) for name, values in conditions]
-        asked = query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": f"{level}.id"})
+        asked = make_query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": f"{level}.id"})
         rows = (await read(web, "ad_account/insights", {**asked, "filters[]": filters}))["data"]
         return {row[f"{level}_id"] for row in rows}
 
-    assert await filtered("ad", ("ad.id", [first, others[0][2], "ad_nothing"])) == {first, others[0][2]}
-    assert await filtered("ad", ("ad_group.id", [group])) == {*ids[0][2:]}
-    assert await filtered("ad", ("campaign.id", [above]), ("ad.id", [others[-1][2], first])) == {first}
-    assert await filtered("campaign", ("campaign.status", ["paused"])) == set()
-    sent = conversions(1795302000, 1795906800, aggregation_level="ad", group_by_entity=True, entity_ids=[first])
-    every = good(await post(web, "conversions/insights", sent))
-    sold = good(await post(web, "conversions/insights", {**sent, "include_zero_rows": False}))
+    assert await list_filtered_ids("ad", ("ad.id", [first, others[0][2], "ad_nothing"])) == {first, others[0][2]}
+    assert await list_filtered_ids("ad", ("ad_group.id", [group])) == {*ids[0][2:]}
+    assert await list_filtered_ids("ad", ("campaign.id", [above]), ("ad.id", [others[-1][2], first])) == {first}
+    assert await list_filtered_ids("campaign", ("campaign.status", ["paused"])) == set()
+    sent = make_conversions_query(
+        1795302000, 1795906800, aggregation_level="ad", group_by_entity=True, entity_ids=[first]
+    )
+    every = read_data(await post(web, "conversions/insights", sent))
+    sold = read_data(await post(web, "conversions/insights", {**sent, "include_zero_rows": False}))
     assert (every["account_currency"], every["count"]) == ("EUR", 7)
     assert sold["data"] == [row for row in every["data"] if row["conversions"]]
-    use(web, TOKYO)
-    refused(await post(web, "conversions/insights", {**sent, "time_ranges": [unix_range(1795100400, 1795186800)]}), 404)
+    use_key(web, TOKYO)
+    read_refusal(
+        await post(web, "conversions/insights", {**sent, "time_ranges": [make_unix_range(1795100400, 1795186800)]}), 404
+    )
 
 
 async def test_nothing_delivered_is_no_row(web: httpx.AsyncClient) -> None:
-    rows = (await read(web, "ad_account/insights", query(**{"includes[]": "zero_impression_items"})))["data"]
+    rows = (await read(web, "ad_account/insights", make_query(**{"includes[]": "zero_impression_items"})))["data"]
     assert sum(row["impressions"] == 0 for row in rows) == 7
     assert {row["campaign_id"] for row in rows} == {"cmpn_evergreen_1", "cmpn_spring_1"}
 
 
 async def test_what_was_created_delivers(web: httpx.AsyncClient, clock: Clock) -> None:
-    above = await campaign(web, start_time=1795000000)
-    group = await ad_group(web, above)
-    for path in (f"ads/{await ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
-        good(await post(web, f"{path}/activate"))
-    asked = query("2026-11-20", "2026-11-22")
-    refused(await web.get(f"{V1}/ad_account/insights", params=asked), 400, "time_ranges")
+    above = await create_campaign(web, start_time=1795000000)
+    group = await create_ad_group(web, above)
+    for path in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
+        read_data(await post(web, f"{path}/activate"))
+    asked = make_query("2026-11-20", "2026-11-22")
+    read_refusal(await web.get(f"{V1}/ad_account/insights", params=asked), 400, "time_ranges")
     clock.instant += timedelta(days=1)
     rows = (await read(web, "ad_account/insights", asked))["data"]
     days = [row["readable_time"] for row in rows if row["campaign_id"] == above]
@@ -172,7 +178,7 @@ async def test_what_was_created_delivers(web: httpx.AsyncClient, clock: Clock) -
 
 
 async def test_retention(web: httpx.AsyncClient) -> None:
-    rows = (await read(web, "ad_account/insights", query("2025-11-01", "2025-11-23")))["data"]
+    rows = (await read(web, "ad_account/insights", make_query("2025-11-01", "2025-11-23")))["data"]
     assert [row["readable_time"] for row in rows] == ["2025-11-21", "2025-11-22", "2025-11-23"]
 
 
@@ -180,11 +186,11 @@ async def test_retention(web: httpx.AsyncClient) -> None:
     ("change", "param"),
     [
         ({"time_ranges[]": None}, "time_ranges"),
-        ({"time_ranges[]": None, "time_ranges": date_range("2026-11-01", "2026-11-02")}, "time_ranges"),
-        ({"time_ranges[]": date_range("2026-11-02", "2026-11-01")}, "time_ranges"),
-        ({"time_ranges[]": date_range("2021-11-01", "2026-11-01")}, "time_ranges"),
-        ({"time_ranges[]": date_range("2026-11-31", "2026-12-01")}, "time_ranges"),
-        ({"time_ranges[]": unix_range(1793487600, 1794092401)}, "time_ranges"),
+        ({"time_ranges[]": None, "time_ranges": make_date_range("2026-11-01", "2026-11-02")}, "time_ranges"),
+        ({"time_ranges[]": make_date_range("2026-11-02", "2026-11-01")}, "time_ranges"),
+        ({"time_ranges[]": make_date_range("2021-11-01", "2026-11-01")}, "time_ranges"),
+        ({"time_ranges[]": make_date_range("2026-11-31", "2026-12-01")}, "time_ranges"),
+        ({"time_ranges[]": make_unix_range(1793487600, 1794092401)}, "time_ranges"),
         ({"time_ranges[]": "last_7_days"}, "time_ranges"),
         ({"fields[]": "spent"}, "fields"),
         ({"fields[]": "ad.spend"}, "fields"),
@@ -198,22 +204,22 @@ async def test_retention(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], param: str) -> None:
-    refused(await web.get(f"{V1}/ad_account/insights", params=query(**change)), 400, param)
+    read_refusal(await web.get(f"{V1}/ad_account/insights", params=make_query(**change)), 400, param)
 
 
-def conversions(start: int = WEEK["start"], end: int = WEEK["end"], **change: Any) -> dict[str, Any]:
+def make_conversions_query(start: int = WEEK["start"], end: int = WEEK["end"], **change: Any) -> dict[str, Any]:
     return {
         "aggregation_level": "campaign",
         "time_granularity": "daily",
         "group_by_entity": False,
-        "time_ranges": [unix_range(start, end)],
+        "time_ranges": [make_unix_range(start, end)],
         **change,
     }
 
 
 async def test_conversions_of_a_week(web: httpx.AsyncClient) -> None:
-    use(web, PARIS)
-    found = good(await post(web, "conversions/insights", conversions()))
+    use_key(web, PARIS)
+    found = read_data(await post(web, "conversions/insights", make_conversions_query()))
     assert (found["object"], found["count"]) == ("list", 7)
     assert [row["date"] for row in found["data"]] == [f"2026-11-0{day}" for day in range(1, 8)]
     for row in found["data"]:
@@ -221,41 +227,41 @@ async def test_conversions_of_a_week(web: httpx.AsyncClient) -> None:
         assert row["conversions"] == row["click_through_conversions"] + row["view_through_conversions"]
         sales, currency = (row[f"order_created_attributed_sales{end}"] for end in ("", "_currency"))
         assert (sales is None, currency) == (not row["conversions"], "EUR" if row["conversions"] else None)
-    asked = query(**{"fields[]": ["conversions", "order_created_attributed_sales"]})
+    asked = make_query(**{"fields[]": ["conversions", "order_created_attributed_sales"]})
     delivery = (await read(web, "ad_account/insights", asked))["data"]
     assert [row["conversions"] for row in delivery] == [row["conversions"] for row in found["data"]]
-    assert await writes(web) == []
+    assert await list_writes(web) == []
 
 
 async def test_conversions_come_late(web: httpx.AsyncClient) -> None:
-    use(web, TOKYO)
+    use_key(web, TOKYO)
     # from the 20th to the 21st of November, which is today
-    rows = good(await post(web, "conversions/insights", conversions(1795100400, 1795273200)))["data"]
+    rows = read_data(await post(web, "conversions/insights", make_conversions_query(1795100400, 1795273200)))["data"]
     assert [row["date"] for row in rows] == ["2026-11-20", "2026-11-21"]
     assert rows[1]["conversions"] == 0
 
 
 async def test_conversions_by_entity(web: httpx.AsyncClient) -> None:
-    use(web, PARIS)
+    use_key(web, PARIS)
     ids = ["cmpn_evergreen_3", "cmpn_spring_3"]
-    sent = conversions(group_by_entity=True, entity_ids=ids)
-    rows = good(await post(web, "conversions/insights", sent))["data"]
+    sent = make_conversions_query(group_by_entity=True, entity_ids=ids)
+    rows = read_data(await post(web, "conversions/insights", sent))["data"]
     assert [row["entity_id"] for row in rows] == ids * 7
-    whole = good(await post(web, "conversions/insights", conversions()))["data"]
+    whole = read_data(await post(web, "conversions/insights", make_conversions_query()))["data"]
     assert [row["conversions"] for row in rows[::2]] == [row["conversions"] for row in whole]
     del sent["entity_ids"], sent["group_by_entity"]
-    refused(await post(web, "conversions/insights", sent), 400, "entity_ids")
+    read_refusal(await post(web, "conversions/insights", sent), 400, "entity_ids")
 
 
 @pytest.mark.parametrize(
     ("change", "status", "param"),
     [
         ({"time_ranges": []}, 400, "time_ranges"),
-        ({"time_ranges": [unix_range(**WEEK)] * 2}, 400, "time_ranges"),
+        ({"time_ranges": [make_unix_range(**WEEK)] * 2}, 400, "time_ranges"),
         ({"time_ranges": [{"type": "unix_range", "start": "1793487600", "end": "1794092400"}]}, 400, "time_ranges.0"),
-        ({"time_ranges": [date_range("2026-11-01", "2026-11-07")]}, 400, "time_ranges.0.since"),
-        ({"time_ranges": [unix_range(1793491200, 1794092400)]}, 400, "time_ranges"),
-        ({"time_ranges": [unix_range(1793487600 - 365 * 86400, 1794092400)]}, 422, "time_ranges"),
+        ({"time_ranges": [make_date_range("2026-11-01", "2026-11-07")]}, 400, "time_ranges.0.since"),
+        ({"time_ranges": [make_unix_range(1793491200, 1794092400)]}, 400, "time_ranges"),
+        ({"time_ranges": [make_unix_range(1793487600 - 365 * 86400, 1794092400)]}, 422, "time_ranges"),
         ({"group_by_entity": True, "entity_ids": ["cmpn_evergreen_3"] * 2, "aggregation_level": "x"}, 400,
          "aggregation_level"),
     ],
@@ -263,13 +269,13 @@ async def test_conversions_by_entity(web: httpx.AsyncClient) -> None:
 async def test_conversions_that_are_refused(
     web: httpx.AsyncClient, change: dict[str, Any], status: int, param: str
 ) -> None:
-    use(web, PARIS)
-    refused(await post(web, "conversions/insights", conversions(**change)), status, param)
+    use_key(web, PARIS)
+    read_refusal(await post(web, "conversions/insights", make_conversions_query(**change)), status, param)
 
 
 async def test_a_report_that_is_too_large(web: httpx.AsyncClient) -> None:
-    use(web, PARIS)
-    ids = [await campaign(web, name=f"Campaign {number}") for number in range(6)]
+    use_key(web, PARIS)
+    ids = [await create_campaign(web, name=f"Campaign {number}") for number in range(6)]
     start = WEEK["end"] - 358 * 86400
-    sent = conversions(start, group_by_entity=True, entity_ids=ids)
-    refused(await post(web, "conversions/insights", sent), 413, "time_ranges")
+    sent = make_conversions_query(start, group_by_entity=True, entity_ids=ids)
+    read_refusal(await post(web, "conversions/insights", sent), 413, "time_ranges")

@@ -69,20 +69,20 @@ class Clock(calls.Clock):
     start = datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def problem(request: Request, problem: InvalidRequest) -> Response:
+def render_problem(request: Request, problem: InvalidRequest) -> Response:
     status = {"media_type": 415, "accept": 406}.get(problem.code, 401 if problem.code.startswith("token_") else 400)
     if request.route.role == "login":
         return Response(status, {"error": problem.code})
     return Response(status, {"tiny": {"code": problem.code, "where": problem.where}})
 
 
-def failure(request: Request, status: int) -> Response:
+def render_failure(request: Request, status: int) -> Response:
     return Response(status, {"tiny": status, "path": request.path}, {"Retry-After": "7"} if status == 429 else {})
 
 
-def create(request: Request) -> Response:
+def create_campaigns(request: Request) -> Response:
     if request.find_account(request.path_parameters["account"]) is None:
-        raise AbortRequest(failure(request, 404))
+        raise AbortRequest(render_failure(request, 404))
     items = request.parse_json(record(required={"campaigns": array(record(optional=ANY_CAMPAIGN), 1, 10)}))["campaigns"]
     if request.get_fault("error_in_200"):
         raise AbortRequest(Response(200, {"error": "no"}))
@@ -106,7 +106,7 @@ def create(request: Request) -> Response:
     return Response(207, {"success": success, "error": errors})
 
 
-def atomic(request: Request) -> Response:
+def create_all_or_none(request: Request) -> Response:
     """Every item or none."""
     given = request.parse_form(record(required={"items": json_text(array(CAMPAIGN, 1))}))["items"]
     made = [request.world.create("ad", "act_1", item) for item in given]
@@ -117,10 +117,10 @@ def atomic(request: Request) -> Response:
     return Response(200, {"ids": [one.id for one in made]})
 
 
-def change(request: Request) -> Response:
+def change_campaign(request: Request) -> Response:
     found = request.world.find("campaign", request.path_parameters["id"])
     if found is None:
-        raise AbortRequest(failure(request, 404))
+        raise AbortRequest(render_failure(request, 404))
     if request.method == "DELETE":
         request.world.remove(found)
     else:
@@ -128,7 +128,7 @@ def change(request: Request) -> Response:
     return Response(204)
 
 
-def campaigns(request: Request) -> Response:
+def list_campaigns(request: Request) -> Response:
     request.parse_query(optional={"limit": integer_text(1, 100)})
     rows = [
         {"id": one.id, **one.data}
@@ -137,22 +137,22 @@ def campaigns(request: Request) -> Response:
     return Response(200, {"data": rows})
 
 
-def broken(request: Request) -> Response:
+def fail_after_write(request: Request) -> Response:
     request.world.create("campaign", "act_1", {})
     raise LookupError("a defect of a network")
 
 
-def report(request: Request) -> Response:
+def create_report(request: Request) -> Response:
     job = request.world.create("report", "act_1", {}, logged=False)
     return Response(200, {"id": job.id, "url": f"https://{FILES}/{job.id}"})
 
 
-def download(request: Request) -> Response:
+def download_report(request: Request) -> Response:
     request.headers.get("Authorization") is None or pytest.fail("a download carries no credentials")
     return Response(200, b"\x1f\x8bdata", media_type="application/octet-stream")
 
 
-def token(request: Request) -> Response:
+def issue_tokens(request: Request) -> Response:
     form = request.parse_form()
     in_body = "client_id" in form
     name, secret = (form["client_id"], form["client_secret"]) if in_body else parse_basic_auth(request)
@@ -171,11 +171,11 @@ def token(request: Request) -> Response:
     return Response(200, {"access_token": issued.access.text, "refresh_token": issued.refresh.text})
 
 
-def dead(request: Request) -> Response:
+def revoke_token(request: Request) -> Response:
     return Response(200 if revoke_grant(request, request.parse_form()["token"]) else 400)
 
 
-def guard(request: Request) -> None:
+def check_headers(request: Request) -> None:
     require_bearer_token(request)
     request.require_header("X-Version", choice("3"))
 
@@ -187,26 +187,26 @@ TINY = Network(
     accounts=(Account("act_1", "Demo", "USD", "America/New_York"), Account("act_2", "Demo", "JPY", "Asia/Tokyo")),
     routes=(
         *consent_routes(LOGIN),
-        Route("POST", (LOGIN_HOST,), "/token", token, role="login"),
-        Route("POST", (LOGIN_HOST,), "/revoke", dead, role="login"),
-        Route("POST", (HOST,), "/v1/things:atomic", atomic),
-        Route("POST", (HOST,), "/v1/broken", broken),
-        Route("POST", (HOST,), "/v1/reports", report),
-        Route("GET", (FILES,), "/{id:[0-9]{1,5}}", download, role="download"),
+        Route("POST", (LOGIN_HOST,), "/token", issue_tokens, role="login"),
+        Route("POST", (LOGIN_HOST,), "/revoke", revoke_token, role="login"),
+        Route("POST", (HOST,), "/v1/things:atomic", create_all_or_none),
+        Route("POST", (HOST,), "/v1/broken", fail_after_write),
+        Route("POST", (HOST,), "/v1/reports", create_report),
+        Route("GET", (FILES,), "/{id:[0-9]{1,5}}", download_report, role="download"),
         Route(
             "POST",
             (HOST,),
             "/v1/{account}/campaigns",
-            create,
+            create_campaigns,
             faults=frozenset({"partial", "error_in_200", "slow_media"}),
         ),
-        Route("GET", (HOST,), "/v1/{account}/campaigns", campaigns),
-        Route("PUT", (HOST,), "/v1/{id}", change),
-        Route("DELETE", (HOST,), "/v1/{id}", change),
+        Route("GET", (HOST,), "/v1/{account}/campaigns", list_campaigns),
+        Route("PUT", (HOST,), "/v1/{id}", change_campaign),
+        Route("DELETE", (HOST,), "/v1/{id}", change_campaign),
     ),
-    format_error=problem,
-    format_status_error=failure,
-    authorize_request=guard,
+    format_error=render_problem,
+    format_status_error=render_failure,
+    authorize_request=check_headers,
 )
 ONE = {"campaigns": [{"name": "Tea", "budget": 1}]}
 CREATE = f"/{HOST}/v1/act_1/campaigns"
@@ -218,15 +218,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def running(clock: Clock) -> AsyncIterator[RunningSandbox]:
-    async with sandbox(networks=[TINY], clock=clock) as running:
-        yield running
+async def running_sandbox(clock: Clock) -> AsyncIterator[RunningSandbox]:
+    async with sandbox(networks=[TINY], clock=clock) as running_sandbox:
+        yield running_sandbox
 
 
 @pytest.fixture
-async def web(running: RunningSandbox) -> AsyncIterator[httpx.AsyncClient]:
+async def web(running_sandbox: RunningSandbox) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in."""
-    async with httpx.AsyncClient(base_url=running.url, headers={"X-Version": "3"}) as web:
+    async with httpx.AsyncClient(base_url=running_sandbox.url, headers={"X-Version": "3"}) as web:
         tokens = await web.post(f"/{LOGIN_HOST}/token", data={"grant_type": "none", **APP})
         web.headers["Authorization"] = f"Bearer {tokens.json()['access_token']}"
         yield web
@@ -235,14 +235,14 @@ async def web(running: RunningSandbox) -> AsyncIterator[httpx.AsyncClient]:
 APP = {"client_id": "sandbox-tiny", "client_secret": "sandbox-secret"}
 
 
-async def writes(web: httpx.AsyncClient) -> list[dict[str, str]]:
+async def list_writes(web: httpx.AsyncClient) -> list[dict[str, str]]:
     answer = await web.get("/_sandbox/writes", params={"network": "tiny"})
     assert answer.status_code == 200
     rows: list[dict[str, str]] = answer.json()["writes"]
     return rows
 
 
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> httpx.Response:
+async def inject_fault(web: httpx.AsyncClient, fault: str, **more: Any) -> httpx.Response:
     return await web.post("/_sandbox/faults", json={"network": "tiny", "fault": fault, **more})
 
 
@@ -259,13 +259,15 @@ async def test_a_write_is_kept_and_logged_once(web: httpx.AsyncClient) -> None:
     assert (await web.get(f"/{HOST}/v1/act_2/campaigns")).json() == {"data": []}
     assert (await web.put(f"/{HOST}/v1/100", json={"name": "New"})).status_code == 204
     assert (await web.delete(f"/{HOST}/v1/101")).status_code == 204
-    assert [(row["request"], row["method"], row["path"], row["kind"], row["id"]) for row in await writes(web)] == [
+    assert [(row["request"], row["method"], row["path"], row["kind"], row["id"]) for row in await list_writes(web)] == [
         ("1", "POST", "/v1/act_1/campaigns", "campaign", "100"),
         ("1", "POST", "/v1/act_1/campaigns", "campaign", "101"),
         ("2", "PUT", "/v1/100", "campaign", "100"),
         ("3", "DELETE", "/v1/101", "campaign", "101"),
     ]
-    assert {tuple(row) for row in await writes(web)} == {("network", "request", "method", "path", "kind", "id", "at")}
+    assert {tuple(row) for row in await list_writes(web)} == {
+        ("network", "request", "method", "path", "kind", "id", "at")
+    }
 
 
 async def test_a_refused_item_leaves_no_trace(web: httpx.AsyncClient) -> None:
@@ -273,11 +275,11 @@ async def test_a_refused_item_leaves_no_trace(web: httpx.AsyncClient) -> None:
     answer = (await web.post(CREATE, json=mixed)).json()
     assert [one["index"] for one in answer["success"]] == [2]
     assert [(one["index"], one["code"]) for one in answer["error"]] == [(0, "value"), (1, "value")]
-    assert [row["id"] for row in await writes(web)] == [answer["success"][0]["id"]]
+    assert [row["id"] for row in await list_writes(web)] == [answer["success"][0]["id"]]
     assert len((await web.get(CREATE)).json()["data"]) == 1
 
 
-async def test_a_refused_request_leaves_no_trace(web: httpx.AsyncClient, running: RunningSandbox) -> None:
+async def test_a_refused_request_leaves_no_trace(web: httpx.AsyncClient, running_sandbox: RunningSandbox) -> None:
     three = {"items": json.dumps([{"name": "Tea", "budget": 1}] * 3)}
     assert (await web.post(f"/{HOST}/v1/things:atomic", data=three)).json()["tiny"]["code"] == "too_many"
     checked = await web.post(
@@ -285,9 +287,9 @@ async def test_a_refused_request_leaves_no_trace(web: httpx.AsyncClient, running
     )
     assert checked.json() == {"valid": True}
     assert (await web.post(f"/{HOST}/v1/broken")).status_code == 500
-    assert running.state.worlds["tiny"].list_entities("ad") == []
-    assert running.state.worlds["tiny"].list_entities("campaign") == []
-    assert await writes(web) == []
+    assert running_sandbox.state.worlds["tiny"].list_entities("ad") == []
+    assert running_sandbox.state.worlds["tiny"].list_entities("campaign") == []
+    assert await list_writes(web) == []
 
 
 async def test_report_jobs_are_not_in_the_writes_log_and_downloads_need_no_token(web: httpx.AsyncClient) -> None:
@@ -296,7 +298,7 @@ async def test_report_jobs_are_not_in_the_writes_log_and_downloads_need_no_token
     async with httpx.AsyncClient(base_url=web.base_url) as stranger:
         assert (await stranger.get(f"/{FILES}/{job['id']}")).content == b"\x1f\x8bdata"
         assert (await stranger.get(f"/{FILES}/123456")).status_code == 404
-    assert await writes(web) == []
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize(
@@ -360,7 +362,7 @@ async def test_items_are_checked_by_their_table(web: httpx.AsyncClient, item: di
 
 @pytest.mark.parametrize("fault", ["reset_after", "truncate", "html", "empty", "latency"])
 async def test_after_these_faults_the_write_stands(web: httpx.AsyncClient, fault: str) -> None:
-    assert (await tell(web, fault, **({"value": 50} if fault == "latency" else {}))).status_code == 200
+    assert (await inject_fault(web, fault, **({"value": 50} if fault == "latency" else {}))).status_code == 200
     try:
         answer = await web.post(CREATE, json=ONE)
     except httpx.RemoteProtocolError:
@@ -370,14 +372,14 @@ async def test_after_these_faults_the_write_stands(web: httpx.AsyncClient, fault
         assert answer.status_code == 207
         assert answer.content[:1] == {"html": b"<", "empty": b"", "latency": b"{"}[fault]
         assert fault != "latency" or answer.elapsed > timedelta(milliseconds=45)
-    assert len(await writes(web)) == 1
+    assert len(await list_writes(web)) == 1
     assert (await web.post(CREATE, json=ONE)).json()["success"]  # told once, happens once
 
 
 @pytest.mark.parametrize("fault", ["reset_before", "status", "error_in_200", "slow_media"])
 async def test_after_these_faults_nothing_was_written(web: httpx.AsyncClient, fault: str) -> None:
     value = {"status": {"value": 429}, "slow_media": {"value": 1500}}.get(fault, {})
-    await tell(web, fault, **value, method="POST", times=2)
+    await inject_fault(web, fault, **value, method="POST", times=2)
     for _ in range(2):
         if fault == "reset_before":
             with pytest.raises(httpx.RemoteProtocolError):
@@ -387,18 +389,18 @@ async def test_after_these_faults_nothing_was_written(web: httpx.AsyncClient, fa
         assert answer.status_code == (429 if fault == "status" else 200)
         assert fault != "status" or (answer.headers["Retry-After"] == "7" and answer.json()["tiny"] == 429)
         assert fault != "slow_media" or answer.json() == {"wait": 1500}
-    assert await writes(web) == []
+    assert await list_writes(web) == []
     assert (await web.post(CREATE, json=ONE)).json()["success"]
 
 
 async def test_partial_fails_the_last_item_only(web: httpx.AsyncClient) -> None:
-    await tell(web, "partial")
+    await inject_fault(web, "partial")
     assert (await web.get(CREATE)).status_code == 200  # a call that cannot fail so does not use the fault up
     answer = (
         await web.post(CREATE, json={"campaigns": [{"name": "a", "budget": 1}, {"name": "b", "budget": 1}]})
     ).json()
     assert ([one["index"] for one in answer["success"]], answer["error"]) == ([0], [{"index": 1, "code": "fault"}])
-    assert len(await writes(web)) == 1
+    assert len(await list_writes(web)) == 1
 
 
 @pytest.mark.parametrize(
@@ -414,26 +416,26 @@ async def test_partial_fails_the_last_item_only(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_a_path_is_a_prefix_or_a_glob(web: httpx.AsyncClient, path: str, fits: bool) -> None:
-    await tell(web, "status", value=503, path=path)
+    await inject_fault(web, "status", value=503, path=path)
     assert (await web.get(CREATE)).status_code == (503 if fits else 200)
 
 
 async def test_a_limit_names_the_wait_that_was_asked_for(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=429, retryAfter=9)
-    await tell(web, "status", value=429)
+    await inject_fault(web, "status", value=429, retryAfter=9)
+    await inject_fault(web, "status", value=429)
     waits = [(await web.get(CREATE)).headers["Retry-After"] for _ in range(2)]
     assert waits == ["9", "7"]
 
 
 async def test_first_fault_wins_and_log_in_is_met_only_by_path(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=500)
-    await tell(web, "status", value=502, path="/token")
-    await tell(web, "status", value=501)
+    await inject_fault(web, "status", value=500)
+    await inject_fault(web, "status", value=502, path="/token")
+    await inject_fault(web, "status", value=501)
     login = {"grant_type": "none", **APP}
     assert (await web.post(f"/{LOGIN_HOST}/token", data=login)).status_code == 502
     assert (await web.post(f"/{LOGIN_HOST}/token", data=login)).status_code == 200
     assert [(await web.get(CREATE)).status_code for _ in range(3)] == [500, 501, 200]
-    await tell(web, "status", value=500, times=9)
+    await inject_fault(web, "status", value=500, times=9)
     assert (await web.delete("/_sandbox/faults")).status_code == 200
     assert (await web.get(CREATE)).status_code == 200
 
@@ -494,9 +496,9 @@ async def test_the_rest_of_the_control_door(web: httpx.AsyncClient) -> None:
     assert (await web.post("/_sandbox/refuse", json=refuse)).json() == {"refused": 1}
     assert (await web.post("/_sandbox/refuse", json={**refuse, "network": "other"})).status_code == 422
     await web.post(CREATE, json=ONE)
-    await tell(web, "html")
+    await inject_fault(web, "html")
     assert (await web.post("/_sandbox/reset")).status_code == 200
-    assert await writes(web) == []
+    assert await list_writes(web) == []
     assert (await web.get(CREATE)).json() == {"data": []}  # and the token still holds
     assert (await web.post(CREATE, json=ONE)).json()["success"][0]["id"] == "100"
 
@@ -513,7 +515,7 @@ CONSENT = {
 }
 
 
-async def consented(web: httpx.AsyncClient) -> dict[str, str]:
+async def give_consent(web: httpx.AsyncClient) -> dict[str, str]:
     """What the token call needs, after a person has pressed the one button."""
     page = await web.get(f"/{LOGIN_HOST}/oauth", params=CONSENT)
     assert page.status_code == 200
@@ -535,7 +537,7 @@ async def consented(web: httpx.AsyncClient) -> dict[str, str]:
 
 
 async def test_consent_to_tokens_to_revocation(web: httpx.AsyncClient, clock: Clock) -> None:
-    asked = await consented(web)
+    asked = await give_consent(web)
     for wrong in (
         {"client_secret": "no"},
         {"redirect_uri": "https://app.example/"},
@@ -575,7 +577,7 @@ async def test_consent_to_tokens_to_revocation(web: httpx.AsyncClient, clock: Cl
 
 
 async def test_a_code_expires(web: httpx.AsyncClient, clock: Clock) -> None:
-    asked = await consented(web)
+    asked = await give_consent(web)
     clock.instant += timedelta(minutes=11)
     assert (await web.post(f"/{LOGIN_HOST}/token", data=asked)).json() == {"error": "invalid_grant"}
 

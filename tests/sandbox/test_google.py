@@ -32,21 +32,21 @@ from tests.sandbox.google_calls import (
     TOKENS,
     US,
     Clock,
-    changed,
-    code,
-    named,
-    redeem,
-    refusal,
-    rows,
+    change_example,
+    get_code,
+    list_writes,
+    read_refusal,
+    read_resource_names,
+    redeem_code,
     search,
+    search_rows,
     send,
-    writes,
 )
 
 
 # Log-in -----------------------------------------------------------------------------------------------------------
 async def test_consent_token_refresh_and_revoke(web: httpx.AsyncClient) -> None:
-    redeemed = await redeem(web, code=await code(web, include_granted_scopes="true"))
+    redeemed = await redeem_code(web, code=await get_code(web, include_granted_scopes="true"))
     tokens = redeemed.json()
     assert redeemed.status_code == 200
     assert {name: tokens[name] for name in ("expires_in", "scope", "token_type")} == {
@@ -61,7 +61,7 @@ async def test_consent_token_refresh_and_revoke(web: httpx.AsyncClient) -> None:
 
     revoked = await web.post(f"{TOKENS}/revoke", data={"token": tokens["refresh_token"]})
     assert (revoked.status_code, revoked.json()) == (200, {})
-    assert refusal(await search(web, "SELECT customer.id FROM customer"))["code"] == (
+    assert read_refusal(await search(web, "SELECT customer.id FROM customer"))["code"] == (
         "authenticationError.OAUTH_TOKEN_INVALID")  # fmt: skip
     again = await web.post(f"{TOKENS}/revoke", data={"token": tokens["refresh_token"]})
     assert (again.status_code, again.json()["error"]) == (400, "invalid_token")
@@ -75,9 +75,9 @@ async def test_pkce_binds_the_code(web: httpx.AsyncClient) -> None:
     verifier = "v" * 43
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     asked = {"code_challenge": challenge, "code_challenge_method": "S256"}
-    assert (await redeem(web, code=await code(web, **asked))).json()["error"] == "invalid_grant"
-    assert (await redeem(web, code=await code(web, **asked), code_verifier="w" * 43)).status_code == 400
-    assert (await redeem(web, code=await code(web, **asked), code_verifier=verifier)).status_code == 200
+    assert (await redeem_code(web, code=await get_code(web, **asked))).json()["error"] == "invalid_grant"
+    assert (await redeem_code(web, code=await get_code(web, **asked), code_verifier="w" * 43)).status_code == 400
+    assert (await redeem_code(web, code=await get_code(web, **asked), code_verifier=verifier)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -102,24 +102,24 @@ async def test_the_consent_page_is_strict(web: httpx.AsyncClient, member: str, v
     ],
 )
 async def test_token_calls_are_refused(web: httpx.AsyncClient, form: dict[str, str], status: int, error: str) -> None:
-    answer = await redeem(web, **{"code": await code(web), **form})
+    answer = await redeem_code(web, **{"code": await get_code(web), **form})
     assert (answer.status_code, answer.json()["error"]) == (status, error)
 
 
 async def test_a_code_is_redeemed_once(web: httpx.AsyncClient) -> None:
-    once = await code(web)
-    assert (await redeem(web, code=once)).status_code == 200
-    assert (await redeem(web, code=once)).json()["error"] == "invalid_grant"
+    once = await get_code(web)
+    assert (await redeem_code(web, code=once)).status_code == 200
+    assert (await redeem_code(web, code=once)).json()["error"] == "invalid_grant"
 
 
 # Headers and accounts ---------------------------------------------------------------------------------------------
 async def test_a_token_is_needed_and_expires(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant += timedelta(seconds=3600)
     expired = await search(web, "SELECT customer.id FROM customer")
-    assert (expired.status_code, refusal(expired)["status"]) == (401, "UNAUTHENTICATED")
-    assert refusal(expired)["code"] == "authenticationError.OAUTH_TOKEN_EXPIRED"
+    assert (expired.status_code, read_refusal(expired)["status"]) == (401, "UNAUTHENTICATED")
+    assert read_refusal(expired)["code"] == "authenticationError.OAUTH_TOKEN_EXPIRED"
     web.headers["Authorization"] = "Bearer nonsense"
-    assert refusal(await send(web, CREATE))["code"] == "authenticationError.OAUTH_TOKEN_INVALID"
+    assert read_refusal(await send(web, CREATE))["code"] == "authenticationError.OAUTH_TOKEN_INVALID"
     del web.headers["Authorization"]
     missing = await send(web, CREATE)
     assert (missing.status_code, missing.json()["error"]["status"]) == (401, "UNAUTHENTICATED")
@@ -136,7 +136,7 @@ async def test_accounts_are_found_as_the_documentation_finds_them(web: httpx.Asy
  customer_client.hidden
 FROM customer_client WHERE customer_client.status = 'ENABLED'"""
     web.headers["login-customer-id"] = MANAGER
-    by_id = {one["customerClient"]["id"]: one["customerClient"] for one in await rows(web, query, MANAGER)}
+    by_id = {one["customerClient"]["id"]: one["customerClient"] for one in await search_rows(web, query, MANAGER)}
     assert by_id.keys() == {MANAGER, US, JAPAN}
     assert by_id[MANAGER] == {
         "id": MANAGER, "descriptiveName": "Demo Manager", "currencyCode": "USD", "timeZone": "America/New_York",
@@ -145,12 +145,12 @@ FROM customer_client WHERE customer_client.status = 'ENABLED'"""
         "id": JAPAN, "descriptiveName": "Demo Japan", "currencyCode": "JPY", "timeZone": "Asia/Tokyo",
         "testAccount": True, "status": "ENABLED", "level": "1"}  # fmt: skip
     web.headers["login-customer-id"] = DIRECT
-    (alone,) = await rows(web, query, DIRECT)
+    (alone,) = await search_rows(web, query, DIRECT)
     assert alone["customerClient"]["id"] == DIRECT
     assert alone["customerClient"].keys().isdisjoint({"manager", "level", "hidden", "testAccount"})
     web.headers["login-customer-id"] = CLOSED
     closed = await search(web, query, CLOSED)
-    assert (closed.status_code, refusal(closed)["code"]) == (403, "authorizationError.CUSTOMER_NOT_ENABLED")
+    assert (closed.status_code, read_refusal(closed)["code"]) == (403, "authorizationError.CUSTOMER_NOT_ENABLED")
 
 
 @pytest.mark.parametrize(
@@ -177,19 +177,19 @@ async def test_login_customer_id(web: httpx.AsyncClient, login: str | None, cust
     if code is None:
         assert answer.json()["results"] == [{"customer": {"id": customer}}]
     else:
-        assert refusal(answer)["code"] == code
+        assert read_refusal(answer)["code"] == code
         assert answer.status_code == (403 if "authorization" in code else 400)
 
 
 async def test_a_manager_has_no_campaigns_and_no_metrics(web: httpx.AsyncClient) -> None:
     refused = await send(web, CREATE, MANAGER)
-    assert refusal(refused)["code"] == "requestError.CANNOT_BE_EXECUTED_BY_MANAGER_ACCOUNT"
+    assert read_refusal(refused)["code"] == "requestError.CANNOT_BE_EXECUTED_BY_MANAGER_ACCOUNT"
     query = "SELECT metrics.clicks FROM customer WHERE segments.date BETWEEN '2027-01-01' AND '2027-01-02'"
-    assert refusal(await search(web, query, MANAGER))["code"] == "queryError.REQUESTED_METRICS_FOR_MANAGER"
+    assert read_refusal(await search(web, query, MANAGER))["code"] == "queryError.REQUESTED_METRICS_FOR_MANAGER"
 
 
 # Errors and faults ------------------------------------------------------------------------------------------------
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
+async def inject_fault(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
     answer = await web.post("/_sandbox/faults", json={"network": "google", "fault": fault, **more})
     assert "note" not in answer.json(), answer.text
 
@@ -211,43 +211,43 @@ async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
 async def test_told_statuses_have_the_native_shape(
     web: httpx.AsyncClient, status: int, canonical: str, code: str
 ) -> None:
-    await tell(web, "status", value=status)
+    await inject_fault(web, "status", value=status)
     answer = await send(web, CREATE)
-    found = refusal(answer)
+    found = read_refusal(answer)
     assert (answer.status_code, found["status"], found["code"]) == (status, canonical, code)
     if status == 429:
         assert found["details"]["quotaErrorDetails"]["retryDelay"] == "2s"
-    assert await writes(web) == []
-    named(await send(web, CREATE))
+    assert await list_writes(web) == []
+    read_resource_names(await send(web, CREATE))
 
 
 async def test_a_told_partial_applies_all_but_the_last(web: httpx.AsyncClient) -> None:
-    await tell(web, "partial")
+    await inject_fault(web, "partial")
     answer = (await send(web, CREATE)).json()
     assert [bool(one) for one in answer["mutateOperationResponses"]] == [True] * 5 + [False]
     (error,) = answer["partialFailureError"]["details"][0]["errors"]
     assert error["errorCode"] == {"databaseError": "CONCURRENT_MODIFICATION"}
-    assert [one["kind"] for one in await writes(web)] == ["budget", "campaign", "criterion", "adGroup", "keyword"]
+    assert [one["kind"] for one in await list_writes(web)] == ["budget", "campaign", "criterion", "adGroup", "keyword"]
 
 
 async def test_a_told_error_in_200_applies_nothing(web: httpx.AsyncClient) -> None:
-    await tell(web, "error_in_200")
+    await inject_fault(web, "error_in_200")
     answer = await send(web, CREATE)
     assert answer.status_code == 200
     assert answer.json()["mutateOperationResponses"] == [{}] * 6
     assert len(answer.json()["partialFailureError"]["details"][0]["errors"]) == 6
-    assert await writes(web) == []
+    assert await list_writes(web) == []
 
 
 async def test_lost_answers(web: httpx.AsyncClient) -> None:
-    await tell(web, "reset_after")
+    await inject_fault(web, "reset_after")
     with pytest.raises(httpx.TransportError):
         await send(web, CREATE)
-    assert len(await writes(web)) == 6
-    await tell(web, "reset_before")
+    assert len(await list_writes(web)) == 6
+    await inject_fault(web, "reset_before")
     with pytest.raises(httpx.TransportError):
-        await send(web, changed(CAMPAIGN, name="Other"))
-    assert len(await writes(web)) == 6
+        await send(web, change_example(CAMPAIGN, name="Other"))
+    assert len(await list_writes(web)) == 6
 
 
 async def test_malformed_requests(web: httpx.AsyncClient) -> None:
@@ -260,16 +260,16 @@ async def test_malformed_requests(web: httpx.AsyncClient) -> None:
         answer = await web.post(path, content=content, headers={"Content-Type": media})
         assert (answer.status_code, answer.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
         assert answer.headers["request-id"]
-    assert refusal(await web.post(f"{path}?alt=json", json=CREATE))["code"] == "fieldError.INVALID_VALUE"
+    assert read_refusal(await web.post(f"{path}?alt=json", json=CREATE))["code"] == "fieldError.INVALID_VALUE"
     assert (await web.post(f"{ADS[:-3]}v22/customers/{US}/googleAds:mutate", json=CREATE)).status_code == 404
     assert (await web.get(path)).status_code == 405
 
 
 async def test_a_reset_keeps_tokens_and_forgets_campaigns(web: httpx.AsyncClient) -> None:
-    named(await send(web, CREATE))
+    read_resource_names(await send(web, CREATE))
     await web.post("/_sandbox/reset")
-    assert await rows(web, "SELECT campaign.id FROM campaign") == []
-    named(await send(web, CREATE))
+    assert await search_rows(web, "SELECT campaign.id FROM campaign") == []
+    read_resource_names(await send(web, CREATE))
 
 
 # The tables against the descriptors -------------------------------------------------------------------------------

@@ -15,199 +15,219 @@ from tests.sandbox.google_calls import (
     EU,
     US,
     Clock,
-    changed,
+    change_example,
+    list_writes,
     log_in,
+    make_texts,
+    make_update,
     mutate,
-    named,
-    refusal,
-    rows,
+    read_refusal,
+    read_resource_names,
+    search_rows,
     send,
-    texts,
-    update,
-    writes,
 )
 
 
 async def test_masks(web: httpx.AsyncClient) -> None:
-    _, campaign, criterion, group, _, _ = named(await send(web, CREATE))
+    _, campaign, criterion, group, _, _ = read_resource_names(await send(web, CREATE))
     wrong = [
-        (update("campaign", campaign, None, name="New"), "fieldMaskError.FIELD_MASK_MISSING"),
-        (update("campaign", campaign, "", name="New"), "fieldMaskError.FIELD_MASK_MISSING"),
-        (update("campaign", campaign, "startDate", name="New"), "fieldMaskError.FIELD_NOT_FOUND"),
-        (update("campaign", campaign, "networkSettings", networkSettings={}), "fieldMaskError.FIELD_HAS_SUBFIELDS"),
-        (update("campaign", campaign, "end_date_time"), "fieldError.INVALID_VALUE"),
-        (update("campaign", campaign, "advertisingChannelType"), "fieldError.IMMUTABLE_FIELD"),
-        (update("campaign", campaign, "resourceName"), "fieldError.IMMUTABLE_FIELD"),
-        (update("campaign", campaign, "name,status", status="ENABLED"), "fieldError.FIELD_CANNOT_BE_CLEARED"),
-        (update("campaign", campaign, "manualCpc"), "fieldError.REQUIRED"),
-        (update("campaign", campaign, "status", status="REMOVED"), "fieldError.INVALID_VALUE"),
-        (update("adGroup", group, "type", type="SEARCH_STANDARD"), "fieldError.IMMUTABLE_FIELD"),
-        (update("campaignCriterion", criterion, "location.geoTargetConstant"), "fieldError.IMMUTABLE_FIELD"),
-        (update("campaign", "", "name", name="New"), "requestError.RESOURCE_NAME_MALFORMED"),
+        (make_update("campaign", campaign, None, name="New"), "fieldMaskError.FIELD_MASK_MISSING"),
+        (make_update("campaign", campaign, "", name="New"), "fieldMaskError.FIELD_MASK_MISSING"),
+        (make_update("campaign", campaign, "startDate", name="New"), "fieldMaskError.FIELD_NOT_FOUND"),
+        (
+            make_update("campaign", campaign, "networkSettings", networkSettings={}),
+            "fieldMaskError.FIELD_HAS_SUBFIELDS",
+        ),
+        (make_update("campaign", campaign, "end_date_time"), "fieldError.INVALID_VALUE"),
+        (make_update("campaign", campaign, "advertisingChannelType"), "fieldError.IMMUTABLE_FIELD"),
+        (make_update("campaign", campaign, "resourceName"), "fieldError.IMMUTABLE_FIELD"),
+        (make_update("campaign", campaign, "name,status", status="ENABLED"), "fieldError.FIELD_CANNOT_BE_CLEARED"),
+        (make_update("campaign", campaign, "manualCpc"), "fieldError.REQUIRED"),
+        (make_update("campaign", campaign, "status", status="REMOVED"), "fieldError.INVALID_VALUE"),
+        (make_update("adGroup", group, "type", type="SEARCH_STANDARD"), "fieldError.IMMUTABLE_FIELD"),
+        (make_update("campaignCriterion", criterion, "location.geoTargetConstant"), "fieldError.IMMUTABLE_FIELD"),
+        (make_update("campaign", "", "name", name="New"), "requestError.RESOURCE_NAME_MALFORMED"),
         ({"campaignOperation": {"updateMask": "name", "update": {"name": "x"}}}, "requestError.RESOURCE_NAME_MISSING"),
         ({"campaignOperation": {"updateMask": "name", "create": {}}}, "fieldMaskError.FIELD_MASK_NOT_ALLOWED"),
-    ]  # fmt: skip
+    ]
     for operation, code in wrong:
-        assert refusal(await mutate(web, operation))["code"] == code, operation
-    masked = update(
+        assert read_refusal(await mutate(web, operation))["code"] == code, operation
+    masked = make_update(
         "campaign", campaign, "name,endDateTime,networkSettings.targetGoogleSearch,networkSettings.targetSearchNetwork",
         name="New", networkSettings={"targetGoogleSearch": True, "targetSearchNetwork": True},
         status="ENABLED")  # fmt: skip
-    named(await mutate(web, masked))
+    read_resource_names(await mutate(web, masked))
     query = """SELECT campaign.name, campaign.status, campaign.end_date_time,
         campaign.network_settings.target_search_network FROM campaign"""
     held = {"name": "New", "status": "PAUSED"}  # endDateTime is cleared, status was not masked
-    assert await rows(web, query) == [{"campaign": {**held, "networkSettings": {"targetSearchNetwork": True}}}]
-    named(await mutate(web, update("campaign", campaign, "networkSettings.targetSearchNetwork")))
-    assert await rows(web, query) == [{"campaign": held}]
+    assert await search_rows(web, query) == [{"campaign": {**held, "networkSettings": {"targetSearchNetwork": True}}}]
+    read_resource_names(await mutate(web, make_update("campaign", campaign, "networkSettings.targetSearchNetwork")))
+    assert await search_rows(web, query) == [{"campaign": held}]
 
 
 async def test_bidding_changes_by_the_chosen_member(web: httpx.AsyncClient) -> None:
-    _, campaign, _, group, keyword, _ = named(await send(web, CREATE))
+    _, campaign, _, group, keyword, _ = read_resource_names(await send(web, CREATE))
     query = "SELECT campaign.bidding_strategy_type, campaign.target_spend.cpc_bid_ceiling_micros FROM campaign"
-    assert await rows(web, query) == [{"campaign": {"biddingStrategyType": "MANUAL_CPC"}}]
-    named(await mutate(web, update("adGroup", group, "cpcBidMicros", cpcBidMicros="900000")))
-    named(await mutate(web, update("adGroupCriterion", keyword, "cpcBidMicros", cpcBidMicros="910000")))
-    named(await mutate(web, update("campaign", campaign, "targetSpend", targetSpend={})))
-    assert await rows(web, query) == [{"campaign": {"biddingStrategyType": "TARGET_SPEND"}}]
-    ceiling = update(
+    assert await search_rows(web, query) == [{"campaign": {"biddingStrategyType": "MANUAL_CPC"}}]
+    read_resource_names(await mutate(web, make_update("adGroup", group, "cpcBidMicros", cpcBidMicros="900000")))
+    read_resource_names(
+        await mutate(web, make_update("adGroupCriterion", keyword, "cpcBidMicros", cpcBidMicros="910000"))
+    )
+    read_resource_names(await mutate(web, make_update("campaign", campaign, "targetSpend", targetSpend={})))
+    assert await search_rows(web, query) == [{"campaign": {"biddingStrategyType": "TARGET_SPEND"}}]
+    ceiling = make_update(
         "campaign", campaign, "targetSpend.cpcBidCeilingMicros", targetSpend={"cpcBidCeilingMicros": "990000"}
     )
-    named(await mutate(web, ceiling))
-    assert await rows(web, query) == [
+    read_resource_names(await mutate(web, ceiling))
+    assert await search_rows(web, query) == [
         {"campaign": {"biddingStrategyType": "TARGET_SPEND", "targetSpend": {"cpcBidCeilingMicros": "990000"}}}
     ]
     for operation, code in (
-        (update("adGroup", group, "cpcBidMicros", cpcBidMicros="920000"),
+        (make_update("adGroup", group, "cpcBidMicros", cpcBidMicros="920000"),
          "adGroupError.BID_TYPE_AND_BIDDING_STRATEGY_MISMATCH"),
-        (update("adGroupCriterion", keyword, "cpcBidMicros", cpcBidMicros="920000"),
+        (make_update("adGroupCriterion", keyword, "cpcBidMicros", cpcBidMicros="920000"),
          "adGroupCriterionError.BID_INCOMPATIBLE_WITH_ADGROUP"),
     ):  # fmt: skip
-        assert refusal(await mutate(web, operation))["code"] == code
-    roas = update(
+        assert read_refusal(await mutate(web, operation))["code"] == code
+    roas = make_update(
         "campaign", campaign, "maximizeConversionValue.targetRoas", maximizeConversionValue={"targetRoas": 2.5}
     )
-    named(await mutate(web, roas))
-    assert await rows(web, "SELECT campaign.maximize_conversion_value.target_roas FROM campaign") == [
+    read_resource_names(await mutate(web, roas))
+    assert await search_rows(web, "SELECT campaign.maximize_conversion_value.target_roas FROM campaign") == [
         {"campaign": {"maximizeConversionValue": {"targetRoas": 2.5}}}]  # fmt: skip
 
 
 async def test_budgets_and_dates_change(web: httpx.AsyncClient, clock: Clock) -> None:
-    budget, campaign, *_ = named(await send(web, CREATE))
-    named(await mutate(web, update("campaignBudget", budget, "amountMicros", amountMicros="20000000")))
-    refused = refusal(await mutate(web, update("campaignBudget", budget, "amountMicros", amountMicros="20000001")))
+    budget, campaign, *_ = read_resource_names(await send(web, CREATE))
+    read_resource_names(
+        await mutate(web, make_update("campaignBudget", budget, "amountMicros", amountMicros="20000000"))
+    )
+    refused = read_refusal(
+        await mutate(web, make_update("campaignBudget", budget, "amountMicros", amountMicros="20000001"))
+    )
     assert refused["code"] == "campaignBudgetError.NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT"
-    later = update("campaign", campaign, "startDateTime", startDateTime="2027-03-05 00:00:00")
-    named(await mutate(web, later))
+    later = make_update("campaign", campaign, "startDateTime", startDateTime="2027-03-05 00:00:00")
+    read_resource_names(await mutate(web, later))
     clock.instant = datetime(2027, 3, 6, 12, tzinfo=UTC)
     await log_in(web)
-    started = update("campaign", campaign, "startDateTime", startDateTime="2027-03-09 00:00:00")
-    assert refusal(await mutate(web, started))["code"] == "campaignError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED"
-    past = update("campaign", campaign, "endDateTime", endDateTime="2027-03-05 23:59:59")
-    assert refusal(await mutate(web, past))["code"] == "campaignError.CANNOT_SET_DATE_TO_PAST"
-    named(await mutate(web, update("campaign", campaign, "endDateTime", endDateTime="2027-03-06 23:59:59")))
+    started = make_update("campaign", campaign, "startDateTime", startDateTime="2027-03-09 00:00:00")
+    assert (
+        read_refusal(await mutate(web, started))["code"] == "campaignError.CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED"
+    )
+    past = make_update("campaign", campaign, "endDateTime", endDateTime="2027-03-05 23:59:59")
+    assert read_refusal(await mutate(web, past))["code"] == "campaignError.CANNOT_SET_DATE_TO_PAST"
+    read_resource_names(
+        await mutate(web, make_update("campaign", campaign, "endDateTime", endDateTime="2027-03-06 23:59:59"))
+    )
     query = "SELECT campaign_budget.amount_micros, campaign.start_date_time, campaign.end_date_time FROM campaign"
-    assert await rows(web, query) == [{
+    assert await search_rows(web, query) == [{
         "campaignBudget": {"amountMicros": "20000000"},
         "campaign": {"startDateTime": "2027-03-05 00:00:00", "endDateTime": "2027-03-06 23:59:59"}}]  # fmt: skip
 
 
 async def test_an_ad_is_edited_as_an_ad_and_reviewed_again(web: httpx.AsyncClient, clock: Clock) -> None:
-    *_, ad = named(await send(web, CREATE))
+    *_, ad = read_resource_names(await send(web, CREATE))
     name = f"customers/{US}/ads/{ad.rpartition('~')[2]}"
     query = """SELECT ad_group_ad.ad.responsive_search_ad.headlines, ad_group_ad.policy_summary.review_status
         FROM ad_group_ad"""
     clock.instant += timedelta(minutes=5)
-    (row,) = await rows(web, query)
+    (row,) = await search_rows(web, query)
     assert row["adGroupAd"]["policySummary"] == {"reviewStatus": "REVIEWED"}
-    headlines = texts("One", "Two", "Three")
-    edit = update("ad", name, "responsiveSearchAd.headlines", responsiveSearchAd={"headlines": headlines})
+    headlines = make_texts("One", "Two", "Three")
+    edit = make_update("ad", name, "responsiveSearchAd.headlines", responsiveSearchAd={"headlines": headlines})
     assert (await mutate(web, edit)).json()["mutateOperationResponses"][0].keys() == {"adResult"}
-    assert await rows(web, query) == [{"adGroupAd": {
+    assert await search_rows(web, query) == [{"adGroupAd": {
         "ad": {"responsiveSearchAd": {"headlines": headlines}},
         "policySummary": {"reviewStatus": "REVIEW_IN_PROGRESS"}}}]  # fmt: skip
     for operation, code in (
-        (update("ad", name, "responsiveSearchAd.headlines"), "fieldError.FIELD_CANNOT_BE_CLEARED"),
-        (update("ad", name, "finalUrls", finalUrls=["x"]), "urlFieldError.MISSING_PROTOCOL_IN_FINAL_URL"),
-        (update("adGroupAd", ad, "ad.finalUrls", ad={"finalUrls": ["https://x.test"]}), "fieldError.IMMUTABLE_FIELD"),
-    ):  # fmt: skip
-        assert refusal(await mutate(web, operation))["code"] == code
-    assert [one["kind"] for one in await writes(web)][-1] == "ad"
+        (make_update("ad", name, "responsiveSearchAd.headlines"), "fieldError.FIELD_CANNOT_BE_CLEARED"),
+        (make_update("ad", name, "finalUrls", finalUrls=["x"]), "urlFieldError.MISSING_PROTOCOL_IN_FINAL_URL"),
+        (
+            make_update("adGroupAd", ad, "ad.finalUrls", ad={"finalUrls": ["https://x.test"]}),
+            "fieldError.IMMUTABLE_FIELD",
+        ),
+    ):
+        assert read_refusal(await mutate(web, operation))["code"] == code
+    assert [one["kind"] for one in await list_writes(web)][-1] == "ad"
 
 
 async def test_conversion_goals(web: httpx.AsyncClient) -> None:
-    _, campaign, *_ = named(await send(web, CREATE))
+    _, campaign, *_ = read_resource_names(await send(web, CREATE))
     number = campaign.rpartition("/")[2]
     query = f"""SELECT campaign_conversion_goal.resource_name, campaign_conversion_goal.category,
         campaign_conversion_goal.origin, campaign_conversion_goal.biddable
         FROM campaign_conversion_goal WHERE campaign.id = {number}"""
-    goals = {one["campaignConversionGoal"]["resourceName"].rpartition("/")[2]: one for one in await rows(web, query)}
+    goals = {
+        one["campaignConversionGoal"]["resourceName"].rpartition("/")[2]: one for one in await search_rows(web, query)
+    }
     assert goals.keys() == {f"{number}~PURCHASE~WEBSITE", f"{number}~SIGNUP~WEBSITE",
                             f"{number}~PHONE_CALL_LEAD~CALL_FROM_ADS"}  # fmt: skip
     name = f"customers/{US}/campaignConversionGoals/{number}~SIGNUP~WEBSITE"
-    named(await mutate(web, update("campaignConversionGoal", name, "biddable", biddable=False)))
-    held = [one["campaignConversionGoal"].get("biddable", False) for one in await rows(web, query)]
+    read_resource_names(await mutate(web, make_update("campaignConversionGoal", name, "biddable", biddable=False)))
+    held = [one["campaignConversionGoal"].get("biddable", False) for one in await search_rows(web, query)]
     assert sorted(held) == [False, True, True]
-    unknown = update("campaignConversionGoal", name.replace("SIGNUP", "CONTACT"), "biddable", biddable=False)
-    assert refusal(await mutate(web, unknown))["code"] == "mutateError.RESOURCE_NOT_FOUND"
+    unknown = make_update("campaignConversionGoal", name.replace("SIGNUP", "CONTACT"), "biddable", biddable=False)
+    assert read_refusal(await mutate(web, unknown))["code"] == "mutateError.RESOURCE_NOT_FOUND"
 
 
 async def test_an_undeclared_campaign_takes_no_locations(web: httpx.AsyncClient) -> None:
     web.headers["login-customer-id"] = DIRECT
-    (row,) = await rows(
+    (row,) = await search_rows(
         web, "SELECT campaign.resource_name, campaign.contains_eu_political_advertising FROM campaign", DIRECT
     )
     campaign = row["campaign"].pop("resourceName")
     assert row == {"campaign": {}}
     place = {"campaignCriterionOperation": {"create": {
         "campaign": campaign, "location": {"geoTargetConstant": "geoTargetConstants/2578"}}}}  # fmt: skip
-    refused = refusal(await mutate(web, place, customer=DIRECT))
+    refused = read_refusal(await mutate(web, place, customer=DIRECT))
     assert refused["code"] == "criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION"
-    declared = update("campaign", campaign, "containsEuPoliticalAdvertising", containsEuPoliticalAdvertising=EU)
-    named(await mutate(web, declared, place, customer=DIRECT))
+    declared = make_update("campaign", campaign, "containsEuPoliticalAdvertising", containsEuPoliticalAdvertising=EU)
+    read_resource_names(await mutate(web, declared, place, customer=DIRECT))
 
 
 async def test_removal_is_final(web: httpx.AsyncClient) -> None:
-    budget, campaign, criterion, group, keyword, ad = named(await send(web, CREATE))
-    named(await mutate(web, {"campaignCriterionOperation": {"remove": criterion}}))
-    assert await rows(web, "SELECT campaign_criterion.resource_name FROM campaign_criterion") == []
-    named(await mutate(web, {"adGroupCriterionOperation": {"remove": keyword}}, {"adGroupAdOperation": {"remove": ad}}))
-    named(await mutate(web, {"campaignOperation": {"remove": campaign}}))
+    budget, campaign, criterion, group, keyword, ad = read_resource_names(await send(web, CREATE))
+    read_resource_names(await mutate(web, {"campaignCriterionOperation": {"remove": criterion}}))
+    assert await search_rows(web, "SELECT campaign_criterion.resource_name FROM campaign_criterion") == []
+    read_resource_names(
+        await mutate(web, {"adGroupCriterionOperation": {"remove": keyword}}, {"adGroupAdOperation": {"remove": ad}})
+    )
+    read_resource_names(await mutate(web, {"campaignOperation": {"remove": campaign}}))
     query = "SELECT campaign.status, campaign_budget.status, campaign_budget.reference_count FROM campaign"
-    assert await rows(web, query) == [
+    assert await search_rows(web, query) == [
         {"campaign": {"status": "REMOVED"}, "campaignBudget": {"status": "REMOVED"}}]  # fmt: skip
     denied = "operationAccessDeniedError.OPERATION_NOT_PERMITTED_FOR_REMOVED_RESOURCE"
     for operation in (
-        update("campaign", campaign, "status", status="ENABLED"),
+        make_update("campaign", campaign, "status", status="ENABLED"),
         {"campaignOperation": {"remove": campaign}},
         {"adGroupOperation": {"create": {"campaign": campaign, "name": "Late"}}},
         {"campaignBudgetOperation": {"remove": budget}},
     ):
-        assert refusal(await mutate(web, operation))["code"] == denied
-    assert refusal(await mutate(web, {"campaignCriterionOperation": {"remove": criterion}}))["code"] == (
+        assert read_refusal(await mutate(web, operation))["code"] == denied
+    assert read_refusal(await mutate(web, {"campaignCriterionOperation": {"remove": criterion}}))["code"] == (
         "mutateError.RESOURCE_NOT_FOUND")  # fmt: skip
-    assert (await rows(web, "SELECT ad_group.resource_name, ad_group.status FROM ad_group")) == [
+    assert (await search_rows(web, "SELECT ad_group.resource_name, ad_group.status FROM ad_group")) == [
         {"adGroup": {"resourceName": group, "status": "PAUSED"}}]  # fmt: skip
 
 
 async def test_the_same_resource_stands_once_in_a_request(web: httpx.AsyncClient) -> None:
-    _, campaign, *_ = named(await send(web, CREATE))
-    twice = [update("campaign", campaign, "status", status=status) for status in ("ENABLED", "PAUSED")]
-    assert refusal(await mutate(web, *twice))["code"] == "mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES"
-    assert await rows(web, "SELECT campaign.status FROM campaign") == [{"campaign": {"status": "PAUSED"}}]
+    _, campaign, *_ = read_resource_names(await send(web, CREATE))
+    twice = [make_update("campaign", campaign, "status", status=status) for status in ("ENABLED", "PAUSED")]
+    assert read_refusal(await mutate(web, *twice))["code"] == "mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES"
+    assert await search_rows(web, "SELECT campaign.status FROM campaign") == [{"campaign": {"status": "PAUSED"}}]
 
 
 async def test_an_ad_group_has_three_enabled_ads_at_most(web: httpx.AsyncClient) -> None:
-    *_, group, _, ad = named(await send(web, CREATE))
+    *_, group, _, ad = read_resource_names(await send(web, CREATE))
     create = copy.deepcopy(CREATE["mutateOperations"][AD])
     create["adGroupAdOperation"]["create"] |= {"adGroup": group, "status": "ENABLED"}
-    named(await mutate(web, create, create, create))
-    refused = refusal(await mutate(web, update("adGroupAd", ad, "status", status="ENABLED")))
+    read_resource_names(await mutate(web, create, create, create))
+    refused = read_refusal(await mutate(web, make_update("adGroupAd", ad, "status", status="ENABLED")))
     assert refused["code"] == "resourceCountLimitExceededError.AD_GROUP_AD_LIMIT"
 
 
 async def test_native_criteria_of_every_allowed_kind(web: httpx.AsyncClient) -> None:
-    _, campaign, *_ = named(await send(web, CREATE))
+    _, campaign, *_ = read_resource_names(await send(web, CREATE))
     point = {"longitudeInMicroDegrees": 5322054, "latitudeInMicroDegrees": 60391263}
     kinds: list[tuple[dict[str, Any], str]] = [
         ({"location": {"geoTargetConstant": "geoTargetConstants/1010826"}, "negative": True}, "LOCATION"),
@@ -221,9 +241,9 @@ async def test_native_criteria_of_every_allowed_kind(web: httpx.AsyncClient) -> 
         ({"ipBlock": {"ipAddress": "192.0.2.0/24"}, "negative": True}, "IP_BLOCK"),
     ]  # fmt: skip
     operations = [{"campaignCriterionOperation": {"create": {"campaign": campaign, **one}}} for one, _ in kinds]
-    named(await mutate(web, *operations))
+    read_resource_names(await mutate(web, *operations))
     query = "SELECT campaign_criterion.type FROM campaign_criterion WHERE campaign_criterion.criterion_id != 2578"
-    assert [one["campaignCriterion"]["type"] for one in await rows(web, query)] == [kind for _, kind in kinds]
+    assert [one["campaignCriterion"]["type"] for one in await search_rows(web, query)] == [kind for _, kind in kinds]
     for wrong, code in (
         ({"proximity": {"geoPoint": point, "radius": 0}}, "criterionError.INVALID_PROXIMITY_RADIUS"),
         ({"ipBlock": {"ipAddress": "nowhere"}}, "criterionError.INVALID_IP_ADDRESS"),
@@ -233,49 +253,53 @@ async def test_native_criteria_of_every_allowed_kind(web: httpx.AsyncClient) -> 
          "fieldError.INVALID_VALUE"),
     ):  # fmt: skip
         operation = {"campaignCriterionOperation": {"create": {"campaign": campaign, **wrong}}}
-        assert refusal(await mutate(web, operation))["code"] == code
+        assert read_refusal(await mutate(web, operation))["code"] == code
 
 
 async def test_total_budgets_need_an_end(web: httpx.AsyncClient) -> None:
-    total = changed(BUDGET, period="CUSTOM_PERIOD", totalAmountMicros="90000000")
+    total = change_example(BUDGET, period="CUSTOM_PERIOD", totalAmountMicros="90000000")
     wrong = "campaignBudgetError.BUDGET_AMOUNT_MUST_BE_UNSET_FOR_CUSTOM_BUDGET_PERIOD"
-    assert refusal(await send(web, total))["code"] == wrong
+    assert read_refusal(await send(web, total))["code"] == wrong
     del total["mutateOperations"][BUDGET]["campaignBudgetOperation"]["create"]["amountMicros"]
     endless = copy.deepcopy(total)
     del endless["mutateOperations"][CAMPAIGN]["campaignOperation"]["create"]["endDateTime"]
-    assert refusal(await send(web, endless))["code"] == "campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET"
-    named(await send(web, total))
+    assert read_refusal(await send(web, endless))["code"] == "campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET"
+    read_resource_names(await send(web, total))
     query = "SELECT campaign_budget.period, campaign_budget.total_amount_micros FROM campaign"
-    assert await rows(web, query) == [{"campaignBudget": {"period": "CUSTOM_PERIOD", "totalAmountMicros": "90000000"}}]
+    assert await search_rows(web, query) == [
+        {"campaignBudget": {"period": "CUSTOM_PERIOD", "totalAmountMicros": "90000000"}}
+    ]
 
 
 async def test_a_portfolio_strategy_exists_unless_its_name_is_malformed(web: httpx.AsyncClient) -> None:
-    _, campaign, *_ = named(await send(web, CREATE))
+    _, campaign, *_ = read_resource_names(await send(web, CREATE))
     portfolio = f"customers/{US}/biddingStrategies/55"
-    named(await mutate(web, update("campaign", campaign, "biddingStrategy", biddingStrategy=portfolio)))
+    read_resource_names(
+        await mutate(web, make_update("campaign", campaign, "biddingStrategy", biddingStrategy=portfolio))
+    )
     query = "SELECT campaign.bidding_strategy, campaign.bidding_strategy_type FROM campaign"
-    assert await rows(web, query) == [
+    assert await search_rows(web, query) == [
         {"campaign": {"biddingStrategy": portfolio, "biddingStrategyType": "TARGET_SPEND"}}
     ]
-    wrong = update("campaign", campaign, "biddingStrategy", biddingStrategy="55")
-    assert refusal(await mutate(web, wrong))["code"] == "fieldError.INVALID_VALUE"
+    wrong = make_update("campaign", campaign, "biddingStrategy", biddingStrategy="55")
+    assert read_refusal(await mutate(web, wrong))["code"] == "fieldError.INVALID_VALUE"
 
 
 async def test_primary_status(web: httpx.AsyncClient, clock: Clock) -> None:
-    _, campaign, _, group, _, _ = named(await send(web, CREATE))
+    _, campaign, _, group, _, _ = read_resource_names(await send(web, CREATE))
 
-    async def primary() -> str:
-        (row,) = await rows(web, "SELECT campaign.primary_status FROM campaign")
+    async def read_primary_status() -> str:
+        (row,) = await search_rows(web, "SELECT campaign.primary_status FROM campaign")
         return str(row["campaign"]["primaryStatus"])
 
-    assert await primary() == "PAUSED"
-    named(await mutate(web, update("campaign", campaign, "status", status="ENABLED")))
-    assert await primary() == "PENDING"
+    assert await read_primary_status() == "PAUSED"
+    read_resource_names(await mutate(web, make_update("campaign", campaign, "status", status="ENABLED")))
+    assert await read_primary_status() == "PENDING"
     clock.instant = datetime(2027, 3, 2, tzinfo=UTC)
     await log_in(web)
-    assert await primary() == "NOT_ELIGIBLE"
-    named(await mutate(web, update("adGroup", group, "status", status="ENABLED")))
-    assert await primary() == "ELIGIBLE"
+    assert await read_primary_status() == "NOT_ELIGIBLE"
+    read_resource_names(await mutate(web, make_update("adGroup", group, "status", status="ENABLED")))
+    assert await read_primary_status() == "ELIGIBLE"
     clock.instant = datetime(2027, 4, 2, tzinfo=UTC)
     await log_in(web)
-    assert await primary() == "ENDED"
+    assert await read_primary_status() == "ENDED"

@@ -26,17 +26,17 @@ from tests.sandbox.google_calls import (
     MANAGER,
     US,
     Clock,
-    changed,
-    conversation,
-    ids,
+    change_example,
+    get_ids,
+    list_writes,
     log_in,
     mutate,
-    named,
-    refusal,
-    rows,
+    open_client,
+    read_refusal,
+    read_resource_names,
     search,
+    search_rows,
     send,
-    writes,
 )
 
 # Queries ----------------------------------------------------------------------------------------------------------
@@ -71,8 +71,8 @@ FROM campaign WHERE campaign.status != 'REMOVED' ORDER BY campaign.id LIMIT 50""
 
 
 async def test_the_queries_of_the_documentation(web: httpx.AsyncClient) -> None:
-    budget, campaign, criterion, group, keyword, ad = names = named(await send(web, CREATE))
-    numbers = ids(names)
+    budget, campaign, criterion, group, keyword, ad = names = read_resource_names(await send(web, CREATE))
+    numbers = get_ids(names)
     answers = []
     for query in DOCUMENTED_QUERIES:
         own = query.strip().replace("88001", numbers[CAMPAIGN]).replace("99001", numbers[GROUP])
@@ -115,10 +115,12 @@ async def test_no_rows_is_no_results_member(web: httpx.AsyncClient) -> None:
 
 async def test_filters_order_and_keyset(web: httpx.AsyncClient) -> None:
     called = ("Alpha 100%", "Beta_x", "Gamma [x]", "O'Hara \\ Sons")
-    made = [ids(named(await send(web, changed(CAMPAIGN, name=name))))[CAMPAIGN] for name in called]
+    made = [
+        get_ids(read_resource_names(await send(web, change_example(CAMPAIGN, name=name))))[CAMPAIGN] for name in called
+    ]
 
-    async def names(clause: str) -> list[str]:
-        found = await rows(web, f"SELECT campaign.id, campaign.name FROM campaign {clause}")
+    async def list_names(clause: str) -> list[str]:
+        found = await search_rows(web, f"SELECT campaign.id, campaign.name FROM campaign {clause}")
         return [one["campaign"]["name"].split()[0].split("_")[0] for one in found]
 
     for clause, expected in (
@@ -136,7 +138,7 @@ async def test_filters_order_and_keyset(web: httpx.AsyncClient) -> None:
         ("where campaign.name = \"Beta_x\" order by campaign.id asc limit 1", ["Beta"]),
         ("ORDER BY campaign.status, campaign.id DESC", ["O'Hara", "Gamma", "Beta", "Alpha"]),
     ):  # fmt: skip
-        assert await names(clause) == expected, clause
+        assert await list_names(clause) == expected, clause
 
 
 @given(st.text(alphabet=st.sampled_from("SELECT campaign.id FROM WHERE='\"\\\\[%_]()<>!,0123\n"), max_size=80))
@@ -153,7 +155,7 @@ async def test_a_query_cut_short_is_refused_or_answered(web: httpx.AsyncClient) 
     for query in DOCUMENTED_QUERIES:
         for length in range(0, len(query), 7):
             answer = await search(web, query[:length])
-            assert answer.status_code == 200 or refusal(answer)["status"] == "INVALID_ARGUMENT"
+            assert answer.status_code == 200 or read_refusal(answer)["status"] == "INVALID_ARGUMENT"
 
 
 @pytest.mark.parametrize(
@@ -203,19 +205,19 @@ async def test_a_query_cut_short_is_refused_or_answered(web: httpx.AsyncClient) 
 )  # fmt: skip
 async def test_queries_are_refused(web: httpx.AsyncClient, query: str, code: str) -> None:
     answer = await search(web, query)
-    assert (answer.status_code, refusal(answer)["code"]) == (400, f"queryError.{code}")
+    assert (answer.status_code, read_refusal(answer)["code"]) == (400, f"queryError.{code}")
 
 
 async def test_search_takes_no_page_size_and_no_foreign_token(web: httpx.AsyncClient) -> None:
     query = "SELECT campaign.id FROM campaign"
-    assert refusal(await search(web, query, pageSize=100))["code"] == "requestError.PAGE_SIZE_NOT_SUPPORTED"
-    assert refusal(await search(web, query, pageToken="x"))["code"] == "requestError.INVALID_PAGE_TOKEN"
-    assert refusal(await search(web, ""))["code"] == "requestError.REQUIRED_FIELD_MISSING"
-    assert refusal(await search(web, query, page_token="x"))["code"] == "fieldError.INVALID_VALUE"
+    assert read_refusal(await search(web, query, pageSize=100))["code"] == "requestError.PAGE_SIZE_NOT_SUPPORTED"
+    assert read_refusal(await search(web, query, pageToken="x"))["code"] == "requestError.INVALID_PAGE_TOKEN"
+    assert read_refusal(await search(web, ""))["code"] == "requestError.REQUIRED_FIELD_MISSING"
+    assert read_refusal(await search(web, query, page_token="x"))["code"] == "fieldError.INVALID_VALUE"
 
 
 async def test_pages(clock: Clock) -> None:
-    async with conversation(clock, make_network(page_size=2)) as web:
+    async with open_client(clock, make_network(page_size=2)) as web:
         query, token, pages = "SELECT language_constant.id FROM language_constant LIMIT 5", "", []
         while True:
             more = {"pageToken": token} if token else {}
@@ -226,7 +228,7 @@ async def test_pages(clock: Clock) -> None:
             if not token:
                 break
             other = query.replace("5", "6")
-            assert refusal(await search(web, other, pageToken=token))["code"] == "requestError.INVALID_PAGE_TOKEN"
+            assert read_refusal(await search(web, other, pageToken=token))["code"] == "requestError.INVALID_PAGE_TOKEN"
         assert pages == [["1000", "1001"], ["1002", "1003"], ["1004"]]
 
 
@@ -240,9 +242,9 @@ FROM customer WHERE segments.date BETWEEN '2027-01-01' AND '2027-01-31' ORDER BY
 @pytest.mark.parametrize("customer", [US, JAPAN, DIRECT])
 async def test_every_account_has_a_row_for_every_day(web: httpx.AsyncClient, customer: str) -> None:
     web.headers["login-customer-id"] = DIRECT if customer == DIRECT else MANAGER
-    first = await rows(web, INSIGHTS, customer)
+    first = await search_rows(web, INSIGHTS, customer)
     assert [one["segments"]["date"] for one in first] == [f"2027-01-{day:02}" for day in range(1, 32)]
-    assert first == await rows(web, INSIGHTS, customer)
+    assert first == await search_rows(web, INSIGHTS, customer)
     unit = 1_000_000 if customer == JAPAN else 10_000
     for row in first:
         held = row["metrics"]
@@ -252,7 +254,7 @@ async def test_every_account_has_a_row_for_every_day(web: httpx.AsyncClient, cus
         assert "videoTrueviewViews" not in held
     assert any("conversions" not in one["metrics"] for one in first)  # a zero is left out
     undated = INSIGHTS.replace("segments.date, customer", "customer").replace("ORDER BY segments.date", "")
-    total = await rows(web, undated, customer)
+    total = await search_rows(web, undated, customer)
     assert len(total) == 1
     assert int(total[0]["metrics"]["clicks"]) == sum(int(one["metrics"]["clicks"]) for one in first)
 
@@ -263,12 +265,12 @@ async def test_rows_end_today_and_begin_37_months_ago(web: httpx.AsyncClient, cl
     query = """SELECT segments.date, metrics.clicks FROM customer
         WHERE segments.date BETWEEN '2024-01-11' AND '2027-12-31' ORDER BY segments.date"""
     for customer, last in ((US, "2027-02-10"), (JAPAN, "2027-02-11")):
-        days = [one["segments"]["date"] for one in await rows(web, query, customer)]
+        days = [one["segments"]["date"] for one in await search_rows(web, query, customer)]
         assert (days[0], days[-1]) == ("2024-01-11", last)
     for source in LEVELS:
         older = query.replace("customer", source).replace("2024-01-11", "2024-01-09")
         code = "dateRangeError.REQUESTED_DATE_GRANULARITY_NOT_SUPPORTED"
-        assert refusal(await search(web, older))["code"] == code
+        assert read_refusal(await search(web, older))["code"] == code
 
 
 LEVELS = {
@@ -283,7 +285,9 @@ DAILY = """SELECT {fields}, segments.date, customer.currency_code, metrics.impre
 
 async def create_trees(web: httpx.AsyncClient) -> list[list[str]]:
     """Three campaigns with a group and an ad each, the last one removed."""
-    trees = [named(await send(web, changed(CAMPAIGN, name=f"Tree {number}"))) for number in range(3)]
+    trees = [
+        read_resource_names(await send(web, change_example(CAMPAIGN, name=f"Tree {number}"))) for number in range(3)
+    ]
     removed = {"campaignOperation": {"remove": trees[2][CAMPAIGN]}}
     assert (await mutate(web, removed)).status_code == 200
     return trees
@@ -301,10 +305,12 @@ def add_up(found: list[dict[str, Any]]) -> dict[str, Counter[str]]:
 @pytest.mark.parametrize("source", LEVELS)
 async def test_each_level_adds_up_to_the_customer(web: httpx.AsyncClient, source: str) -> None:
     trees = await create_trees(web)
-    whole = await rows(web, DAILY.format(fields="customer.id", source="customer", more=""))
-    assert not await rows(web, DAILY.format(fields="ad_group.id", source="ad_group", more=" AND campaign.id = 1"))
+    whole = await search_rows(web, DAILY.format(fields="customer.id", source="customer", more=""))
+    assert not await search_rows(
+        web, DAILY.format(fields="ad_group.id", source="ad_group", more=" AND campaign.id = 1")
+    )
     query = DAILY.format(fields=LEVELS[source], source=source, more="")
-    found = await rows(web, query)
+    found = await search_rows(web, query)
     assert len(whole) == 7
     assert add_up(found) == add_up(whole)
     assert all(int(row["metrics"].get("costMicros", 0)) % 10_000 == 0 for row in found)  # the billable unit
@@ -315,15 +321,15 @@ async def test_each_level_adds_up_to_the_customer(web: httpx.AsyncClient, source
     assert shown == {*numbers}
     assert len(found) < 7 * len(numbers)  # an entity without delivery has no row
     number, condition = numbers[1], f" AND {LEVELS[source].partition(',')[0]} IN ({numbers[1]}, 1)"
-    one = await rows(web, DAILY.format(fields=LEVELS[source], source=source, more=condition))
+    one = await search_rows(web, DAILY.format(fields=LEVELS[source], source=source, more=condition))
     assert one == [row for row in found if row[name].get("ad", row[name])["id"] == number]
     if source == "ad_group_ad":
         exact = f" AND ad_group_ad.resource_name IN ('{trees[1][AD]}')"
-        assert await rows(web, DAILY.format(fields=LEVELS[source], source=source, more=exact)) == one
+        assert await search_rows(web, DAILY.format(fields=LEVELS[source], source=source, more=exact)) == one
     parent = {"ad_group": ("campaign", CAMPAIGN), "ad_group_ad": ("adGroup", GROUP)}.get(source)
     if parent:
         assert {row[parent[0]]["id"] for row in one} == {trees[1][parent[1]].rpartition("/")[2]}
-    (total,) = await rows(web, query.replace("segments.date,", "").replace("ORDER BY segments.date", "LIMIT 1"))
+    (total,) = await search_rows(web, query.replace("segments.date,", "").replace("ORDER BY segments.date", "LIMIT 1"))
     first = [row for row in found if row[name] == total[name]]
     assert int(total["metrics"]["clicks"]) == sum(int(row["metrics"]["clicks"]) for row in first)
 
@@ -333,61 +339,63 @@ async def test_a_row_needs_a_metric_that_is_not_zero(web: httpx.AsyncClient) -> 
     for source in LEVELS:
         between = "segments.date BETWEEN '2027-02-01' AND '2027-02-07'"
         query = f"SELECT segments.date, metrics.video_trueview_views FROM {source} WHERE {between}"
-        assert not await rows(web, query)
-        assert {len(row["segments"]) for row in await rows(web, query.replace("video_trueview_views", "clicks"))} == {1}
+        assert not await search_rows(web, query)
+        assert {
+            len(row["segments"]) for row in await search_rows(web, query.replace("video_trueview_views", "clicks"))
+        } == {1}
 
 
 async def test_without_ads_the_campaigns_have_the_metrics(web: httpx.AsyncClient) -> None:
     web.headers["login-customer-id"] = DIRECT
-    whole = await rows(web, DAILY.format(fields="customer.id", source="customer", more=""), DIRECT)
-    found = await rows(web, DAILY.format(fields="campaign.name", source="campaign", more=""), DIRECT)
+    whole = await search_rows(web, DAILY.format(fields="customer.id", source="customer", more=""), DIRECT)
+    found = await search_rows(web, DAILY.format(fields="campaign.name", source="campaign", more=""), DIRECT)
     assert add_up(found) == add_up(whole)
     assert {row["campaign"]["name"] for row in found} == {"Undeclared campaign"}
-    assert not await rows(web, DAILY.format(fields="ad_group.id", source="ad_group", more=""), DIRECT)
+    assert not await search_rows(web, DAILY.format(fields="ad_group.id", source="ad_group", more=""), DIRECT)
 
 
 async def test_catalogs(web: httpx.AsyncClient) -> None:
-    async def catalog(resource: str, fields: str, where: str = "", customer: str = US) -> list[dict[str, Any]]:
+    async def list_catalog(resource: str, fields: str, where: str = "", customer: str = US) -> list[dict[str, Any]]:
         selected = ", ".join(f"{resource}.{one}" for one in fields.split())
-        found = await rows(web, f"SELECT {selected} FROM {resource}{where}", customer)
+        found = await search_rows(web, f"SELECT {selected} FROM {resource}{where}", customer)
         return [next(iter(one.values())) for one in found]
 
-    languages = await catalog("language_constant", "id code name", " WHERE language_constant.targetable = TRUE")
+    languages = await list_catalog("language_constant", "id code name", " WHERE language_constant.targetable = TRUE")
     assert {"id": "1013", "code": "no", "name": "Norwegian"} in languages
     assert "1999" not in {one["id"] for one in languages}
     enabled = " WHERE conversion_action.status = 'ENABLED'"
-    actions = await catalog("conversion_action", "id name category type", enabled)
+    actions = await list_catalog("conversion_action", "id name category type", enabled)
     assert [one["category"] for one in actions] == ["PURCHASE", "SIGNUP", "PHONE_CALL_LEAD"]
-    lists = await catalog("user_list", "id name size_for_search membership_status")
+    lists = await list_catalog("user_list", "id name size_for_search membership_status")
     assert lists[0] == {"id": "8001", "name": "All visitors", "sizeForSearch": "12500", "membershipStatus": "OPEN"}
     assert "sizeForSearch" not in lists[2]
-    currencies = await catalog("currency_constant", "code name billable_unit_micros")
+    currencies = await list_catalog("currency_constant", "code name billable_unit_micros")
     assert {"code": "JPY", "name": "Japanese Yen", "billableUnitMicros": "1000000"} in currencies
     listed = ", ".join(f"'geoTargetConstants/{one}'" for one in (2578, 1234567, 2999))
     within = f" WHERE geo_target_constant.resource_name IN ({listed})"
-    assert await catalog("geo_target_constant", "resource_name status", within) == [
+    assert await list_catalog("geo_target_constant", "resource_name status", within) == [
         {"resourceName": f"geoTargetConstants/{one}", "status": "ENABLED"} for one in (2578, 1234567)
     ]
     web.headers["login-customer-id"] = DIRECT
     explicit = " WHERE campaign_budget.explicitly_shared = TRUE"
-    (shared,) = await catalog("campaign_budget", "id name", explicit, DIRECT)
+    (shared,) = await list_catalog("campaign_budget", "id name", explicit, DIRECT)
     assert shared["name"] == "Shared spring budget"
 
 
 async def test_suggestions(web: httpx.AsyncClient) -> None:
-    async def suggest(body: Any) -> httpx.Response:
+    async def suggest_places(body: Any) -> httpx.Response:
         return await web.post(f"{ADS}/geoTargetConstants:suggest", json=body)
 
-    answer = (await suggest({"locale": "en", "locationNames": {"names": ["Bergen"]}})).json()
+    answer = (await suggest_places({"locale": "en", "locationNames": {"names": ["Bergen"]}})).json()
     assert [one["geoTargetConstant"]["canonicalName"] for one in answer["geoTargetConstantSuggestions"]] == [
         "Bergen,Vestland,Norway", "Bergen,New York,United States"]  # fmt: skip
     assert answer["geoTargetConstantSuggestions"][0]["geoTargetConstant"] == {
         "resourceName": "geoTargetConstants/1010826", "id": "1010826", "name": "Bergen", "countryCode": "NO",
         "targetType": "City", "status": "ENABLED", "canonicalName": "Bergen,Vestland,Norway"}  # fmt: skip
-    only = (await suggest({"locale": "en", "countryCode": "US", "locationNames": {"names": ["bergen"]}})).json()
+    only = (await suggest_places({"locale": "en", "countryCode": "US", "locationNames": {"names": ["bergen"]}})).json()
     assert len(only["geoTargetConstantSuggestions"]) == 1
-    assert (await suggest({"locale": "en", "locationNames": {"names": ["Nowhere at all"]}})).json() == {}
-    by_name = (await suggest({"geoTargets": {"geoTargetConstants": ["geoTargetConstants/2276"]}})).json()
+    assert (await suggest_places({"locale": "en", "locationNames": {"names": ["Nowhere at all"]}})).json() == {}
+    by_name = (await suggest_places({"geoTargets": {"geoTargetConstants": ["geoTargetConstants/2276"]}})).json()
     germany = by_name["geoTargetConstantSuggestions"][0]["geoTargetConstant"]
     assert (germany["name"], germany["requireEuPoliticalAdvertisingDeclaration"]) == ("Germany", True)
     for body, code in (
@@ -395,5 +403,5 @@ async def test_suggestions(web: httpx.AsyncClient) -> None:
         ({"locationNames": {"names": ["x"] * 26}}, "LOCATION_NAME_LIMIT"),
         ({"locationNames": {"names": ["x"]}, "countryCode": "XX"}, "INVALID_COUNTRY_CODE"),
     ):
-        assert refusal(await suggest(body))["code"] == f"geoTargetConstantSuggestionError.{code}"
-    assert await writes(web) == []
+        assert read_refusal(await suggest_places(body))["code"] == f"geoTargetConstantSuggestionError.{code}"
+    assert await list_writes(web) == []

@@ -5,7 +5,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.linkedin_calls import (
     APP,
     CALLBACK,
@@ -18,42 +18,42 @@ from tests.sandbox.linkedin_calls import (
     REST,
     US_ACCOUNT,
     Clock,
-    activated,
-    address,
-    code,
-    conversation,
-    entity,
-    example,
-    fault,
-    form,
+    activate_example,
+    build_url,
+    create_example,
+    get_code,
+    inject_fault,
+    open_client,
     post,
+    post_form,
     read,
-    refused,
-    token,
+    read_entity,
+    read_refusal,
+    request_token,
 )
 
 # The documented example
 
 
 async def test_the_example_is_created_and_activated(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = await example(web)
+    made = await create_example(web)
     assert made == {
         "group": "adCampaignGroups/7021",
         "campaign": "adCampaigns/7022",
         "creative": "creatives/urn:li:sponsoredCreative:7023",
     }
-    assert await writes(web) == [
+    assert await list_writes(web) == [
         ("POST", "campaignGroup", "7021"), ("POST", "campaign", "7022"), ("POST", "creative", "7023"),
     ]  # fmt: skip
-    campaign = await entity(web, made["campaign"])
+    campaign = await read_entity(web, made["campaign"])
     assert (campaign["id"], campaign["status"], campaign["format"]) == (7022, "PAUSED", "STANDARD_UPDATE")
     assert campaign["servingStatuses"] == ["STOPPED", "CAMPAIGN_START_DATE_HOLD"]
-    assert (await entity(web, made["creative"]))["intendedStatus"] == "DRAFT"
-    await activated(web, made)
+    assert (await read_entity(web, made["creative"]))["intendedStatus"] == "DRAFT"
+    await activate_example(web, made)
     clock.instant += timedelta(days=2)
-    assert (await entity(web, made["group"]))["servingStatuses"] == ["RUNNABLE"]
-    assert (await entity(web, made["campaign"]))["servingStatuses"] == ["RUNNABLE"]
-    creative = await entity(web, made["creative"])
+    assert (await read_entity(web, made["group"]))["servingStatuses"] == ["RUNNABLE"]
+    assert (await read_entity(web, made["campaign"]))["servingStatuses"] == ["RUNNABLE"]
+    creative = await read_entity(web, made["creative"])
     assert (creative["id"], creative["isServing"]) == ("urn:li:sponsoredCreative:7023", True)
     assert creative["review"] == {"status": "APPROVED"}
 
@@ -69,31 +69,31 @@ async def test_ids_stand_in_headers_beside_misleading_ones(web: httpx.AsyncClien
 
 
 async def test_a_refresh_does_not_lengthen_the_refresh_token(web: httpx.AsyncClient, clock: Clock) -> None:
-    first = (await token(web, code=await code(web))).json()
+    first = (await request_token(web, code=await get_code(web))).json()
     assert (first["expires_in"], first["refresh_token_expires_in"]) == (5184000, 31536000)
     assert first["scope"] == CONSENT["scope"]
     clock.instant += timedelta(days=60)
-    second = (await token(web, refresh_token=first["refresh_token"])).json()
+    second = (await request_token(web, refresh_token=first["refresh_token"])).json()
     assert second["refresh_token"] == first["refresh_token"]
     assert second["refresh_token_expires_in"] == 31536000 - 60 * 86400
     assert second["scope"] == CONSENT["scope"].replace(" ", ",")
     clock.instant += timedelta(days=305)
-    late = await token(web, refresh_token=first["refresh_token"])
+    late = await request_token(web, refresh_token=first["refresh_token"])
     assert (late.status_code, late.json()["error"]) == (400, "invalid_grant")
 
 
 async def test_a_code_is_good_for_once_and_for_its_redirect(web: httpx.AsyncClient) -> None:
-    given = await code(web)
-    elsewhere = await token(web, code=given, redirect_uri="https://app.example/other")
+    given = await get_code(web)
+    elsewhere = await request_token(web, code=given, redirect_uri="https://app.example/other")
     assert elsewhere.json()["error"] == "invalid_grant"
-    assert (await token(web, code=given)).status_code == 200
-    assert (await token(web, code=given)).json()["error"] == "invalid_grant"
-    wrong = await token(web, code=await code(web), client_secret="guessed")
+    assert (await request_token(web, code=given)).status_code == 200
+    assert (await request_token(web, code=given)).json()["error"] == "invalid_grant"
+    wrong = await request_token(web, code=await get_code(web), client_secret="guessed")
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_client")
 
 
 async def test_credentials_stand_in_the_form_and_never_in_basic(web: httpx.AsyncClient) -> None:
-    sent = {"grant_type": "authorization_code", "code": await code(web), "redirect_uri": CALLBACK, **APP}
+    sent = {"grant_type": "authorization_code", "code": await get_code(web), "redirect_uri": CALLBACK, **APP}
     answer = await web.post(f"{OAUTH}/accessToken", data=sent, auth=(APP["client_id"], APP["client_secret"]))
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
 
@@ -107,31 +107,31 @@ async def test_consent_is_refused(web: httpx.AsyncClient, wrong: dict[str, str])
 
 
 async def test_a_token_is_introspected_and_revoked(web: httpx.AsyncClient) -> None:
-    issued = (await token(web, code=await code(web))).json()
+    issued = (await request_token(web, code=await get_code(web))).json()
     for which in ("access_token", "refresh_token"):
-        seen = (await form(web, "introspectToken", token=issued[which])).json()
+        seen = (await post_form(web, "introspectToken", token=issued[which])).json()
         assert (seen["active"], seen["auth_type"]) == (True, "3L")
-        assert (await form(web, "revoke", token=issued[which])).status_code == 200
-        assert not (await form(web, "introspectToken", token=issued[which])).json()["active"]
+        assert (await post_form(web, "revoke", token=issued[which])).status_code == 200
+        assert not (await post_form(web, "introspectToken", token=issued[which])).json()["active"]
     answer = await web.get(f"{REST}/adAccounts?q=search", headers={"Authorization": f"Bearer {issued['access_token']}"})
     assert answer.json()["serviceErrorCode"] == 65600
-    refused(answer, 401, "INVALID_ACCESS_TOKEN")
+    read_refusal(answer, 401, "INVALID_ACCESS_TOKEN")
 
 
 async def test_an_expired_token_has_its_own_number(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant += timedelta(days=60)
     answer = await web.get(f"{REST}/adAccounts?q=search")
-    refused(answer, 401, "EXPIRED_ACCESS_TOKEN")
+    read_refusal(answer, 401, "EXPIRED_ACCESS_TOKEN")
     assert answer.json()["serviceErrorCode"] == 65602
 
 
 async def test_scopes_open_only_their_own_doors(clock: Clock) -> None:
-    async with conversation(clock, scope="r_ads") as web:
+    async with open_client(clock, scope="r_ads") as web:
         assert len((await read(web, "adAccounts?q=search"))["elements"]) == 4
-        refused(await post(web, "adCampaignGroups", GROUP), 403, "ACCESS_DENIED")
-        refused(await web.get(f"{REST}/posts/urn%3Ali%3Ashare%3A1"), 403, "ACCESS_DENIED")
-        refused(await web.get(f"{REST}/adAnalytics?q=analytics"), 403, "ACCESS_DENIED")
-        refused(await web.get(f"{REST}/organizationAcls?q=roleAssignee"), 403, "ACCESS_DENIED")
+        read_refusal(await post(web, "adCampaignGroups", GROUP), 403, "ACCESS_DENIED")
+        read_refusal(await web.get(f"{REST}/posts/urn%3Ali%3Ashare%3A1"), 403, "ACCESS_DENIED")
+        read_refusal(await web.get(f"{REST}/adAnalytics?q=analytics"), 403, "ACCESS_DENIED")
+        read_refusal(await web.get(f"{REST}/organizationAcls?q=roleAssignee"), 403, "ACCESS_DENIED")
 
 
 # Headers
@@ -157,7 +157,7 @@ async def test_headers_of_every_call(
         del request.headers[name]
     else:
         request.headers[name] = value
-    refused(await web.send(request), status, code)
+    read_refusal(await web.send(request), status, code)
 
 
 # Accounts
@@ -178,27 +178,27 @@ async def test_accounts(web: httpx.AsyncClient) -> None:
     assert [(row["account"], row["role"]) for row in roles["elements"]] == [
         ("urn:li:sponsoredAccount:518121038", "VIEWER")
     ]
-    refused(await web.get(f"{REST}/adAccounts/9"), 404, "NOT_FOUND")
+    read_refusal(await web.get(f"{REST}/adAccounts/9"), 404, "NOT_FOUND")
 
 
 # Faults
 
 
 async def test_errors_have_two_shapes(web: httpx.AsyncClient) -> None:
-    newer = (await web.get(address("adCampaignGroups?q=search"))).json()
+    newer = (await web.get(build_url("adCampaignGroups?q=search"))).json()
     assert newer["errorDetailType"] == "com.linkedin.common.error.BadRequest"
     assert newer["errorDetails"]["inputErrors"][0]["input"] == {"inputPath": {"fieldPath": "/search"}}
-    legacy = (await web.get(address("creatives?q=criteria&campaigns=List()"), headers=FINDER)).json()
+    legacy = (await web.get(build_url("creatives?q=criteria&campaigns=List()"), headers=FINDER)).json()
     assert {*legacy} == {"status", "serviceErrorCode", "code", "message"}
 
 
 async def test_a_throttled_call_names_no_time(web: httpx.AsyncClient) -> None:
-    await fault(web, fault="status", value=429)
+    await inject_fault(web, fault="status", value=429)
     answer = await post(web, "adCampaignGroups", GROUP)
     assert answer.json()["message"] == "Resource level throttle limit for calls to this resource is reached."
     assert (answer.status_code, "Retry-After" in answer.headers) == (429, False)
-    assert await writes(web) == []
-    await fault(web, fault="reset_after")
+    assert await list_writes(web) == []
+    await inject_fault(web, fault="reset_after")
     with pytest.raises(httpx.TransportError):
         await post(web, "adCampaignGroups", GROUP)
     groups = await read(web, f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&{EVERY}")

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, body, writes
+from tests.sandbox.calls import NOTHING, list_writes, make_body
 from tests.sandbox.linkedin_calls import (
     CAMPAIGN,
     CREATIVE,
@@ -16,11 +16,11 @@ from tests.sandbox.linkedin_calls import (
     TOKYO,
     VIEWED,
     Clock,
-    created,
-    entity,
-    example,
+    create_example,
     post,
-    refused,
+    read_created_id,
+    read_entity,
+    read_refusal,
 )
 
 START, END = 1793520000000, 1794729600000
@@ -29,11 +29,11 @@ TITLE = {"or": {FACET + "titles": ["urn:li:title:9"]}}
 PLACE = {"or": {LOCATIONS: ["urn:li:geo:103644278"]}}
 
 
-def usd(amount: str, currency: str = "USD") -> dict[str, str]:
+def make_amount(amount: str, currency: str = "USD") -> dict[str, str]:
     return {"amount": amount, "currencyCode": currency}
 
 
-def placed(*clauses: Any, **more: Any) -> dict[str, Any]:
+def make_targeting(*clauses: Any, **more: Any) -> dict[str, Any]:
     return {"include": {"and": [PLACE, *clauses]}, **more}
 
 
@@ -56,15 +56,15 @@ GROUPS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"runSchedule": {"start": str(START)}}, "INVALID_VALUE_FOR_FIELD"),
     ({"runSchedule": {"start": 1793448000000 - 1}}, "DATE_TOO_EARLY"),
     ({"runSchedule": {"start": START, "end": START}}, "START_DATE_AFTER_END_DATE"),
-    ({"runSchedule": {"start": START}, "totalBudget": usd("100")}, "CONDITIONAL_MISSING_FIELD"),
-    ({"totalBudget": usd("100", "EUR")}, "CURRENCY_MISMATCH"),
+    ({"runSchedule": {"start": START}, "totalBudget": make_amount("100")}, "CONDITIONAL_MISSING_FIELD"),
+    ({"totalBudget": make_amount("100", "EUR")}, "CURRENCY_MISMATCH"),
 ]
 
 
 async def test_campaign_groups_that_are_refused(web: httpx.AsyncClient) -> None:
     for change, code in GROUPS_REFUSED:
-        refused(await post(web, "adCampaignGroups", body(GROUP, **change)), 400, code)
-    assert await writes(web) == []
+        read_refusal(await post(web, "adCampaignGroups", make_body(GROUP, **change)), 400, code)
+    assert await list_writes(web) == []
 
 
 CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -90,20 +90,20 @@ CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"objectiveType": "BRAND_AWARENESS"}, "INVALID_CAMPAIGN_CONFIGURATION"),
     ({"objectiveType": "BRAND_AWARENESS", "optimizationTargetType": "MAX_CLICK", "costType": "CPM"},
      "INVALID_CAMPAIGN_CONFIGURATION"),
-    ({"optimizationTargetType": "TARGET_COST_PER_CLICK", "unitCost": usd("0")}, "FIELD_VALUE_TOO_LOW"),
+    ({"optimizationTargetType": "TARGET_COST_PER_CLICK", "unitCost": make_amount("0")}, "FIELD_VALUE_TOO_LOW"),
     # money
-    ({"dailyBudget": usd("40", "EUR")}, "CURRENCY_MISMATCH"),
-    ({"unitCost": usd("4.50", "EUR")}, "CURRENCY_MISMATCH"),
+    ({"dailyBudget": make_amount("40", "EUR")}, "CURRENCY_MISMATCH"),
+    ({"unitCost": make_amount("4.50", "EUR")}, "CURRENCY_MISMATCH"),
     ({"dailyBudget": {"amount": 40, "currencyCode": "USD"}}, "INVALID_VALUE_FOR_FIELD"),
-    ({"dailyBudget": usd("040")}, "INVALID_VALUE_FOR_FIELD"),
-    ({"dailyBudget": usd("4e1")}, "INVALID_VALUE_FOR_FIELD"),
-    ({"dailyBudget": usd("1,000")}, "INVALID_VALUE_FOR_FIELD"),
-    ({"dailyBudget": usd("40.001")}, "INVALID_VALUE_FOR_FIELD"),
-    ({"dailyBudget": usd("0")}, "FIELD_VALUE_TOO_LOW"),
-    ({"totalBudget": usd("39")}, "CONDITIONAL_VALUE_TOO_LOW"),
+    ({"dailyBudget": make_amount("040")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": make_amount("4e1")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": make_amount("1,000")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": make_amount("40.001")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": make_amount("0")}, "FIELD_VALUE_TOO_LOW"),
+    ({"totalBudget": make_amount("39")}, "CONDITIONAL_VALUE_TOO_LOW"),
     ({"pacingStrategy": "LIFETIME"}, "CONDITIONAL_FIELD_NOT_ALLOWED"),
-    ({"dailyBudget": NOTHING, "totalBudget": usd("500")}, "CONDITIONAL_MISSING_FIELD"),
-    ({"dailyBudget": NOTHING, "totalBudget": usd("500"), "pacingStrategy": "LIFETIME",
+    ({"dailyBudget": NOTHING, "totalBudget": make_amount("500")}, "CONDITIONAL_MISSING_FIELD"),
+    ({"dailyBudget": NOTHING, "totalBudget": make_amount("500"), "pacingStrategy": "LIFETIME",
       "runSchedule": {"start": START}}, "CONDITIONAL_MISSING_FIELD"),
     # dates
     ({"runSchedule": {"start": START - 1, "end": END}}, "CONDITIONAL_VALUE_TOO_LOW"),
@@ -116,11 +116,11 @@ CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient) -> None:
-    group = created(await post(web, "adCampaignGroups", GROUP))
+    group = read_created_id(await post(web, "adCampaignGroups", GROUP))
     assert group == "7021"
     for change, code in CAMPAIGNS_REFUSED:
-        refused(await post(web, "adCampaigns", body(CAMPAIGN, **change)), 400, code)
-    assert len(await writes(web)) == 1
+        read_refusal(await post(web, "adCampaigns", make_body(CAMPAIGN, **change)), 400, code)
+    assert len(await list_writes(web)) == 1
 
 
 TARGETING_REFUSED: list[tuple[Any, str]] = [
@@ -132,21 +132,21 @@ TARGETING_REFUSED: list[tuple[Any, str]] = [
     ({"include": {"and": [{"or": {LOCATIONS: []}}]}}, "INVALID_VALUE_FOR_FIELD"),
     ({"include": {"and": [{"or": {LOCATIONS: ["US"]}}]}}, "INVALID_VALUE_FOR_FIELD"),
     ({"include": {"and": [{"or": {LOCATIONS: ["urn:li:geo:missing"]}}]}}, "FIELD_VALUE_DOES_NOT_EXIST"),
-    (placed({"or": {"locations": ["urn:li:geo:1"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
-    (placed({"or": {FACET + "countries": ["urn:li:country:us"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
-    (placed(exclude={"and": []}), "FIELD_NOT_ALLOWED"),
-    (placed(exclude={"or": {FACET + "genders": ["urn:li:gender:FEMALE"]}}), "FIELD_NOT_ALLOWED"),
-    (placed(exclude=PLACE), "FIELD_CANNOT_BE_BOTH_IN_INCLUDED_AND_EXCLUDED_TARGETING"),
-    (placed(TITLE, {"or": {FACET + "jobFunctions": ["urn:li:function:8"]}}),
+    (make_targeting({"or": {"locations": ["urn:li:geo:1"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
+    (make_targeting({"or": {FACET + "countries": ["urn:li:country:us"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
+    (make_targeting(exclude={"and": []}), "FIELD_NOT_ALLOWED"),
+    (make_targeting(exclude={"or": {FACET + "genders": ["urn:li:gender:FEMALE"]}}), "FIELD_NOT_ALLOWED"),
+    (make_targeting(exclude=PLACE), "FIELD_CANNOT_BE_BOTH_IN_INCLUDED_AND_EXCLUDED_TARGETING"),
+    (make_targeting(TITLE, {"or": {FACET + "jobFunctions": ["urn:li:function:8"]}}),
      "INCOMPATIBLE_TARGETING_COMBINATION"),
-    (placed(keywords=["tea"]), "FIELD_NOT_ALLOWED"),
+    (make_targeting(keywords=["tea"]), "FIELD_NOT_ALLOWED"),
 ]  # fmt: skip
 
 
 async def test_targeting_that_is_refused(web: httpx.AsyncClient) -> None:
-    created(await post(web, "adCampaignGroups", GROUP))
+    read_created_id(await post(web, "adCampaignGroups", GROUP))
     for criteria, code in TARGETING_REFUSED:
-        refused(await post(web, "adCampaigns", body(CAMPAIGN, targetingCriteria=criteria)), 400, code)
+        read_refusal(await post(web, "adCampaigns", make_body(CAMPAIGN, targetingCriteria=criteria)), 400, code)
 
 
 CREATIVES_REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -171,82 +171,92 @@ CREATIVES_REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 async def test_creatives_that_are_refused(web: httpx.AsyncClient) -> None:
-    created(await post(web, "adCampaignGroups", GROUP))
-    created(await post(web, "adCampaigns", CAMPAIGN))
+    read_created_id(await post(web, "adCampaignGroups", GROUP))
+    read_created_id(await post(web, "adCampaigns", CAMPAIGN))
     for change, code in CREATIVES_REFUSED:
-        answer = await post(web, "creatives", body(CREATIVE, **change))
-        refused(answer, 400, code)
+        answer = await post(web, "creatives", make_body(CREATIVE, **change))
+        read_refusal(answer, 400, code)
         assert answer.json()["serviceErrorCode"] == 100
 
 
 async def test_formats_go_with_the_post(web: httpx.AsyncClient) -> None:
-    created(await post(web, "adCampaignGroups", GROUP))
+    read_created_id(await post(web, "adCampaignGroups", GROUP))
     film, processing, card = (
         {"reference": f"urn:li:{post}"}
         for post in (
             "ugcPost:6850000000000000002", "ugcPost:6850000000000000006", "share:6850000000000000003",
         )
     )  # fmt: skip
-    created(await post(web, "adCampaigns", body(CAMPAIGN, format="SINGLE_VIDEO")))
-    created(await post(web, "creatives", body(CREATIVE, content=film)))
-    refused(await post(web, "creatives", body(CREATIVE, content=processing)), 400, "FIELD_VALUE_NOT_ACTIVE")
-    refused(await post(web, "creatives", CREATIVE), 400, "INVALID_CAMPAIGN_CONFIGURATION")
-    carousel = created(await post(web, "adCampaigns", body(CAMPAIGN, format="CAROUSEL")))
-    created(await post(web, "creatives", body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{carousel}", content=card)))
+    read_created_id(await post(web, "adCampaigns", make_body(CAMPAIGN, format="SINGLE_VIDEO")))
+    read_created_id(await post(web, "creatives", make_body(CREATIVE, content=film)))
+    read_refusal(await post(web, "creatives", make_body(CREATIVE, content=processing)), 400, "FIELD_VALUE_NOT_ACTIVE")
+    read_refusal(await post(web, "creatives", CREATIVE), 400, "INVALID_CAMPAIGN_CONFIGURATION")
+    carousel = read_created_id(await post(web, "adCampaigns", make_body(CAMPAIGN, format="CAROUSEL")))
+    read_created_id(
+        await post(web, "creatives", make_body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{carousel}", content=card))
+    )
 
 
 async def test_automated_delivery_and_lifetime_budgets(web: httpx.AsyncClient) -> None:
-    made = await example(
-        web, dailyBudget=NOTHING, totalBudget=usd("500"), pacingStrategy="LIFETIME", costType="CPM",
-        optimizationTargetType="MAX_CLICK", unitCost=usd("0"),
+    made = await create_example(
+        web, dailyBudget=NOTHING, totalBudget=make_amount("500"), pacingStrategy="LIFETIME", costType="CPM",
+        optimizationTargetType="MAX_CLICK", unitCost=make_amount("0"),
     )  # fmt: skip
-    assert (await entity(web, made["campaign"]))["totalBudget"] == usd("500")
+    assert (await read_entity(web, made["campaign"]))["totalBudget"] == make_amount("500")
     for target in ("MAX_IMPRESSION", "MAX_REACH", "NONE"):
-        await example(
-            web, objectiveType="BRAND_AWARENESS", optimizationTargetType=target, costType="CPM", unitCost=usd("9")
+        await create_example(
+            web,
+            objectiveType="BRAND_AWARENESS",
+            optimizationTargetType=target,
+            costType="CPM",
+            unitCost=make_amount("9"),
         )
 
 
 async def test_drafts_admit_drafts_only(web: httpx.AsyncClient) -> None:
-    created(await post(web, "adCampaignGroups", body(GROUP, status="DRAFT")))
+    read_created_id(await post(web, "adCampaignGroups", make_body(GROUP, status="DRAFT")))
     code = "ONLY_DRAFT_CAMPAIGNS_ALLOWED_IN_DRAFT_CAMPAIGN_GROUPS"
-    refused(await post(web, "adCampaigns", CAMPAIGN), 400, code)
-    created(await post(web, "adCampaigns", body(CAMPAIGN, status="DRAFT")))
-    active = body(CREATIVE, intendedStatus="ACTIVE")
-    refused(await post(web, "creatives", active), 400, "STATUS_CHANGE_NOT_ALLOWED")
+    read_refusal(await post(web, "adCampaigns", CAMPAIGN), 400, code)
+    read_created_id(await post(web, "adCampaigns", make_body(CAMPAIGN, status="DRAFT")))
+    active = make_body(CREATIVE, intendedStatus="ACTIVE")
+    read_refusal(await post(web, "creatives", active), 400, "STATUS_CHANGE_NOT_ALLOWED")
 
 
 async def test_a_group_hands_its_objective_down(web: httpx.AsyncClient) -> None:
-    created(await post(web, "adCampaignGroups", body(GROUP, objectiveType="BRAND_AWARENESS")))
-    refused(await post(web, "adCampaigns", CAMPAIGN), 400, "IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE")
+    read_created_id(await post(web, "adCampaignGroups", make_body(GROUP, objectiveType="BRAND_AWARENESS")))
+    read_refusal(await post(web, "adCampaigns", CAMPAIGN), 400, "IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE")
 
 
 async def test_yen_have_no_decimals(web: httpx.AsyncClient) -> None:
-    group = body(GROUP, account=f"urn:li:sponsoredAccount:{TOKYO}")
-    parent = f"urn:li:sponsoredCampaignGroup:{created(await post(web, 'adCampaignGroups', group, TOKYO))}"
-    yen = {"unitCost": usd("450", "JPY"), "account": NOTHING, "campaignGroup": parent}
-    sent = body(CAMPAIGN, dailyBudget=usd("4000.5", "JPY"), **yen)
-    refused(await post(web, "adCampaigns", sent, TOKYO), 400, "INVALID_VALUE_FOR_FIELD")
-    created(await post(web, "adCampaigns", body(CAMPAIGN, dailyBudget=usd("4000", "JPY"), **yen), TOKYO))
-    foreign = body(CAMPAIGN, campaignGroup=parent)
-    refused(await post(web, "adCampaigns", foreign), 400, "FIELD_VALUE_DOES_NOT_EXIST")
+    group = make_body(GROUP, account=f"urn:li:sponsoredAccount:{TOKYO}")
+    parent = f"urn:li:sponsoredCampaignGroup:{read_created_id(await post(web, 'adCampaignGroups', group, TOKYO))}"
+    yen = {"unitCost": make_amount("450", "JPY"), "account": NOTHING, "campaignGroup": parent}
+    sent = make_body(CAMPAIGN, dailyBudget=make_amount("4000.5", "JPY"), **yen)
+    read_refusal(await post(web, "adCampaigns", sent, TOKYO), 400, "INVALID_VALUE_FOR_FIELD")
+    read_created_id(
+        await post(web, "adCampaigns", make_body(CAMPAIGN, dailyBudget=make_amount("4000", "JPY"), **yen), TOKYO)
+    )
+    foreign = make_body(CAMPAIGN, campaignGroup=parent)
+    read_refusal(await post(web, "adCampaigns", foreign), 400, "FIELD_VALUE_DOES_NOT_EXIST")
 
 
 async def test_accounts_that_create_nothing(web: httpx.AsyncClient) -> None:
-    group = body(GROUP, account=f"urn:li:sponsoredAccount:{ENTERPRISE}")
-    refused(await post(web, "adCampaignGroups", group, ENTERPRISE), 400, "CAMPAIGN_GROUP_CREATION_NOT_ALLOWED")
-    viewed = body(GROUP, account=f"urn:li:sponsoredAccount:{VIEWED}")
-    refused(await post(web, "adCampaignGroups", viewed, VIEWED), 403, "NO_PERMISSION_ON_ENTITY")
-    refused(await post(web, "adCampaignGroups", GROUP, "9"), 404, "NOT_FOUND")
+    group = make_body(GROUP, account=f"urn:li:sponsoredAccount:{ENTERPRISE}")
+    read_refusal(await post(web, "adCampaignGroups", group, ENTERPRISE), 400, "CAMPAIGN_GROUP_CREATION_NOT_ALLOWED")
+    viewed = make_body(GROUP, account=f"urn:li:sponsoredAccount:{VIEWED}")
+    read_refusal(await post(web, "adCampaignGroups", viewed, VIEWED), 403, "NO_PERMISSION_ON_ENTITY")
+    read_refusal(await post(web, "adCampaignGroups", GROUP, "9"), 404, "NOT_FOUND")
 
 
 async def test_an_inline_post_and_a_review_at_once(web: httpx.AsyncClient) -> None:
-    made = await example(web)
-    sent = body(CREATIVE, content=NOTHING, inlineContent={"post": {"commentary": "Hello"}}, intendedStatus="ACTIVE")
-    creative = await entity(web, f"creatives/{created(await post(web, 'creatives', sent))}")
+    made = await create_example(web)
+    sent = make_body(
+        CREATIVE, content=NOTHING, inlineContent={"post": {"commentary": "Hello"}}, intendedStatus="ACTIVE"
+    )
+    creative = await read_entity(web, f"creatives/{read_created_id(await post(web, 'creatives', sent))}")
     assert creative["content"]["reference"].startswith("urn:li:share:")
     assert creative["review"] == {"status": "PENDING"}
-    assert (await entity(web, made["creative"])).get("review") is None
+    assert (await read_entity(web, made["creative"])).get("review") is None
 
 
 @pytest.mark.parametrize(
@@ -264,6 +274,6 @@ async def test_bodies_that_are_none(web: httpx.AsyncClient, content: bytes, medi
 
 async def test_a_start_at_the_present_is_not_too_early(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant = datetime.fromtimestamp(START / 1000, UTC)
-    created(await post(web, "adCampaignGroups", GROUP))
+    read_created_id(await post(web, "adCampaignGroups", GROUP))
     clock.instant += timedelta(milliseconds=1)
-    refused(await post(web, "adCampaignGroups", GROUP), 400, "DATE_TOO_EARLY")
+    read_refusal(await post(web, "adCampaignGroups", GROUP), 400, "DATE_TOO_EARLY")

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.sandbox.calls import body
+from tests.sandbox.calls import make_body
 from tests.sandbox.linkedin_calls import (
     CREATIVE,
     EVERY,
@@ -18,14 +18,14 @@ from tests.sandbox.linkedin_calls import (
     TOKYO,
     US_ACCOUNT,
     Clock,
-    activated,
-    address,
-    conversation,
-    created,
-    example,
+    activate_example,
+    build_url,
+    create_example,
+    open_client,
     post,
     read,
-    refused,
+    read_created_id,
+    read_refusal,
 )
 
 ACCOUNTS = "accounts=List(urn%3Ali%3AsponsoredAccount%3A518121035)"
@@ -63,25 +63,25 @@ NO_REST_LI = [
 
 
 async def test_queries_that_are_no_rest_li(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     for query in NO_REST_LI:
-        assert (await web.get(address(f"adCampaigns?{query}"))).status_code == 400, query
+        assert (await web.get(build_url(f"adCampaigns?{query}"))).status_code == 400, query
     parent = "campaignGroup:(values:List(urn%3Ali%3AsponsoredCampaignGroup%3A7021))"
     valid = f"q=search&search=({parent},status:(values:List(PAUSED)))"
     assert len((await read(web, f"adAccounts/{US_ACCOUNT}/adCampaigns?{valid}"))["elements"]) == 1
 
 
 async def test_a_long_query_is_tunnelled(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     urns = ",".join(quote(f"urn:li:sponsoredCampaign:{number}", safe="") for number in range(7000, 7120))
     query = f"q=criteria&campaigns=List({urns})&pageSize=100"
-    too_long = await web.get(address(f"creatives?{query}"), headers=FINDER)
-    refused(too_long, 414, "URI_TOO_LONG")
+    too_long = await web.get(build_url(f"creatives?{query}"), headers=FINDER)
+    read_refusal(too_long, 414, "URI_TOO_LONG")
     form = {"Content-Type": "application/x-www-form-urlencoded", "X-HTTP-Method-Override": "GET", **FINDER}
-    answer = await web.post(address("creatives"), content=query, headers=form)
+    answer = await web.post(build_url("creatives"), content=query, headers=form)
     assert [row["id"] for row in answer.json()["elements"]] == ["urn:li:sponsoredCreative:7023"]
     as_json = {**form, "Content-Type": "application/json"}
-    assert (await web.post(address("creatives"), content=query, headers=as_json)).status_code == 415
+    assert (await web.post(build_url("creatives"), content=query, headers=as_json)).status_code == 415
     assert (await web.post(f"{REST}/adTargetingFacets", content="{}")).status_code == 405
 
 
@@ -89,7 +89,10 @@ async def test_a_long_query_is_tunnelled(web: httpx.AsyncClient) -> None:
 
 
 async def test_pages_follow_a_cursor(web: httpx.AsyncClient) -> None:
-    made = [created(await post(web, "adCampaignGroups", body(GROUP, name=f"Group {number}"))) for number in range(5)]
+    made = [
+        read_created_id(await post(web, "adCampaignGroups", make_body(GROUP, name=f"Group {number}")))
+        for number in range(5)
+    ]
     path = f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&{EVERY}&sortOrder=ASCENDING&pageSize=2"
     found: list[str] = []
     token: str | None = ""
@@ -100,25 +103,27 @@ async def test_pages_follow_a_cursor(web: httpx.AsyncClient) -> None:
     assert found == [*made, "60518121035"]
     named = await read(web, f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&search=(name:(values:List(Group%203)))")
     assert [row["name"] for row in named["elements"]] == ["Group 3"]
-    refused(await web.get(address("adCampaignGroups?q=search&pageSize=10")), 400, "MISSING_FIELD")
+    read_refusal(await web.get(build_url("adCampaignGroups?q=search&pageSize=10")), 400, "MISSING_FIELD")
 
 
 async def test_creatives_have_a_finder_of_their_own(web: httpx.AsyncClient) -> None:
-    made = await example(web)
-    await post(web, "creatives", body(CREATIVE, intendedStatus="ACTIVE"))
-    refused(await web.get(address("creatives?q=search"), headers=FINDER), 404, "NOT_FOUND")
-    assert (await web.get(address("creatives?q=criteria"))).status_code == 400
-    assert (await web.get(address("creatives?q=criteria&pageSize=101"), headers=FINDER)).status_code == 400
+    made = await create_example(web)
+    await post(web, "creatives", make_body(CREATIVE, intendedStatus="ACTIVE"))
+    read_refusal(await web.get(build_url("creatives?q=search"), headers=FINDER), 404, "NOT_FOUND")
+    assert (await web.get(build_url("creatives?q=criteria"))).status_code == 400
+    assert (await web.get(build_url("creatives?q=criteria&pageSize=101"), headers=FINDER)).status_code == 400
     base = f"adAccounts/{US_ACCOUNT}/creatives?q=criteria"
 
-    async def ids(query: str) -> list[str]:
+    async def list_ids(query: str) -> list[str]:
         return [row["id"].rpartition(":")[2] for row in (await read(web, base + query, **FINDER))["elements"]]
 
-    assert await ids("") == ["7023", "7024"]
-    assert await ids("&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A7022)&intendedStatuses=List(ACTIVE)") == ["7024"]
-    assert await ids("&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A5)") == []
-    assert await ids(f"&creatives=List({quote(made['creative'].partition('/')[2], safe='')})") == ["7023"]
-    assert await ids("&contentReferences=List(urn%3Ali%3Ashare%3A1)") == []
+    assert await list_ids("") == ["7023", "7024"]
+    assert await list_ids("&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A7022)&intendedStatuses=List(ACTIVE)") == [
+        "7024"
+    ]
+    assert await list_ids("&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A5)") == []
+    assert await list_ids(f"&creatives=List({quote(made['creative'].partition('/')[2], safe='')})") == ["7023"]
+    assert await list_ids("&contentReferences=List(urn%3Ali%3Ashare%3A1)") == []
 
 
 # Figures
@@ -181,12 +186,12 @@ def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
     return sums
 
 
-def plain(row: dict[str, Any], urns: list[str]) -> dict[str, Any]:
+def replace_pivots(row: dict[str, Any], urns: list[str]) -> dict[str, Any]:
     """A row with other URNs, without the reach, which depends on the pivots."""
     return {name: value for name, value in row.items() if name != "approximateMemberReach"} | {"pivotValues": urns}
 
 
-def listed(*urns: str) -> str:
+def encode_list(*urns: str) -> str:
     return f"List({','.join(quote(urn, safe='') for urn in urns)})"
 
 
@@ -200,9 +205,9 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, pivot: 
     assert {urn for values in default for urn in values} == (
         {f"{prefix}60{US_ACCOUNT}"} if pivot == "CAMPAIGN_GROUP" else set()
     )
-    trees = [await example(web, name=f"Tree {number}") for number in range(3)]
+    trees = [await create_example(web, name=f"Tree {number}") for number in range(3)]
     assert (await read(web, daily))["elements"] == before
-    await activated(web, trees[0])
+    await activate_example(web, trees[0])
     account = (await read(web, daily))["elements"]
     rows = (await read(web, level))["elements"]
     assert add_up(rows) == add_up(account)
@@ -210,12 +215,14 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, pivot: 
     assert {row["pivotValues"][0] for row in rows} == {*urns}
     assert len(rows) < 7 * len(urns)  # an entity without delivery has no element
     assert all(row["approximateMemberReach"] <= row["impressions"] for row in rows)
-    two = level.replace(ACCOUNTS, f"{ACCOUNTS}&{name}={listed(*urns[:2], prefix + '5')}")
+    two = level.replace(ACCOUNTS, f"{ACCOUNTS}&{name}={encode_list(*urns[:2], prefix + '5')}")
     assert (await read(web, two))["elements"] == [row for row in rows if row["pivotValues"][0] in urns[:2]]
     assert (await read(web, two.replace(US_ACCOUNT, TOKYO)))["elements"] == []
     both = level.replace("q=analytics", "q=statistics").replace(f"pivot={pivot}", f"pivots=List({pivot},{parent})")
     pairs = (await read(web, both))["elements"]
-    assert [plain(row, row["pivotValues"][:1]) for row in pairs] == [plain(row, row["pivotValues"]) for row in rows]
+    assert [replace_pivots(row, row["pivotValues"][:1]) for row in pairs] == [
+        replace_pivots(row, row["pivotValues"]) for row in rows
+    ]
     above = {"ACCOUNT": f"urn:li:sponsoredAccount:{US_ACCOUNT}"}
     for tree in trees:
         above |= {of: start + tree[what].partition("/")[2] for of, (_, start, _, what) in LEVELS.items()}
@@ -224,10 +231,10 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, pivot: 
 
 
 async def test_a_draft_that_is_deleted_leaves_its_figures_to_the_others(web: httpx.AsyncClient) -> None:
-    trees = [await example(web, name=f"Tree {number}") for number in range(2)]
+    trees = [await create_example(web, name=f"Tree {number}") for number in range(2)]
     account = (await read(web, DAILY))["elements"]
     creative = trees[0]["creative"].partition("/")[2]
-    assert (await web.delete(address(f"creatives/{quote(creative, safe='')}"))).status_code == 204
+    assert (await web.delete(build_url(f"creatives/{quote(creative, safe='')}"))).status_code == 204
     for pivot in LEVELS:
         assert add_up((await read(web, DAILY.replace("ACCOUNT&", f"{pivot}&")))["elements"]) == add_up(account)
 
@@ -301,7 +308,7 @@ async def test_posts(web: httpx.AsyncClient) -> None:
     assert (await read(web, "videos/urn%3Ali%3Avideo%3APROCESSING1"))["status"] == "PROCESSING"
     assert "carousel" in (await read(web, "posts/urn%3Ali%3Ashare%3A6850000000000000003"))["content"]
     for gone in ("urn%3Ali%3Ashare%3Amissing", "urn%3Ali%3Aperson%3A1"):
-        refused(await web.get(f"{REST}/posts/{gone}"), 404, "NOT_FOUND")
+        read_refusal(await web.get(f"{REST}/posts/{gone}"), 404, "NOT_FOUND")
     author = "posts?q=author&author=urn%3Ali%3Aorganization%3A7700123&count=2&start=0&sortBy=LAST_MODIFIED"
     assert len((await read(web, author, **FINDER))["elements"]) == 2
     assert (await web.get(f"{REST}/{author}")).status_code == 400
@@ -311,7 +318,7 @@ async def test_posts(web: httpx.AsyncClient) -> None:
 
 
 async def test_conversions_and_pages() -> None:
-    async with conversation(Clock(), scope="rw_ads r_organization_admin") as web:
+    async with open_client(Clock(), scope="rw_ads r_organization_admin") as web:
         urn = "urn%3Ali%3AsponsoredAccount%3A518121035"
         rows = (await read(web, f"conversions?q=account&account={urn}"))["elements"]
         assert [row["name"] for row in rows] == ["Sign-up", "Download"]

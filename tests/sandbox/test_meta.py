@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.meta_calls import (
     APP,
     CALLBACK,
@@ -19,21 +19,21 @@ from tests.sandbox.meta_calls import (
     GRAPH,
     SCOPES,
     Clock,
-    example,
-    made,
+    create_entity,
+    create_example,
+    get_token,
+    inject_fault,
     post,
     read,
-    refused,
-    tell,
-    token,
+    read_refusal,
 )
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
-    assert await example(web) == ["6101", "6102", "6103", "6104"]
+    assert await create_example(web) == ["6101", "6102", "6103", "6104"]
     for node in ("6104", "6102", "6101"):  # activation: ad, ad set, campaign
         assert (await post(web, node, {"status": "ACTIVE"})).json() == {"success": True}
-    assert await writes(web) == [
+    assert await list_writes(web) == [
         ("POST", "campaign", "6101"),
         ("POST", "adset", "6102"),
         ("POST", "adcreative", "6103"),
@@ -62,45 +62,45 @@ async def test_consent_is_refused(web: httpx.AsyncClient, wrong: dict[str, str])
 
 
 async def test_tokens_from_code_to_the_end(web: httpx.AsyncClient, clock: Clock) -> None:
-    short = await token(web)
+    short = await get_token(web)
     assert short == {"access_token": short["access_token"], "token_type": "bearer", "expires_in": 5400}
     tokens = f"{GRAPH}/oauth/access_token"
     exchange = {**APP, "grant_type": "fb_exchange_token", "fb_exchange_token": short["access_token"]}
-    refused(await web.get(tokens, params={**exchange, "client_secret": "no"}), 101)
-    refused(await web.get(tokens, params={**APP, "redirect_uri": CALLBACK, "code": "no"}), 100)
-    refused(await web.get(tokens, params={**APP, "code": "no"}), 100, "redirect_uri")
+    read_refusal(await web.get(tokens, params={**exchange, "client_secret": "no"}), 101)
+    read_refusal(await web.get(tokens, params={**APP, "redirect_uri": CALLBACK, "code": "no"}), 100)
+    read_refusal(await web.get(tokens, params={**APP, "code": "no"}), 100, "redirect_uri")
     long = (await web.get(tokens, params=exchange)).json()
     assert (long["token_type"], long["expires_in"]) == ("bearer", 5184000)
 
-    async def inspected(wanted: str) -> Any:
+    async def inspect_token(wanted: str) -> Any:
         return (await read(web, "debug_token", input_token=wanted, access_token="sandbox-meta|sandbox-secret"))["data"]
 
-    data = await inspected(long["access_token"])
+    data = await inspect_token(long["access_token"])
     assert data["is_valid"] is True
     assert data["expires_at"] == int(clock.instant.timestamp()) + 5184000
     assert data["scopes"] == SCOPES.split(",")
     assert {"scope": "ads_management", "target_ids": ["1001", "2002", "7007", "3003"]} in data["granular_scopes"]
     stranger = {"input_token": long["access_token"], "access_token": "sandbox-meta|no"}
-    refused(await web.get(f"{GRAPH}/debug_token", params=stranger), 101)
+    read_refusal(await web.get(f"{GRAPH}/debug_token", params=stranger), 101)
 
     clock.instant += timedelta(hours=2)
     web.headers["Authorization"] = f"Bearer {short['access_token']}"
-    refused(await web.get(f"{GRAPH}/me"), 190, subcode=463)
-    refused(await web.get(tokens, params=exchange), 190, subcode=463)  # an expired one cannot be exchanged
+    read_refusal(await web.get(f"{GRAPH}/me"), 190, subcode=463)
+    read_refusal(await web.get(tokens, params=exchange), 190, subcode=463)  # an expired one cannot be exchanged
     again = (await web.get(tokens, params={**exchange, "fb_exchange_token": long["access_token"]})).json()
     one = {**APP, "revoke_token": again["access_token"], "access_token": long["access_token"]}
     assert (await web.get(f"{GRAPH}/oauth/revoke", params=one)).json() == {"success": "true"}
-    assert (await inspected(again["access_token"]))["is_valid"] is False
+    assert (await inspect_token(again["access_token"]))["is_valid"] is False
     web.headers["Authorization"] = f"Bearer {long['access_token']}"
     assert (await read(web, "me", fields="name")) == {"id": "100200300", "name": "Demo Person"}
     assert (await web.delete(f"{GRAPH}/me/permissions")).json() == {"success": True}
-    refused(await web.get(f"{GRAPH}/me"), 190, subcode=467)
+    read_refusal(await web.get(f"{GRAPH}/me"), 190, subcode=467)
 
 
 async def test_the_token_and_its_proof(web: httpx.AsyncClient) -> None:
     bearer = web.headers.pop("Authorization").removeprefix("Bearer ")
-    refused(await web.get(f"{GRAPH}/me"), 190)
-    refused(await web.get(f"{GRAPH}/me", params={"access_token": "other"}), 190, subcode=467)
+    read_refusal(await web.get(f"{GRAPH}/me"), 190)
+    read_refusal(await web.get(f"{GRAPH}/me", params={"access_token": "other"}), 190, subcode=467)
     proof = hmac.new(b"sandbox-secret", bearer.encode(), hashlib.sha256).hexdigest()
     for right, status in ((proof, 200), (proof[:-1], 400), (proof.upper(), 400), ("", 400)):
         given = {"access_token": bearer, "appsecret_proof": right}
@@ -108,7 +108,7 @@ async def test_the_token_and_its_proof(web: httpx.AsyncClient) -> None:
         assert (await post(web, "act_7007/campaigns", {**CAMPAIGN, **given})).status_code == status
     web.headers["Authorization"] = f"Bearer {bearer}"
     answer = await web.delete(f"{GRAPH}/6101", params={"appsecret_proof": "0" * 64})
-    refused(answer, 100, "appsecret_proof")
+    read_refusal(answer, 100, "appsecret_proof")
     assert (await web.delete(f"{GRAPH}/6101", params={"appsecret_proof": proof})).json() == {"success": True}
 
 
@@ -147,7 +147,7 @@ async def test_accounts(web: httpx.AsyncClient) -> None:
         "currency": "JPY",
         "business": {"id": "552002"},
     }
-    refused(await web.get(f"{GRAPH}/act_1", params={"fields": "id"}), 100, subcode=33)
+    read_refusal(await web.get(f"{GRAPH}/act_1", params={"fields": "id"}), 100, subcode=33)
 
 
 async def test_paging(web: httpx.AsyncClient) -> None:
@@ -167,7 +167,7 @@ async def test_paging(web: httpx.AsyncClient) -> None:
 
 @pytest.mark.parametrize("gone", ["pretty", "debug", "date_format", "ids"])
 async def test_query_parameters_that_are_gone(web: httpx.AsyncClient, gone: str) -> None:
-    refused(await web.get(f"{GRAPH}/me/adaccounts", params={gone: "1"}), 100, gone)
+    read_refusal(await web.get(f"{GRAPH}/me/adaccounts", params={gone: "1"}), 100, gone)
 
 
 # Faults and rate limits
@@ -189,16 +189,16 @@ async def test_query_parameters_that_are_gone(web: httpx.AsyncClient, gone: str)
 async def test_told_statuses(
     web: httpx.AsyncClient, status: int, code: int, subcode: int | None, transient: bool
 ) -> None:
-    await tell(web, "status", value=status, method="POST")
+    await inject_fault(web, "status", value=status, method="POST")
     answer = await post(web, "act_7007/campaigns", CAMPAIGN)
     assert answer.status_code == status
-    assert refused(answer, code, subcode=subcode)["is_transient"] is transient
-    assert await writes(web) == []
-    assert await made(web, "act_7007/campaigns", CAMPAIGN) == "6101"
+    assert read_refusal(answer, code, subcode=subcode)["is_transient"] is transient
+    assert await list_writes(web) == []
+    assert await create_entity(web, "act_7007/campaigns", CAMPAIGN) == "6101"
 
 
 async def test_rate_headers(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=429, path="/v26.0/act_7007")
+    await inject_fault(web, "status", value=429, path="/v26.0/act_7007")
     for minutes, percent in ((1, 100), (0, 1)):  # the second call is answered well
         headers = (await web.get(f"{GRAPH}/act_7007/campaigns")).headers
         assert json.loads(headers["X-Business-Use-Case-Usage"]) == {
@@ -222,13 +222,13 @@ async def test_rate_headers(web: httpx.AsyncClient) -> None:
 
 async def test_insights_have_limits_of_their_own(web: httpx.AsyncClient) -> None:
     for status, code, subcode in ((400, 100, 1487534), (429, 80000, None)):
-        await tell(web, "status", value=status)
-        refused(await web.get(f"{GRAPH}/act_7007/insights"), code, subcode=subcode)
+        await inject_fault(web, "status", value=status)
+        read_refusal(await web.get(f"{GRAPH}/act_7007/insights"), code, subcode=subcode)
 
 
 @pytest.mark.parametrize("fault", ["reset_after", "truncate", "html", "empty"])
 async def test_after_these_faults_the_write_stands(web: httpx.AsyncClient, fault: str) -> None:
-    await tell(web, fault)
+    await inject_fault(web, fault)
     try:
         answer = await post(web, "act_7007/campaigns", CAMPAIGN)
     except httpx.RemoteProtocolError:
@@ -236,7 +236,7 @@ async def test_after_these_faults_the_write_stands(web: httpx.AsyncClient, fault
     else:
         assert fault in ("html", "empty")
         assert answer.content[:1] in (b"<", b"")
-    assert await writes(web) == [("POST", "campaign", "6101")]
+    assert await list_writes(web) == [("POST", "campaign", "6101")]
 
 
 async def test_faults_that_mean_nothing_here(web: httpx.AsyncClient) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.meta_calls import (
     ADSET,
     CAMPAIGN,
@@ -16,21 +16,21 @@ from tests.sandbox.meta_calls import (
     LIFETIME,
     NORWAY,
     Clock,
-    example,
-    form,
-    made,
+    create_entity,
+    create_example,
+    encode_form,
+    get_token,
+    make_targeting,
     post,
     read,
-    refused,
-    targeting,
-    token,
+    read_refusal,
 )
 
 # Update and delete
 
 
 async def test_updates(web: httpx.AsyncClient, clock: Clock) -> None:
-    await example(web)
+    await create_example(web)
     for node, change, shown in (
         ("6101", {"name": "Tea"}, {"name": "Tea"}),
         ("6101", {"spend_cap": 20000}, {"spend_cap": "20000"}),
@@ -76,7 +76,7 @@ async def test_updates(web: httpx.AsyncClient, clock: Clock) -> None:
         ("6102", {"end_time": "2027-01-01T00:00:00+0000"}, "end_time"),
         ("6102", {"bid_strategy": "LOWEST_COST_WITH_MIN_ROAS"}, "bid_constraints"),
         ("6102", {"targeting": {"geo_locations": {"countries": ["SE"]}}}, "targeting"),
-        ("6102", targeting(geo_locations={"countries": ["SE"]}), "dsa_beneficiary"),
+        ("6102", make_targeting(geo_locations={"countries": ["SE"]}), "dsa_beneficiary"),
         ("6104", {"adset_id": "6102"}, "adset_id"),
         ("6104", {"creative": {"creative_id": "6102"}}, "creative"),
         ("6103", {"object_story_spec": CREATIVE["object_story_spec"]}, "object_story_spec"),
@@ -84,35 +84,35 @@ async def test_updates(web: httpx.AsyncClient, clock: Clock) -> None:
     ],
 )
 async def test_updates_that_are_refused(web: httpx.AsyncClient, node: str, change: dict[str, Any], field: str) -> None:
-    await example(web)
-    before = await writes(web)
-    refused(await post(web, node, change), 100, field, 33 if field == "creative" else None)
-    assert await writes(web) == before
+    await create_example(web)
+    before = await list_writes(web)
+    read_refusal(await post(web, node, change), 100, field, 33 if field == "creative" else None)
+    assert await list_writes(web) == before
 
 
 async def test_the_start_is_locked_once_started(web: httpx.AsyncClient, clock: Clock) -> None:
-    await example(web)
+    await create_example(web)
     clock.instant = datetime(2027, 3, 5, tzinfo=UTC)
-    web.headers["Authorization"] = f"Bearer {(await token(web))['access_token']}"
-    refused(await post(web, "6102", {"start_time": "2027-03-09T08:00:00+0000"}), 100, "start_time")
+    web.headers["Authorization"] = f"Bearer {(await get_token(web))['access_token']}"
+    read_refusal(await post(web, "6102", {"start_time": "2027-03-09T08:00:00+0000"}), 100, "start_time")
     assert (await post(web, "6102", {"start_time": ADSET["start_time"], "name": "Same"})).status_code == 200
 
 
 async def test_a_lifetime_budget_keeps_its_end(web: httpx.AsyncClient) -> None:
-    await made(web, "act_7007/campaigns", CAMPAIGN)
-    await made(web, "act_7007/adsets", {**ADSET, **LIFETIME})
-    refused(await post(web, "6102", {"end_time": "0"}), 100, "end_time")
-    refused(await post(web, "6102", {"lifetime_budget": 3000}), 100, "lifetime_budget")
-    refused(await post(web, "6102", {"daily_budget": 3000}), 100, "daily_budget")
+    await create_entity(web, "act_7007/campaigns", CAMPAIGN)
+    await create_entity(web, "act_7007/adsets", {**ADSET, **LIFETIME})
+    read_refusal(await post(web, "6102", {"end_time": "0"}), 100, "end_time")
+    read_refusal(await post(web, "6102", {"lifetime_budget": 3000}), 100, "lifetime_budget")
+    read_refusal(await post(web, "6102", {"daily_budget": 3000}), 100, "daily_budget")
     assert (await post(web, "6102", {"lifetime_budget": 80000})).status_code == 200
 
 
 async def test_four_budget_changes_an_hour(web: httpx.AsyncClient, clock: Clock) -> None:
-    await example(web)
+    await create_example(web)
     for budget in (2000, 2100, 2200, 2300, 2300):  # the last changes nothing
         assert (await post(web, "6102", {"daily_budget": budget})).status_code == 200
     answer = await post(web, "6102", {"daily_budget": 2400})
-    refused(answer, 613, "daily_budget", 1487632)
+    read_refusal(answer, 613, "daily_budget", 1487632)
     usage = json.loads(answer.headers["X-Business-Use-Case-Usage"])["6102"][0]
     assert usage["estimated_time_to_regain_access"] == 1
     assert (await read(web, "6102", fields="daily_budget"))["daily_budget"] == "2300"
@@ -121,30 +121,30 @@ async def test_four_budget_changes_an_hour(web: httpx.AsyncClient, clock: Clock)
 
 
 async def test_deletes_take_the_children_along(web: httpx.AsyncClient) -> None:
-    await example(web)
-    refused(await web.delete(f"{GRAPH}/6103"), 100)  # used by the ad
+    await create_example(web)
+    read_refusal(await web.delete(f"{GRAPH}/6103"), 100)  # used by the ad
     assert (await web.delete(f"{GRAPH}/6101")).json() == {"success": True}
     for node in ("6101", "6102", "6104"):
         state = await read(web, node, fields="status,effective_status")
         assert (state["status"], state["effective_status"]) == ("DELETED", "DELETED")
-        refused(await post(web, node, {"status": "ACTIVE"}), 100, "status")
-        refused(await web.delete(f"{GRAPH}/{node}"), 100, "status")
-    assert (await writes(web))[4:] == [
+        read_refusal(await post(web, node, {"status": "ACTIVE"}), 100, "status")
+        read_refusal(await web.delete(f"{GRAPH}/{node}"), 100, "status")
+    assert (await list_writes(web))[4:] == [
         ("DELETE", "campaign", "6101"),
         ("DELETE", "adset", "6102"),
         ("DELETE", "ad", "6104"),
     ]
     assert (await web.delete(f"{GRAPH}/6103")).json() == {"success": True}
-    refused(await post(web, "act_7007/adsets", ADSET), 100, "campaign_id", 33)
-    refused(await web.delete(f"{GRAPH}/9999"), 100, subcode=33)
-    refused(await post(web, "9999", {"status": "PAUSED"}), 100, subcode=33)
+    read_refusal(await post(web, "act_7007/adsets", ADSET), 100, "campaign_id", 33)
+    read_refusal(await web.delete(f"{GRAPH}/9999"), 100, subcode=33)
+    read_refusal(await post(web, "9999", {"status": "PAUSED"}), 100, subcode=33)
 
 
 async def test_what_is_archived_can_only_be_deleted(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     await post(web, "6104", {"status": "ARCHIVED"})
-    refused(await post(web, "6104", {"name": "New"}), 100, "status")
-    refused(await post(web, "6104", {"status": "ACTIVE"}), 100, "status")
+    read_refusal(await post(web, "6104", {"name": "New"}), 100, "status")
+    read_refusal(await post(web, "6104", {"status": "ACTIVE"}), 100, "status")
     assert (await post(web, "6104", {"status": "DELETED"})).json() == {"success": True}
 
 
@@ -152,7 +152,7 @@ async def test_what_is_archived_can_only_be_deleted(web: httpx.AsyncClient) -> N
 
 
 async def test_only_the_fields_that_were_asked_for(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     assert await read(web, "6101") == {"id": "6101"}
     adset = await read(
         web,
@@ -172,16 +172,16 @@ async def test_only_the_fields_that_were_asked_for(web: httpx.AsyncClient) -> No
         "campaign": {"id": "6101", "name": "Tea spring"},
     }
     for fields in ("title", "name,creative{nothing}", "name{", "name}", "{name}", "name,,id", "name,name"):
-        refused(await web.get(f"{GRAPH}/6104", params={"fields": fields}), 100, "fields")
-    refused(await web.get(f"{GRAPH}/act_7007/ads", params={"fields": "titel"}), 100, "fields")
-    refused(await web.get(f"{GRAPH}/777", params={"fields": "id,name,effective_status"}), 100, subcode=33)
+        read_refusal(await web.get(f"{GRAPH}/6104", params={"fields": fields}), 100, "fields")
+    read_refusal(await web.get(f"{GRAPH}/act_7007/ads", params={"fields": "titel"}), 100, "fields")
+    read_refusal(await web.get(f"{GRAPH}/777", params={"fields": "id,name,effective_status"}), 100, subcode=33)
     foreign = await read(web, "777", fields="id,name,status,object_type,thumbnail_url")  # made elsewhere
     assert (foreign["id"], foreign["status"]) == ("777", "ACTIVE")
-    refused(await web.get(f"{GRAPH}/missing", params={"fields": "id,object_type"}), 100, subcode=33)
+    read_refusal(await web.get(f"{GRAPH}/missing", params={"fields": "id,object_type"}), 100, subcode=33)
 
 
 async def test_every_field_of_the_documentation_can_be_read(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     for node, fields in {
         "6101": "id,name,objective,status,effective_status,buying_type,special_ad_categories,daily_budget,"
         "lifetime_budget,spend_cap,bid_strategy,is_adset_budget_sharing_enabled,start_time,stop_time,created_time,"
@@ -205,25 +205,29 @@ async def test_every_field_of_the_documentation_can_be_read(web: httpx.AsyncClie
 
 
 async def test_lists(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     for name in ("Coffee", "Green TEA", "Old"):
-        await made(web, "act_7007/campaigns", {**CAMPAIGN, "name": name, "status": "ACTIVE"})
+        await create_entity(web, "act_7007/campaigns", {**CAMPAIGN, "name": name, "status": "ACTIVE"})
     await web.delete(f"{GRAPH}/6107")
 
-    async def names(path: str, **query: Any) -> list[str]:
+    async def list_names(path: str, **query: Any) -> list[str]:
         return [one["name"] for one in (await read(web, path, fields="name", **query))["data"]]
 
-    assert await names("act_7007/campaigns") == ["Green TEA", "Coffee", "Tea spring"]
-    assert await names("act_7007/campaigns", effective_status=["ACTIVE", "DELETED"]) == ["Old", "Green TEA", "Coffee"]
+    assert await list_names("act_7007/campaigns") == ["Green TEA", "Coffee", "Tea spring"]
+    assert await list_names("act_7007/campaigns", effective_status=["ACTIVE", "DELETED"]) == [
+        "Old",
+        "Green TEA",
+        "Coffee",
+    ]
     tea = [{"field": "name", "operator": "CONTAIN", "value": "tea"}]
-    assert await names("act_7007/campaigns", filtering=tea) == ["Green TEA", "Tea spring"]
-    assert await names("act_7007/campaigns", filtering=tea, effective_status=["PAUSED"]) == ["Tea spring"]
-    assert await names("act_1001/campaigns") == []
-    assert await names("6101/adsets") == ["Tea spring"]
-    assert await names("6105/adsets") == []
+    assert await list_names("act_7007/campaigns", filtering=tea) == ["Green TEA", "Tea spring"]
+    assert await list_names("act_7007/campaigns", filtering=tea, effective_status=["PAUSED"]) == ["Tea spring"]
+    assert await list_names("act_1001/campaigns") == []
+    assert await list_names("6101/adsets") == ["Tea spring"]
+    assert await list_names("6105/adsets") == []
     for parent in ("6101", "6102", "act_7007"):
-        assert await names(f"{parent}/ads") == ["Tea spring"]
-    assert await names("act_7007/adcreatives") == ["Tea spring"]
+        assert await list_names(f"{parent}/ads") == ["Tea spring"]
+    assert await list_names("act_7007/adcreatives") == ["Tea spring"]
     assert await read(web, "act_7007/adsets", fields="id,name,status,effective_status,campaign_id", limit=100) == {
         "data": [
             {
@@ -246,5 +250,5 @@ async def test_lists(web: httpx.AsyncClient) -> None:
         ("act_7007/ads", {"filtering": [{"field": "name", "operator": "LIKE", "value": "x"}]}, "filtering"),
         ("act_7007/ads", {"search": "x"}, "search"),
     ):
-        refused(await web.get(f"{GRAPH}/{path}", params=form(query)), 100, field)
-    refused(await web.get(f"{GRAPH}/6104/adsets"), 100, subcode=33)
+        read_refusal(await web.get(f"{GRAPH}/{path}", params=encode_form(query)), 100, field)
+    read_refusal(await web.get(f"{GRAPH}/6104/adsets"), 100, subcode=33)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, writes
+from tests.sandbox.calls import NOTHING, list_writes
 from tests.sandbox.meta_calls import (
     AD,
     ADSET,
@@ -18,13 +18,13 @@ from tests.sandbox.meta_calls import (
     LINK_DATA,
     NO_BID,
     Clock,
-    example,
-    form,
-    made,
+    create_entity,
+    create_example,
+    encode_form,
+    make_targeting,
     post,
     read,
-    refused,
-    targeting,
+    read_refusal,
 )
 
 # Create
@@ -32,7 +32,7 @@ from tests.sandbox.meta_calls import (
 
 async def test_a_status_left_out_is_active(web: httpx.AsyncClient, clock: Clock) -> None:
     for path, values in (("campaigns", CAMPAIGN), ("adsets", ADSET), ("adcreatives", CREATIVE), ("ads", AD)):
-        await made(web, f"act_7007/{path}", {**values, "status": NOTHING})
+        await create_entity(web, f"act_7007/{path}", {**values, "status": NOTHING})
     fields = "status,effective_status"
     assert await read(web, "6101", fields=fields) == {"id": "6101", "status": "ACTIVE", "effective_status": "ACTIVE"}
     ad = await read(web, "6104", fields=fields)
@@ -79,8 +79,8 @@ async def test_a_status_left_out_is_active(web: httpx.AsyncClient, clock: Clock)
     ],
 )
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    refused(await post(web, "act_7007/campaigns", {**CAMPAIGN, **change}), 100, field)
-    assert await writes(web) == []
+    read_refusal(await post(web, "act_7007/campaigns", {**CAMPAIGN, **change}), 100, field)
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )
 async def test_campaigns_that_are_accepted(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
-    assert await made(web, "act_7007/campaigns", {**CAMPAIGN, **change}) == "6101"
+    assert await create_entity(web, "act_7007/campaigns", {**CAMPAIGN, **change}) == "6101"
 
 
 REFUSED_ADSETS: list[tuple[dict[str, Any], str]] = [
@@ -135,54 +135,54 @@ REFUSED_ADSETS: list[tuple[dict[str, Any], str]] = [
     ({"targeting": "NO"}, "targeting"),
     ({"targeting": {"geo_locations": {"countries": ["NO"]}}}, "targeting"),
     ({"targeting": {"targeting_automation": {"advantage_audience": 0}}}, "targeting"),
-    (targeting(targeting_automation={"advantage_audience": False}), "targeting"),
-    (targeting(geo_locations={}), "targeting"),
-    (targeting(geo_locations={"location_types": ["home"]}), "targeting"),
-    (targeting(geo_locations={"country": ["NO"]}), "targeting"),
-    (targeting(geo_locations={"countries": ["Norway"]}), "targeting"),
-    (targeting(geo_locations={"countries": ["UK"]}), "targeting"),
-    (targeting(geo_locations={"countries": ["ZZ"]}), "targeting"),
-    (targeting(geo_locations={"cities": ["1590653"]}), "targeting"),
-    (targeting(geo_locations={"cities": [{"key": 1590653}]}), "targeting"),
-    (targeting(geo_locations={"countries": ["NO"], "cities": [{"key": "1590653"}]}), "targeting"),
-    (targeting(geo_locations={"countries": ["US"], "zips": [{"key": "US:90210"}]}), "targeting"),
-    (targeting(geo_locations={"countries": ["US"], "geo_markets": [{"key": "DMA:807"}]}), "targeting"),
-    (targeting(geo_locations={"cities": [{"key": "1590653", "radius": 20}]}), "targeting"),
+    (make_targeting(targeting_automation={"advantage_audience": False}), "targeting"),
+    (make_targeting(geo_locations={}), "targeting"),
+    (make_targeting(geo_locations={"location_types": ["home"]}), "targeting"),
+    (make_targeting(geo_locations={"country": ["NO"]}), "targeting"),
+    (make_targeting(geo_locations={"countries": ["Norway"]}), "targeting"),
+    (make_targeting(geo_locations={"countries": ["UK"]}), "targeting"),
+    (make_targeting(geo_locations={"countries": ["ZZ"]}), "targeting"),
+    (make_targeting(geo_locations={"cities": ["1590653"]}), "targeting"),
+    (make_targeting(geo_locations={"cities": [{"key": 1590653}]}), "targeting"),
+    (make_targeting(geo_locations={"countries": ["NO"], "cities": [{"key": "1590653"}]}), "targeting"),
+    (make_targeting(geo_locations={"countries": ["US"], "zips": [{"key": "US:90210"}]}), "targeting"),
+    (make_targeting(geo_locations={"countries": ["US"], "geo_markets": [{"key": "DMA:807"}]}), "targeting"),
+    (make_targeting(geo_locations={"cities": [{"key": "1590653", "radius": 20}]}), "targeting"),
     (
-        targeting(geo_locations={"regions": [{"key": "3847", "radius": 20, "distance_unit": "kilometer"}]}),
+        make_targeting(geo_locations={"regions": [{"key": "3847", "radius": 20, "distance_unit": "kilometer"}]}),
         "targeting",
     ),
-    (targeting(geo_locations={"regions": [{"key": "1590653"}]}), "targeting"),
-    (targeting(geo_locations={"cities": [{"key": "3847"}]}), "targeting"),
-    (targeting(geo_locations={"cities": [{"key": "1590653", "country": "US"}]}), "targeting"),
-    (targeting(excluded_geo_locations={"cities": [{"key": "US:94304"}]}), "targeting"),
+    (make_targeting(geo_locations={"regions": [{"key": "1590653"}]}), "targeting"),
+    (make_targeting(geo_locations={"cities": [{"key": "3847"}]}), "targeting"),
+    (make_targeting(geo_locations={"cities": [{"key": "1590653", "country": "US"}]}), "targeting"),
+    (make_targeting(excluded_geo_locations={"cities": [{"key": "US:94304"}]}), "targeting"),
     (
-        targeting(geo_locations={"cities": [{"key": "1590653", "radius": 5, "distance_unit": "kilometer"}]}),
+        make_targeting(geo_locations={"cities": [{"key": "1590653", "radius": 5, "distance_unit": "kilometer"}]}),
         "targeting",
     ),
-    (targeting(age_min=12), "targeting"),
-    (targeting(age_min=40, age_max=30), "targeting"),
-    (targeting(genders=[3]), "targeting"),
-    (targeting(locales=["6"]), "targeting"),
-    (targeting(device_platforms=["tablet"]), "targeting"),
-    (targeting(messenger_positions=["story"]), "targeting"),
-    (targeting(instagram_positions=["explore"]), "targeting"),
-    (targeting(keyword=["tea"]), "targeting"),
-    (targeting(geo_locations={"countries": ["NO", "DE"]}), "dsa_beneficiary"),
-    (targeting(geo_locations={"countries": ["RE"]}), "dsa_beneficiary"),
-    (targeting(geo_locations={"cities": [{"key": "624477"}]}), "dsa_beneficiary"),
-    (targeting(geo_locations={"zips": [{"key": "FR:75001"}]}), "dsa_beneficiary"),
-    (targeting(geo_locations={"country_groups": ["worldwide"]}), "dsa_beneficiary"),
-    ({**targeting(geo_locations={"countries": ["DE"]}), "dsa_beneficiary": "Tea"}, "dsa_payor"),
+    (make_targeting(age_min=12), "targeting"),
+    (make_targeting(age_min=40, age_max=30), "targeting"),
+    (make_targeting(genders=[3]), "targeting"),
+    (make_targeting(locales=["6"]), "targeting"),
+    (make_targeting(device_platforms=["tablet"]), "targeting"),
+    (make_targeting(messenger_positions=["story"]), "targeting"),
+    (make_targeting(instagram_positions=["explore"]), "targeting"),
+    (make_targeting(keyword=["tea"]), "targeting"),
+    (make_targeting(geo_locations={"countries": ["NO", "DE"]}), "dsa_beneficiary"),
+    (make_targeting(geo_locations={"countries": ["RE"]}), "dsa_beneficiary"),
+    (make_targeting(geo_locations={"cities": [{"key": "624477"}]}), "dsa_beneficiary"),
+    (make_targeting(geo_locations={"zips": [{"key": "FR:75001"}]}), "dsa_beneficiary"),
+    (make_targeting(geo_locations={"country_groups": ["worldwide"]}), "dsa_beneficiary"),
+    ({**make_targeting(geo_locations={"countries": ["DE"]}), "dsa_beneficiary": "Tea"}, "dsa_payor"),
     ({"adset_name": "x"}, "adset_name"),
 ]
 
 
 @pytest.mark.parametrize(("change", "field"), REFUSED_ADSETS)
 async def test_ad_sets_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    await made(web, "act_7007/campaigns", CAMPAIGN)
-    refused(await post(web, "act_7007/adsets", {**ADSET, **change}), 100, field)
-    assert len(await writes(web)) == 1
+    await create_entity(web, "act_7007/campaigns", CAMPAIGN)
+    read_refusal(await post(web, "act_7007/adsets", {**ADSET, **change}), 100, field)
+    assert len(await list_writes(web)) == 1
 
 
 @pytest.mark.parametrize(
@@ -204,13 +204,13 @@ async def test_ad_sets_that_are_refused(web: httpx.AsyncClient, change: dict[str
         {"start_time": NOTHING},
         {"start_time": "2020-01-01T00:00:00+00:00"},
         {"optimization_goal": "LANDING_PAGE_VIEWS", "billing_event": "IMPRESSIONS"},
-        targeting(geo_locations={"countries": ["US"], "cities": [{"key": "1590653"}]}),
-        targeting(geo_locations={"zips": [{"key": "US:94304"}], "geo_markets": [{"key": "DMA:501"}]}),
-        targeting(geo_locations={"cities": [{"key": "1590653", "radius": 17, "distance_unit": "kilometer"}]}),
-        targeting(age_min=18, age_max=65, genders=[1], locales=[6], publisher_platforms=["facebook"]),
-        targeting(flexible_spec=[{"interests": [{"id": "6003384248805", "name": "Tea (drink)"}]}]),
+        make_targeting(geo_locations={"countries": ["US"], "cities": [{"key": "1590653"}]}),
+        make_targeting(geo_locations={"zips": [{"key": "US:94304"}], "geo_markets": [{"key": "DMA:501"}]}),
+        make_targeting(geo_locations={"cities": [{"key": "1590653", "radius": 17, "distance_unit": "kilometer"}]}),
+        make_targeting(age_min=18, age_max=65, genders=[1], locales=[6], publisher_platforms=["facebook"]),
+        make_targeting(flexible_spec=[{"interests": [{"id": "6003384248805", "name": "Tea (drink)"}]}]),
         {
-            **targeting(geo_locations={"country_groups": ["worldwide"]}),
+            **make_targeting(geo_locations={"country_groups": ["worldwide"]}),
             "dsa_beneficiary": "Tea",
             "dsa_payor": "Tea",
         },
@@ -222,8 +222,8 @@ async def test_ad_sets_that_are_refused(web: httpx.AsyncClient, change: dict[str
     ],
 )
 async def test_ad_sets_that_are_accepted(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
-    await made(web, "act_7007/campaigns", CAMPAIGN)
-    assert await made(web, "act_7007/adsets", {**ADSET, **change}) == "6102"
+    await create_entity(web, "act_7007/campaigns", CAMPAIGN)
+    assert await create_entity(web, "act_7007/adsets", {**ADSET, **change}) == "6102"
 
 
 AWARENESS = {**ADSET, **NO_BID, "optimization_goal": "REACH", "destination_type": NOTHING,
@@ -258,41 +258,41 @@ CONVERSIONS = {**ADSET, **NO_BID, "optimization_goal": "OFFSITE_CONVERSIONS",
     ],
 )
 async def test_goals(web: httpx.AsyncClient, objective: str, adset: dict[str, Any], field: str | None) -> None:
-    await made(web, "act_7007/campaigns", {**CAMPAIGN, "objective": objective})
+    await create_entity(web, "act_7007/campaigns", {**CAMPAIGN, "objective": objective})
     answer = await post(web, "act_7007/adsets", adset)
     if field is None:
         assert answer.json() == {"id": "6102"}
     else:
-        refused(answer, 100, field)
+        read_refusal(answer, 100, field)
 
 
 async def test_the_budget_sits_in_one_place(web: httpx.AsyncClient) -> None:
-    await made(web, "act_7007/campaigns", {**CAMPAIGN, "lifetime_budget": 90000})
+    await create_entity(web, "act_7007/campaigns", {**CAMPAIGN, "lifetime_budget": 90000})
     bare = {**ADSET, **NO_BID, "daily_budget": NOTHING, "bid_strategy": NOTHING}
-    refused(await post(web, "act_7007/adsets", {**bare, "daily_budget": 1850}), 100, "daily_budget")
-    refused(
+    read_refusal(await post(web, "act_7007/adsets", {**bare, "daily_budget": 1850}), 100, "daily_budget")
+    read_refusal(
         await post(web, "act_7007/adsets", {**bare, "bid_strategy": "LOWEST_COST_WITHOUT_CAP"}), 100, "bid_strategy"
     )
-    refused(await post(web, "act_7007/adsets", bare), 100, "end_time")
-    await made(web, "act_7007/adsets", {**bare, "end_time": "2027-03-31T21:59:59+0000"})
+    read_refusal(await post(web, "act_7007/adsets", bare), 100, "end_time")
+    await create_entity(web, "act_7007/adsets", {**bare, "end_time": "2027-03-31T21:59:59+0000"})
 
 
 async def test_click_billing_that_an_account_does_not_have(web: httpx.AsyncClient) -> None:
-    await made(web, "act_3003/campaigns", CAMPAIGN)
-    refused(await post(web, "act_3003/adsets", ADSET), 100, "billing_event", 2446404)
-    await made(web, "act_3003/adsets", {**ADSET, **NO_BID})
+    await create_entity(web, "act_3003/campaigns", CAMPAIGN)
+    read_refusal(await post(web, "act_3003/adsets", ADSET), 100, "billing_event", 2446404)
+    await create_entity(web, "act_3003/adsets", {**ADSET, **NO_BID})
 
 
 async def test_yen_have_no_minor_unit(web: httpx.AsyncClient) -> None:
-    await made(web, "act_2002/campaigns", CAMPAIGN)
+    await create_entity(web, "act_2002/campaigns", CAMPAIGN)
     for change, field in (({"daily_budget": 99}, "daily_budget"), ({"bid_amount": 1}, "bid_amount")):
-        refused(await post(web, "act_2002/adsets", {**ADSET, **change}), 100, field)
-    await made(web, "act_2002/adsets", {**ADSET, "daily_budget": 100, "bid_amount": 2})
+        read_refusal(await post(web, "act_2002/adsets", {**ADSET, **change}), 100, field)
+    await create_entity(web, "act_2002/adsets", {**ADSET, "daily_budget": 100, "bid_amount": 2})
     rows = (await read(web, "act_2002/insights", level="account", time_increment="1"))["data"]
     assert all(re.fullmatch("[0-9]+", row["spend"]) for row in rows)
 
 
-def story(**members: Any) -> dict[str, Any]:
+def make_story(**members: Any) -> dict[str, Any]:
     link_data = {name: value for name, value in {**LINK_DATA, **members}.items() if value is not NOTHING}
     return {"object_story_spec": {"page_id": "9009", "link_data": link_data}}
 
@@ -307,20 +307,20 @@ def story(**members: Any) -> dict[str, Any]:
         ({"object_story_spec": {"page_id": 9009, "link_data": LINK_DATA}}, 100, "object_story_spec", None),
         ({"object_story_spec": {"page_id": "page-missing", "link_data": LINK_DATA}}, 100, "object_story_spec", 33),
         ({"object_story_spec": {"page_id": "ineligible", "link_data": LINK_DATA}}, 200, "object_story_spec", None),
-        (story(link=NOTHING), 100, "object_story_spec", None),
-        (story(link="tea.example"), 100, "object_story_spec", None),
-        (story(link="ftp://tea.example/"), 100, "object_story_spec", None),
-        (story(headline="x"), 100, "object_story_spec", None),
-        (story(image_hash=NOTHING), 100, "object_story_spec", None),
-        (story(picture="https://tea.example/leaf.jpg"), 100, "object_story_spec", None),
-        (story(image_hash="missing1"), 100, "object_story_spec", 33),
-        (story(image_hash=NOTHING, picture="http://localhost/leaf.jpg"), 100, "object_story_spec", None),
-        (story(image_hash=NOTHING, picture="http://10.0.0.1/leaf.jpg"), 100, "object_story_spec", None),
-        (story(image_hash=NOTHING, picture="https://tea.example/missing.jpg"), 100, "object_story_spec", 33),
-        (story(call_to_action={"type": "CLICK_HERE"}), 100, "object_story_spec", None),
-        (story(call_to_action={"value": {"link": "https://tea.example/"}}), 100, "object_story_spec", None),
+        (make_story(link=NOTHING), 100, "object_story_spec", None),
+        (make_story(link="tea.example"), 100, "object_story_spec", None),
+        (make_story(link="ftp://tea.example/"), 100, "object_story_spec", None),
+        (make_story(headline="x"), 100, "object_story_spec", None),
+        (make_story(image_hash=NOTHING), 100, "object_story_spec", None),
+        (make_story(picture="https://tea.example/leaf.jpg"), 100, "object_story_spec", None),
+        (make_story(image_hash="missing1"), 100, "object_story_spec", 33),
+        (make_story(image_hash=NOTHING, picture="http://localhost/leaf.jpg"), 100, "object_story_spec", None),
+        (make_story(image_hash=NOTHING, picture="http://10.0.0.1/leaf.jpg"), 100, "object_story_spec", None),
+        (make_story(image_hash=NOTHING, picture="https://tea.example/missing.jpg"), 100, "object_story_spec", 33),
+        (make_story(call_to_action={"type": "CLICK_HERE"}), 100, "object_story_spec", None),
+        (make_story(call_to_action={"value": {"link": "https://tea.example/"}}), 100, "object_story_spec", None),
         (
-            story(call_to_action={"type": "LEARN_MORE", "value": {"link": "https://tea.example/shop"}}),
+            make_story(call_to_action={"type": "LEARN_MORE", "value": {"link": "https://tea.example/shop"}}),
             100,
             "object_story_spec",
             None,
@@ -330,16 +330,16 @@ def story(**members: Any) -> dict[str, Any]:
 async def test_creatives_that_are_refused(
     web: httpx.AsyncClient, change: dict[str, Any], code: int, field: str, subcode: int | None
 ) -> None:
-    refused(await post(web, "act_7007/adcreatives", {**CREATIVE, **change}), code, field, subcode)
-    assert await writes(web) == []
+    read_refusal(await post(web, "act_7007/adcreatives", {**CREATIVE, **change}), code, field, subcode)
+    assert await list_writes(web) == []
 
 
 async def test_creatives_that_are_accepted(web: httpx.AsyncClient) -> None:
-    await made(
-        web, "act_7007/adcreatives", {**CREATIVE, **story(image_hash=NOTHING, picture="https://t.example/a.jpg")}
+    await create_entity(
+        web, "act_7007/adcreatives", {**CREATIVE, **make_story(image_hash=NOTHING, picture="https://t.example/a.jpg")}
     )
-    await made(web, "act_7007/adcreatives", {**CREATIVE, "name": NOTHING})
-    await made(web, "act_7007/adcreatives", {"object_story_id": "9009_77"})
+    await create_entity(web, "act_7007/adcreatives", {**CREATIVE, "name": NOTHING})
+    await create_entity(web, "act_7007/adcreatives", {"object_story_id": "9009_77"})
     shown = await read(web, "6101", fields="object_story_spec,status,title,call_to_action_type,image_hash")
     assert shown["object_story_spec"]["link_data"]["picture"] == "https://t.example/a.jpg"
     assert (shown["status"], shown["title"], shown["call_to_action_type"]) == ("ACTIVE", "Spring tea", "LEARN_MORE")
@@ -347,7 +347,7 @@ async def test_creatives_that_are_accepted(web: httpx.AsyncClient) -> None:
 
 
 async def test_ads_and_their_parents(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     for change, field, subcode in (
         ({"name": NOTHING}, "name", None),
         ({"adset_id": "6101"}, "adset_id", 33),
@@ -362,12 +362,12 @@ async def test_ads_and_their_parents(web: httpx.AsyncClient) -> None:
         ({"status": "ARCHIVED"}, "status", None),
         ({"campaign_id": "6101"}, "campaign_id", None),
     ):
-        refused(await post(web, "act_7007/ads", {**AD, **change}), 100, field, subcode)
+        read_refusal(await post(web, "act_7007/ads", {**AD, **change}), 100, field, subcode)
     # nothing of one account exists in another
-    refused(await post(web, "act_1001/ads", AD), 100, "adset_id", 33)
-    refused(await post(web, "act_1001/adsets", ADSET), 100, "campaign_id", 33)
-    refused(await post(web, "act_9/campaigns", CAMPAIGN), 100, subcode=33)
-    assert await made(web, "act_7007/ads", {**AD, "creative": {"creative_id": "120000000000001"}}) == "6105"
+    read_refusal(await post(web, "act_1001/ads", AD), 100, "adset_id", 33)
+    read_refusal(await post(web, "act_1001/adsets", ADSET), 100, "campaign_id", 33)
+    read_refusal(await post(web, "act_9/campaigns", CAMPAIGN), 100, subcode=33)
+    assert await create_entity(web, "act_7007/ads", {**AD, "creative": {"creative_id": "120000000000001"}}) == "6105"
     ad = await read(web, "6105", fields="creative{id,name},campaign_id,adset{name}")
     assert ad == {
         "id": "6105",
@@ -378,36 +378,36 @@ async def test_ads_and_their_parents(web: httpx.AsyncClient) -> None:
 
 
 async def test_an_ad_set_holds_fifty_ads(web: httpx.AsyncClient) -> None:
-    await example(web)
+    await create_example(web)
     for _ in range(49):
-        await made(web, "act_7007/ads", AD)
-    refused(await post(web, "act_7007/ads", AD), 1487809, "adset_id")
+        await create_entity(web, "act_7007/ads", AD)
+    read_refusal(await post(web, "act_7007/ads", AD), 1487809, "adset_id")
     await post(web, "6104", {"status": "ARCHIVED"})
-    await made(web, "act_7007/ads", AD)
+    await create_entity(web, "act_7007/ads", AD)
 
 
 async def test_validate_only_writes_nothing(web: httpx.AsyncClient) -> None:
     dry = {"execution_options": ["validate_only"]}
     assert (await post(web, "act_7007/campaigns", {**CAMPAIGN, **dry})).json() == {"success": True}
-    refused(await post(web, "act_7007/campaigns", {**CAMPAIGN, **dry, "objective": "X"}), 100, "objective")
-    assert await writes(web) == []
+    read_refusal(await post(web, "act_7007/campaigns", {**CAMPAIGN, **dry, "objective": "X"}), 100, "objective")
+    assert await list_writes(web) == []
     assert await read(web, "act_7007/campaigns") == {"data": []}
 
 
 async def test_bodies_are_forms(web: httpx.AsyncClient) -> None:
     path = f"{GRAPH}/act_7007/campaigns"
-    refused(await web.post(path, json=CAMPAIGN), 100)
-    refused(await web.post(path), 100)
-    refused(await web.post(path, params=form(CAMPAIGN), data={"name": "x"}), 100, "name")
+    read_refusal(await web.post(path, json=CAMPAIGN), 100)
+    read_refusal(await web.post(path), 100)
+    read_refusal(await web.post(path, params=encode_form(CAMPAIGN), data={"name": "x"}), 100, "name")
     twice = {"Content-Type": "application/x-www-form-urlencoded"}
-    refused(await web.post(path, content="name=a&name=b", headers=twice), 100, "name")
-    broken = {**form(CAMPAIGN), "special_ad_categories": "['NONE']"}
-    refused(await web.post(path, data=broken), 100, "special_ad_categories")
-    assert await writes(web) == []
+    read_refusal(await web.post(path, content="name=a&name=b", headers=twice), 100, "name")
+    broken = {**encode_form(CAMPAIGN), "special_ad_categories": "['NONE']"}
+    read_refusal(await web.post(path, data=broken), 100, "special_ad_categories")
+    assert await list_writes(web) == []
 
 
 async def test_versions_and_paths(web: httpx.AsyncClient) -> None:
     for version in ("v23.0", "v27.0"):
-        refused(await web.get(f"/graph.facebook.com/{version}/me"), 2635)
-    refused(await web.get(f"{GRAPH}/act_7007/adgroups"), 100, subcode=33)
-    refused(await web.patch(f"{GRAPH}/act_7007"), 100)
+        read_refusal(await web.get(f"/graph.facebook.com/{version}/me"), 2635)
+    read_refusal(await web.get(f"{GRAPH}/act_7007/adgroups"), 100, subcode=33)
+    read_refusal(await web.patch(f"{GRAPH}/act_7007"), 100)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, writes
+from tests.sandbox.calls import NOTHING, list_writes
 from tests.sandbox.meta_calls import (
     AD,
     ADSET,
@@ -19,14 +19,14 @@ from tests.sandbox.meta_calls import (
     CREATIVE,
     GRAPH,
     Clock,
-    example,
-    form,
-    made,
+    create_entity,
+    create_example,
+    encode_form,
+    get_token,
+    inject_fault,
     post,
     read,
-    refused,
-    tell,
-    token,
+    read_refusal,
 )
 
 # Insights
@@ -69,7 +69,7 @@ async def test_daily_rows(web: httpx.AsyncClient) -> None:
 
 async def test_days_are_those_of_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant = datetime(2027, 1, 20, 20, 0, tzinfo=UTC)
-    web.headers["Authorization"] = f"Bearer {(await token(web))['access_token']}"
+    web.headers["Authorization"] = f"Bearer {(await get_token(web))['access_token']}"
     for account, zone in (("act_1001", "America/New_York"), ("act_2002", "Asia/Tokyo")):
         rows = (await read(web, f"{account}/insights", **INSIGHTS))["data"]
         assert rows[-1]["date_start"] == clock.instant.astimezone(ZoneInfo(zone)).date().isoformat()
@@ -101,12 +101,12 @@ STATUSES["adset"] += STATUSES["campaign"]
 STATUSES["ad"] += STATUSES["adset"]
 
 
-def filtering(level: str, *ids: str, statuses: list[str] | None = None) -> list[dict[str, Any]]:
+def make_filters(level: str, *ids: str, statuses: list[str] | None = None) -> list[dict[str, Any]]:
     named = {"id": list(ids), "effective_status": STATUSES[level] if statuses is None else statuses}
     return [{"field": f"{level}.{name}", "operator": "IN", "value": value} for name, value in named.items() if value]
 
 
-async def levels(web: httpx.AsyncClient, level: str, **more: Any) -> list[dict[str, Any]]:
+async def read_report(web: httpx.AsyncClient, level: str, **more: Any) -> list[dict[str, Any]]:
     fields = f"{level}_id,{level}_name,{PARENTS[level]},{INSIGHTS['fields']}"
     week = {"since": "2027-01-11", "until": "2027-01-17"}
     asked = {**INSIGHTS, "level": level, "fields": fields, "time_range": week, **more}
@@ -114,13 +114,13 @@ async def levels(web: httpx.AsyncClient, level: str, **more: Any) -> list[dict[s
     return rows
 
 
-async def two_trees(web: httpx.AsyncClient) -> None:
+async def create_trees(web: httpx.AsyncClient) -> None:
     """The example twice; the second campaign is deleted."""
-    await example(web)
-    second = await made(web, "act_7007/campaigns", CAMPAIGN)
-    group = await made(web, "act_7007/adsets", {**ADSET, "campaign_id": second})
-    creative = await made(web, "act_7007/adcreatives", {**CREATIVE, "name": "Second"})
-    await made(web, "act_7007/ads", {**AD, "adset_id": group, "creative": {"creative_id": creative}})
+    await create_example(web)
+    second = await create_entity(web, "act_7007/campaigns", CAMPAIGN)
+    group = await create_entity(web, "act_7007/adsets", {**ADSET, "campaign_id": second})
+    creative = await create_entity(web, "act_7007/adcreatives", {**CREATIVE, "name": "Second"})
+    await create_entity(web, "act_7007/ads", {**AD, "adset_id": group, "creative": {"creative_id": creative}})
     assert (await post(web, second, {"status": "DELETED"})).status_code == 200
 
 
@@ -138,10 +138,10 @@ def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
 async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, level: str) -> None:
     whole = {**INSIGHTS, "time_range": {"since": "2027-01-11", "until": "2027-01-17"}}
     account = (await read(web, "act_7007/insights", **whole))["data"]
-    assert await levels(web, level) == []
-    await two_trees(web)
+    assert await read_report(web, level) == []
+    await create_trees(web)
     assert (await read(web, "act_7007/insights", **whole))["data"] == account
-    rows = await levels(web, level, filtering=filtering(level))
+    rows = await read_report(web, level, filtering=make_filters(level))
     assert add_up(rows) == add_up(account)
     assert {row[f"{level}_id"] for row in rows} == {*LEVELS[level]}
     parents = {"account_id": ("7007", "7007"), "campaign_id": LEVELS["campaign"], "adset_id": LEVELS["adset"]}
@@ -149,13 +149,13 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, level: 
     assert {row[f"{level}_name"] for row in rows} == {"Tea spring"}
     assert all(int(row["reach"]) <= int(row["impressions"]) for row in rows)
     first = [row for row in rows if row[f"{level}_id"] == LEVELS[level][0]]
-    assert await levels(web, level) == first  # deleted entities only with their status
-    assert await levels(web, level, filtering=filtering(level, LEVELS[level][0], "1")) == first
-    second = await levels(web, level, filtering=filtering(level, LEVELS[level][1]))
-    assert await levels(web, level, filtering=filtering(level, LEVELS[level][1], statuses=[])) == []
+    assert await read_report(web, level) == first  # deleted entities only with their status
+    assert await read_report(web, level, filtering=make_filters(level, LEVELS[level][0], "1")) == first
+    second = await read_report(web, level, filtering=make_filters(level, LEVELS[level][1]))
+    assert await read_report(web, level, filtering=make_filters(level, LEVELS[level][1], statuses=[])) == []
     assert add_up(first + second) == add_up(account)
     started = await post(
-        web, "act_7007/insights", {**whole, "level": level, "fields": "clicks", "filtering": filtering(level)}
+        web, "act_7007/insights", {**whole, "level": level, "fields": "clicks", "filtering": make_filters(level)}
     )
     run = started.json()["report_run_id"]
     for _ in range(4):
@@ -165,23 +165,25 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, level: 
 
 
 async def test_an_entity_reports_what_is_below_it(web: httpx.AsyncClient) -> None:
-    await two_trees(web)
+    await create_trees(web)
     for node, level in (("6101", "ad"), ("6102", "ad"), ("6104", "ad"), ("6101", "campaign"), ("6108", "ad")):
         rows = (await read(web, f"{node}/insights", **{**INSIGHTS, "level": level, "fields": "ad_id"}))["data"]
         assert {row.get("ad_id") for row in rows} == {{"6108": "6108"}.get(node, "6104") if level == "ad" else None}
-    refused(await web.get(f"{GRAPH}/6102/insights", params=form({**INSIGHTS, "level": "campaign"})), 100, "level")
+    read_refusal(
+        await web.get(f"{GRAPH}/6102/insights", params=encode_form({**INSIGHTS, "level": "campaign"})), 100, "level"
+    )
 
 
 async def test_a_filter_is_of_a_level_that_the_rows_have(web: httpx.AsyncClient) -> None:
     for level, condition, subcode in (
-        ("campaign", filtering("ad"), None),
-        ("account", filtering("campaign", "1"), None),
-        ("campaign", filtering("campaign", statuses=["CAMPAIGN_PAUSED"]), 1487561),
+        ("campaign", make_filters("ad"), None),
+        ("account", make_filters("campaign", "1"), None),
+        ("campaign", make_filters("campaign", statuses=["CAMPAIGN_PAUSED"]), 1487561),
         ("ad", [{"field": "ad.color", "operator": "IN", "value": ["1"]}], None),
         ("ad", [{"field": "ad.id", "operator": "IN", "value": "1"}], None),
     ):
-        asked = form({**INSIGHTS, "level": level, "filtering": condition})
-        refused(await web.get(f"{GRAPH}/act_1001/insights", params=asked), 100, "filtering", subcode)
+        asked = encode_form({**INSIGHTS, "level": level, "filtering": condition})
+        read_refusal(await web.get(f"{GRAPH}/act_1001/insights", params=asked), 100, "filtering", subcode)
 
 
 @pytest.mark.parametrize(
@@ -202,8 +204,8 @@ async def test_a_filter_is_of_a_level_that_the_rows_have(web: httpx.AsyncClient)
 )
 async def test_insights_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
     asked = {**INSIGHTS, **change}
-    refused(await web.get(f"{GRAPH}/act_1001/insights", params=form(asked)), 100, field)
-    refused(await post(web, "act_1001/insights", asked), 100, field)
+    read_refusal(await web.get(f"{GRAPH}/act_1001/insights", params=encode_form(asked)), 100, field)
+    read_refusal(await post(web, "act_1001/insights", asked), 100, field)
 
 
 YEARS = {**INSIGHTS, "time_range": {"since": "2023-12-20", "until": "2027-01-20"}}
@@ -211,7 +213,7 @@ POLL = "async_status,async_percent_completion,error_code,error_message,error_sub
 
 
 async def test_a_report_run(web: httpx.AsyncClient, clock: Clock) -> None:
-    refused(await web.get(f"{GRAPH}/act_1001/insights", params=form(YEARS)), 100, subcode=1487534)
+    read_refusal(await web.get(f"{GRAPH}/act_1001/insights", params=encode_form(YEARS)), 100, subcode=1487534)
     started = (await post(web, "act_1001/insights", YEARS)).json()
     assert list(started) == ["report_run_id"]
     run = started["report_run_id"]
@@ -240,14 +242,14 @@ async def test_a_report_run(web: httpx.AsyncClient, clock: Clock) -> None:
     assert (rows[0]["date_start"], rows[-1]["date_start"]) == ("2023-12-20", "2027-01-20")
     assert len(rows) > 1000
     assert rows[-20:] == (await read(web, "act_1001/insights", **INSIGHTS))["data"]
-    assert await writes(web) == []
+    assert await list_writes(web) == []
     clock.instant += timedelta(days=31)
-    web.headers["Authorization"] = f"Bearer {(await token(web))['access_token']}"
-    refused(await web.get(f"{GRAPH}/{run}", params={"fields": POLL}), 100, subcode=33)
+    web.headers["Authorization"] = f"Bearer {(await get_token(web))['access_token']}"
+    read_refusal(await web.get(f"{GRAPH}/{run}", params={"fields": POLL}), 100, subcode=33)
 
 
 async def test_a_report_run_that_fails(web: httpx.AsyncClient) -> None:
-    await tell(web, "error_in_200")
+    await inject_fault(web, "error_in_200")
     run = (await post(web, "act_1001/insights", YEARS)).json()["report_run_id"]
     states = [await read(web, run, fields=POLL) for _ in range(4)]
     assert states[-1] == {
@@ -258,7 +260,7 @@ async def test_a_report_run_that_fails(web: httpx.AsyncClient) -> None:
         "error_subcode": 1504018,
         "error_message": "The report could not be made",
     }
-    refused(await web.get(f"{GRAPH}/{run}/insights"), 100)
+    read_refusal(await web.get(f"{GRAPH}/{run}/insights"), 100)
 
 
 # Catalogs
@@ -321,8 +323,8 @@ async def test_a_report_run_that_fails(web: httpx.AsyncClient) -> None:
 async def test_catalogs(web: httpx.AsyncClient, edge: str, fields: str | None, first: dict[str, Any]) -> None:
     found = await read(web, f"act_7007/{edge}", **({} if fields is None else {"fields": fields}))
     assert found["data"][0] == first
-    refused(await web.get(f"{GRAPH}/act_7007/{edge}", params={"fields": "nothing"}), 100, "fields")
-    refused(await web.get(f"{GRAPH}/act_9/{edge}"), 100, subcode=33)
+    read_refusal(await web.get(f"{GRAPH}/act_7007/{edge}", params={"fields": "nothing"}), 100, "fields")
+    read_refusal(await web.get(f"{GRAPH}/act_9/{edge}"), 100, subcode=33)
 
 
 async def test_searches(web: httpx.AsyncClient) -> None:
@@ -362,7 +364,7 @@ async def test_searches(web: httpx.AsyncClient) -> None:
         ({"type": "adgeolocation", "q": "x", "location_types": '["town"]'}, "location_types"),
         ({"type": "adgeolocation", "q": "x", "location_types": "city"}, "location_types"),
     ):
-        refused(await web.get(f"{GRAPH}/search", params=query), 100, field)
+        read_refusal(await web.get(f"{GRAPH}/search", params=query), 100, field)
 
 
 async def test_images_and_pages(web: httpx.AsyncClient) -> None:
@@ -370,7 +372,7 @@ async def test_images_and_pages(web: httpx.AsyncClient) -> None:
     digest = hashlib.md5(b"image").hexdigest()
     assert answer.json() == {"images": {"bytes": {"hash": digest, "url": f"https://scontent.example/{digest}.jpg"}}}
     assert [one["hash"] for one in (await read(web, "act_7007/adimages", fields="hash"))["data"]][-1] == digest
-    assert await writes(web) == [("POST", "adimage", f"7007:{digest}")]
+    assert await list_writes(web) == [("POST", "adimage", f"7007:{digest}")]
     for wrong in ({"bytes": "not base64!"}, {"bytes": NOTHING, "copy_from": {}}):
-        refused(await post(web, "act_7007/adimages", wrong), 100, "bytes")
+        read_refusal(await post(web, "act_7007/adimages", wrong), 100, "bytes")
     assert (await read(web, "me/accounts", fields="id,name"))["data"][0] == {"id": "9009", "name": "Tea House"}

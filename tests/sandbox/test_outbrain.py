@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import body, writes
+from tests.sandbox.calls import list_writes, make_body
 from tests.sandbox.outbrain_calls import (
     BASE,
     BERLIN,
@@ -18,24 +18,24 @@ from tests.sandbox.outbrain_calls import (
     TOKYO,
     USER,
     Clock,
-    budget,
-    campaign,
-    done,
-    example,
-    link,
+    create_budget,
+    create_campaign,
+    create_example,
+    create_link,
+    inject_fault,
     log_in,
     read,
-    refused,
+    read_data,
+    read_refusal,
     send,
-    tell,
 )
 
 # The whole way
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    ids = await example(web)
-    assert await writes(web) == [("POST", kind, native_id) for kind, native_id in ids.items()]
+    ids = await create_example(web)
+    assert await list_writes(web) == [("POST", kind, native_id) for kind, native_id in ids.items()]
     assert {len(native_id) for native_id in ids.values()} == {34}
     made = await read(web, f"campaigns/{ids['campaign']}")
     assert (made["marketerId"], made["budget"]["id"], made["enabled"]) == (NEW_YORK, ids["budget"], False)
@@ -43,7 +43,7 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     assert (made["budget"]["currency"], made["budget"]["shared"]) == ("USD", False)
     enabled = await send(web, "PUT", f"promotedLinks/{ids['promotedLink']}", {"enabled": True})
     assert (enabled.status_code, enabled.content) == (200, b"")
-    made = done(await send(web, "PUT", f"campaigns/{ids['campaign']}", {"enabled": True}))
+    made = read_data(await send(web, "PUT", f"campaigns/{ids['campaign']}", {"enabled": True}))
     assert made["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
     clock.instant += timedelta(days=163)  # 3 May 2027, 8 in the morning
     await log_in(web)
@@ -54,17 +54,17 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
 
 
 async def test_a_lifetime_budget(web: httpx.AsyncClient) -> None:
-    made = done(await send(web, "POST", f"marketers/{NEW_YORK}/budgets", LIFETIME))
+    made = read_data(await send(web, "POST", f"marketers/{NEW_YORK}/budgets", LIFETIME))
     assert {name: made[name] for name in LIFETIME} == LIFETIME
     assert (await read(web, f"budgets/{made['id']}"))["amountRemaining"] == 1800
 
 
 async def test_what_is_left_out_is_what_the_network_makes_of_it(web: httpx.AsyncClient) -> None:
-    above = await budget(web)
+    above = await create_budget(web)
     sent = {"name": "Bare", "budgetId": above, "cpc": 0.42, "targeting": {"platform": ["MOBILE"]}}
-    made = done(await send(web, "POST", "campaigns", sent))
+    made = read_data(await send(web, "POST", "campaigns", sent))
     assert (made["enabled"], made["objective"], made["creativeFormat"]) == (True, "Traffic", "Standard")
-    ad = done(await send(web, "POST", f"campaigns/{made['id']}/promotedLinks",
+    ad = read_data(await send(web, "POST", f"campaigns/{made['id']}/promotedLinks",
                          {"url": "https://shop.example/guide", "enabled": True}))  # fmt: skip
     assert ad["text"] == "Crawled headline"
     assert (await read(web, f"campaigns/{made['id']}"))["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
@@ -79,22 +79,22 @@ async def test_a_token_of_thirty_days(web: httpx.AsyncClient, clock: Clock) -> N
     clock.instant += timedelta(days=30, seconds=-1)
     await read(web, "marketers")  # the earlier token is as good as the new one
     clock.instant += timedelta(seconds=1)
-    refused(await web.get(f"{BASE}/marketers"), 401)
+    read_refusal(await web.get(f"{BASE}/marketers"), 401)
 
 
 @pytest.mark.parametrize("headers", [{}, {"OB-TOKEN-V1": "nonsense"}, {"Authorization": "Bearer nonsense"}])
 async def test_without_a_token(web: httpx.AsyncClient, headers: dict[str, str]) -> None:
     del web.headers["OB-TOKEN-V1"]
-    refused(await web.get(f"{BASE}/marketers", headers=headers), 401)
+    read_refusal(await web.get(f"{BASE}/marketers", headers=headers), 401)
 
 
 @pytest.mark.parametrize("auth", [("sandbox-outbrain", "wrong"), ("another", "sandbox-secret")])
 async def test_a_wrong_password(web: httpx.AsyncClient, auth: tuple[str, str]) -> None:
-    refused(await web.get(f"{BASE}/login", auth=auth), 401)
+    read_refusal(await web.get(f"{BASE}/login", auth=auth), 401)
 
 
 async def test_a_log_in_without_credentials(web: httpx.AsyncClient) -> None:
-    refused(await web.get(f"{BASE}/login"), 401)
+    read_refusal(await web.get(f"{BASE}/login"), 401)
 
 
 # Marketers
@@ -108,14 +108,14 @@ async def test_marketers(web: httpx.AsyncClient) -> None:
     assert found["marketers"][3]["enabled"] is False
     one = await read(web, f"marketers/{TOKYO}", extraFields="Account")
     assert (one["name"], one["account"]["type"]) == ("Demo Tokyo", "DIRECT")
-    refused(await web.get(f"{BASE}/marketers/{'0' * 34}"), 403)
+    read_refusal(await web.get(f"{BASE}/marketers/{'0' * 34}"), 403)
 
 
 async def test_the_currency_stands_on_budgets(web: httpx.AsyncClient) -> None:
     for marketer, currency in ((NEW_YORK, "USD"), (TOKYO, "JPY"), (BERLIN, "EUR")):
         assert {one["currency"] for one in (await read(web, f"marketers/{marketer}/budgets"))["budgets"]} == {currency}
     assert await read(web, f"marketers/{NEWCOMER}/budgets") == {"count": 0, "budgets": []}
-    alone = await budget(web)
+    alone = await create_budget(web)
     found = await read(web, f"marketers/{NEW_YORK}/budgets", detachedOnly="true")
     assert [one["id"] for one in found["budgets"]] == [alone]
 
@@ -124,9 +124,9 @@ async def test_the_currency_stands_on_budgets(web: httpx.AsyncClient) -> None:
 
 
 async def test_campaigns_by_pages(web: httpx.AsyncClient) -> None:
-    above = await budget(web)
+    above = await create_budget(web)
     for position in range(26):
-        await campaign(web, above, name=f"Campaign {position}")
+        await create_campaign(web, above, name=f"Campaign {position}")
     path = f"marketers/{NEW_YORK}/campaigns"
     first = await read(web, path)
     assert (first["count"], first["totalCount"]) == (25, 28)
@@ -136,41 +136,53 @@ async def test_campaigns_by_pages(web: httpx.AsyncClient) -> None:
     every = await read(web, path, fetch="basic", limit=1)  # knows no pages
     assert every["count"] == 28
     assert list(every["campaigns"][0]) == ["id", "name"]
-    refused(await web.get(f"{BASE}/{path}", params={"limit": 51}))
-    refused(await web.get(f"{BASE}/{path}", params={"fromBudgetStartDate": "2027-01-01"}))
+    read_refusal(await web.get(f"{BASE}/{path}", params={"limit": 51}))
+    read_refusal(await web.get(f"{BASE}/{path}", params={"fromBudgetStartDate": "2027-01-01"}))
     assert (await read(web, f"budgets/{above}/campaigns"))["totalCount"] == 26
     assert (await read(web, f"budgets/{above}"))["shared"] is True
 
 
 async def test_archived_campaigns(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web)
-    assert done(await send(web, "PUT", f"campaigns/{native_id}", {"archived": True}))["autoArchived"] is True
+    native_id = await create_campaign(web)
+    assert read_data(await send(web, "PUT", f"campaigns/{native_id}", {"archived": True}))["autoArchived"] is True
     path = f"marketers/{NEW_YORK}/campaigns"
     assert native_id not in [one["id"] for one in (await read(web, path))["campaigns"]]
     shown = (await read(web, path, includeArchived="true"))["campaigns"]
     assert native_id in [one["id"] for one in shown]
-    taken = await send(web, "POST", "campaigns", {"name": "brief NAME", "budgetId": await budget(web, name="Other"),
-                                                  "cpc": 1, "targeting": {"platform": ["MOBILE"]}})  # fmt: skip
-    assert refused(taken) == "name: a campaign of this name exists"
+    taken = await send(
+        web,
+        "POST",
+        "campaigns",
+        {
+            "name": "brief NAME",
+            "budgetId": await create_budget(web, name="Other"),
+            "cpc": 1,
+            "targeting": {"platform": ["MOBILE"]},
+        },
+    )
+    assert read_refusal(taken) == "name: a campaign of this name exists"
 
 
 async def test_several_campaigns_at_once(web: httpx.AsyncClient) -> None:
-    one, other = await campaign(web), await campaign(web, await budget(web, name="Other"), name="Other")
+    one, other = (
+        await create_campaign(web),
+        await create_campaign(web, await create_budget(web, name="Other"), name="Other"),
+    )
     found = await read(web, f"campaigns/{one},{other}/multiple")
     assert [row["id"] for row in found["campaigns"]] == [one, other]
-    refused(await web.get(f"{BASE}/campaigns/{one},{'0' * 34}/multiple"), 404)
+    read_refusal(await web.get(f"{BASE}/campaigns/{one},{'0' * 34}/multiple"), 404)
 
 
 async def test_promoted_links_by_pages(web: httpx.AsyncClient, clock: Clock) -> None:
-    above = await campaign(web)
-    ids = [await link(web, above, enabled=position == 0) for position in range(3)]
+    above = await create_campaign(web)
+    ids = [await create_link(web, above, enabled=position == 0) for position in range(3)]
     path = f"campaigns/{above}/promotedLinks"
     found = await read(web, path, limit=2, offset=1)
     assert (found["count"], found["totalCount"]) == (2, 3)
     assert [one["id"] for one in found["promotedLinks"]] == ids[1:]
     assert (await read(web, path, enabled="true"))["totalCount"] == 1
     assert (await read(web, path, statuses="PENDING,REJECTED"))["totalCount"] == 3
-    rejected = await link(web, above, url="https://shop.example/ineligible")
+    rejected = await create_link(web, above, url="https://shop.example/ineligible")
     clock.instant += timedelta(hours=1)
     found = await read(web, path, statuses="REJECTED", extraFields="ImageURL,ImageMetaData")
     assert [one["id"] for one in found["promotedLinks"]] == [rejected]
@@ -180,7 +192,7 @@ async def test_promoted_links_by_pages(web: httpx.AsyncClient, clock: Clock) -> 
 
 
 async def test_the_parts_of_targeting_are_asked_for(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web)
+    native_id = await create_campaign(web)
     assert (await read(web, f"campaigns/{native_id}"))["targeting"] == {
         "platform": ["DESKTOP", "MOBILE", "TABLET"], "locationsVersion": "V2",
     }  # fmt: skip
@@ -202,9 +214,9 @@ async def test_countries_are_searched_by_name(web: httpx.AsyncClient) -> None:
     (old,) = (await read(web, "locations/search", **{**query, "locationsVersion": "V1"}))["geoLocations"]
     assert old["id"] != hit["id"]
     wrong = {"platform": ["MOBILE"], "locations": [old["id"]], "locationsVersion": "V2"}
-    sent = {"name": "Place", "budgetId": await budget(web), "cpc": 1, "targeting": wrong}
-    assert refused(await send(web, "POST", "campaigns", sent)) == "targeting.locations.0: is no location of V2"
-    refused(await web.get(f"{BASE}/locations/search"))
+    sent = {"name": "Place", "budgetId": await create_budget(web), "cpc": 1, "targeting": wrong}
+    assert read_refusal(await send(web, "POST", "campaigns", sent)) == "targeting.locations.0: is no location of V2"
+    read_refusal(await web.get(f"{BASE}/locations/search"))
 
 
 async def test_parts_of_countries(web: httpx.AsyncClient) -> None:
@@ -246,22 +258,22 @@ REPORT = {"from": "2026-11-01", "to": "2026-11-21", "breakdown": "daily", "limit
           "sort": "+fromDate", "includeArchivedCampaigns": "true", "enabledCampaignsOnly": "false"}  # fmt: skip
 
 
-async def report(web: httpx.AsyncClient, marketer: str = NEW_YORK, **change: str) -> Any:
+async def read_report(web: httpx.AsyncClient, marketer: str = NEW_YORK, **change: str) -> Any:
     return await read(web, f"reports/marketers/{marketer}/periodic", **{**REPORT, **change})
 
 
 async def test_a_report_of_every_day(web: httpx.AsyncClient) -> None:
-    found = await report(web)
+    found = await read_report(web)
     assert [row["metadata"]["fromDate"] for row in found["results"]] == [f"2026-11-{on:02}" for on in range(1, 22)]
     assert found["totalResults"] == 21
-    assert found == await report(web)
+    assert found == await read_report(web)
     for row in found["results"]:
         numbers = row["metrics"]
         assert numbers["impressions"] > numbers["clicks"] > 0
         assert numbers["totalConversions"] == numbers["conversions"] + numbers["viewConversions"]
         assert "videoPlays" not in numbers
     assert found["summary"]["clicks"] == sum(row["metrics"]["clicks"] for row in found["results"])
-    days = {marketer: (await report(web, marketer))["totalResults"] for marketer in (TOKYO, BERLIN, NEWCOMER)}
+    days = {marketer: (await read_report(web, marketer))["totalResults"] for marketer in (TOKYO, BERLIN, NEWCOMER)}
     assert days == {TOKYO: 21, BERLIN: 21, NEWCOMER: 0}
 
 
@@ -273,7 +285,7 @@ async def test_counts_with_decimals_and_whole_yen(web: httpx.AsyncClient) -> Non
 
 
 async def test_what_a_report_leaves_out_by_itself(web: httpx.AsyncClient) -> None:
-    every, running = await report(web), await report(web, enabledCampaignsOnly="true")
+    every, running = await read_report(web), await read_report(web, enabledCampaignsOnly="true")
     assert every["summary"]["clicks"] > running["summary"]["clicks"]
     short = {name: value for name, value in REPORT.items() if name in ("from", "to")}
     bare = await read(web, f"reports/marketers/{NEW_YORK}/periodic", **short)
@@ -282,19 +294,19 @@ async def test_what_a_report_leaves_out_by_itself(web: httpx.AsyncClient) -> Non
 
 
 async def test_pages_and_orders_of_a_report(web: httpx.AsyncClient) -> None:
-    last = await report(web, limit="2", offset="20")
+    last = await read_report(web, limit="2", offset="20")
     assert [row["metadata"]["fromDate"] for row in last["results"]] == ["2026-11-21"]
-    back = await report(web, sort="-fromDate", limit="1")
+    back = await read_report(web, sort="-fromDate", limit="1")
     assert back["results"] == last["results"]
-    months = await report(web, breakdown="monthly", **{"from": "2026-09-15"})
+    months = await read_report(web, breakdown="monthly", **{"from": "2026-09-15"})
     assert [row["metadata"]["fromDate"] for row in months["results"]] == ["2026-09-15", "2026-10-01", "2026-11-01"]
-    assert (await report(web, includeVideoStats="true"))["results"][0]["metrics"]["videoPlays"] > 0
+    assert (await read_report(web, includeVideoStats="true"))["results"][0]["metrics"]["videoPlays"] > 0
     raw = f"{BASE}/reports/marketers/{NEW_YORK}/periodic?from=2026-11-01&to=2026-11-02&sort=+fromDate"
-    refused(await web.get(raw))  # a bare plus is a space
+    read_refusal(await web.get(raw))  # a bare plus is a space
 
 
 async def test_days_to_come_have_no_rows(web: httpx.AsyncClient, clock: Clock) -> None:
-    assert (await report(web, **{"from": "2026-11-20", "to": "2026-12-20"}))["totalResults"] == 2
+    assert (await read_report(web, **{"from": "2026-11-20", "to": "2026-12-20"}))["totalResults"] == 2
     assert await read(web, "reports/fullDay") == {
         "fullDayDate": "2026-11-20", "modificationTime": "2026-11-21 07:00:00",
     }  # fmt: skip
@@ -309,38 +321,38 @@ async def test_days_to_come_have_no_rows(web: httpx.AsyncClient, clock: Clock) -
      {"sort": "fromDate"}],
 )  # fmt: skip
 async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str, str]) -> None:
-    refused(await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/periodic", params={**REPORT, **change}))
+    read_refusal(await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/periodic", params={**REPORT, **change}))
 
 
 async def test_reports_of_parts(web: httpx.AsyncClient) -> None:
     unsorted = {name: value for name, value in REPORT.items() if name != "sort"}
     rows = (await read(web, f"reports/marketers/{NEW_YORK}/campaigns/periodic", **unsorted))["campaignResults"]
     assert len(rows) == 2
-    alone = await report(web, campaignId=rows[0]["campaignId"])
+    alone = await read_report(web, campaignId=rows[0]["campaignId"])
     assert alone["results"] == rows[0]["results"][::-1]
-    ids = await example(web)
-    assert (await report(web, budgetId=ids["budget"]))["totalResults"] == 0
+    ids = await create_example(web)
+    assert (await read_report(web, budgetId=ids["budget"]))["totalResults"] == 0
 
 
 # Faults
 
 
 async def test_a_throttled_call_names_milliseconds(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=429)
+    await inject_fault(web, "status", value=429)
     answer = await web.get(f"{BASE}/marketers")
-    refused(answer, 429)
+    read_refusal(answer, 429)
     assert answer.headers["rate-limit-msec-left"] == "1500"
     assert "Retry-After" not in answer.headers
-    await tell(web, "status", value=429, path="/amplify/v0.1/login")
+    await inject_fault(web, "status", value=429, path="/amplify/v0.1/login")
     assert (await web.get(f"{BASE}/login", auth=USER)).headers["rate-limit-msec-left"] == "1500"
 
 
 @pytest.mark.parametrize("path", ["nothing", "marketers/", f"reports/marketers/{NEW_YORK}/content"])
 async def test_unknown_paths(web: httpx.AsyncClient, path: str) -> None:
-    refused(await web.get(f"{BASE}/{path}"), 404)
+    read_refusal(await web.get(f"{BASE}/{path}"), 404)
 
 
 async def test_budget_of_the_daily_example(web: httpx.AsyncClient) -> None:
-    answer = await web.post(f"{BASE}/marketers/{NEW_YORK}/budgets", json=body(DAILY))
-    assert done(answer)["amount"] == 60.5
-    assert await writes(web) == [("POST", "budget", answer.json()["id"])]
+    answer = await web.post(f"{BASE}/marketers/{NEW_YORK}/budgets", json=make_body(DAILY))
+    assert read_data(answer)["amount"] == 60.5
+    assert await list_writes(web) == [("POST", "budget", answer.json()["id"])]

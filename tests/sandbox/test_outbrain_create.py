@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, body, writes
+from tests.sandbox.calls import NOTHING, list_writes, make_body
 from tests.sandbox.outbrain_calls import (
     BASE,
     BERLIN,
@@ -17,16 +17,16 @@ from tests.sandbox.outbrain_calls import (
     NEW_YORK,
     TOKYO,
     Clock,
-    budget,
-    campaign,
-    done,
-    example,
-    link,
+    create_budget,
+    create_campaign,
+    create_example,
+    create_link,
+    inject_fault,
     log_in,
     read,
-    refused,
+    read_data,
+    read_refusal,
     send,
-    tell,
 )
 
 # Budgets
@@ -58,9 +58,9 @@ from tests.sandbox.outbrain_calls import (
     ],
 )
 async def test_daily_budgets_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], place: str) -> None:
-    answer = await send(web, "POST", f"marketers/{NEW_YORK}/budgets", body(DAILY, **change))
-    assert refused(answer).startswith(f"{place}: ")
-    assert await writes(web) == []
+    answer = await send(web, "POST", f"marketers/{NEW_YORK}/budgets", make_body(DAILY, **change))
+    assert read_refusal(answer).startswith(f"{place}: ")
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ async def test_daily_budgets_that_are_refused(web: httpx.AsyncClient, change: di
     ],
 )
 async def test_lifetime_budgets_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], place: str) -> None:
-    answer = await send(web, "POST", f"marketers/{NEW_YORK}/budgets", body(LIFETIME, **change))
-    assert refused(answer).startswith(f"{place}: ")
+    answer = await send(web, "POST", f"marketers/{NEW_YORK}/budgets", make_body(LIFETIME, **change))
+    assert read_refusal(answer).startswith(f"{place}: ")
 
 
 @pytest.mark.parametrize(
@@ -89,55 +89,55 @@ async def test_lifetime_budgets_that_are_refused(web: httpx.AsyncClient, change:
     ],
 )
 async def test_budgets_on_the_border(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
-    await budget(web, **change)
+    await create_budget(web, **change)
 
 
 async def test_budgets_of_other_currencies(web: httpx.AsyncClient) -> None:
-    await budget(web, TOKYO, amount=2500)
-    assert "2500 JPY" in refused(await send(web, "POST", f"marketers/{TOKYO}/budgets",
-                                            body(DAILY, name="Low", amount=2499)))  # fmt: skip
-    refused(await send(web, "POST", f"marketers/{TOKYO}/budgets", body(DAILY, name="Broken", amount=2500.5)))
-    await budget(web, BERLIN, amount=22)
-    refused(await send(web, "POST", f"marketers/{BERLIN}/budgets", body(DAILY, name="Low", amount=21.99)))
+    await create_budget(web, TOKYO, amount=2500)
+    assert "2500 JPY" in read_refusal(await send(web, "POST", f"marketers/{TOKYO}/budgets",
+                                            make_body(DAILY, name="Low", amount=2499)))  # fmt: skip
+    read_refusal(await send(web, "POST", f"marketers/{TOKYO}/budgets", make_body(DAILY, name="Broken", amount=2500.5)))
+    await create_budget(web, BERLIN, amount=22)
+    read_refusal(await send(web, "POST", f"marketers/{BERLIN}/budgets", make_body(DAILY, name="Low", amount=21.99)))
 
 
 async def test_a_budget_of_somebody_else(web: httpx.AsyncClient) -> None:
-    refused(await send(web, "POST", f"marketers/{'0' * 34}/budgets", DAILY), 403)
+    read_refusal(await send(web, "POST", f"marketers/{'0' * 34}/budgets", DAILY), 403)
 
 
 async def test_the_media_type_is_demanded(web: httpx.AsyncClient) -> None:
-    refused(await web.post(f"{BASE}/marketers/{NEW_YORK}/budgets", content=b"{}"), 415)
+    read_refusal(await web.post(f"{BASE}/marketers/{NEW_YORK}/budgets", content=b"{}"), 415)
 
 
 async def test_a_budget_changes_by_parts(web: httpx.AsyncClient) -> None:
-    native_id = await budget(web)
-    assert done(await send(web, "PUT", f"budgets/{native_id}", {"amount": 70}))["startDate"] == "2027-05-03"
-    refused(await send(web, "PUT", f"budgets/{native_id}", {"runForever": False}))
-    ended = done(await send(web, "PUT", f"budgets/{native_id}", {"runForever": False, "endDate": "2027-06-01"}))
+    native_id = await create_budget(web)
+    assert read_data(await send(web, "PUT", f"budgets/{native_id}", {"amount": 70}))["startDate"] == "2027-05-03"
+    read_refusal(await send(web, "PUT", f"budgets/{native_id}", {"runForever": False}))
+    ended = read_data(await send(web, "PUT", f"budgets/{native_id}", {"runForever": False, "endDate": "2027-06-01"}))
     assert (ended["runForever"], ended["endDate"]) == (False, "2027-06-01")
-    assert "endDate" not in done(await send(web, "PUT", f"budgets/{native_id}", {"runForever": True}))
+    assert "endDate" not in read_data(await send(web, "PUT", f"budgets/{native_id}", {"runForever": True}))
     for change in ({"name": "Other"}, {"currency": "EUR"}, {"amount": 24}, {"pacing": "AUTOMATIC"},
                    {"startDate": "2026-11-20"}):  # fmt: skip
-        refused(await send(web, "PUT", f"budgets/{native_id}", change))
+        read_refusal(await send(web, "PUT", f"budgets/{native_id}", change))
 
 
 async def test_the_start_of_a_budget_that_runs(web: httpx.AsyncClient, clock: Clock) -> None:
-    native_id = await budget(web)
+    native_id = await create_budget(web)
     clock.instant += timedelta(days=200)
     await log_in(web)
     answer = await send(web, "PUT", f"budgets/{native_id}", {"startDate": "2027-12-01"})
-    assert refused(answer) == "startDate: cannot be changed once it has passed"
-    done(await send(web, "PUT", f"budgets/{native_id}", {"startDate": "2027-05-03", "amount": 80}))
+    assert read_refusal(answer) == "startDate: cannot be changed once it has passed"
+    read_data(await send(web, "PUT", f"budgets/{native_id}", {"startDate": "2027-05-03", "amount": 80}))
     ended = {"runForever": False, "endDate": "2027-06-01"}
-    assert refused(await send(web, "PUT", f"budgets/{native_id}", ended)) == "endDate: lies in the past"
+    assert read_refusal(await send(web, "PUT", f"budgets/{native_id}", ended)) == "endDate: lies in the past"
 
 
 async def test_deleting_a_budget(web: httpx.AsyncClient) -> None:
-    ids = await example(web)
-    refused(await web.delete(f"{BASE}/budgets/{ids['budget']}"))
-    alone = await budget(web, name="Alone")
+    ids = await create_example(web)
+    read_refusal(await web.delete(f"{BASE}/budgets/{ids['budget']}"))
+    alone = await create_budget(web, name="Alone")
     assert (await web.delete(f"{BASE}/budgets/{alone}")).status_code == 200
-    refused(await web.get(f"{BASE}/budgets/{alone}"), 404)
+    read_refusal(await web.get(f"{BASE}/budgets/{alone}"), 404)
 
 
 # Campaigns
@@ -177,9 +177,9 @@ async def test_deleting_a_budget(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], place: str) -> None:
-    sent = body(CAMPAIGN, **{"budgetId": await budget(web), **change})
-    assert refused(await send(web, "POST", "campaigns", sent)).startswith(f"{place}: ")
-    assert len(await writes(web)) == 1
+    sent = make_body(CAMPAIGN, **{"budgetId": await create_budget(web), **change})
+    assert read_refusal(await send(web, "POST", "campaigns", sent)).startswith(f"{place}: ")
+    assert len(await list_writes(web)) == 1
 
 
 @pytest.mark.parametrize(
@@ -194,36 +194,36 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )  # fmt: skip
 async def test_campaigns_that_are_made(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
-    await campaign(web, **change)
+    await create_campaign(web, **change)
 
 
 async def test_yen_have_no_fractions(web: httpx.AsyncClient) -> None:
-    above = await budget(web, TOKYO, amount=2500)
-    await campaign(web, above, cpc=42)
-    refused(await send(web, "POST", "campaigns", body(CAMPAIGN, name="Other", budgetId=above, cpc=42.5)))
+    above = await create_budget(web, TOKYO, amount=2500)
+    await create_campaign(web, above, cpc=42)
+    read_refusal(await send(web, "POST", "campaigns", make_body(CAMPAIGN, name="Other", budgetId=above, cpc=42.5)))
 
 
 async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web)
+    native_id = await create_campaign(web)
     changed = {"targeting": {"platform": ["MOBILE"], "excludedLocations": []}}
-    done(await send(web, "PUT", f"campaigns/{native_id}", changed))
+    read_data(await send(web, "PUT", f"campaigns/{native_id}", changed))
     shown = await read(web, f"campaigns/{native_id}", extraFields="Locations,PlatformTargeting")
     assert shown["targeting"] == {"platform": ["MOBILE"], "locationsVersion": "V1"}
     assert (shown["name"], shown["cpc"]) == ("Brief name", 0.42)
 
 
 async def test_a_campaign_changes_by_parts(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web, suffixTrackingCode="utm_source=x")
+    native_id = await create_campaign(web, suffixTrackingCode="utm_source=x")
     path = f"campaigns/{native_id}"
-    assert done(await send(web, "PUT", path, {"cpc": 0.5}))["suffixTrackingCode"] == "utm_source=x"
-    assert "suffixTrackingCode" not in done(await send(web, "PUT", path, {"suffixTrackingCode": "EMPTY_SUFFIX"}))
+    assert read_data(await send(web, "PUT", path, {"cpc": 0.5}))["suffixTrackingCode"] == "utm_source=x"
+    assert "suffixTrackingCode" not in read_data(await send(web, "PUT", path, {"suffixTrackingCode": "EMPTY_SUFFIX"}))
     for change in ({"budgetId": "1"}, {"creativeFormat": "Clip"}, {"marketerId": NEW_YORK}, {"cpc": 11},
                    {"objective": "Conversions"}, {"name": "Evergreen"}):  # fmt: skip
-        refused(await send(web, "PUT", path, change))
+        read_refusal(await send(web, "PUT", path, change))
     moved = {"objective": "Conversions", "campaignOptimization": {"optimizationType": "CPC"}}
-    assert done(await send(web, "PUT", path, moved))["objective"] == "Conversions"
-    refused(await web.delete(f"{BASE}/{path}"), 405)
-    refused(await send(web, "PUT", f"campaigns/{'0' * 34}", {"cpc": 0.5}), 404)
+    assert read_data(await send(web, "PUT", path, moved))["objective"] == "Conversions"
+    read_refusal(await web.delete(f"{BASE}/{path}"), 405)
+    read_refusal(await send(web, "PUT", f"campaigns/{'0' * 34}", {"cpc": 0.5}), 404)
 
 
 # Promoted links
@@ -247,68 +247,73 @@ async def test_a_campaign_changes_by_parts(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_links_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], place: str) -> None:
-    above = await campaign(web)
-    answer = await send(web, "POST", f"campaigns/{above}/promotedLinks", body(LINK, **change))
-    assert refused(answer).startswith(f"{place}: ")
+    above = await create_campaign(web)
+    answer = await send(web, "POST", f"campaigns/{above}/promotedLinks", make_body(LINK, **change))
+    assert read_refusal(answer).startswith(f"{place}: ")
 
 
 async def test_a_link_below_nothing(web: httpx.AsyncClient) -> None:
-    refused(await send(web, "POST", f"campaigns/{'0' * 34}/promotedLinks", LINK), 404)
+    read_refusal(await send(web, "POST", f"campaigns/{'0' * 34}/promotedLinks", LINK), 404)
 
 
 async def test_content_is_edited_while_pending(web: httpx.AsyncClient, clock: Clock) -> None:
-    ids = await example(web)
+    ids = await create_example(web)
     path = f"campaigns/{ids['campaign']}/promotedLinks/"
     change = {"id": ids["promotedLink"], "title": "Better sleep", "sectionName": "Shop",
               "imageMetadata": {"id": "a1"}}  # fmt: skip
-    (row,) = done(await send(web, "PUT", path, [change]))
+    (row,) = read_data(await send(web, "PUT", path, [change]))
     assert (row["operationStatus"]["status"], row["text"]) == ("Success", "Better sleep")
     for wrong in ({"text": "Other"}, {"url": "https://other.example/"}, {"cpc": 1}):
-        (row,) = done(await send(web, "PUT", path, [{"id": ids["promotedLink"], **wrong}]))
+        (row,) = read_data(await send(web, "PUT", path, [{"id": ids["promotedLink"], **wrong}]))
         assert row["operationStatus"]["status"] == "Failure"
     clock.instant += timedelta(hours=1)
-    (row,) = done(await send(web, "PUT", path, [change]))
+    (row,) = read_data(await send(web, "PUT", path, [change]))
     assert row["operationStatus"] == {
         "status": "Failure", "reason": ["only a pending promoted link can be edited"],
     }  # fmt: skip
-    (row,) = done(await send(web, "PUT", path, [{"id": ids["promotedLink"], "enabled": True}]))
+    (row,) = read_data(await send(web, "PUT", path, [{"id": ids["promotedLink"], "enabled": True}]))
     assert row["enabled"] is True
-    refused(await send(web, "PUT", path[:-1], [change]), 405)
+    read_refusal(await send(web, "PUT", path[:-1], [change]), 405)
 
 
 async def test_several_links_are_enabled_at_once(web: httpx.AsyncClient) -> None:
-    above = await campaign(web)
-    one, other = await link(web, above), await link(web, above)
-    refused(await send(web, "PUT", f"promotedLinks/{one},{'0' * 34}", {"enabled": True}), 404)
+    above = await create_campaign(web)
+    one, other = await create_link(web, above), await create_link(web, above)
+    read_refusal(await send(web, "PUT", f"promotedLinks/{one},{'0' * 34}", {"enabled": True}), 404)
     assert (await read(web, f"promotedLinks/{one}"))["enabled"] is False
     answer = await send(web, "PUT", f"promotedLinks/{one},{other}", {"enabled": True})
     assert (answer.status_code, answer.content) == (200, b"")
     assert (await read(web, f"promotedLinks/{other}"))["enabled"] is True
-    refused(await send(web, "PUT", f"promotedLinks/{one}", {"enabled": True, "text": "Other"}))
-    refused(await web.delete(f"{BASE}/promotedLinks/{one}"), 405)
+    read_refusal(await send(web, "PUT", f"promotedLinks/{one}", {"enabled": True, "text": "Other"}))
+    read_refusal(await web.delete(f"{BASE}/promotedLinks/{one}"), 405)
 
 
 # Several at once
 
 
 async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
-    above = await campaign(web)
+    above = await create_campaign(web)
     path = f"campaigns/{above}/multiplePromotedLinks"
-    rows = done(await send(web, "POST", path, [LINK, {**LINK, "url": "nowhere"}]))
+    rows = read_data(await send(web, "POST", path, [LINK, {**LINK, "url": "nowhere"}]))
     assert [row["operationStatus"]["status"] for row in rows] == ["Success", "Failure"]
     assert (await read(web, f"campaigns/{above}/promotedLinks"))["totalCount"] == 1
 
 
 @pytest.mark.parametrize(("fault", "applied"), [("partial", 1), ("error_in_200", 0)])
 async def test_told_failures_inside_a_200(web: httpx.AsyncClient, fault: str, applied: int) -> None:
-    one, other = await campaign(web), await campaign(web, await budget(web, name="Other"), name="Other")
-    before = len(await writes(web))
-    await tell(web, fault)
-    rows = done(await send(web, "PUT", "campaigns", [{"id": one, "enabled": True}, {"id": other, "enabled": True}]))
+    one, other = (
+        await create_campaign(web),
+        await create_campaign(web, await create_budget(web, name="Other"), name="Other"),
+    )
+    before = len(await list_writes(web))
+    await inject_fault(web, fault)
+    rows = read_data(
+        await send(web, "PUT", "campaigns", [{"id": one, "enabled": True}, {"id": other, "enabled": True}])
+    )
     assert [row["operationStatus"]["status"] for row in rows] == ["Success"] * applied + ["Failure"] * (2 - applied)
-    assert len(await writes(web)) - before == applied
+    assert len(await list_writes(web)) - before == applied
 
 
 async def test_too_many_at_once(web: httpx.AsyncClient) -> None:
-    refused(await send(web, "PUT", "campaigns", [{"id": "1", "cpc": 1}] * 26))
-    refused(await send(web, "PUT", "campaigns", []))
+    read_refusal(await send(web, "PUT", "campaigns", [{"id": "1", "cpc": 1}] * 26))
+    read_refusal(await send(web, "PUT", "campaigns", []))

@@ -7,19 +7,19 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import body
+from tests.sandbox.calls import make_body
 from tests.sandbox.outbrain_calls import (
     BASE,
     CAMPAIGN,
     NEW_YORK,
     TOKYO,
     Clock,
-    budget,
-    campaign,
-    done,
-    link,
+    create_budget,
+    create_campaign,
+    create_link,
     log_in,
-    refused,
+    read_data,
+    read_refusal,
     send,
 )
 
@@ -29,7 +29,7 @@ WEEK = {"from": "2026-11-22", "to": "2026-11-28", "breakdown": "daily", "limit":
 EVERY = {"enabledCampaignsOnly": "false", "includeArchivedCampaigns": "true"}
 
 
-async def read(web: httpx.AsyncClient, path: str, marketer: str = NEW_YORK, **query: str) -> Any:
+async def read_report(web: httpx.AsyncClient, path: str, marketer: str = NEW_YORK, **query: str) -> Any:
     answer = await web.get(f"{BASE}/reports/marketers/{marketer}/{path}", params={**WEEK, **query})
     assert answer.status_code == 200, answer.text
     return answer.json(parse_float=Decimal)
@@ -44,12 +44,20 @@ def add_up(results: list[dict[str, Any]]) -> dict[str, list[Decimal]]:
     return sums
 
 
-async def tree(web: httpx.AsyncClient, clock: Clock, marketer: str, yen: bool) -> tuple[str, list[str]]:
+async def create_tree(web: httpx.AsyncClient, clock: Clock, marketer: str, yen: bool) -> tuple[str, list[str]]:
     """A campaign that runs, with three links: two enabled ones, and a disabled one. A week passes."""
     amounts: dict[str, Any] = {"amount": 6000 if yen else 60, "startDate": "2026-11-21"}
-    above = done(await send(web, "POST", "campaigns", body(CAMPAIGN, budgetId=await budget(web, marketer, **amounts),
-                                                           cpc=20 if yen else 1, enabled=True)))["id"]  # fmt: skip
-    links = [await link(web, above, enabled=position < 2) for position in range(3)]
+    above = read_data(
+        await send(
+            web,
+            "POST",
+            "campaigns",
+            make_body(
+                CAMPAIGN, budgetId=await create_budget(web, marketer, **amounts), cpc=20 if yen else 1, enabled=True
+            ),
+        )
+    )["id"]
+    links = [await create_link(web, above, enabled=position < 2) for position in range(3)]
     clock.instant += timedelta(days=7)
     await log_in(web)
     return above, links
@@ -58,33 +66,33 @@ async def tree(web: httpx.AsyncClient, clock: Clock, marketer: str, yen: bool) -
 @pytest.mark.parametrize("marketer", [NEW_YORK, TOKYO])
 async def test_each_level_adds_up_to_the_marketer(web: httpx.AsyncClient, clock: Clock, marketer: str) -> None:
     """Also with an archived campaign, a paused one, and the present day."""
-    above, links = await tree(web, clock, marketer, marketer == TOKYO)
-    whole = add_up((await read(web, "periodic", marketer, **EVERY))["results"])
+    above, links = await create_tree(web, clock, marketer, marketer == TOKYO)
+    whole = add_up((await read_report(web, "periodic", marketer, **EVERY))["results"])
     assert (len(whole), whole["2026-11-28"][0] > 0) == (7, True)
-    campaigns = (await read(web, "campaigns/periodic", marketer, **EVERY))["campaignResults"]
+    campaigns = (await read_report(web, "campaigns/periodic", marketer, **EVERY))["campaignResults"]
     assert add_up([row for entry in campaigns for row in entry["results"]]) == whole
     assert above in [entry["campaignId"] for entry in campaigns]
     ids = [entry["campaignId"] for entry in campaigns]
     by_link: dict[str, list[dict[str, Any]]] = {}
     for native_id in ids:
-        found = await read(web, f"campaigns/{native_id}/periodicContent", marketer)
+        found = await read_report(web, f"campaigns/{native_id}/periodicContent", marketer)
         assert found["totalPromotedLinks"] == len(found["promotedLinkResults"])
         by_link |= {entry["promotedLinkId"]: entry["results"] for entry in found["promotedLinkResults"]}
     assert add_up([row for rows in by_link.values() for row in rows]) == whole
     assert [native_id in by_link for native_id in links] == [True, True, False]
-    alone = await read(web, "periodic", marketer, promotedLinkId=links[0], campaignId="ignored")
+    alone = await read_report(web, "periodic", marketer, promotedLinkId=links[0], campaignId="ignored")
     assert alone["results"] == by_link[links[0]][::-1]
     for row in by_link[links[0]]:
         assert row["metrics"]["spend"] == round(row["metrics"]["spend"], 0 if marketer == TOKYO else 2)
 
 
 async def test_links_of_one_day(web: httpx.AsyncClient, clock: Clock) -> None:
-    above, links = await tree(web, clock, NEW_YORK, yen=False)
+    above, links = await create_tree(web, clock, NEW_YORK, yen=False)
     day = {"from": "2026-11-26", "to": "2026-11-26"}
     asked = {name: value for name, value in {**WEEK, **day, **EVERY}.items() if name != "breakdown"}
     answer = await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/promotedContent", params=asked)
     found = answer.json(parse_float=Decimal)
-    (whole,) = (await read(web, "periodic", **day, **EVERY))["results"]
+    (whole,) = (await read_report(web, "periodic", **day, **EVERY))["results"]
     assert [found["summary"][name] for name in METRICS] == [whole["metrics"][name] for name in METRICS]
     mine = {row["metadata"]["id"]: row for row in found["results"] if row["metadata"]["campaignId"] == above}
     assert [*mine] == links
@@ -97,22 +105,25 @@ async def test_links_of_one_day(web: httpx.AsyncClient, clock: Clock) -> None:
 
 async def test_named_campaigns_and_pages(web: httpx.AsyncClient, clock: Clock) -> None:
     """A page has rows of each campaign, also of paused ones that are named; ids may follow a comma and a blank."""
-    above, _ = await tree(web, clock, NEW_YORK, yen=False)
-    every = (await read(web, "campaigns/periodic", **EVERY))["campaignResults"]
+    above, _ = await create_tree(web, clock, NEW_YORK, yen=False)
+    every = (await read_report(web, "campaigns/periodic", **EVERY))["campaignResults"]
     ids = [entry["campaignId"] for entry in every]
     paused = next(native_id for native_id in ids[::-1] if native_id != above)
-    named = await read(web, "campaigns/periodic", campaignId=f"{paused}, {above}", limit="4", offset="4")
+    named = await read_report(web, "campaigns/periodic", campaignId=f"{paused}, {above}", limit="4", offset="4")
     assert [(entry["campaignId"], entry["totalResults"]) for entry in named["campaignResults"]] == [
         (paused, 7), (above, 7),
     ]  # fmt: skip
     days = [row["metadata"]["fromDate"] for row in named["campaignResults"][0]["results"]]
     assert days == ["2026-11-24", "2026-11-23", "2026-11-22"]
-    assert await read(web, "campaigns/periodic", limit="4", offset="8") == {"campaignResults": [], "totalCampaigns": 0}
-    done(await send(web, "PUT", f"campaigns/{above}", {"archived": True}))
-    without = await read(web, "campaigns/periodic", campaignId=above)
+    assert await read_report(web, "campaigns/periodic", limit="4", offset="8") == {
+        "campaignResults": [],
+        "totalCampaigns": 0,
+    }
+    read_data(await send(web, "PUT", f"campaigns/{above}", {"archived": True}))
+    without = await read_report(web, "campaigns/periodic", campaignId=above)
     assert without["campaignResults"] == []
-    fresh = await campaign(web, await budget(web, name="Other"), name="Other")
-    assert (await read(web, f"campaigns/{fresh}/periodicContent"))["promotedLinkResults"] == []
+    fresh = await create_campaign(web, await create_budget(web, name="Other"), name="Other")
+    assert (await read_report(web, f"campaigns/{fresh}/periodicContent"))["promotedLinkResults"] == []
 
 
 @pytest.mark.parametrize(
@@ -131,4 +142,4 @@ async def test_named_campaigns_and_pages(web: httpx.AsyncClient, clock: Clock) -
     ],
 )
 async def test_reports_that_are_refused(web: httpx.AsyncClient, path: str, change: dict[str, str], status: int) -> None:
-    refused(await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/{path}", params={**WEEK, **change}), status)
+    read_refusal(await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/{path}", params={**WEEK, **change}), status)

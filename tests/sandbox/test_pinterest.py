@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.pinterest_calls import (
     APP,
     CALLBACK,
@@ -17,24 +17,24 @@ from tests.sandbox.pinterest_calls import (
     TOKYO,
     V5,
     Clock,
-    code,
-    conversation,
-    data,
-    example,
+    create_example,
+    get_code,
+    inject_fault,
+    open_client,
     patch,
     read,
-    refused,
-    tell,
-    token,
+    read_data,
+    read_refusal,
+    request_token,
 )
 
 # The whole way
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
-    made = await example(web)
+    made = await create_example(web)
     order = ("pin", "campaign", "ad_group", "keyword", "ad")
-    assert await writes(web) == [("POST", kind, made[kind]) for kind in order]
+    assert await list_writes(web) == [("POST", kind, made[kind]) for kind in order]
     for path, kind, sent in (
         ("ads", "ad", {}),
         ("ad_groups", "ad_group", {}),
@@ -42,7 +42,7 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     ):
         shown = await read(web, f"ad_accounts/{NEW_YORK}/{path}/{made[kind]}")
         assert (shown["status"], shown["summary_status"]) == ("PAUSED", "PAUSED")
-        changed = data(await patch(web, path, [{"id": made[kind], **sent, "status": "ACTIVE"}]))
+        changed = read_data(await patch(web, path, [{"id": made[kind], **sent, "status": "ACTIVE"}]))
         assert (changed["id"], changed["status"]) == (made[kind], "ACTIVE")
     campaign = await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{made['campaign']}")
     assert campaign["summary_status"] == "NOT_STARTED"
@@ -50,8 +50,8 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
 
 
 async def test_an_ad_is_under_review_at_first(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = await example(web)
-    ad = data(await patch(web, "ads", [{"id": made["ad"], "status": "ACTIVE"}]))
+    made = await create_example(web)
+    ad = read_data(await patch(web, "ads", [{"id": made["ad"], "status": "ACTIVE"}]))
     assert (ad["review_status"], ad["summary_status"]) == ("PENDING", "PENDING")
     clock.instant += timedelta(minutes=2)
     ad = await read(web, f"ad_accounts/{NEW_YORK}/ads/{made['ad']}")
@@ -62,37 +62,37 @@ async def test_an_ad_is_under_review_at_first(web: httpx.AsyncClient, clock: Clo
 
 
 async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -> None:
-    first = (await token(web, grant_type="authorization_code", code=await code(web))).json()
+    first = (await request_token(web, grant_type="authorization_code", code=await get_code(web))).json()
     assert first["response_type"] == "authorization_code"
     assert (first["token_type"], first["expires_in"]) == ("bearer", 2592000)
     assert first["refresh_token_expires_in"] == 5184000
     assert first["refresh_token_expires_at"] == int(clock.instant.timestamp()) + 5184000
     assert set(first["scope"].split()) == set(CONSENT["scope"].split(","))
-    second = (await token(web, grant_type="refresh_token", refresh_token=first["refresh_token"])).json()
+    second = (await request_token(web, grant_type="refresh_token", refresh_token=first["refresh_token"])).json()
     assert second["response_type"] == "refresh_token"
     assert second["refresh_token"] != first["refresh_token"]
-    refused(await token(web, grant_type="refresh_token", refresh_token=first["refresh_token"]), 400, 1)
+    read_refusal(await request_token(web, grant_type="refresh_token", refresh_token=first["refresh_token"]), 400, 1)
     clock.instant += timedelta(days=60)
-    refused(await token(web, grant_type="refresh_token", refresh_token=second["refresh_token"]), 400, 1)
+    read_refusal(await request_token(web, grant_type="refresh_token", refresh_token=second["refresh_token"]), 400, 1)
 
 
 async def test_a_code_is_good_once_and_ten_minutes(web: httpx.AsyncClient, clock: Clock) -> None:
-    used = await code(web)
-    assert (await token(web, grant_type="authorization_code", code=used)).status_code == 200
-    refused(await token(web, grant_type="authorization_code", code=used), 400, 1)
-    old = await code(web)
+    used = await get_code(web)
+    assert (await request_token(web, grant_type="authorization_code", code=used)).status_code == 200
+    read_refusal(await request_token(web, grant_type="authorization_code", code=used), 400, 1)
+    old = await get_code(web)
     clock.instant += timedelta(minutes=10)
-    refused(await token(web, grant_type="authorization_code", code=old), 400, 1)
+    read_refusal(await request_token(web, grant_type="authorization_code", code=old), 400, 1)
 
 
 async def test_token_calls_that_are_refused(web: httpx.AsyncClient) -> None:
-    form = {"grant_type": "authorization_code", "code": await code(web), "redirect_uri": CALLBACK}
-    refused(await web.post(f"{V5}/oauth/token", data=form, auth=("sandbox-pinterest", "wrong")), 401, 2)
-    refused(await web.post(f"{V5}/oauth/token", data=form), 401, 2)
-    refused(await web.post(f"{V5}/oauth/token", json=form, auth=APP), 415, 415)
+    form = {"grant_type": "authorization_code", "code": await get_code(web), "redirect_uri": CALLBACK}
+    read_refusal(await web.post(f"{V5}/oauth/token", data=form, auth=("sandbox-pinterest", "wrong")), 401, 2)
+    read_refusal(await web.post(f"{V5}/oauth/token", data=form), 401, 2)
+    read_refusal(await web.post(f"{V5}/oauth/token", json=form, auth=APP), 415, 415)
     for change in ({"code_verifier": "v" * 43}, {"client_secret": "sandbox-secret"}, {"grant_type": "password"}):
-        refused(await web.post(f"{V5}/oauth/token", data={**form, **change}, auth=APP), 400, 1)
-    refused(await token(web, **{**form, "redirect_uri": "https://else.example/"}), 400, 1)
+        read_refusal(await web.post(f"{V5}/oauth/token", data={**form, **change}, auth=APP), 400, 1)
+    read_refusal(await request_token(web, **{**form, "redirect_uri": "https://else.example/"}), 400, 1)
 
 
 CONSENTS_THAT_ARE_REFUSED: list[dict[str, Any]] = [
@@ -113,25 +113,25 @@ async def test_consents_that_are_refused(web: httpx.AsyncClient) -> None:
 
 async def test_the_token_of_a_person_cannot_be_revoked(web: httpx.AsyncClient) -> None:
     form = {"token": web.headers["Authorization"][7:], "token_type_hint": "access_token"}
-    message = refused(await web.post(f"{V5}/oauth/token/revoke", data=form, auth=APP), 403, 29)
+    message = read_refusal(await web.post(f"{V5}/oauth/token/revoke", data=form, auth=APP), 403, 29)
     assert message == "You are not permitted to access that resource."
-    refused(await web.post(f"{V5}/oauth/token/revoke", data=form), 401, 2)
+    read_refusal(await web.post(f"{V5}/oauth/token/revoke", data=form), 401, 2)
     assert (await web.get(f"{V5}/ad_accounts")).status_code == 200
 
 
 async def test_calls_need_a_valid_token(web: httpx.AsyncClient, clock: Clock) -> None:
     for headers in ({"Authorization": ""}, {"Authorization": "Bearer nobody"}, {"Authorization": "Basic eA=="}):
-        message = refused(await web.get(f"{V5}/ad_accounts", headers=headers), 401, 2)
+        message = read_refusal(await web.get(f"{V5}/ad_accounts", headers=headers), 401, 2)
         assert message == "Authentication failed."
-    refused(await web.get(f"{V5}/ad_accounts", headers={"Accept": "text/html"}), 406, 406)
+    read_refusal(await web.get(f"{V5}/ad_accounts", headers={"Accept": "text/html"}), 406, 406)
     clock.instant += timedelta(days=30)
-    refused(await web.get(f"{V5}/ad_accounts"), 401, 2)
+    read_refusal(await web.get(f"{V5}/ad_accounts"), 401, 2)
 
 
 async def test_unknown_paths_and_methods(web: httpx.AsyncClient) -> None:
-    refused(await web.get(f"{V5}/campaigns"), 404, 404)
-    refused(await web.delete(f"{V5}/ad_accounts/{NEW_YORK}/campaigns/1"), 405, 405)
-    refused(await web.get("/api.pinterest.com/v4/ad_accounts"), 404, 404)
+    read_refusal(await web.get(f"{V5}/campaigns"), 404, 404)
+    read_refusal(await web.delete(f"{V5}/ad_accounts/{NEW_YORK}/campaigns/1"), 405, 405)
+    read_refusal(await web.get("/api.pinterest.com/v4/ad_accounts"), 404, 404)
 
 
 # Accounts
@@ -165,18 +165,18 @@ ACCOUNT_LISTS_THAT_ARE_REFUSED: list[dict[str, Any]] = [
 
 async def test_account_lists_that_are_refused(web: httpx.AsyncClient) -> None:
     for query in ACCOUNT_LISTS_THAT_ARE_REFUSED:
-        refused(await web.get(f"{V5}/ad_accounts", params=query), 400, 400)
+        read_refusal(await web.get(f"{V5}/ad_accounts", params=query), 400, 400)
 
 
 async def test_access_of_a_person(web: httpx.AsyncClient) -> None:
-    refused(await web.get(f"{V5}/ad_accounts/549755880000"), 403, 29)
-    refused(await web.get(f"{V5}/ad_accounts/act_1"), 400, 400)
-    refused(await web.post(f"{V5}/ad_accounts/{LONDON}/campaigns", json=[{}]), 403, 29)  # an analyst only
+    read_refusal(await web.get(f"{V5}/ad_accounts/549755880000"), 403, 29)
+    read_refusal(await web.get(f"{V5}/ad_accounts/act_1"), 400, 400)
+    read_refusal(await web.post(f"{V5}/ad_accounts/{LONDON}/campaigns", json=[{}]), 403, 29)  # an analyst only
     assert (await read(web, f"ad_accounts/{LONDON}/campaigns"))["items"]
     person = await read(web, "user_account")
     assert (person["username"], person["account_type"]) == ("demotea", "BUSINESS")
     assert (await read(web, "user_account", ad_account_id=TOKYO))["username"] == "teatokyo"
-    refused(await web.get(f"{V5}/user_account", params={"ad_account_id": "1"}), 403, 403)
+    read_refusal(await web.get(f"{V5}/user_account", params={"ad_account_id": "1"}), 403, 403)
 
 
 # Boards and Pins
@@ -194,8 +194,8 @@ async def test_a_pin_is_published_at_once(web: httpx.AsyncClient) -> None:
     on_board = await read(web, f"boards/{PIN['board_id']}/pins", ad_account_id=NEW_YORK)
     assert made["id"] in [pin["id"] for pin in on_board["items"]]
     assert (await web.delete(f"{V5}/pins/{made['id']}")).status_code == 204
-    refused(await web.get(f"{V5}/pins/{made['id']}"), 404, 50)
-    refused(await web.delete(f"{V5}/pins/{made['id']}"), 404, 50)
+    read_refusal(await web.get(f"{V5}/pins/{made['id']}"), 404, 50)
+    read_refusal(await web.delete(f"{V5}/pins/{made['id']}"), 404, 50)
 
 
 PINS_THAT_ARE_REFUSED: list[tuple[dict[str, Any], int, int]] = [
@@ -220,30 +220,30 @@ PINS_THAT_ARE_REFUSED: list[tuple[dict[str, Any], int, int]] = [
 async def test_pins_that_are_refused(web: httpx.AsyncClient) -> None:
     for change, status, own in PINS_THAT_ARE_REFUSED:
         query = {"ad_account_id": NEW_YORK}
-        refused(await web.post(f"{V5}/pins", params=query, json={**PIN, **change}), status, own)
-        assert await writes(web) == []
+        read_refusal(await web.post(f"{V5}/pins", params=query, json={**PIN, **change}), status, own)
+        assert await list_writes(web) == []
 
 
 async def test_the_owner_of_the_ad_account_acts(web: httpx.AsyncClient) -> None:
     theirs = {**PIN, "board_id": "730146114520000011"}
     assert (await web.post(f"{V5}/pins", params={"ad_account_id": TOKYO}, json=theirs)).status_code == 201
-    refused(await web.post(f"{V5}/pins", json=theirs), 404, 40)
+    read_refusal(await web.post(f"{V5}/pins", json=theirs), 404, 40)
     elsewhere = {**PIN, "board_id": "730146114529999999"}  # made elsewhere, so it exists
     assert (await web.post(f"{V5}/pins", params={"ad_account_id": TOKYO}, json=elsewhere)).status_code == 201
-    refused(await web.post(f"{V5}/pins", params={"ad_account_id": LONDON}, json=elsewhere), 403, 29)
+    read_refusal(await web.post(f"{V5}/pins", params={"ad_account_id": LONDON}, json=elsewhere), 403, 29)
 
 
 async def test_boards_by_privacy(web: httpx.AsyncClient, clock: Clock) -> None:
-    async def names(web: httpx.AsyncClient, privacy: str) -> list[str]:
+    async def list_names(web: httpx.AsyncClient, privacy: str) -> list[str]:
         listed = await read(web, "boards", ad_account_id=NEW_YORK, privacy=privacy, page_size=250)
         return [board["name"] for board in listed["items"]]
 
-    assert await names(web, "ALL") == ["Autumn", "Ad-only Pins"]
-    assert await names(web, "PROTECTED") == ["Ad-only Pins"]
+    assert await list_names(web, "ALL") == ["Autumn", "Ad-only Pins"]
+    assert await list_names(web, "PROTECTED") == ["Ad-only Pins"]
     board = await read(web, "boards/730146114520000002")
     assert (board["is_ads_only"], board["privacy"], board["owner"]) == (True, "PROTECTED", {"username": "demotea"})
-    async with conversation(clock, scope=f"{CONSENT['scope']},boards:read_secret") as other:
-        assert await names(other, "ALL") == ["Autumn", "Ad-only Pins", "Plans"]
+    async with open_client(clock, scope=f"{CONSENT['scope']},boards:read_secret") as other:
+        assert await list_names(other, "ALL") == ["Autumn", "Ad-only Pins", "Plans"]
 
 
 async def test_pins_of_every_type(web: httpx.AsyncClient) -> None:
@@ -256,7 +256,7 @@ async def test_pins_of_every_type(web: httpx.AsyncClient) -> None:
     assert (await read(web, "pins/394205773611545007"))["is_owner"] is False
     assert (await read(web, "pins/1234567890123456789012"))["creative_type"] == "REGULAR"  # made elsewhere
     for pin in ("missing-pin", "still-processing"):
-        refused(await web.get(f"{V5}/pins/{pin}"), 404, 50)
+        read_refusal(await web.get(f"{V5}/pins/{pin}"), 404, 50)
 
 
 # Catalogs
@@ -270,7 +270,7 @@ async def test_catalogs(web: httpx.AsyncClient) -> None:
         assert all((await read(web, f"resources/targeting/{kind}"))[0].values())
     interest = await read(web, "resources/targeting/interests/925056443165")
     assert interest["child_interests"] == ["955147773988", "902065567321"]
-    refused(await web.get(f"{V5}/resources/targeting/interests/1"), 404, 404)
+    read_refusal(await web.get(f"{V5}/resources/targeting/interests/1"), 404, 404)
     countries = (await read(web, "resources/ad_account_countries"))["items"]
     assert countries[0] == {"code": "US", "name": "United States of America", "currency": "Dollars", "index": 1}
     audiences = await read(web, f"ad_accounts/{NEW_YORK}/audiences", page_size=2)
@@ -304,11 +304,11 @@ async def test_bid_floors(web: httpx.AsyncClient) -> None:
 
 
 async def test_a_told_rate_limit(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=429)
+    await inject_fault(web, "status", value=429)
     answer = await web.get(f"{V5}/ad_accounts")
-    refused(answer, 429, 8)
+    read_refusal(answer, 429, 8)
     assert "Retry-After" not in answer.headers
     assert answer.headers["x-ratelimit-reset"] == "7"
-    await tell(web, "status", value=503, path="/v5/pins")
-    refused(await web.post(f"{V5}/pins", json=PIN), 503, 503)
-    assert await writes(web) == []
+    await inject_fault(web, "status", value=503, path="/v5/pins")
+    read_refusal(await web.post(f"{V5}/pins", json=PIN), 503, 503)
+    assert await list_writes(web) == []

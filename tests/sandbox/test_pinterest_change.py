@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, body, writes
+from tests.sandbox.calls import NOTHING, list_writes, make_body
 from tests.sandbox.pinterest_calls import (
     AD,
     AD_GROUP,
@@ -15,43 +15,43 @@ from tests.sandbox.pinterest_calls import (
     TOKYO,
     V5,
     Clock,
-    data,
-    example,
-    exception,
-    group,
+    create_ad_group,
+    create_example,
+    inject_fault,
     patch,
     post,
     read,
-    refused,
-    tell,
+    read_data,
+    read_failure,
+    read_refusal,
 )
 
 
-async def campaign(web: httpx.AsyncClient, **change: Any) -> dict[str, Any]:
-    return data(await post(web, "campaigns", [body(CAMPAIGN, **change)]))
+async def create_campaign(web: httpx.AsyncClient, **change: Any) -> dict[str, Any]:
+    return read_data(await post(web, "campaigns", [make_body(CAMPAIGN, **change)]))
 
 
-async def changed(web: httpx.AsyncClient, native: str, **change: Any) -> httpx.Response:
+async def patch_campaign(web: httpx.AsyncClient, native: str, **change: Any) -> httpx.Response:
     return await patch(web, "campaigns", [{"id": native, "ad_account_id": NEW_YORK, **change}])
 
 
 async def test_updates_are_sparse(web: httpx.AsyncClient, clock: Clock) -> None:
-    before = await campaign(web)
+    before = await create_campaign(web)
     clock.instant += timedelta(minutes=1)
-    after = data(await changed(web, before["id"], name="Winter kit", daily_spend_cap=30000000))
+    after = read_data(await patch_campaign(web, before["id"], name="Winter kit", daily_spend_cap=30000000))
     assert {name for name in after if after[name] != before[name]} == {"name", "daily_spend_cap", "updated_time"}
-    assert (await writes(web))[1:] == [("PATCH", "campaign", before["id"])]
+    assert (await list_writes(web))[1:] == [("PATCH", "campaign", before["id"])]
 
 
 async def test_each_member_has_its_own_way_to_be_cleared(web: httpx.AsyncClient) -> None:
     tracking = {"tracking_urls": {"click": ["https://t.example/"]}, "order_line_id": "12"}
-    made = (await campaign(web, **tracking))["id"]
-    kept = data(await changed(web, made, end_time=None, order_line_id=None, tracking_urls=None))
+    made = (await create_campaign(web, **tracking))["id"]
+    kept = read_data(await patch_campaign(web, made, end_time=None, order_line_id=None, tracking_urls=None))
     assert (kept["end_time"], kept["order_line_id"]) == (CAMPAIGN["end_time"], "12")
-    cleared = data(await changed(web, made, end_time=-1, order_line_id="0", tracking_urls={}))
+    cleared = read_data(await patch_campaign(web, made, end_time=-1, order_line_id="0", tracking_urls={}))
     assert [cleared[name] for name in ("end_time", "order_line_id", "tracking_urls")] == [None, None, None]
-    lifetime = (await campaign(web, daily_spend_cap=NOTHING, lifetime_spend_cap=90000000))["id"]
-    assert exception(await changed(web, lifetime, end_time=-1)).startswith("end_time: ")
+    lifetime = (await create_campaign(web, daily_spend_cap=NOTHING, lifetime_spend_cap=90000000))["id"]
+    assert read_failure(await patch_campaign(web, lifetime, end_time=-1)).startswith("end_time: ")
 
 
 CAMPAIGN_CHANGES_THAT_ARE_REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -69,22 +69,22 @@ CAMPAIGN_CHANGES_THAT_ARE_REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 async def test_campaign_changes_that_are_refused(web: httpx.AsyncClient) -> None:
-    made = (await campaign(web))["id"]
+    made = (await create_campaign(web))["id"]
     for change, field in CAMPAIGN_CHANGES_THAT_ARE_REFUSED:
-        assert exception(await changed(web, made, **change)).startswith(f"{field}: ")
-    assert len(await writes(web)) == 1
+        assert read_failure(await patch_campaign(web, made, **change)).startswith(f"{field}: ")
+    assert len(await list_writes(web)) == 1
 
 
 async def test_the_start_is_locked_once_it_has_passed(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = (await campaign(web))["id"]
-    data(await changed(web, made, start_time=1793606400))
+    made = (await create_campaign(web))["id"]
+    read_data(await patch_campaign(web, made, start_time=1793606400))
     clock.instant += timedelta(days=3)
-    assert exception(await changed(web, made, start_time=1793692800)).startswith("start_time: ")
-    data(await changed(web, made, start_time=1793606400, name="the same start"))
+    assert read_failure(await patch_campaign(web, made, start_time=1793692800)).startswith("start_time: ")
+    read_data(await patch_campaign(web, made, start_time=1793606400, name="the same start"))
 
 
 async def test_updates_of_the_wrong_shape(web: httpx.AsyncClient) -> None:
-    made = (await campaign(web))["id"]
+    made = (await create_campaign(web))["id"]
     for sent in (
         [{"id": made, "status": "PAUSED"}],  # without the ad account
         [{"ad_account_id": NEW_YORK, "status": "PAUSED"}],
@@ -92,42 +92,42 @@ async def test_updates_of_the_wrong_shape(web: httpx.AsyncClient) -> None:
         [{"id": made, "ad_account_id": NEW_YORK, "status": "DELETED"}],
         [{"id": made, "ad_account_id": NEW_YORK, "summary_status": "PAUSED"}],
     ):
-        refused(await patch(web, "campaigns", sent), 400, 1)
-    exception(await patch(web, "campaigns", [{"id": made, "ad_account_id": TOKYO, "status": "PAUSED"}]))
-    exception(await patch(web, "campaigns", [{"id": "1", "ad_account_id": NEW_YORK, "status": "PAUSED"}]), 404)
-    exception(await patch(web, "ads", [{"id": made, "status": "PAUSED"}]), 404)
+        read_refusal(await patch(web, "campaigns", sent), 400, 1)
+    read_failure(await patch(web, "campaigns", [{"id": made, "ad_account_id": TOKYO, "status": "PAUSED"}]))
+    read_failure(await patch(web, "campaigns", [{"id": "1", "ad_account_id": NEW_YORK, "status": "PAUSED"}]), 404)
+    read_failure(await patch(web, "ads", [{"id": made, "status": "PAUSED"}]), 404)
 
 
 async def test_archived_objects_are_locked(web: httpx.AsyncClient) -> None:
-    made = await example(web)
+    made = await create_example(web)
     for what, kind in (("ads", "ad"), ("ad_groups", "ad_group")):
-        archived = data(await patch(web, what, [{"id": made[kind], "status": "ARCHIVED"}]))
+        archived = read_data(await patch(web, what, [{"id": made[kind], "status": "ARCHIVED"}]))
         assert archived["summary_status"] == "ARCHIVED"
-        assert exception(await patch(web, what, [{"id": made[kind], "status": "PAUSED"}])).startswith("status: ")
-    exception(await post(web, "ads", [{**AD, "ad_group_id": made["ad_group"]}]))
+        assert read_failure(await patch(web, what, [{"id": made[kind], "status": "PAUSED"}])).startswith("status: ")
+    read_failure(await post(web, "ads", [{**AD, "ad_group_id": made["ad_group"]}]))
 
 
 async def test_drafts(web: httpx.AsyncClient) -> None:
-    made = (await campaign(web, status="DRAFT"))["id"]
-    assert data(await changed(web, made, objective_type="AWARENESS"))["objective_type"] == "AWARENESS"
-    assert exception(await changed(web, made, status="ARCHIVED")).startswith("status: ")
-    assert data(await changed(web, made, status="DELETED_DRAFT"))["summary_status"] == "DELETED_DRAFT"
-    assert exception(await changed(web, made, status="DRAFT")).startswith("status: ")
-    other = (await campaign(web, status="DRAFT"))["id"]
-    assert data(await changed(web, other, status="PAUSED"))["status"] == "PAUSED"
-    exception(await changed(web, other, objective_type="AWARENESS"))
+    made = (await create_campaign(web, status="DRAFT"))["id"]
+    assert read_data(await patch_campaign(web, made, objective_type="AWARENESS"))["objective_type"] == "AWARENESS"
+    assert read_failure(await patch_campaign(web, made, status="ARCHIVED")).startswith("status: ")
+    assert read_data(await patch_campaign(web, made, status="DELETED_DRAFT"))["summary_status"] == "DELETED_DRAFT"
+    assert read_failure(await patch_campaign(web, made, status="DRAFT")).startswith("status: ")
+    other = (await create_campaign(web, status="DRAFT"))["id"]
+    assert read_data(await patch_campaign(web, other, status="PAUSED"))["status"] == "PAUSED"
+    read_failure(await patch_campaign(web, other, objective_type="AWARENESS"))
 
 
 async def test_ad_group_changes(web: httpx.AsyncClient) -> None:
-    made = await group(web)
+    made = await create_ad_group(web)
 
-    async def sent(**change: Any) -> httpx.Response:
+    async def patch_ad_group(**change: Any) -> httpx.Response:
         return await patch(web, "ad_groups", [{"id": made, **change}])
 
     whole = {"LOCATION": ["JP"], "GENDER": ["female"]}
-    assert data(await sent(targeting_spec=whole))["targeting_spec"] == whole  # replaced as a whole
-    assert data(await sent(bid_in_micro_currency=900000))["bid_in_micro_currency"] == 900000
-    automatic = data(await sent(bid_strategy_type="AUTOMATIC_BID", bid_in_micro_currency=None))
+    assert read_data(await patch_ad_group(targeting_spec=whole))["targeting_spec"] == whole  # replaced as a whole
+    assert read_data(await patch_ad_group(bid_in_micro_currency=900000))["bid_in_micro_currency"] == 900000
+    automatic = read_data(await patch_ad_group(bid_strategy_type="AUTOMATIC_BID", bid_in_micro_currency=None))
     assert (automatic["bid_strategy_type"], automatic["bid_in_micro_currency"]) == ("AUTOMATIC_BID", None)
     for change, field in (
         ({"bid_strategy_type": "MAX_BID"}, "bid_in_micro_currency"),
@@ -139,33 +139,37 @@ async def test_ad_group_changes(web: httpx.AsyncClient) -> None:
         ({"targeting_spec": {"GENDER": ["male"]}}, "targeting_spec"),
         ({"campaign_id": "626735565838"}, "campaign_id"),
     ):
-        found = await sent(**change)
+        found = await patch_ad_group(**change)
         if field == "campaign_id":  # the same campaign: nothing changes
-            assert data(found)["campaign_id"] == "626735565838"
+            assert read_data(found)["campaign_id"] == "626735565838"
         else:
-            assert exception(found).startswith(f"{field}: ")
+            assert read_failure(found).startswith(f"{field}: ")
 
 
 async def test_the_end_of_the_campaign_wins_silently(web: httpx.AsyncClient) -> None:
     old_kind = {"objective_type": "WEB_CONVERSION", "is_campaign_budget_optimization": False}
-    made = (await campaign(web, daily_spend_cap=NOTHING, **old_kind))["id"]
-    sent = body(AD_GROUP, campaign_id=made, budget_type="DAILY", budget_in_micro_currency=5000000, end_time=1794700000)
-    child = data(await post(web, "ad_groups", [sent]))["id"]
-    data(await changed(web, made, end_time=1794600000))
+    made = (await create_campaign(web, daily_spend_cap=NOTHING, **old_kind))["id"]
+    sent = make_body(
+        AD_GROUP, campaign_id=made, budget_type="DAILY", budget_in_micro_currency=5000000, end_time=1794700000
+    )
+    child = read_data(await post(web, "ad_groups", [sent]))["id"]
+    read_data(await patch_campaign(web, made, end_time=1794600000))
     assert (await read(web, f"ad_accounts/{NEW_YORK}/ad_groups/{child}"))["end_time"] == 1794600000
-    assert (await writes(web))[-1] == ("PATCH", "campaign", made)
+    assert (await list_writes(web))[-1] == ("PATCH", "campaign", made)
 
 
 async def test_ad_changes(web: httpx.AsyncClient) -> None:
-    made = (await example(web))["ad"]
-    shown = data(await patch(web, "ads", [{"id": made, "name": "Other", "destination_url": "https://shop.example/b"}]))
+    made = (await create_example(web))["ad"]
+    shown = read_data(
+        await patch(web, "ads", [{"id": made, "name": "Other", "destination_url": "https://shop.example/b"}])
+    )
     assert (shown["name"], shown["destination_url"]) == ("Other", "https://shop.example/b")
     for change in ({"pin_id": "394205773611545004"}, {"creative_type": "IDEA"}, {"ad_group_id": "600000000002"}):
-        assert exception(await patch(web, "ads", [{"id": made, **change}])).startswith(f"{next(iter(change))}: ")
+        assert read_failure(await patch(web, "ads", [{"id": made, **change}])).startswith(f"{next(iter(change))}: ")
 
 
 async def test_keywords_are_archived(web: httpx.AsyncClient) -> None:
-    made = await example(web)
+    made = await create_example(web)
     listed = await read(web, f"ad_accounts/{NEW_YORK}/keywords", ad_group_id=made["ad_group"])
     assert [row["id"] for row in listed["items"]] == [made["keyword"]]
     answer = await patch(web, "keywords", {"keywords": [{"id": made["keyword"], "archived": True}, {"id": "1"}]})
@@ -186,21 +190,21 @@ async def test_lists_show_what_is_active_or_paused(web: httpx.AsyncClient) -> No
 
 
 async def test_paging_over_many(web: httpx.AsyncClient) -> None:
-    await post(web, "campaigns", [body(CAMPAIGN, name=f"Number {n}") for n in range(30)])
+    await post(web, "campaigns", [make_body(CAMPAIGN, name=f"Number {n}") for n in range(30)])
     path, found, bookmark = f"ad_accounts/{NEW_YORK}/campaigns", [], None
     for _ in range(9):
         page = await read(web, path, **({"bookmark": bookmark} if bookmark else {}))
         found += [row["id"] for row in page["items"]]
         if (bookmark := page["bookmark"]) is None:
             break
-        await campaign(web)  # what comes meanwhile shifts nothing
+        await create_campaign(web)  # what comes meanwhile shifts nothing
     assert (len(found), len(set(found))) == (33, 33)
     down = [row["id"] for row in (await read(web, path, page_size=250, order="DESCENDING"))["items"]]
     assert down == sorted(down, key=int, reverse=True)
 
 
 async def test_filters_by_parent(web: httpx.AsyncClient) -> None:
-    first, second = await example(web), await example(web)
+    first, second = await create_example(web), await create_example(web)
     path = f"ad_accounts/{NEW_YORK}"
     groups = await read(web, f"{path}/ad_groups", campaign_ids=[first["campaign"], second["campaign"]])
     assert [row["id"] for row in groups["items"]] == [first["ad_group"], second["ad_group"]]
@@ -232,13 +236,13 @@ LISTS_THAT_ARE_REFUSED: list[tuple[str, dict[str, Any]]] = [
 
 async def test_lists_that_are_refused(web: httpx.AsyncClient) -> None:
     for what, query in LISTS_THAT_ARE_REFUSED:
-        refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{what}", params=query), 400, 400)
+        read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{what}", params=query), 400, 400)
 
 
 async def test_objects_of_other_accounts_are_not_found(web: httpx.AsyncClient) -> None:
-    made = await example(web)
+    made = await create_example(web)
     for what, kind in (("campaigns", "campaign"), ("ad_groups", "ad_group"), ("ads", "ad")):
-        refused(await web.get(f"{V5}/ad_accounts/{TOKYO}/{what}/{made[kind]}"), 404, 404)
+        read_refusal(await web.get(f"{V5}/ad_accounts/{TOKYO}/{what}/{made[kind]}"), 404, 404)
 
 
 async def test_what_has_grown_can_be_read_and_changed(web: httpx.AsyncClient) -> None:
@@ -246,15 +250,15 @@ async def test_what_has_grown_can_be_read_and_changed(web: httpx.AsyncClient) ->
     old = next(row for row in groups if row["budget_type"] == "DAILY")
     assert (old["bid_strategy_type"], old["status"]) == ("TARGET_AVG", "PAUSED")
     sent = [{"id": old["id"], "budget_in_micro_currency": 2000000000}]
-    assert data(await patch(web, "ad_groups", sent, TOKYO))["budget_in_micro_currency"] == 2000000000
+    assert read_data(await patch(web, "ad_groups", sent, TOKYO))["budget_in_micro_currency"] == 2000000000
 
 
 async def test_told_failures_of_updates(web: httpx.AsyncClient) -> None:
-    made = (await campaign(web))["id"]
+    made = (await create_campaign(web))["id"]
     for fault in ("error_in_200", "partial"):
-        await tell(web, fault)
-        exception(await changed(web, made, status="ACTIVE"))
-    await tell(web, "reset_after", method="PATCH")
+        await inject_fault(web, fault)
+        read_failure(await patch_campaign(web, made, status="ACTIVE"))
+    await inject_fault(web, "reset_after", method="PATCH")
     with pytest.raises(httpx.RemoteProtocolError):
-        await changed(web, made, status="ACTIVE")
+        await patch_campaign(web, made, status="ACTIVE")
     assert (await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{made}"))["status"] == "ACTIVE"

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from tests.sandbox.calls import NOTHING, body, writes
+from tests.sandbox.calls import NOTHING, list_writes, make_body
 from tests.sandbox.pinterest_calls import (
     AD,
     AD_GROUP,
@@ -15,27 +15,27 @@ from tests.sandbox.pinterest_calls import (
     TOKYO,
     V5,
     Clock,
-    conversation,
-    data,
-    exception,
-    group,
+    create_ad_group,
+    inject_fault,
+    open_client,
     post,
     read,
-    refused,
-    tell,
+    read_data,
+    read_failure,
+    read_refusal,
 )
 
 
 async def test_what_is_left_out(web: httpx.AsyncClient, clock: Clock) -> None:
-    sent = body(CAMPAIGN, status=NOTHING, start_time=NOTHING, end_time=NOTHING, is_flexible_daily_budgets=NOTHING)
-    campaign = data(await post(web, "campaigns", [sent]))
+    sent = make_body(CAMPAIGN, status=NOTHING, start_time=NOTHING, end_time=NOTHING, is_flexible_daily_budgets=NOTHING)
+    campaign = read_data(await post(web, "campaigns", [sent]))
     assert (campaign["status"], campaign["summary_status"]) == ("ACTIVE", "RUNNING")
     assert (campaign["start_time"], campaign["end_time"]) == (int(clock.instant.timestamp()), None)
     assert campaign["intended_promotion_type"] == "STANDARD_AD"
     left_out = dict.fromkeys(("status", "pacing_delivery_type", "placement_group", "auto_targeting_enabled"), NOTHING)
-    made = data(await post(web, "ad_groups", [body(AD_GROUP, campaign_id=campaign["id"], **left_out)]))
+    made = read_data(await post(web, "ad_groups", [make_body(AD_GROUP, campaign_id=campaign["id"], **left_out)]))
     assert (made["status"], made["auto_targeting_enabled"], made["placement_group"]) == ("ACTIVE", True, "ALL")
-    ad = data(await post(web, "ads", [body(AD, ad_group_id=made["id"], status=NOTHING)]))
+    ad = read_data(await post(web, "ads", [make_body(AD, ad_group_id=made["id"], status=NOTHING)]))
     assert (ad["status"], ad["campaign_id"], ad["review_status"]) == ("ACTIVE", campaign["id"], "PENDING")
 
 
@@ -53,7 +53,7 @@ CAMPAIGNS_THAT_ARE_ACCEPTED: list[dict[str, Any]] = [
 
 async def test_campaigns_that_are_accepted(web: httpx.AsyncClient) -> None:
     for change in CAMPAIGNS_THAT_ARE_ACCEPTED:
-        assert data(await post(web, "campaigns", [body(CAMPAIGN, **change)]))["type"] == "campaign"
+        assert read_data(await post(web, "campaigns", [make_body(CAMPAIGN, **change)]))["type"] == "campaign"
 
 
 CAMPAIGNS_OF_THE_WRONG_SHAPE: list[dict[str, Any]] = [
@@ -82,8 +82,8 @@ CAMPAIGNS_OF_THE_WRONG_SHAPE: list[dict[str, Any]] = [
 
 async def test_campaigns_of_the_wrong_shape(web: httpx.AsyncClient) -> None:
     for change in CAMPAIGNS_OF_THE_WRONG_SHAPE:
-        refused(await post(web, "campaigns", [body(CAMPAIGN, **change)]), 400, 1)
-        assert await writes(web) == []
+        read_refusal(await post(web, "campaigns", [make_body(CAMPAIGN, **change)]), 400, 1)
+        assert await list_writes(web) == []
 
 
 CAMPAIGNS_THAT_BREAK_A_RULE: list[tuple[dict[str, Any], str]] = [
@@ -105,19 +105,19 @@ CAMPAIGNS_THAT_BREAK_A_RULE: list[tuple[dict[str, Any], str]] = [
 
 async def test_campaigns_that_break_a_rule(web: httpx.AsyncClient) -> None:
     for change, field in CAMPAIGNS_THAT_BREAK_A_RULE:
-        assert exception(await post(web, "campaigns", [body(CAMPAIGN, **change)])).startswith(f"{field}: ")
-        assert await writes(web) == []
+        assert read_failure(await post(web, "campaigns", [make_body(CAMPAIGN, **change)])).startswith(f"{field}: ")
+        assert await list_writes(web) == []
 
 
 async def test_objectives_end(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant = datetime(2027, 2, 1, tzinfo=UTC)
     answer = await web.get(f"{V5}/ad_accounts")
-    refused(answer, 401, 2)  # and so does the token
-    async with conversation(clock) as web:
-        sent = body(CAMPAIGN, start_time=NOTHING, end_time=NOTHING)
+    read_refusal(answer, 401, 2)  # and so does the token
+    async with open_client(clock) as web:
+        sent = make_body(CAMPAIGN, start_time=NOTHING, end_time=NOTHING)
         for ended in ("WEB_CONVERSION", "CATALOG_SALES"):
-            exception(await post(web, "campaigns", [{**sent, "objective_type": ended}]))
-        data(await post(web, "campaigns", [{**sent, "objective_type": "SALES"}]))
+            read_failure(await post(web, "campaigns", [{**sent, "objective_type": ended}]))
+        read_data(await post(web, "campaigns", [{**sent, "objective_type": "SALES"}]))
 
 
 WRITES_ARE_ARRAYS_OF_ONE_TO_THIRTY: list[Any] = [CAMPAIGN, [], [CAMPAIGN] * 31, "x", [[]]]
@@ -125,30 +125,30 @@ WRITES_ARE_ARRAYS_OF_ONE_TO_THIRTY: list[Any] = [CAMPAIGN, [], [CAMPAIGN] * 31, 
 
 async def test_writes_are_arrays_of_one_to_thirty(web: httpx.AsyncClient) -> None:
     for sent in WRITES_ARE_ARRAYS_OF_ONE_TO_THIRTY:
-        refused(await post(web, "campaigns", sent), 400, 1)
+        read_refusal(await post(web, "campaigns", sent), 400, 1)
 
 
 async def test_bodies_are_json(web: httpx.AsyncClient) -> None:
     path = f"{V5}/ad_accounts/{NEW_YORK}/campaigns"
-    refused(await web.post(path, content=b"[]"), 415, 415)
-    refused(await web.post(path, content=b"[", headers={"Content-Type": "application/json"}), 400, 1)
-    refused(await web.post(path, json=[CAMPAIGN], params={"validate": "true"}), 400, 1)
+    read_refusal(await web.post(path, content=b"[]"), 415, 415)
+    read_refusal(await web.post(path, content=b"[", headers={"Content-Type": "application/json"}), 400, 1)
+    read_refusal(await web.post(path, json=[CAMPAIGN], params={"validate": "true"}), 400, 1)
 
 
 async def test_items_succeed_and_fail_alone(web: httpx.AsyncClient) -> None:
-    answer = await post(web, "campaigns", [CAMPAIGN, body(CAMPAIGN, end_time=1), CAMPAIGN])
-    refused(answer, 400, 1)  # the shape of one refuses all
-    answer = await post(web, "campaigns", [CAMPAIGN, body(CAMPAIGN, end_time=1793520000), CAMPAIGN])
+    answer = await post(web, "campaigns", [CAMPAIGN, make_body(CAMPAIGN, end_time=1), CAMPAIGN])
+    read_refusal(answer, 400, 1)  # the shape of one refuses all
+    answer = await post(web, "campaigns", [CAMPAIGN, make_body(CAMPAIGN, end_time=1793520000), CAMPAIGN])
     first, second, third = answer.json()["items"]
     assert (first["exceptions"], third["exceptions"]) == ([], [])
     assert second == {"data": None, "exceptions": [{"code": 1, "message": "end_time: must be after start_time"}]}
-    assert [row[2] for row in await writes(web)] == [first["data"]["id"], third["data"]["id"]]
+    assert [row[2] for row in await list_writes(web)] == [first["data"]["id"], third["data"]["id"]]
 
 
 AUTOMATIC = {"bid_strategy_type": "AUTOMATIC_BID", "bid_in_micro_currency": NOTHING}
 
 
-def spec(**members: Any) -> dict[str, Any]:
+def make_targeting(**members: Any) -> dict[str, Any]:
     return {"targeting_spec": {"LOCATION": ["US"], **members}}
 
 
@@ -158,9 +158,11 @@ AD_GROUPS_THAT_ARE_ACCEPTED: list[dict[str, Any]] = [
     {"bid_strategy_type": "AUTOMATIC_BID", "bid_in_micro_currency": None, "bid_multiplier": 2.5},
     {"targeting_spec": {"GEO": ["US-CA", "BE-VOV", "JP-13"]}},
     {"targeting_spec": {"GEO": ["US-94107", "94103"]}},
-    spec(MINIMUM_AGE="18", MAXIMUM_AGE="65+", GENDER=["male"], LOCALE=["en-US", "de"], INTEREST=["925056443165"]),
-    spec(AGE_BUCKET=["35-44", "65+"], APPTYPE=["ipad"], AUDIENCE_INCLUDE=["2542620905473"]),
-    spec(LOCATION=["US", "501"], LOCATION_EXCLUDE=["807"], GEO_EXCLUDE=["US-NY"], MINIMUM_AGE=None),
+    make_targeting(
+        MINIMUM_AGE="18", MAXIMUM_AGE="65+", GENDER=["male"], LOCALE=["en-US", "de"], INTEREST=["925056443165"]
+    ),
+    make_targeting(AGE_BUCKET=["35-44", "65+"], APPTYPE=["ipad"], AUDIENCE_INCLUDE=["2542620905473"]),
+    make_targeting(LOCATION=["US", "501"], LOCATION_EXCLUDE=["807"], GEO_EXCLUDE=["US-NY"], MINIMUM_AGE=None),
     {"targeting_spec": NOTHING, "targeting_template_ids": ["643"]},
     {"optimization_goal_metadata": {"frequency_goal_metadata": {"frequency": 2, "timerange": "SEVEN_DAY"}}},
     {"status": "DRAFT", "placement_group": "SEARCH"},
@@ -169,7 +171,7 @@ AD_GROUPS_THAT_ARE_ACCEPTED: list[dict[str, Any]] = [
 
 async def test_ad_groups_that_are_accepted(web: httpx.AsyncClient) -> None:
     for change in AD_GROUPS_THAT_ARE_ACCEPTED:
-        assert await group(web, **change)
+        assert await create_ad_group(web, **change)
 
 
 AD_GROUPS_OF_THE_WRONG_SHAPE: list[dict[str, Any]] = [
@@ -184,29 +186,29 @@ AD_GROUPS_OF_THE_WRONG_SHAPE: list[dict[str, Any]] = [
     {"pacing_delivery_type": "EVEN"},
     {"placement_group": "BOTH"},
     {"auto_targeting_enabled": "false"},
-    spec(LOCATION="US"),
-    spec(LOCATION={"country_codes": ["US"]}),
-    spec(LOCATION=["us"]),
-    spec(LOCATION=["US-CA"]),
-    spec(GEO=["501"]),
-    spec(LANGUAGE=["en"]),
-    spec(MINIMUM_AGE="17", MAXIMUM_AGE="30"),
-    spec(MINIMUM_AGE="65+", MAXIMUM_AGE="65+"),
-    spec(MINIMUM_AGE=["18"], MAXIMUM_AGE=["30"]),
-    spec(AGE_BUCKET=["18-24", "25-44"]),
-    spec(GENDER=["MALE"]),
-    spec(APPTYPE=["tablet"]),
-    spec(LOCALE=["en_US"]),
-    spec(AUDIENCE_INCLUDE=["x"]),
+    make_targeting(LOCATION="US"),
+    make_targeting(LOCATION={"country_codes": ["US"]}),
+    make_targeting(LOCATION=["us"]),
+    make_targeting(LOCATION=["US-CA"]),
+    make_targeting(GEO=["501"]),
+    make_targeting(LANGUAGE=["en"]),
+    make_targeting(MINIMUM_AGE="17", MAXIMUM_AGE="30"),
+    make_targeting(MINIMUM_AGE="65+", MAXIMUM_AGE="65+"),
+    make_targeting(MINIMUM_AGE=["18"], MAXIMUM_AGE=["30"]),
+    make_targeting(AGE_BUCKET=["18-24", "25-44"]),
+    make_targeting(GENDER=["MALE"]),
+    make_targeting(APPTYPE=["tablet"]),
+    make_targeting(LOCALE=["en_US"]),
+    make_targeting(AUDIENCE_INCLUDE=["x"]),
     {"optimization_goal_metadata": {"frequency_goal_metadata": {"frequency": 21, "timerange": "DAY"}}},
     {"targeting_template_ids": ["1", "2"]},
 ]
 
 
 async def test_ad_groups_of_the_wrong_shape(web: httpx.AsyncClient) -> None:
-    campaign = data(await post(web, "campaigns", [CAMPAIGN]))["id"]
+    campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
     for change in AD_GROUPS_OF_THE_WRONG_SHAPE:
-        refused(await post(web, "ad_groups", [body(AD_GROUP, **{"campaign_id": campaign, **change})]), 400, 1)
+        read_refusal(await post(web, "ad_groups", [make_body(AD_GROUP, **{"campaign_id": campaign, **change})]), 400, 1)
 
 
 AD_GROUPS_THAT_BREAK_A_RULE: list[tuple[dict[str, Any], str]] = [
@@ -227,43 +229,43 @@ AD_GROUPS_THAT_BREAK_A_RULE: list[tuple[dict[str, Any], str]] = [
     ({"targeting_spec": {}}, "targeting_spec"),
     ({"targeting_spec": {"INTEREST": ["925056443165"]}}, "targeting_spec"),
     ({"targeting_spec": {"LOCATION": []}}, "targeting_spec"),
-    (spec(LOCATION=["US", "US"]), "targeting_spec/LOCATION"),
-    (spec(LOCATION=["AQ"]), "0/targeting_spec/LOCATION/0"),
-    (spec(MINIMUM_AGE="18"), "targeting_spec"),
-    (spec(MINIMUM_AGE="40", MAXIMUM_AGE="30"), "targeting_spec"),
-    (spec(MINIMUM_AGE="18", MAXIMUM_AGE="30", AGE_BUCKET=["65+"]), "targeting_spec"),
-    (spec(GEO=["US-CA", "US-94107"]), "targeting_spec/GEO"),
-    (spec(LOCATION_EXCLUDE=["US"]), "targeting_spec/LOCATION_EXCLUDE"),
+    (make_targeting(LOCATION=["US", "US"]), "targeting_spec/LOCATION"),
+    (make_targeting(LOCATION=["AQ"]), "0/targeting_spec/LOCATION/0"),
+    (make_targeting(MINIMUM_AGE="18"), "targeting_spec"),
+    (make_targeting(MINIMUM_AGE="40", MAXIMUM_AGE="30"), "targeting_spec"),
+    (make_targeting(MINIMUM_AGE="18", MAXIMUM_AGE="30", AGE_BUCKET=["65+"]), "targeting_spec"),
+    (make_targeting(GEO=["US-CA", "US-94107"]), "targeting_spec/GEO"),
+    (make_targeting(LOCATION_EXCLUDE=["US"]), "targeting_spec/LOCATION_EXCLUDE"),
     ({"targeting_template_ids": ["643"]}, "targeting_template_ids"),
     ({"status": "ARCHIVED"}, "status"),
 ]
 
 
 async def test_ad_groups_that_break_a_rule(web: httpx.AsyncClient) -> None:
-    campaign = data(await post(web, "campaigns", [CAMPAIGN]))["id"]
+    campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
     for change, field in AD_GROUPS_THAT_BREAK_A_RULE:
-        answer = await post(web, "ad_groups", [body(AD_GROUP, campaign_id=campaign, **change)])
-        assert exception(answer).startswith(f"{field}: ")
-    assert len(await writes(web)) == 1
+        answer = await post(web, "ad_groups", [make_body(AD_GROUP, campaign_id=campaign, **change)])
+        assert read_failure(answer).startswith(f"{field}: ")
+    assert len(await list_writes(web)) == 1
 
 
 async def test_awareness_is_billed_by_impressions(web: httpx.AsyncClient) -> None:
-    campaign = data(await post(web, "campaigns", [body(CAMPAIGN, objective_type="AWARENESS")]))["id"]
-    sent = body(AD_GROUP, campaign_id=campaign)
-    assert exception(await post(web, "ad_groups", [sent])).startswith("billable_event: ")
-    data(await post(web, "ad_groups", [{**sent, "billable_event": "IMPRESSION"}]))
+    campaign = read_data(await post(web, "campaigns", [make_body(CAMPAIGN, objective_type="AWARENESS")]))["id"]
+    sent = make_body(AD_GROUP, campaign_id=campaign)
+    assert read_failure(await post(web, "ad_groups", [sent])).startswith("billable_event: ")
+    read_data(await post(web, "ad_groups", [{**sent, "billable_event": "IMPRESSION"}]))
 
 
 async def test_ad_groups_with_budgets_of_their_own(web: httpx.AsyncClient) -> None:
-    campaign = body(
+    campaign = make_body(
         CAMPAIGN,
         objective_type="WEB_CONVERSION",
         is_campaign_budget_optimization=False,
         daily_spend_cap=NOTHING,
     )
-    campaign_id = data(await post(web, "campaigns", [campaign]))["id"]
-    sent = body(AD_GROUP, campaign_id=campaign_id, budget_type=NOTHING, budget_in_micro_currency=5000000)
-    made = data(await post(web, "ad_groups", [{**sent, "end_time": 1799999999}]))
+    campaign_id = read_data(await post(web, "campaigns", [campaign]))["id"]
+    sent = make_body(AD_GROUP, campaign_id=campaign_id, budget_type=NOTHING, budget_in_micro_currency=5000000)
+    made = read_data(await post(web, "ad_groups", [{**sent, "end_time": 1799999999}]))
     assert (made["budget_type"], made["end_time"]) == (
         "DAILY",
         1794729600,
@@ -274,26 +276,26 @@ async def test_ad_groups_with_budgets_of_their_own(web: httpx.AsyncClient) -> No
         ({"budget_type": "LIFETIME"}, "end_time"),
         ({"start_time": 1793510000}, "start_time"),
     ):
-        assert exception(await post(web, "ad_groups", [{**sent, **change}])).startswith(f"{field}: ")
+        assert read_failure(await post(web, "ad_groups", [{**sent, **change}])).startswith(f"{field}: ")
 
 
 async def test_parents_are_of_the_ad_account_and_alive(web: httpx.AsyncClient) -> None:
-    campaign = data(await post(web, "campaigns", [CAMPAIGN]))["id"]
-    sent = body(AD_GROUP, campaign_id=campaign)
-    exception(await post(web, "ad_groups", [sent], TOKYO), 404)
-    exception(await post(web, "ad_groups", [{**sent, "campaign_id": "1"}]), 404)
-    exception(await post(web, "ads", [{**AD, "ad_group_id": campaign}]), 404)
-    assert data(await post(web, "ad_groups", [{**sent, "campaign_id": f"C{campaign}"}]))["campaign_id"] == campaign
+    campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
+    sent = make_body(AD_GROUP, campaign_id=campaign)
+    read_failure(await post(web, "ad_groups", [sent], TOKYO), 404)
+    read_failure(await post(web, "ad_groups", [{**sent, "campaign_id": "1"}]), 404)
+    read_failure(await post(web, "ads", [{**AD, "ad_group_id": campaign}]), 404)
+    assert read_data(await post(web, "ad_groups", [{**sent, "campaign_id": f"C{campaign}"}]))["campaign_id"] == campaign
     archived = (await read(web, f"ad_accounts/{NEW_YORK}/campaigns", entity_statuses="ARCHIVED"))["items"][0]["id"]
-    exception(await post(web, "ad_groups", [{**sent, "campaign_id": archived}]))
+    read_failure(await post(web, "ad_groups", [{**sent, "campaign_id": archived}]))
 
 
 async def test_at_most_seventy_ad_groups(web: httpx.AsyncClient) -> None:
-    campaign = data(await post(web, "campaigns", [CAMPAIGN]))["id"]
-    sent = body(AD_GROUP, campaign_id=campaign)
+    campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
+    sent = make_body(AD_GROUP, campaign_id=campaign)
     for many in (30, 30, 10):
         assert all(item["data"] for item in (await post(web, "ad_groups", [sent] * many)).json()["items"])
-    assert "at most 70" in exception(await post(web, "ad_groups", [sent]))
+    assert "at most 70" in read_failure(await post(web, "ad_groups", [sent]))
 
 
 ADS_THAT_ARE_REFUSED: list[tuple[dict[str, Any], int]] = [
@@ -313,26 +315,26 @@ ADS_THAT_ARE_REFUSED: list[tuple[dict[str, Any], int]] = [
 
 
 async def test_ads_that_are_refused(web: httpx.AsyncClient) -> None:
-    parent = await group(web)
-    before = await writes(web)
+    parent = await create_ad_group(web)
+    before = await list_writes(web)
     for change, status in ADS_THAT_ARE_REFUSED:
-        answer = await post(web, "ads", [body(AD, ad_group_id=parent, **change)])
+        answer = await post(web, "ads", [make_body(AD, ad_group_id=parent, **change)])
         if status == 400:
-            refused(answer, 400, 1)
+            read_refusal(answer, 400, 1)
         else:
-            exception(answer, {"missing-pin": 50, "ineligible": 29}.get(change.get("pin_id", ""), 1))
-        assert await writes(web) == before
+            read_failure(answer, {"missing-pin": 50, "ineligible": 29}.get(change.get("pin_id", ""), 1))
+        assert await list_writes(web) == before
 
 
 async def test_ads_of_existing_pins(web: httpx.AsyncClient) -> None:
-    parent = await group(web)
+    parent = await create_ad_group(web)
     for change in (
         {"pin_id": "394205773611545001", "creative_type": "VIDEO"},
         {"pin_id": "394205773611545006"},
         {"pin_id": "99988877766655544433322"},
         {"ad_group_id": f"AG{parent}", "destination_url": NOTHING, "name": None, "grid_click_type": "CLOSEUP"},
     ):
-        ad = data(await post(web, "ads", [body(AD, **{"ad_group_id": parent, **change})]))
+        ad = read_data(await post(web, "ads", [make_body(AD, **{"ad_group_id": parent, **change})]))
         assert (ad["ad_group_id"], ad["grid_click_type"]) == (parent, "DIRECT_TO_DESTINATION")
 
 
@@ -340,7 +342,7 @@ async def test_ads_of_existing_pins(web: httpx.AsyncClient) -> None:
 
 
 async def test_keywords_are_folded_and_in_another_order(web: httpx.AsyncClient) -> None:
-    parent = await group(web)
+    parent = await create_ad_group(web)
     wanted = [("PHRASE", "Camping Kit"), ("EXACT", "Zelt"), ("BROAD", "camping kit")]
     sent = {"parent_id": parent, "keywords": [{"match_type": match, "value": value} for match, value in wanted]}
     answer = (await post(web, "keywords", sent)).json()
@@ -363,13 +365,13 @@ async def test_keywords_are_folded_and_in_another_order(web: httpx.AsyncClient) 
 
 
 async def test_keywords_that_are_refused(web: httpx.AsyncClient) -> None:
-    parent = await group(web)
+    parent = await create_ad_group(web)
     for change in ({"value": "v" * 121}, {"value": ""}, {"match_type": "phrase"}, {"text": "x"}):
         sent = {"parent_id": parent, "keywords": [{**KEYWORDS["keywords"][0], **change}]}
-        refused(await post(web, "keywords", sent), 400, 1)
-    refused(await post(web, "keywords", [{**KEYWORDS, "parent_id": parent}]), 400, 1)
-    refused(await post(web, "keywords", KEYWORDS), 404, 404)
-    campaign = data(await post(web, "campaigns", [CAMPAIGN]))["id"]
+        read_refusal(await post(web, "keywords", sent), 400, 1)
+    read_refusal(await post(web, "keywords", [{**KEYWORDS, "parent_id": parent}]), 400, 1)
+    read_refusal(await post(web, "keywords", KEYWORDS), 404, 404)
+    campaign = read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]
     answer = (await post(web, "keywords", {**KEYWORDS, "parent_id": campaign})).json()
     assert answer["keywords"] == []
     assert answer["errors"][0]["error_messages"] == [
@@ -383,26 +385,26 @@ async def test_keywords_that_are_refused(web: httpx.AsyncClient) -> None:
 
 
 async def test_told_failures_inside_a_200(web: httpx.AsyncClient) -> None:
-    parent = await group(web)
-    before = await writes(web)
+    parent = await create_ad_group(web)
+    before = await list_writes(web)
     for fault in ("error_in_200", "partial"):
         for what, sent in (
             ("campaigns", CAMPAIGN),
             ("ad_groups", AD_GROUP),
             ("ads", {**AD, "ad_group_id": parent}),
         ):
-            await tell(web, fault, method="POST")
-            exception(await post(web, what, [sent]))
-    await tell(web, "slow_media")
-    assert exception(await post(web, "ads", [{**AD, "ad_group_id": parent}]), 50) == "Pin not found."
-    await tell(web, "error_in_200")
+            await inject_fault(web, fault, method="POST")
+            read_failure(await post(web, what, [sent]))
+    await inject_fault(web, "slow_media")
+    assert read_failure(await post(web, "ads", [{**AD, "ad_group_id": parent}]), 50) == "Pin not found."
+    await inject_fault(web, "error_in_200")
     answer = (await post(web, "keywords", {**KEYWORDS, "parent_id": parent})).json()
     assert (answer["keywords"], len(answer["errors"])) == ([], 1)
-    assert await writes(web) == before
-    await tell(web, "partial")
+    assert await list_writes(web) == before
+    await inject_fault(web, "partial")
     items = (await post(web, "campaigns", [CAMPAIGN, CAMPAIGN])).json()["items"]
     assert [item["data"] is None for item in items] == [False, True]
-    await tell(web, "partial")
+    await inject_fault(web, "partial")
     two = [{"match_type": "EXACT", "value": "one"}, {"match_type": "EXACT", "value": "two"}]
     answer = (await post(web, "keywords", {"parent_id": parent, "keywords": two})).json()
     assert [row["value"] for row in answer["keywords"]] == ["one"]

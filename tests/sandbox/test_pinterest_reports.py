@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from adsunify.sandbox.networks.pinterest.columns import SYNC_COLUMNS, is_job_column
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.pinterest_calls import (
     BERLIN,
     LONDON,
@@ -22,25 +22,27 @@ from tests.sandbox.pinterest_calls import (
     TOKYO,
     V5,
     Clock,
-    data,
-    example,
+    create_example,
+    inject_fault,
     patch,
     read,
-    refused,
-    tell,
+    read_data,
+    read_refusal,
 )
 
 OCTOBER = {"start_date": "2026-10-01", "end_date": "2026-10-31", "granularity": "DAY"}
 COLUMNS = "SPEND_IN_MICRO_DOLLAR,TOTAL_IMPRESSION"
 
 
-async def rows(web: httpx.AsyncClient, account: str = NEW_YORK, of: str = "", **query: Any) -> list[dict[str, Any]]:
+async def read_report(
+    web: httpx.AsyncClient, account: str = NEW_YORK, of: str = "", **query: Any
+) -> list[dict[str, Any]]:
     asked = {**OCTOBER, "columns": COLUMNS, **query}
     found: list[dict[str, Any]] = await read(web, f"ad_accounts/{account}/{of}analytics", **asked)
     return found
 
 
-async def finished(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> httpx.Response:
+async def fetch_report_file(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> httpx.Response:
     """The file of a report job."""
     answer = await web.post(f"{V5}/ad_accounts/{account}/reports", json={**REPORT, **change})
     assert answer.status_code == 200, answer.text
@@ -50,12 +52,12 @@ async def finished(web: httpx.AsyncClient, account: str = NEW_YORK, **change: An
     assert await read(web, path, token=job["token"]) == {"report_status": "IN_PROGRESS", "url": None, "size": None}
     done = await read(web, path, token=job["token"])
     assert done["report_status"] == "FINISHED"
-    file = await fetched(web, done["url"])
+    file = await download(web, done["url"])
     assert len(file.content) == done["size"]
     return file
 
 
-async def fetched(web: httpx.AsyncClient, url: str, **headers: str) -> httpx.Response:
+async def download(web: httpx.AsyncClient, url: str, **headers: str) -> httpx.Response:
     request = web.build_request("GET", f"/{url.removeprefix('https://')}", headers=headers)
     if not headers:
         del request.headers["Authorization"]
@@ -67,16 +69,16 @@ EVERY_DAY_OF_EVERY_ACCOUNT_HAS_A_ROW: list[Any] = [NEW_YORK, TOKYO, BERLIN, LOND
 
 async def test_every_day_of_every_account_has_a_row(web: httpx.AsyncClient) -> None:
     for account in EVERY_DAY_OF_EVERY_ACCOUNT_HAS_A_ROW:
-        found = await rows(web, account)
+        found = await read_report(web, account)
         assert [row["DATE"] for row in found] == [str(date(2026, 10, 1) + timedelta(days=n)) for n in range(31)]
         assert all(set(row) == {"DATE", "AD_ACCOUNT_ID", *COLUMNS.split(",")} for row in found)
         assert all(isinstance(row["SPEND_IN_MICRO_DOLLAR"], int) and row["TOTAL_IMPRESSION"] > 1000 for row in found)
-        assert found == await rows(web, account)
+        assert found == await read_report(web, account)
 
 
 async def test_limits_of_the_range(web: httpx.AsyncClient) -> None:
-    assert len(await rows(web, start_date="2026-08-02")) == 91
-    assert len(await rows(web, end_date="2026-12-30")) == 31  # nothing after today
+    assert len(await read_report(web, start_date="2026-08-02")) == 91
+    assert len(await read_report(web, end_date="2026-12-30")) == 31  # nothing after today
     for change in (
         {"start_date": "2026-08-01"},
         {"end_date": "2026-12-31"},
@@ -92,40 +94,42 @@ async def test_limits_of_the_range(web: httpx.AsyncClient) -> None:
         {"level": "ADVERTISER"},
     ):
         query = {**OCTOBER, "columns": COLUMNS, **change}
-        refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=query), 400, 400)
+        read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=query), 400, 400)
     repeated: list[tuple[str, str | int | float | bool | None]] = [
         *OCTOBER.items(),
         ("columns", "TOTAL_IMPRESSION"),
         ("columns", "SPEND_IN_MICRO_DOLLAR"),
     ]
-    refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=repeated), 400, 400)
-    refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=OCTOBER), 400, 400)
+    read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=repeated), 400, 400)
+    read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=OCTOBER), 400, 400)
 
 
 async def test_days_of_the_zone_of_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant = clock.instant.replace(hour=20)  # already November in Tokyo
-    local = await rows(web, TOKYO, reporting_timezone="AD_ACCOUNT_TIME_ZONE", end_date="2026-11-01")
-    plain = await rows(web, TOKYO, end_date="2026-11-01")
+    local = await read_report(web, TOKYO, reporting_timezone="AD_ACCOUNT_TIME_ZONE", end_date="2026-11-01")
+    plain = await read_report(web, TOKYO, end_date="2026-11-01")
     assert (local[-1]["DATE"], plain[-1]["DATE"]) == ("2026-11-01", "2026-10-31")
     assert local[0] != plain[0]
-    assert await rows(web, LONDON, reporting_timezone="AD_ACCOUNT_TIME_ZONE") == await rows(web, LONDON)
+    assert await read_report(web, LONDON, reporting_timezone="AD_ACCOUNT_TIME_ZONE") == await read_report(web, LONDON)
     query = {**OCTOBER, "columns": COLUMNS, "reporting_timezone": "AD_ACCOUNT_TIME_ZONE"}
-    refused(await web.get(f"{V5}/ad_accounts/{BERLIN}/analytics", params=query), 400, 400)
+    read_refusal(await web.get(f"{V5}/ad_accounts/{BERLIN}/analytics", params=query), 400, 400)
 
 
 async def test_what_was_not_reported_is_missing(web: httpx.AsyncClient) -> None:
     columns = "TOTAL_CONVERSIONS,TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR,TOTAL_IMPRESSION_USER"
-    assert {date.fromisoformat(row["DATE"]).weekday() for row in await rows(web, columns=columns)} == set(range(6))
-    both = {row["DATE"]: row for row in await rows(web, columns=f"{columns},TOTAL_IMPRESSION")}
+    assert {date.fromisoformat(row["DATE"]).weekday() for row in await read_report(web, columns=columns)} == set(
+        range(6)
+    )
+    both = {row["DATE"]: row for row in await read_report(web, columns=f"{columns},TOTAL_IMPRESSION")}
     assert (len(both), set(both["2026-10-04"])) == (31, {"DATE", "AD_ACCOUNT_ID", "TOTAL_IMPRESSION"})
-    assert await rows(web, columns="TOTAL_LEAD") == []
+    assert await read_report(web, columns="TOTAL_LEAD") == []
 
 
 async def test_other_granularities_add_up(web: httpx.AsyncClient) -> None:
-    whole = sum(row["SPEND_IN_MICRO_DOLLAR"] for row in await rows(web))
-    (total,) = await rows(web, granularity="TOTAL")
+    whole = sum(row["SPEND_IN_MICRO_DOLLAR"] for row in await read_report(web))
+    (total,) = await read_report(web, granularity="TOTAL")
     assert (total["SPEND_IN_MICRO_DOLLAR"], "DATE" in total) == (whole, False)
-    weeks = await rows(web, granularity="WEEK")
+    weeks = await read_report(web, granularity="WEEK")
     assert [row["DATE"] for row in weeks] == ["2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19", "2026-10-26"]
     assert sum(row["SPEND_IN_MICRO_DOLLAR"] for row in weeks) == whole
 
@@ -152,75 +156,75 @@ def add_up(found: list[dict[str, Any]]) -> Counter[str]:
 @pytest.mark.parametrize("kind", LEVELS)
 async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock, kind: str) -> None:
     of, level, id_column, name_column, parent_column, parent = LEVELS[kind]
-    made = await example(web)
+    made = await create_example(web)
     for what in ("ads", "ad_groups", "campaigns"):
         more = {"ad_account_id": NEW_YORK} if what == "campaigns" else {}
-        data(await patch(web, what, [{"id": made[what.removesuffix("s")], "status": "ACTIVE", **more}]))
+        read_data(await patch(web, what, [{"id": made[what.removesuffix("s")], "status": "ACTIVE", **more}]))
     clock.instant += timedelta(days=5)
-    account = await rows(web, columns=ADDITIVE, **WEEK)
+    account = await read_report(web, columns=ADDITIVE, **WEEK)
     assert len(account) == 7
     every = {"entity_statuses": ["ACTIVE", "PAUSED", "ARCHIVED"]}
     ids = [one["id"] for one in (await read(web, f"ad_accounts/{NEW_YORK}/{of.strip('/')}", **every))["items"]]
     assert len(ids) == 4
     columns = f"{ADDITIVE},TOTAL_IMPRESSION_USER,{id_column},{name_column},{parent_column}"
-    found = await rows(web, of=of, columns=columns, **{f"{kind}_ids": [*ids, "1"]}, **WEEK)
+    found = await read_report(web, of=of, columns=columns, **{f"{kind}_ids": [*ids, "1"]}, **WEEK)
     assert add_up(found) == add_up(account)
     assert {row[id_column] for row in found} == {*ids}
     own = [row for row in found if row[id_column] == made[kind]]
     assert {row[name_column] for row in own} == {"Autumn kit"}
     assert {row[parent_column] for row in own} == {made[parent] if parent else NEW_YORK}
     assert [row["DATE"] for row in own if row["TOTAL_IMPRESSION"] > 1800][:1] == ["2026-11-01"]  # delivers by itself
-    assert await rows(web, of=of, columns=columns, **{f"{kind}_ids": made[kind]}, **WEEK) == own
+    assert await read_report(web, of=of, columns=columns, **{f"{kind}_ids": made[kind]}, **WEEK) == own
     assert all(row.get("TOTAL_IMPRESSION_USER", 0) <= row["TOTAL_IMPRESSION"] for row in found)
     job = {"level": level, "columns": columns.split(","), **WEEK}
-    grouped = (await finished(web, **job)).json()
+    grouped = (await fetch_report_file(web, **job)).json()
     assert {native_id: many for native_id, many in grouped.items() if native_id == made[kind]} == {made[kind]: own}
     assert add_up([row for many in grouped.values() for row in many]) == add_up(account)
-    assert (await finished(web, **job, **{f"{kind}_ids": [made[kind], "1"]})).json() == {made[kind]: own}
+    assert (await fetch_report_file(web, **job, **{f"{kind}_ids": [made[kind], "1"]})).json() == {made[kind]: own}
     too_many = [("columns", ADDITIVE), *WEEK.items(), ("granularity", "DAY"), *[(f"{kind}_ids", "1")] * 251]
-    refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=too_many), 400, 400)
+    read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=too_many), 400, 400)
 
 
 async def test_ads_are_named_by_id_or_by_campaign_and_pin(web: httpx.AsyncClient) -> None:
-    made = await example(web)
+    made = await create_example(web)
     campaign = {"campaign_ids": made["campaign"]}
-    by_id = await rows(web, of="ads/", ad_ids=made["ad"])
-    assert by_id == await rows(web, of="ads/", pin_ids=made["pin"], **campaign)
+    by_id = await read_report(web, of="ads/", ad_ids=made["ad"])
+    assert by_id == await read_report(web, of="ads/", pin_ids=made["pin"], **campaign)
     assert len(by_id) < 31  # a day without delivery has no row
     for of, query in (("campaigns/", {}), ("ads/", campaign), ("ads/", {"pin_ids": "1"})):
         asked = {**OCTOBER, "columns": COLUMNS, **query}
-        refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=asked), 400, 400)
+        read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=asked), 400, 400)
 
 
 # Report jobs
 
 
 async def test_the_report_of_the_documentation(web: httpx.AsyncClient) -> None:
-    file = await finished(web)
+    file = await fetch_report_file(web)
     grouped = file.json()
     assert list(grouped) == [NEW_YORK]
     found = grouped[NEW_YORK]
     assert [row["DATE"] for row in found] == [str(date(2026, 3, 1) + timedelta(days=n)) for n in range(92)]
     assert set(found[0]) == {"DATE", "AD_ACCOUNT_ID", *REPORT["columns"]}
-    by_date = (await finished(web, primary_sort="BY_DATE")).json()
+    by_date = (await fetch_report_file(web, primary_sort="BY_DATE")).json()
     assert [row for some in by_date.values() for row in some] == found
     assert next(iter(by_date)) == "2026-03-01"
-    assert await writes(web) == []
+    assert await list_writes(web) == []
 
 
 async def test_a_job_tells_what_a_call_tells(web: httpx.AsyncClient) -> None:
     span = {"start_date": "2026-10-01", "end_date": "2026-10-31"}
     zone = {"reporting_timezone": "AD_ACCOUNT_TIME_ZONE"}
-    file = await finished(web, TOKYO, columns=COLUMNS.split(","), **span, **zone)
-    assert file.json()[TOKYO] == await rows(web, TOKYO, **zone)
-    campaigns = (await finished(web, TOKYO, level="CAMPAIGN", **span)).json()
+    file = await fetch_report_file(web, TOKYO, columns=COLUMNS.split(","), **span, **zone)
+    assert file.json()[TOKYO] == await read_report(web, TOKYO, **zone)
+    campaigns = (await fetch_report_file(web, TOKYO, level="CAMPAIGN", **span)).json()
     assert len(campaigns) == 3
     assert all(row["CAMPAIGN_ID"] == native_id for native_id, many in campaigns.items() for row in many)
 
 
 async def test_csv_fills_in_zeros(web: httpx.AsyncClient) -> None:
     columns = ["TOTAL_IMPRESSION", "TOTAL_CONVERSIONS"]
-    file = await finished(web, report_format="CSV", columns=columns, start_date="2026-05-23")
+    file = await fetch_report_file(web, report_format="CSV", columns=columns, start_date="2026-05-23")
     found = list(csv.DictReader(io.StringIO(file.text)))
     assert [row["DATE"] for row in found][:2] == ["2026-05-23", "2026-05-24"]
     assert [row["TOTAL_CONVERSIONS"] == "0" for row in found[:3]] == [False, True, False]
@@ -232,12 +236,12 @@ async def test_links_and_jobs_end(web: httpx.AsyncClient, clock: Clock) -> None:
     await read(web, path, token=job["token"])
     url = (await read(web, path, token=job["token"]))["url"]
     assert url.startswith("https://")
-    assert (await fetched(web, url)).status_code == 200
-    assert (await fetched(web, url, Authorization=web.headers["Authorization"])).status_code == 400
-    assert (await fetched(web, url + "0")).status_code == 403
+    assert (await download(web, url)).status_code == 200
+    assert (await download(web, url, Authorization=web.headers["Authorization"])).status_code == 400
+    assert (await download(web, url + "0")).status_code == 403
     clock.instant += timedelta(minutes=5)
-    assert (await fetched(web, url)).status_code == 403
-    assert (await fetched(web, (await read(web, path, token=job["token"]))["url"])).status_code == 200
+    assert (await download(web, url)).status_code == 403
+    assert (await download(web, (await read(web, path, token=job["token"]))["url"])).status_code == 200
     clock.instant += timedelta(hours=1)
     assert (await read(web, path, token=job["token"]))["report_status"] == "EXPIRED"
     assert (await read(web, path, token="unknown"))["report_status"] == "DOES_NOT_EXIST"
@@ -249,7 +253,7 @@ async def test_links_and_jobs_end(web: httpx.AsyncClient, clock: Clock) -> None:
 
 async def test_a_told_failure_of_a_job(web: httpx.AsyncClient) -> None:
     job = (await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=REPORT)).json()
-    await tell(web, "error_in_200")
+    await inject_fault(web, "error_in_200")
     failed = await read(web, f"ad_accounts/{NEW_YORK}/reports", token=job["token"])
     assert failed == {"report_status": "FAILED", "url": None, "size": None}
 
@@ -285,7 +289,7 @@ JOBS_THAT_ARE_REFUSED: list[dict[str, Any]] = [
 async def test_jobs_that_are_refused(web: httpx.AsyncClient) -> None:
     for change in JOBS_THAT_ARE_REFUSED:
         sent = {**REPORT, "end_date": "2026-10-31", "start_date": "2026-09-01", **change}
-        refused(await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=sent), 400, 1)
+        read_refusal(await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=sent), 400, 1)
 
 
 @pytest.mark.specs

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.reddit_calls import (
     ADELAIDE,
     APP,
@@ -21,38 +21,38 @@ from tests.sandbox.reddit_calls import (
     TOKYO,
     V3,
     Clock,
-    code,
-    conversation,
-    create,
-    every,
-    example,
-    failed,
+    check_refusal,
+    create_entity,
+    create_example,
+    get_code,
+    inject_fault,
+    list_all_rows,
     log_in,
-    made,
-    patched,
+    open_client,
+    patch_entity,
+    post,
     read,
-    refused,
+    read_refusal,
+    request_token,
     send,
-    tell,
-    token,
 )
 
 # The whole way
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await example(web)
+    found = await create_example(web)
     kinds = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-    assert await writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
+    assert await list_writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
     ad = (await read(web, f"ads/{found['ads']}"))["data"]
     assert (ad["campaign_id"], ad["effective_status"]) == (found["campaigns"], "PAUSED")
     for word in reversed(kinds):
-        changed = await patched(web, word, found[word], configured_status="ACTIVE")
+        changed = await patch_entity(web, word, found[word], configured_status="ACTIVE")
         assert (changed["id"], changed["configured_status"]) == (found[word], "ACTIVE")
     assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "PENDING_APPROVAL"
     clock.instant += timedelta(minutes=2)
     assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "ACTIVE"
-    await patched(web, "ads", found["ads"], post_id="t3_other1")
+    await patch_entity(web, "ads", found["ads"], post_id="t3_other1")
     assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "PENDING_APPROVAL"
     clock.instant += timedelta(days=30)
     await log_in(web)
@@ -60,10 +60,10 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
 
 
 async def test_what_is_paused_above_is_told_below(web: httpx.AsyncClient) -> None:
-    found = await example(web)
-    await patched(web, "ads", found["ads"], configured_status="ACTIVE")
+    found = await create_example(web)
+    await patch_entity(web, "ads", found["ads"], configured_status="ACTIVE")
     assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "AD_GROUP_PAUSED"
-    await patched(web, "ad_groups", found["ad_groups"], configured_status="ACTIVE")
+    await patch_entity(web, "ad_groups", found["ad_groups"], configured_status="ACTIVE")
     assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "CAMPAIGN_PAUSED"
     group = (await read(web, f"ad_groups/{found['ad_groups']}"))["data"]
     assert (group["campaign_objective_type"], group["is_campaign_budget_optimization"]) == ("CLICKS", False)
@@ -71,7 +71,7 @@ async def test_what_is_paused_above_is_told_below(web: httpx.AsyncClient) -> Non
 
 async def test_a_status_left_out_is_active(web: httpx.AsyncClient) -> None:
     bare = {"name": "Bare", "objective": "CLICKS"}
-    campaign = (await create(web, "campaigns", bare)).json()["data"]
+    campaign = (await post(web, "campaigns", bare)).json()["data"]
     assert (campaign["configured_status"], campaign["effective_status"]) == ("ACTIVE", "PENDING_BILLING_INFO")
 
 
@@ -79,26 +79,26 @@ async def test_a_status_left_out_is_active(web: httpx.AsyncClient) -> None:
 
 
 async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -> None:
-    first = (await token(web, code=await code(web))).json()
+    first = (await request_token(web, code=await get_code(web))).json()
     assert (first["token_type"], first["expires_in"], first["scope"]) == ("bearer", 86400, "adsread adsedit")
     clock.instant += timedelta(days=400)  # a refresh token has no end
-    second = (await token(web, refresh_token=first["refresh_token"])).json()
+    second = (await request_token(web, refresh_token=first["refresh_token"])).json()
     assert second["refresh_token"] != first["refresh_token"]
-    again = await token(web, refresh_token=first["refresh_token"])
+    again = await request_token(web, refresh_token=first["refresh_token"])
     assert (again.status_code, again.json()) == (400, {"error": "invalid_grant"})
 
 
 async def test_a_code_is_good_once_and_for_ten_minutes(web: httpx.AsyncClient, clock: Clock) -> None:
-    given, late = await code(web), await code(web)
-    assert (await token(web, code=given)).status_code == 200
-    assert (await token(web, code=given)).json()["error"] == "invalid_grant"
+    given, late = await get_code(web), await get_code(web)
+    assert (await request_token(web, code=given)).status_code == 200
+    assert (await request_token(web, code=given)).json()["error"] == "invalid_grant"
     clock.instant += timedelta(minutes=10)
-    assert (await token(web, code=late)).json()["error"] == "invalid_grant"
+    assert (await request_token(web, code=late)).json()["error"] == "invalid_grant"
 
 
 async def test_credentials_stand_in_the_basic_header_only(web: httpx.AsyncClient) -> None:
-    assert (await token(web, ("sandbox-reddit", "wrong"), code=await code(web))).status_code == 401
-    form = {"grant_type": "authorization_code", "code": await code(web), "redirect_uri": CONSENT["redirect_uri"]}
+    assert (await request_token(web, ("sandbox-reddit", "wrong"), code=await get_code(web))).status_code == 401
+    form = {"grant_type": "authorization_code", "code": await get_code(web), "redirect_uri": CONSENT["redirect_uri"]}
     app = {"client_id": APP[0], "client_secret": APP[1]}
     bare = httpx.AsyncClient(base_url=str(web.base_url), headers={"User-Agent": "server:demo-tea:1.0"})
     async with bare:
@@ -128,30 +128,30 @@ async def test_revoking(web: httpx.AsyncClient) -> None:
     assert (await web.post(REVOKE, data=form, auth=("sandbox-reddit", "wrong"))).status_code == 401
     answer = await web.post(REVOKE, data=form, auth=APP)
     assert (answer.status_code, answer.content) == (204, b"")
-    failed(await web.get(f"{V3}/me/businesses"), 401)
-    assert (await token(web, refresh_token=given["refresh_token"])).json()["error"] == "invalid_grant"
+    check_refusal(await web.get(f"{V3}/me/businesses"), 401)
+    assert (await request_token(web, refresh_token=given["refresh_token"])).json()["error"] == "invalid_grant"
 
 
 async def test_an_expired_token_and_headers(web: httpx.AsyncClient, clock: Clock) -> None:
     path = f"{V3}/me/businesses"
-    failed(await web.get(path, headers={"User-Agent": "python-httpx/0.28"}), 403)
-    refused(await web.get(path, headers={"Accept": "*/*"}), "Accept")
+    check_refusal(await web.get(path, headers={"User-Agent": "python-httpx/0.28"}), 403)
+    read_refusal(await web.get(path, headers={"Accept": "*/*"}), "Accept")
     clock.instant += timedelta(days=1)
-    failed(await web.get(path), 401)
+    check_refusal(await web.get(path), 401)
 
 
 async def test_reading_alone(clock: Clock) -> None:
-    async with conversation(clock, scope="adsread") as web:
-        assert await every(web, f"ad_accounts/{NEW_YORK}/ads")
-        failed(await create(web, "campaigns", CAMPAIGN), 403)
+    async with open_client(clock, scope="adsread") as web:
+        assert await list_all_rows(web, f"ad_accounts/{NEW_YORK}/ads")
+        check_refusal(await post(web, "campaigns", CAMPAIGN), 403)
 
 
 # Accounts
 
 
 async def test_businesses_and_accounts(web: httpx.AsyncClient) -> None:
-    home, agency = await every(web, "me/businesses", **{"page.size": 1})
-    owned = await every(web, f"businesses/{home['id']}/ad_accounts")
+    home, agency = await list_all_rows(web, "me/businesses", **{"page.size": 1})
+    owned = await list_all_rows(web, f"businesses/{home['id']}/ad_accounts")
     assert [one["id"] for one in owned] == [NEW_YORK, TOKYO, ADELAIDE]
     asked = await send(web, "POST", f"businesses/{home['id']}/ad_accounts/query", {}, **{"page.size": 3})
     following = asked.json()["pagination"]["next_url"]
@@ -161,35 +161,37 @@ async def test_businesses_and_accounts(web: httpx.AsyncClient) -> None:
     assert (shared["business_id"], shared["time_zone_id"], shared["currency"]) == (agency["id"], None, "EUR")
     tokyo = (await read(web, f"ad_accounts/{TOKYO}"))["data"]
     assert (tokyo["currency"], tokyo["time_zone_id"], tokyo["admin_approval"]) == ("JPY", "Asia/Tokyo", "TRUSTED")
-    failed(await web.get(f"{V3}/ad_accounts/t2_nobody"), 404)
-    failed(await web.get(f"{V3}/businesses/nobody/ad_accounts"), 404)
+    check_refusal(await web.get(f"{V3}/ad_accounts/t2_nobody"), 404)
+    check_refusal(await web.get(f"{V3}/businesses/nobody/ad_accounts"), 404)
 
 
 async def test_a_suspended_account_is_read_only(web: httpx.AsyncClient) -> None:
     account = (await read(web, f"ad_accounts/{LONDON}"))["data"]
     assert (account["admin_approval"], account["suspension_reason"]) == ("SUSPENDED", "FRAUD")
-    failed(await create(web, "campaigns", CAMPAIGN, LONDON), 403)
-    (ad,) = await every(web, f"ad_accounts/{LONDON}/ads")
-    failed(await send(web, "PATCH", f"ads/{ad['id']}", {"name": "Another"}), 403)
+    check_refusal(await post(web, "campaigns", CAMPAIGN, LONDON), 403)
+    (ad,) = await list_all_rows(web, f"ad_accounts/{LONDON}/ads")
+    check_refusal(await send(web, "PATCH", f"ads/{ad['id']}", {"name": "Another"}), 403)
 
 
 # Lists
 
 
 async def test_lists_pages_and_filters(web: httpx.AsyncClient) -> None:
-    found = await example(web)
+    found = await create_example(web)
     base = f"ad_accounts/{NEW_YORK}"
-    campaigns = await every(web, f"{base}/campaigns", **{"page.size": 1})
+    campaigns = await list_all_rows(web, f"{base}/campaigns", **{"page.size": 1})
     assert [one["name"] for one in campaigns] == ["Evergreen", "Budget optimized", "Autumn launch"]
     ids = f"{campaigns[0]['id']},{found['campaigns']}"
-    assert [one["id"] for one in await every(web, f"{base}/campaigns", id=ids)] == ids.split(",")
-    groups = await every(web, f"{base}/ad_groups", campaign_id=found["campaigns"])
+    assert [one["id"] for one in await list_all_rows(web, f"{base}/campaigns", id=ids)] == ids.split(",")
+    groups = await list_all_rows(web, f"{base}/ad_groups", campaign_id=found["campaigns"])
     assert [one["id"] for one in groups] == [found["ad_groups"]]
     paused: dict[str, Any] = {"configured_status": "PAUSED,ARCHIVED", "campaign_id": ids}
-    assert [one["id"] for one in await every(web, f"{base}/ads", **paused)] == [found["ads"]]
-    assert await every(web, f"{base}/ads", effective_status="REJECTED") == []
-    await patched(web, "ads", found["ads"], configured_status="ARCHIVED")
-    assert (await every(web, f"{base}/ads", ad_group_id=found["ad_groups"]))[0]["effective_status"] == "ARCHIVED"
+    assert [one["id"] for one in await list_all_rows(web, f"{base}/ads", **paused)] == [found["ads"]]
+    assert await list_all_rows(web, f"{base}/ads", effective_status="REJECTED") == []
+    await patch_entity(web, "ads", found["ads"], configured_status="ARCHIVED")
+    assert (await list_all_rows(web, f"{base}/ads", ad_group_id=found["ad_groups"]))[0][
+        "effective_status"
+    ] == "ARCHIVED"
 
 
 @pytest.mark.parametrize(
@@ -205,15 +207,15 @@ async def test_lists_pages_and_filters(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_lists_that_are_refused(web: httpx.AsyncClient, path: str, query: dict[str, str], field: str) -> None:
-    refused(await web.get(f"{V3}/ad_accounts/{NEW_YORK}/{path}", params=query), field)
+    read_refusal(await web.get(f"{V3}/ad_accounts/{NEW_YORK}/{path}", params=query), field)
 
 
 async def test_unknown_paths_and_verbs(web: httpx.AsyncClient) -> None:
-    campaign = await made(web, "campaigns", CAMPAIGN)
-    failed(await web.delete(f"{V3}/campaigns/{campaign}"), 404)
-    failed(await web.put(f"{V3}/campaigns/{campaign}", json={"data": {}}), 404)
-    failed(await web.get(f"{V3}/campaigns/1"), 404)
-    failed(await web.get(f"{V3}/nothing"), 404)
+    campaign = await create_entity(web, "campaigns", CAMPAIGN)
+    check_refusal(await web.delete(f"{V3}/campaigns/{campaign}"), 404)
+    check_refusal(await web.put(f"{V3}/campaigns/{campaign}", json={"data": {}}), 404)
+    check_refusal(await web.get(f"{V3}/campaigns/1"), 404)
+    check_refusal(await web.get(f"{V3}/nothing"), 404)
 
 
 # Catalogs and posts
@@ -249,24 +251,24 @@ async def test_unknown_paths_and_verbs(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_catalogs(web: httpx.AsyncClient, path: str, query: dict[str, str], first: dict[str, Any]) -> None:
-    assert (await every(web, path, **query))[0].items() >= first.items()
+    assert (await list_all_rows(web, path, **query))[0].items() >= first.items()
 
 
 async def test_posts_and_their_jobs(web: httpx.AsyncClient) -> None:
-    post = (await read(web, "posts/t3_abc123"))["data"]
-    assert (post["type"], post["profile_id"]) == ("IMAGE", "t2_demotea")
+    reddit_post = (await read(web, "posts/t3_abc123"))["data"]
+    assert (reddit_post["type"], reddit_post["profile_id"]) == ("IMAGE", "t2_demotea")
     assert (await read(web, "structured_posts/t3_text9"))["data"]["type"] == "TEXT"
     for native_id in ("t3_missing", "t3_processing", "job_1"):
-        failed(await web.get(f"{V3}/posts/{native_id}"), 404)
+        check_refusal(await web.get(f"{V3}/posts/{native_id}"), 404)
     assert (await read(web, "structured_posts/jobs/job_1"))["data"]["post_id"] == "t3_abc123"
     assert (await read(web, "structured_posts/jobs/ineligible"))["data"]["status"] == "CLIENT_ERROR"
-    await tell(web, "slow_media", path="/api/v3/structured_posts")
+    await inject_fault(web, "slow_media", path="/api/v3/structured_posts")
     assert (await read(web, "structured_posts/jobs/job_1"))["data"]["status"] == "PROCESSING"
 
 
 async def test_a_told_rate_limit(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=429)
+    await inject_fault(web, "status", value=429)
     answer = await web.get(f"{V3}/me/businesses")
-    failed(answer, 429)
+    check_refusal(answer, 429)
     assert answer.headers["RateLimit"].endswith(";r=0;t=7")
     assert "Retry-After" not in answer.headers

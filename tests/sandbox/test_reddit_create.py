@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, writes
+from tests.sandbox.calls import NOTHING, list_writes
 from tests.sandbox.reddit_calls import (
     AD,
     AD_GROUP,
@@ -15,18 +15,18 @@ from tests.sandbox.reddit_calls import (
     TOKYO,
     V3,
     Clock,
-    create,
-    done,
-    every,
-    example,
-    failed,
+    check_refusal,
+    create_entity,
+    create_example,
+    inject_fault,
+    list_all_rows,
     log_in,
-    made,
-    patched,
+    patch_entity,
+    post,
     read,
-    refused,
+    read_data,
+    read_refusal,
     send,
-    tell,
 )
 
 OPTIMIZED = {
@@ -57,8 +57,8 @@ OPTIMIZED = {
     ],
 )
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    refused(await create(web, "campaigns", {**CAMPAIGN, **change}), f"data/{field}")
-    assert await writes(web) == []
+    read_refusal(await post(web, "campaigns", {**CAMPAIGN, **change}), f"data/{field}")
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize(
@@ -101,15 +101,15 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )
 async def test_ad_groups_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    campaign = await made(web, "campaigns", CAMPAIGN)
+    campaign = await create_entity(web, "campaigns", CAMPAIGN)
     if change.get("goal_value") == 25.5:
         text = f'{{"data": {{"campaign_id": "{campaign}", "goal_value": 25.5}}}}'
         headers = {"Content-Type": "application/json"}
         answer = await web.post(f"{V3}/ad_accounts/{NEW_YORK}/ad_groups", content=text, headers=headers)
         assert answer.status_code == 400
         return
-    refused(await create(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign, **change}), f"data/{field}")
-    assert len(await writes(web)) == 1
+    read_refusal(await post(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign, **change}), f"data/{field}")
+    assert len(await list_writes(web)) == 1
 
 
 @pytest.mark.parametrize(
@@ -133,71 +133,71 @@ async def test_ad_groups_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )
 async def test_ads_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    campaign = await made(web, "campaigns", CAMPAIGN)
-    ad_group = await made(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign})
-    refused(await create(web, "ads", {**AD, "ad_group_id": ad_group, **change}), f"data/{field}")
+    campaign = await create_entity(web, "campaigns", CAMPAIGN)
+    ad_group = await create_entity(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign})
+    read_refusal(await post(web, "ads", {**AD, "ad_group_id": ad_group, **change}), f"data/{field}")
 
 
 async def test_bodies_that_are_refused(web: httpx.AsyncClient) -> None:
     path = f"{V3}/ad_accounts/{NEW_YORK}/campaigns"
-    refused(await web.post(path, json=CAMPAIGN), "name")  # no envelope: the first member is unknown
-    refused(await web.post(path, content="{", headers={"Content-Type": "application/json"}), "data")
-    refused(await web.post(path, content="{}", headers={"Content-Type": "text/plain"}), "Content-Type")
-    failed(await create(web, "campaigns", CAMPAIGN, "t2_nobody"), 404)
+    read_refusal(await web.post(path, json=CAMPAIGN), "name")  # no envelope: the first member is unknown
+    read_refusal(await web.post(path, content="{", headers={"Content-Type": "application/json"}), "data")
+    read_refusal(await web.post(path, content="{}", headers={"Content-Type": "text/plain"}), "Content-Type")
+    check_refusal(await post(web, "campaigns", CAMPAIGN, "t2_nobody"), 404)
 
 
 async def test_parents_are_of_the_account_and_alive(web: httpx.AsyncClient) -> None:
-    campaign = await made(web, "campaigns", CAMPAIGN)
+    campaign = await create_entity(web, "campaigns", CAMPAIGN)
     group = {**AD_GROUP, "campaign_id": campaign, "bid_value": 400000000}
-    refused(await create(web, "ad_groups", group, TOKYO), "data/campaign_id")
-    await patched(web, "campaigns", campaign, configured_status="ARCHIVED")
-    refused(await create(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign}), "data/campaign_id")
+    read_refusal(await post(web, "ad_groups", group, TOKYO), "data/campaign_id")
+    await patch_entity(web, "campaigns", campaign, configured_status="ARCHIVED")
+    read_refusal(await post(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign}), "data/campaign_id")
 
 
 async def test_without_a_bid_and_end(web: httpx.AsyncClient) -> None:
-    campaign = await made(web, "campaigns", CAMPAIGN)
+    campaign = await create_entity(web, "campaigns", CAMPAIGN)
     group = {**AD_GROUP, "campaign_id": campaign, "bid_strategy": "MAXIMIZE_VOLUME", "bid_value": NOTHING}
-    found = done(await create(web, "ad_groups", {**group, "end_time": NOTHING}), 201)
+    found = read_data(await post(web, "ad_groups", {**group, "end_time": NOTHING}), 201)
     assert "bid_value" not in found
     assert found["targeting"] == AD_GROUP["targeting"]
 
 
 async def test_a_bid_in_yen_has_no_band(web: httpx.AsyncClient) -> None:
-    assert await example(web, TOKYO, bid_value=400000000, goal_value=2550000000)
+    assert await create_example(web, TOKYO, bid_value=400000000, goal_value=2550000000)
 
 
 async def test_a_campaign_that_optimizes_its_budget(web: httpx.AsyncClient) -> None:
-    refused(await create(web, "campaigns", {**OPTIMIZED, "goal_value": NOTHING}), "data/goal_value")
-    refused(await create(web, "campaigns", {**OPTIMIZED, "spend_cap": 1}), "data/spend_cap")
-    campaign = await made(web, "campaigns", OPTIMIZED)
+    read_refusal(await post(web, "campaigns", {**OPTIMIZED, "goal_value": NOTHING}), "data/goal_value")
+    read_refusal(await post(web, "campaigns", {**OPTIMIZED, "spend_cap": 1}), "data/spend_cap")
+    campaign = await create_entity(web, "campaigns", OPTIMIZED)
     whole = {**AD_GROUP, "campaign_id": campaign}
-    refused(await create(web, "ad_groups", whole), "data/goal_type")
+    read_refusal(await post(web, "ad_groups", whole), "data/goal_type")
     bare = dict.fromkeys(("goal_type", "goal_value", "bid_value"), NOTHING)
-    group = await made(web, "ad_groups", {**whole, **bare, "bid_strategy": "MAXIMIZE_VOLUME"})
+    group = await create_entity(web, "ad_groups", {**whole, **bare, "bid_strategy": "MAXIMIZE_VOLUME"})
     assert (await read(web, f"ad_groups/{group}"))["data"]["is_campaign_budget_optimization"] is True
-    refused(await send(web, "PATCH", f"ad_groups/{group}", {"goal_value": 1}), "data/goal_value")
-    assert (await patched(web, "campaigns", campaign, goal_value=60000000))["goal_value"] == 60000000
+    read_refusal(await send(web, "PATCH", f"ad_groups/{group}", {"goal_value": 1}), "data/goal_value")
+    assert (await patch_entity(web, "campaigns", campaign, goal_value=60000000))["goal_value"] == 60000000
 
 
 async def test_a_post_that_is_still_processed(web: httpx.AsyncClient) -> None:
-    campaign = await made(web, "campaigns", CAMPAIGN)
-    ad_group = await made(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign})
-    await tell(web, "slow_media")
-    refused(await create(web, "ads", {**AD, "ad_group_id": ad_group}), "data/post_id")
-    assert await made(web, "ads", {**AD, "ad_group_id": ad_group})
+    campaign = await create_entity(web, "campaigns", CAMPAIGN)
+    ad_group = await create_entity(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign})
+    await inject_fault(web, "slow_media")
+    read_refusal(await post(web, "ads", {**AD, "ad_group_id": ad_group}), "data/post_id")
+    assert await create_entity(web, "ads", {**AD, "ad_group_id": ad_group})
 
 
 # Changes
 
 
 async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
-    found = await example(web)
-    changed = await patched(web, "ad_groups", found["ad_groups"], targeting={"geolocations": ["CA:6167865"]})
+    found = await create_example(web)
+    changed = await patch_entity(web, "ad_groups", found["ad_groups"], targeting={"geolocations": ["CA:6167865"]})
     assert changed["targeting"] == {"geolocations": ["CA:6167865"]}
     assert (changed["goal_value"], changed["name"]) == (25500000, "Autumn launch")
-    cleared = await patched(web, "ad_groups", found["ad_groups"], end_time=None)
+    cleared = await patch_entity(web, "ad_groups", found["ad_groups"], end_time=None)
     assert cleared["end_time"] is None
-    capped = await patched(web, "campaigns", found["campaigns"], spend_cap=900000000, name="Another")
+    capped = await patch_entity(web, "campaigns", found["campaigns"], spend_cap=900000000, name="Another")
     assert (capped["spend_cap"], capped["name"], capped["objective"]) == (900000000, "Another", "CLICKS")
 
 
@@ -221,45 +221,47 @@ async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_changes_that_are_refused(web: httpx.AsyncClient, kind: str, change: Any, field: str) -> None:
-    found = await example(web)
-    refused(await send(web, "PATCH", f"{kind}/{found[kind]}", change), f"data/{field}".rstrip("/"))
-    assert len(await writes(web)) == 3
+    found = await create_example(web)
+    read_refusal(await send(web, "PATCH", f"{kind}/{found[kind]}", change), f"data/{field}".rstrip("/"))
+    assert len(await list_writes(web)) == 3
 
 
 async def test_a_start_that_has_passed_stays(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await example(web)
+    found = await create_example(web)
     path = f"ad_groups/{found['ad_groups']}"
-    assert await patched(web, "ad_groups", found["ad_groups"], start_time="2026-12-02T08:00:00Z")
+    assert await patch_entity(web, "ad_groups", found["ad_groups"], start_time="2026-12-02T08:00:00Z")
     clock.instant += timedelta(days=12)
     await log_in(web)
-    refused(await send(web, "PATCH", path, {"start_time": "2026-12-10T08:00:00Z"}), "data/start_time")
-    assert await patched(web, "ad_groups", found["ad_groups"], start_time="2026-12-02T08:00:00Z", name="Late")
+    read_refusal(await send(web, "PATCH", path, {"start_time": "2026-12-10T08:00:00Z"}), "data/start_time")
+    assert await patch_entity(web, "ad_groups", found["ad_groups"], start_time="2026-12-02T08:00:00Z", name="Late")
 
 
 async def test_deleting_is_archiving_and_three_hours_of_rest(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await example(web)
+    found = await create_example(web)
     for kind in ("ads", "ad_groups", "campaigns"):
-        await patched(web, kind, found[kind], configured_status="ARCHIVED")
+        await patch_entity(web, kind, found[kind], configured_status="ARCHIVED")
         path = f"{kind}/{found[kind]}"
-        refused(await send(web, "PATCH", path, {"name": "Another"}), "data/configured_status")
-        refused(await send(web, "PATCH", path, {"configured_status": "ACTIVE"}), "data/configured_status")
-    await patched(web, "ads", found["ads"], configured_status="DELETED")
+        read_refusal(await send(web, "PATCH", path, {"name": "Another"}), "data/configured_status")
+        read_refusal(await send(web, "PATCH", path, {"configured_status": "ACTIVE"}), "data/configured_status")
+    await patch_entity(web, "ads", found["ads"], configured_status="DELETED")
     for kind in ("ad_groups", "campaigns"):
         path = f"{kind}/{found[kind]}"
-        refused(await send(web, "PATCH", path, {"configured_status": "DELETED"}), "data/configured_status")
+        read_refusal(await send(web, "PATCH", path, {"configured_status": "DELETED"}), "data/configured_status")
     clock.instant += timedelta(hours=3)
     for kind in ("ad_groups", "campaigns"):
-        gone = await patched(web, kind, found[kind], configured_status="DELETED")
+        gone = await patch_entity(web, kind, found[kind], configured_status="DELETED")
         assert gone["effective_status"] == "DELETED"
-    refused(await send(web, "PATCH", f"campaigns/{found['campaigns']}", {"name": "Back"}), "data/configured_status")
-    rows = await every(web, f"ad_accounts/{NEW_YORK}/campaigns", id=found["campaigns"])
+    read_refusal(
+        await send(web, "PATCH", f"campaigns/{found['campaigns']}", {"name": "Back"}), "data/configured_status"
+    )
+    rows = await list_all_rows(web, f"ad_accounts/{NEW_YORK}/campaigns", id=found["campaigns"])
     assert [row["configured_status"] for row in rows] == ["DELETED"]
 
 
 async def test_a_campaign_is_not_deleted_unarchived(web: httpx.AsyncClient, clock: Clock) -> None:
-    campaign = await made(web, "campaigns", CAMPAIGN)
+    campaign = await create_entity(web, "campaigns", CAMPAIGN)
     clock.instant += timedelta(hours=4)
-    refused(
+    read_refusal(
         await send(web, "PATCH", f"campaigns/{campaign}", {"configured_status": "DELETED"}), "data/configured_status"
     )
 
@@ -268,13 +270,13 @@ async def test_a_campaign_is_not_deleted_unarchived(web: httpx.AsyncClient, cloc
 
 
 async def test_a_reset_after_the_write_leaves_it_applied(web: httpx.AsyncClient) -> None:
-    await tell(web, "reset_after")
+    await inject_fault(web, "reset_after")
     with pytest.raises(httpx.TransportError):
-        await create(web, "campaigns", CAMPAIGN)
-    assert [kind for _, kind, _ in await writes(web)] == ["campaign"]
+        await post(web, "campaigns", CAMPAIGN)
+    assert [kind for _, kind, _ in await list_writes(web)] == ["campaign"]
 
 
 async def test_a_told_server_error_applies_nothing(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=503)
-    failed(await create(web, "campaigns", CAMPAIGN), 503)
-    assert await writes(web) == []
+    await inject_fault(web, "status", value=503)
+    check_refusal(await post(web, "campaigns", CAMPAIGN), 503)
+    assert await list_writes(web) == []

@@ -17,14 +17,14 @@ from tests.sandbox.reddit_calls import (
     TOKYO,
     V3,
     Clock,
-    conversation,
-    done,
-    example,
-    failed,
+    check_refusal,
+    create_entity,
+    create_example,
     log_in,
-    made,
-    patched,
-    refused,
+    open_client,
+    patch_entity,
+    read_data,
+    read_refusal,
     send,
 )
 
@@ -41,8 +41,10 @@ ASKED: dict[str, Any] = {
 }  # fmt: skip
 
 
-async def report(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> list[dict[str, Any]]:
-    data = done(await send(web, "POST", f"ad_accounts/{account}/reports", {**ASKED, **change}, **{"page.size": 1000}))
+async def read_report(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> list[dict[str, Any]]:
+    data = read_data(
+        await send(web, "POST", f"ad_accounts/{account}/reports", {**ASKED, **change}, **{"page.size": 1000})
+    )
     rows: list[dict[str, Any]] = data["metrics"]
     return rows
 
@@ -55,11 +57,11 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     assert [row["date"] for row in data["metrics"]] == [f"2026-11-0{day}" for day in range(1, 8)]
     assert set(data["metrics"][0]) == {"date", *map(str.lower, ASKED["fields"])}
     assert all(isinstance(value, int) and value > 0 for value in [*data["metrics"][0].values()][1:4])
-    assert data["metrics"] == await report(web)
+    assert data["metrics"] == await read_report(web)
 
 
 async def test_pages_are_asked_for_with_the_same_body(web: httpx.AsyncClient) -> None:
-    whole, rows = await report(web), []
+    whole, rows = await read_report(web), []
     answer = await send(web, "POST", f"ad_accounts/{NEW_YORK}/reports", ASKED, **{"page.size": 3})
     while True:
         rows += answer.json()["data"]["metrics"]
@@ -73,30 +75,30 @@ async def test_pages_are_asked_for_with_the_same_body(web: httpx.AsyncClient) ->
 
 @pytest.mark.parametrize("account", [NEW_YORK, TOKYO, ADELAIDE, LONDON])
 async def test_every_day_of_every_account_has_a_row(web: httpx.AsyncClient, account: str) -> None:
-    rows = await report(web, account, starts_at="2026-08-01T00:00:00Z", ends_at="2026-11-22T00:00:00Z")
+    rows = await read_report(web, account, starts_at="2026-08-01T00:00:00Z", ends_at="2026-11-22T00:00:00Z")
     assert len(rows) == 113
     assert all(row["spend"] > 0 for row in rows)
 
 
 async def test_the_history_and_the_days_to_come(web: httpx.AsyncClient) -> None:
-    rows = await report(web, starts_at="2024-11-01T00:00:00Z", ends_at="2024-12-01T00:00:00Z")
+    rows = await read_report(web, starts_at="2024-11-01T00:00:00Z", ends_at="2024-12-01T00:00:00Z")
     assert rows[0]["date"] == "2024-11-21"  # 24 months before
-    assert await report(web, starts_at="2026-12-01T00:00:00Z", ends_at="2026-12-08T00:00:00Z") == []
+    assert await read_report(web, starts_at="2026-12-01T00:00:00Z", ends_at="2026-12-08T00:00:00Z") == []
 
 
 async def test_days_of_a_zone_of_half_hours(web: httpx.AsyncClient) -> None:
     """Midnight in Adelaide is half past the hour in UTC: the first whole hour reaches into the day before."""
     window = {"starts_at": "2026-11-01T13:00:00Z", "ends_at": "2026-11-03T14:00:00Z"}
-    rows = await report(web, ADELAIDE, **window, time_zone_id="Australia/Adelaide")
+    rows = await read_report(web, ADELAIDE, **window, time_zone_id="Australia/Adelaide")
     assert [row["date"] for row in rows] == ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"]
     assert rows[0]["impressions"] < rows[1]["impressions"] > rows[3]["impressions"]
 
 
 async def test_parts_add_up(web: httpx.AsyncClient) -> None:
-    days = await report(web)
-    (total,) = await report(web, breakdowns=[])
-    hours = await report(web, breakdowns=["HOUR"])
-    campaigns = await report(web, breakdowns=["DATE", "CAMPAIGN_ID", "AD_ID"])
+    days = await read_report(web)
+    (total,) = await read_report(web, breakdowns=[])
+    hours = await read_report(web, breakdowns=["HOUR"])
+    campaigns = await read_report(web, breakdowns=["DATE", "CAMPAIGN_ID", "AD_ID"])
     for name in ("impressions", "spend", "conversion_purchase_total_value"):
         assert {sum(row[name] for row in rows) for rows in (days, [total], hours, campaigns)} == {total[name]}
     assert len(hours) == 7 * 24
@@ -106,16 +108,16 @@ async def test_parts_add_up(web: httpx.AsyncClient) -> None:
 
 async def test_fields(web: httpx.AsyncClient) -> None:
     fields = ["IMPRESSIONS", "CTR", "CPC", "CURRENCY", "CONVERSION_LEAD_CLICKS", "CLICK_ATTRIBUTION_WINDOW"]
-    (row, *_) = await report(web, TOKYO, fields=fields)
+    (row, *_) = await read_report(web, TOKYO, fields=fields)
     assert set(row) == {"date", "impressions", "ctr", "cpc", "currency", "conversion_lead_clicks"}
     assert (row["currency"], row["conversion_lead_clicks"]) == ("JPY", None)
 
 
 async def test_filters(web: httpx.AsyncClient) -> None:
-    (row, *_) = await report(web, breakdowns=["DATE", "CAMPAIGN_ID"])
-    assert len(await report(web, filter=f"campaign:id=={row['campaign_id']}")) == 7
-    assert await report(web, filter="campaign:id==123") == []
-    assert len(await report(web, filter="ad:effective_status==ACTIVE")) == 7
+    (row, *_) = await read_report(web, breakdowns=["DATE", "CAMPAIGN_ID"])
+    assert len(await read_report(web, filter=f"campaign:id=={row['campaign_id']}")) == 7
+    assert await read_report(web, filter="campaign:id==123") == []
+    assert len(await read_report(web, filter="ad:effective_status==ACTIVE")) == 7
 
 
 LEVELS = {
@@ -126,26 +128,26 @@ LEVELS = {
 WEEK = {"starts_at": "2026-12-02T00:00:00Z", "ends_at": "2026-12-09T00:00:00Z"}
 
 
-async def trees(web: httpx.AsyncClient) -> list[dict[str, str]]:
+async def create_trees(web: httpx.AsyncClient) -> list[dict[str, str]]:
     """Two campaigns with two ad groups and three ads each, which run; ids by level for each ad."""
     rows = []
     for number in range(2):
-        above = await made(web, "campaigns", {**CAMPAIGN, "name": f"Winter {number}"})
-        groups = [await made(web, "ad_groups", {**AD_GROUP, "campaign_id": above}) for _ in range(2)]
+        above = await create_entity(web, "campaigns", {**CAMPAIGN, "name": f"Winter {number}"})
+        groups = [await create_entity(web, "ad_groups", {**AD_GROUP, "campaign_id": above}) for _ in range(2)]
         for group in (*groups, groups[0]):
-            ad = await made(web, "ads", {**AD, "ad_group_id": group})
+            ad = await create_entity(web, "ads", {**AD, "ad_group_id": group})
             rows.append({"campaign": above, "ad_group": group, "ad": ad})
     for kind, level in (("ads", "ad"), ("ad_groups", "ad_group"), ("campaigns", "campaign")):
         for native_id in sorted({row[level] for row in rows}):
-            await patched(web, kind, native_id, configured_status="ACTIVE")
+            await patch_entity(web, kind, native_id, configured_status="ACTIVE")
     return rows
 
 
 async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
-    rows = await trees(web)
+    rows = await create_trees(web)
     clock.instant += timedelta(days=19)
     await log_in(web)
-    await patched(web, "ads", rows[0]["ad"], configured_status="ARCHIVED")
+    await patch_entity(web, "ads", rows[0]["ad"], configured_status="ARCHIVED")
     names = [name.lower() for name in ASKED["fields"] if name != "REACH"]
 
     def add_up(found: list[dict[str, Any]]) -> dict[str, list[int]]:
@@ -155,10 +157,10 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
             sums[row["date"]] = [one + row[name] for one, name in zip(before, names, strict=True)]
         return sums
 
-    whole = await report(web, **WEEK)
+    whole = await read_report(web, **WEEK)
     assert len(add_up(whole)) == 7
     for breakdowns in LEVELS.values():
-        found = await report(web, **WEEK, breakdowns=breakdowns, fields=[*ASKED["fields"], *breakdowns[1:]])
+        found = await read_report(web, **WEEK, breakdowns=breakdowns, fields=[*ASKED["fields"], *breakdowns[1:]])
         assert add_up(found) == add_up(whole)
         below = sum(row["reach"] for row in found if row["date"] == whole[0]["date"])
         assert below > whole[0]["reach"] > max(row["reach"] for row in found if row["date"] == whole[0]["date"])
@@ -169,30 +171,30 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
 
 @pytest.mark.parametrize("level", LEVELS)
 async def test_filters_of_several_ids(web: httpx.AsyncClient, clock: Clock, level: str) -> None:
-    rows = await trees(web)
+    rows = await create_trees(web)
     clock.instant += timedelta(days=19)
     await log_in(web)
 
-    async def ids(*conditions: str) -> set[str]:
-        found = await report(web, **WEEK, breakdowns=LEVELS[level], filter=",".join(conditions))
+    async def list_ids(*conditions: str) -> set[str]:
+        found = await read_report(web, **WEEK, breakdowns=LEVELS[level], filter=",".join(conditions))
         return {row[f"{level}_id"] for row in found}
 
     chosen = {rows[0][level], rows[3][level]}
-    assert await ids(*(f"{level}:id=={native_id}" for native_id in sorted(chosen)), f"{level}:id==1") == chosen
-    assert await ids("campaign:name=@inter 1") == {row[level] for row in rows[3:]}
-    assert await ids("campaign:name==Winter") == set()
+    assert await list_ids(*(f"{level}:id=={native_id}" for native_id in sorted(chosen)), f"{level}:id==1") == chosen
+    assert await list_ids("campaign:name=@inter 1") == {row[level] for row in rows[3:]}
+    assert await list_ids("campaign:name==Winter") == set()
 
 
 async def test_what_was_made_delivers_once_it_is_active(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await example(web)
+    found = await create_example(web)
     window = {"starts_at": "2026-12-01T00:00:00Z", "ends_at": "2026-12-05T00:00:00Z"}
     only = f"campaign:id=={found['campaigns']}"
     clock.instant += timedelta(days=13)
     await log_in(web)
-    assert await report(web, **window, filter=only) == []
+    assert await read_report(web, **window, filter=only) == []
     for kind in ("ads", "ad_groups", "campaigns"):
-        await patched(web, kind, found[kind], configured_status="ACTIVE")
-    rows = await report(web, **window, filter=only)
+        await patch_entity(web, kind, found[kind], configured_status="ACTIVE")
+    rows = await read_report(web, **window, filter=only)
     assert [row["date"] for row in rows] == ["2026-12-01", "2026-12-02", "2026-12-03", "2026-12-04"]
 
 
@@ -223,14 +225,14 @@ async def test_what_was_made_delivers_once_it_is_active(web: httpx.AsyncClient, 
 )
 async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
     answer = await send(web, "POST", f"ad_accounts/{NEW_YORK}/reports", {**ASKED, **change})
-    refused(answer, f"data/{field}")
+    read_refusal(answer, f"data/{field}")
 
 
 async def test_reports_of_others(web: httpx.AsyncClient) -> None:
-    failed(await send(web, "POST", "ad_accounts/t2_nobody/reports", ASKED), 404)
-    failed(await web.get(f"{V3}/ad_accounts/{NEW_YORK}/reports"), 404)
+    check_refusal(await send(web, "POST", "ad_accounts/t2_nobody/reports", ASKED), 404)
+    check_refusal(await web.get(f"{V3}/ad_accounts/{NEW_YORK}/reports"), 404)
 
 
 async def test_a_token_that_only_reads_may_ask(clock: Clock) -> None:
-    async with conversation(clock, scope="adsread") as web:
-        assert len(await report(web)) == 7
+    async with open_client(clock, scope="adsread") as web:
+        assert len(await read_report(web)) == 7

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.snapchat_calls import (
     CONSENT,
     CONSENT_PAGE,
@@ -17,17 +17,17 @@ from tests.sandbox.snapchat_calls import (
     TOKYO,
     V1,
     Clock,
-    campaign,
-    code,
-    example,
+    create_campaign,
+    create_example,
+    get_code,
+    inject_fault,
     log_in,
-    made,
-    one,
     read,
-    refused,
-    tell,
-    token,
-    whole,
+    read_data,
+    read_entity,
+    read_refusal,
+    read_writable_members,
+    request_token,
     write,
 )
 
@@ -35,19 +35,19 @@ from tests.sandbox.snapchat_calls import (
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await example(web)
+    found = await create_example(web)
     kinds = {"campaigns": "campaign", "adsquads": "adsquad", "ads": "ad"}
-    assert await writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
+    assert await list_writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
     above = {
         "ads": f"adsquads/{found['adsquads']}",
         "adsquads": f"campaigns/{found['campaigns']}",
         "campaigns": f"adaccounts/{NEW_YORK}",
     }
     for word, path in above.items():
-        sent = {**await whole(web, word, found[word]), "status": "ACTIVE"}
-        changed = made(await write(web, "PUT", path, word, sent))
+        sent = {**await read_writable_members(web, word, found[word]), "status": "ACTIVE"}
+        changed = read_data(await write(web, "PUT", path, word, sent))
         assert (changed["id"], changed["status"]) == (found[word], "ACTIVE")
-    squad = await one(web, "adsquads", found["adsquads"], return_placement_v2="true")
+    squad = await read_entity(web, "adsquads", found["adsquads"], return_placement_v2="true")
     assert squad["delivery_constraint"] == "LIFETIME_BUDGET"
     assert squad["child_ad_type"] == "REMOTE_WEBPAGE"
     assert squad["placement_v2"] == {"config": "AUTOMATIC"}
@@ -56,12 +56,12 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     clock.instant += timedelta(days=11)
     await log_in(web)
     for word in above:
-        assert (await one(web, word, found[word]))["delivery_status"] == ["VALID"]
+        assert (await read_entity(web, word, found[word]))["delivery_status"] == ["VALID"]
 
 
 async def test_what_is_paused_above_is_told_below(web: httpx.AsyncClient) -> None:
-    found = await example(web)
-    ad = await one(web, "ads", found["ads"])
+    found = await create_example(web)
+    ad = await read_entity(web, "ads", found["ads"])
     assert ad["delivery_status"] == [
         "INVALID_NOT_ACTIVE", "INVALID_NOT_EFFECTIVE_ACTIVE", "INVALID_PENDING_REVIEW_STATUS",
     ]  # fmt: skip
@@ -72,20 +72,20 @@ async def test_what_is_paused_above_is_told_below(web: httpx.AsyncClient) -> Non
 
 
 async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -> None:
-    first = (await token(web, grant_type="authorization_code", code=await code(web))).json()
+    first = (await request_token(web, grant_type="authorization_code", code=await get_code(web))).json()
     assert (first["token_type"], first["expires_in"]) == ("Bearer", 3600)
     assert first["scope"] == "snapchat-marketing-api"
     clock.instant += timedelta(days=400)  # a refresh token has no end
-    second = (await token(web, grant_type="refresh_token", refresh_token=first["refresh_token"])).json()
+    second = (await request_token(web, grant_type="refresh_token", refresh_token=first["refresh_token"])).json()
     assert second["refresh_token"] != first["refresh_token"]
-    again = await token(web, grant_type="refresh_token", refresh_token=first["refresh_token"])
+    again = await request_token(web, grant_type="refresh_token", refresh_token=first["refresh_token"])
     assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
 
 
 async def test_a_code_is_good_once(web: httpx.AsyncClient) -> None:
-    given = await code(web)
-    assert (await token(web, grant_type="authorization_code", code=given)).status_code == 200
-    assert (await token(web, grant_type="authorization_code", code=given)).json()["error"] == "invalid_grant"
+    given = await get_code(web)
+    assert (await request_token(web, grant_type="authorization_code", code=given)).status_code == 200
+    assert (await request_token(web, grant_type="authorization_code", code=given)).json()["error"] == "invalid_grant"
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ async def test_a_code_is_good_once(web: httpx.AsyncClient) -> None:
 async def test_token_calls_that_are_refused(
     web: httpx.AsyncClient, change: dict[str, str], status: int, error: str
 ) -> None:
-    form = {"grant_type": "authorization_code", "code": await code(web), **change}
-    answer = await token(web, **form)
+    form = {"grant_type": "authorization_code", "code": await get_code(web), **change}
+    answer = await request_token(web, **form)
     assert (answer.status_code, answer.json()["error"]) == (status, error)
 
 
@@ -120,7 +120,7 @@ async def test_consent_that_is_refused(web: httpx.AsyncClient, change: dict[str,
 async def test_an_expired_token(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant += timedelta(hours=1)
     answer = await web.get(f"{V1}/me")
-    refused(answer, 401, "E1101")
+    read_refusal(answer, 401, "E1101")
     assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
@@ -149,8 +149,8 @@ async def test_organizations_and_accounts(web: httpx.AsyncClient) -> None:
 
 
 async def test_accounts_of_others(web: httpx.AsyncClient) -> None:
-    refused(await web.get(f"{V1}/adaccounts/11111111-aaaa-4bbb-8ccc-000000000099"), 403, "E1102")
-    refused(await web.get(f"{V1}/organizations/11111111-aaaa-4bbb-8ccc-000000000099/adaccounts"), 403, "E1102")
+    read_refusal(await web.get(f"{V1}/adaccounts/11111111-aaaa-4bbb-8ccc-000000000099"), 403, "E1102")
+    read_refusal(await web.get(f"{V1}/organizations/11111111-aaaa-4bbb-8ccc-000000000099/adaccounts"), 403, "E1102")
 
 
 # Lists
@@ -159,7 +159,7 @@ async def test_accounts_of_others(web: httpx.AsyncClient) -> None:
 async def test_pages_of_a_list(web: httpx.AsyncClient) -> None:
     path = f"adaccounts/{NEW_YORK}/campaigns"
     begun = [item["campaign"]["id"] for item in (await read(web, path, limit=50))["campaigns"]]
-    ids = begun + [await campaign(web, name=f"Campaign {number}") for number in range(60)]
+    ids = begun + [await create_campaign(web, name=f"Campaign {number}") for number in range(60)]
     first = await read(web, path, limit=50)
     link = urlsplit(first["paging"]["next_link"])
     assert link.hostname != "adsapi.snapchat.com"
@@ -177,11 +177,11 @@ async def test_pages_of_a_list(web: httpx.AsyncClient) -> None:
     "query", [{"limit": "49"}, {"limit": "1001"}, {"cursor": "x"}, {"limit": "50", "cursor": "x"}, {"status": "ACTIVE"}]
 )
 async def test_list_parameters_that_are_refused(web: httpx.AsyncClient, query: dict[str, str]) -> None:
-    refused(await web.get(f"{V1}/adaccounts/{NEW_YORK}/campaigns", params=query), 400, "E1001")
+    read_refusal(await web.get(f"{V1}/adaccounts/{NEW_YORK}/campaigns", params=query), 400, "E1001")
 
 
 async def test_lists_below_a_parent(web: httpx.AsyncClient) -> None:
-    found = await example(web)
+    found = await create_example(web)
     for path, word in (
         (f"campaigns/{found['campaigns']}/adsquads", "adsquads"),
         (f"campaigns/{found['campaigns']}/ads", "ads"),
@@ -193,23 +193,23 @@ async def test_lists_below_a_parent(web: httpx.AsyncClient) -> None:
     assert all("placement_v2" in item["adsquad"] for item in squads)
     squads = (await read(web, f"adaccounts/{NEW_YORK}/adsquads"))["adsquads"]
     assert not any("placement_v2" in item["adsquad"] for item in squads)
-    refused(await web.get(f"{V1}/campaigns/{CREATIVE}/adsquads"), 404, "E1103")
+    read_refusal(await web.get(f"{V1}/campaigns/{CREATIVE}/adsquads"), 404, "E1103")
 
 
 # Creatives and catalogs
 
 
 async def test_creatives(web: httpx.AsyncClient) -> None:
-    foreign = await one(web, "creatives", CREATIVE)
+    foreign = await read_entity(web, "creatives", CREATIVE)
     assert (foreign["ad_account_id"], foreign["type"]) == (NEW_YORK, "WEB_VIEW")
     assert (foreign["review_status"], foreign["packaging_status"]) == ("APPROVED", "SUCCESS")
-    assert (await one(web, "creatives", "ineligible-1"))["review_status"] == "REJECTED"
-    assert (await one(web, "creatives", "processing-1"))["packaging_status"] == "PENDING"
-    refused(await web.get(f"{V1}/creatives/missing-1"), 404, "E1103")
+    assert (await read_entity(web, "creatives", "ineligible-1"))["review_status"] == "REJECTED"
+    assert (await read_entity(web, "creatives", "processing-1"))["packaging_status"] == "PENDING"
+    read_refusal(await web.get(f"{V1}/creatives/missing-1"), 404, "E1103")
     listed = (await read(web, f"adaccounts/{TOKYO}/creatives", limit=50))["creatives"]
     for item in listed:
         assert item["creative"]["ad_account_id"] == TOKYO
-        assert await one(web, "creatives", item["creative"]["id"]) == item["creative"]
+        assert await read_entity(web, "creatives", item["creative"]["id"]) == item["creative"]
     types = {item["creative"]["type"] for item in listed}
     assert {"SNAP_AD", "WEB_VIEW", "COMPOSITE", "LENS", "PREVIEW", "APP_INSTALL"} <= types
 
@@ -256,23 +256,23 @@ async def test_regions_page_too(web: httpx.AsyncClient) -> None:
     cursor = parse_qs(urlsplit(first["paging"]["next_link"]).query)["cursor"][0]
     second = await read(web, "targeting/geo/us/region", limit=50, cursor=cursor)
     assert (len(first["targeting_dimensions"]), len(second["targeting_dimensions"])) == (50, 10)
-    refused(await web.get(f"{V1}/targeting/geo/US/region"), 404, "E1103")
+    read_refusal(await web.get(f"{V1}/targeting/geo/US/region"), 404, "E1103")
 
 
 # Faults and roles
 
 
 async def test_faults(web: httpx.AsyncClient) -> None:
-    await tell(web, "status", value=429)
+    await inject_fault(web, "status", value=429)
     answer = await web.get(f"{V1}/me")
-    refused(answer, 429, "E1105")
+    read_refusal(answer, 429, "E1105")
     assert "Retry-After" not in answer.headers
-    refused(await web.get(f"{V1}/nowhere"), 404, "E1103")
-    refused(await web.patch(f"{V1}/campaigns/{CREATIVE}"), 405, "E1104")
+    read_refusal(await web.get(f"{V1}/nowhere"), 404, "E1103")
+    read_refusal(await web.patch(f"{V1}/campaigns/{CREATIVE}"), 405, "E1104")
 
 
 async def test_a_member_who_may_only_read(web: httpx.AsyncClient) -> None:
     (first, *_) = (await read(web, f"adaccounts/{LONDON}/campaigns"))["campaigns"]
     answer = await web.delete(f"{V1}/campaigns/{first['campaign']['id']}")
-    refused(answer, 403, "E1102")
-    assert await writes(web) == []
+    read_refusal(answer, 403, "E1102")
+    assert await list_writes(web) == []

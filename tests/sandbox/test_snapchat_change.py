@@ -6,59 +6,59 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, body, writes
+from tests.sandbox.calls import NOTHING, list_writes, make_body
 from tests.sandbox.snapchat_calls import (
     NEW_YORK,
     TOKYO,
     V1,
     Clock,
-    ad_squad,
-    campaign,
-    example,
-    failed,
-    made,
-    one,
+    create_ad_squad,
+    create_campaign,
+    create_example,
+    inject_fault,
     read,
-    refused,
-    tell,
-    whole,
+    read_data,
+    read_entity,
+    read_failure,
+    read_refusal,
+    read_writable_members,
     write,
 )
 
 
-async def put(web: httpx.AsyncClient, word: str, native_id: str, **change: Any) -> httpx.Response:
+async def put_entity(web: httpx.AsyncClient, word: str, native_id: str, **change: Any) -> httpx.Response:
     """PUT of the object as it was read, with changes."""
-    sent = await whole(web, word, native_id)
+    sent = await read_writable_members(web, word, native_id)
     above = {
         "campaigns": f"adaccounts/{sent.get('ad_account_id')}",
         "creatives": f"adaccounts/{sent.get('ad_account_id')}",
         "adsquads": f"campaigns/{sent.get('campaign_id')}",
         "ads": f"adsquads/{sent.get('ad_squad_id')}",
     }
-    return await write(web, "PUT", above[word], word, body(sent, **change))
+    return await write(web, "PUT", above[word], word, make_body(sent, **change))
 
 
 async def test_what_a_put_leaves_out_is_lost(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web, daily_budget_micro=20000000)
-    made(await put(web, "campaigns", native_id, daily_budget_micro=NOTHING, end_time=NOTHING, name="Other"))
-    found = await one(web, "campaigns", native_id)
+    native_id = await create_campaign(web, daily_budget_micro=20000000)
+    read_data(await put_entity(web, "campaigns", native_id, daily_budget_micro=NOTHING, end_time=NOTHING, name="Other"))
+    found = await read_entity(web, "campaigns", native_id)
     assert found["name"] == "Other"
     assert not {"daily_budget_micro", "end_time"} & {*found}
 
 
 async def test_a_put_of_the_change_alone_is_refused(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web)
+    native_id = await create_campaign(web)
     sent = {"id": native_id, "status": "ACTIVE"}
-    assert "is required" in failed(await write(web, "PUT", f"adaccounts/{NEW_YORK}", "campaigns", sent))
-    assert (await one(web, "campaigns", native_id))["status"] == "PAUSED"
+    assert "is required" in read_failure(await write(web, "PUT", f"adaccounts/{NEW_YORK}", "campaigns", sent))
+    assert (await read_entity(web, "campaigns", native_id))["status"] == "PAUSED"
 
 
 async def test_an_ad_squad_read_without_its_placement(web: httpx.AsyncClient) -> None:
-    native_id = await ad_squad(web)
-    found = await one(web, "adsquads", native_id)
+    native_id = await create_ad_squad(web)
+    found = await read_entity(web, "adsquads", native_id)
     assert "placement_v2" not in found
-    assert "placement_v2: 'placement_v2' is required" in failed(
-        await put(web, "adsquads", native_id, placement_v2=NOTHING)
+    assert "placement_v2: 'placement_v2' is required" in read_failure(
+        await put_entity(web, "adsquads", native_id, placement_v2=NOTHING)
     )
 
 
@@ -81,20 +81,20 @@ async def test_an_ad_squad_read_without_its_placement(web: httpx.AsyncClient) ->
     ],
 )
 async def test_what_is_locked(web: httpx.AsyncClient, word: str, change: dict[str, Any], name: str) -> None:
-    found = await example(web)
-    reason = failed(await put(web, word, found[word], **change), "E2023")
+    found = await create_example(web)
+    reason = read_failure(await put_entity(web, word, found[word], **change), "E2023")
     assert name in reason
     assert reason.endswith("cannot be changed once set")
 
 
 async def test_a_start_that_is_past_is_locked(web: httpx.AsyncClient, clock: Clock) -> None:
-    native_id = await campaign(web)
-    made(await put(web, "campaigns", native_id, start_time="2026-12-02T08:00:00.000Z"))
+    native_id = await create_campaign(web)
+    read_data(await put_entity(web, "campaigns", native_id, start_time="2026-12-02T08:00:00.000Z"))
     clock.instant += timedelta(minutes=50)
-    past = await campaign(web, start_time="2026-11-21T12:00:00.000Z")
-    reason = failed(await put(web, "campaigns", past, start_time="2026-12-02T08:00:00.000Z"), "E2023")
+    past = await create_campaign(web, start_time="2026-11-21T12:00:00.000Z")
+    reason = read_failure(await put_entity(web, "campaigns", past, start_time="2026-12-02T08:00:00.000Z"), "E2023")
     assert "start_time" in reason
-    made(await put(web, "campaigns", past, status="ACTIVE"))
+    read_data(await put_entity(web, "campaigns", past, status="ACTIVE"))
 
 
 @pytest.mark.parametrize(
@@ -112,54 +112,56 @@ async def test_a_start_that_is_past_is_locked(web: httpx.AsyncClient, clock: Clo
     ],
 )
 async def test_puts_that_are_refused(web: httpx.AsyncClient, word: str, change: dict[str, Any], reason: str) -> None:
-    found = await example(web)
-    assert reason in failed(await put(web, word, found[word], **change))
-    assert len(await writes(web)) == 3
+    found = await create_example(web)
+    assert reason in read_failure(await put_entity(web, word, found[word], **change))
+    assert len(await list_writes(web)) == 3
 
 
 async def test_bidding_can_change_together(web: httpx.AsyncClient) -> None:
-    native_id = await ad_squad(web)
-    changed = made(await put(web, "adsquads", native_id, bid_strategy="AUTO_BID", bid_micro=NOTHING))
+    native_id = await create_ad_squad(web)
+    changed = read_data(await put_entity(web, "adsquads", native_id, bid_strategy="AUTO_BID", bid_micro=NOTHING))
     assert "bid_micro" not in changed
-    changed = made(await put(web, "adsquads", native_id, bid_strategy="TARGET_COST", bid_micro=3000000))
+    changed = read_data(await put_entity(web, "adsquads", native_id, bid_strategy="TARGET_COST", bid_micro=3000000))
     assert (changed["bid_strategy"], changed["bid_micro"]) == ("TARGET_COST", 3000000)
 
 
 async def test_the_path_names_the_parent(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web)
-    sent = await whole(web, "campaigns", native_id)
-    assert "no such campaign" in failed(await write(web, "PUT", f"adaccounts/{TOKYO}", "campaigns", sent), "E1103")
+    native_id = await create_campaign(web)
+    sent = await read_writable_members(web, "campaigns", native_id)
+    assert "no such campaign" in read_failure(
+        await write(web, "PUT", f"adaccounts/{TOKYO}", "campaigns", sent), "E1103"
+    )
     unknown = {**sent, "id": "22222222-aaaa-4bbb-8ccc-000000000002"}
-    assert "no such campaign" in failed(
+    assert "no such campaign" in read_failure(
         await write(web, "PUT", f"adaccounts/{NEW_YORK}", "campaigns", unknown), "E1103"
     )
 
 
 async def test_a_creative_can_be_renamed(web: httpx.AsyncClient) -> None:
-    sent = await one(web, "creatives", "44440001-aaaa-4bbb-8ccc-000000000001")
+    sent = await read_entity(web, "creatives", "44440001-aaaa-4bbb-8ccc-000000000001")
     for name in ("created_at", "updated_at", "review_status", "packaging_status"):
         del sent[name]
     answer = await write(web, "PUT", f"adaccounts/{NEW_YORK}", "creatives", {**sent, "name": "Tea"})
-    assert made(answer)["name"] == "Tea"
+    assert read_data(answer)["name"] == "Tea"
 
 
 async def test_deleting_marks(web: httpx.AsyncClient) -> None:
-    found = await example(web)
+    found = await create_example(web)
     answer = await web.delete(f"{V1}/adsquads/{found['adsquads']}")
     assert answer.status_code == 200
     assert sorted(answer.json()) == ["request_id", "request_status"]
-    refused(await web.get(f"{V1}/adsquads/{found['adsquads']}"), 404, "E1103")
-    kept = await one(web, "adsquads", found["adsquads"], read_deleted_entities="true")
+    read_refusal(await web.get(f"{V1}/adsquads/{found['adsquads']}"), 404, "E1103")
+    kept = await read_entity(web, "adsquads", found["adsquads"], read_deleted_entities="true")
     assert kept["deleted"] is True
-    assert "INVALID_EFFECTIVE_DELETED" in (await one(web, "ads", found["ads"]))["delivery_status"]
+    assert "INVALID_EFFECTIVE_DELETED" in (await read_entity(web, "ads", found["ads"]))["delivery_status"]
     path = f"campaigns/{found['campaigns']}/adsquads"
     assert (await read(web, path))["adsquads"] == []
     assert len((await read(web, path, read_deleted_entities="true"))["adsquads"]) == 1
-    refused(await web.delete(f"{V1}/adsquads/{found['adsquads']}"), 404, "E1103")
+    read_refusal(await web.delete(f"{V1}/adsquads/{found['adsquads']}"), 404, "E1103")
 
 
 async def test_a_delete_that_fails_inside_a_200(web: httpx.AsyncClient) -> None:
-    native_id = await campaign(web)
-    await tell(web, "error_in_200", method="DELETE")
-    failed(await web.delete(f"{V1}/campaigns/{native_id}"))
-    assert (await one(web, "campaigns", native_id))["status"] == "PAUSED"
+    native_id = await create_campaign(web)
+    await inject_fault(web, "error_in_200", method="DELETE")
+    read_failure(await web.delete(f"{V1}/campaigns/{native_id}"))
+    assert (await read_entity(web, "campaigns", native_id))["status"] == "PAUSED"

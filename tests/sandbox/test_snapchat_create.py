@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.calls import NOTHING, body, writes
+from tests.sandbox.calls import NOTHING, list_writes, make_body
 from tests.sandbox.snapchat_calls import (
     AD,
     AD_SQUAD,
@@ -17,13 +17,13 @@ from tests.sandbox.snapchat_calls import (
     TOKYO,
     V1,
     Clock,
-    ad_squad,
-    campaign,
-    failed,
-    made,
-    one,
-    refused,
-    tell,
+    create_ad_squad,
+    create_campaign,
+    inject_fault,
+    read_data,
+    read_entity,
+    read_failure,
+    read_refusal,
     write,
 )
 
@@ -54,8 +54,8 @@ PATH = f"adaccounts/{NEW_YORK}"
     ],
 )
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], reason: str) -> None:
-    assert reason in failed(await write(web, "POST", PATH, "campaigns", body(CAMPAIGN, **change)))
-    assert await writes(web) == []
+    assert reason in read_failure(await write(web, "POST", PATH, "campaigns", make_body(CAMPAIGN, **change)))
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )
 async def test_ad_squads_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], reason: str) -> None:
-    above = await campaign(web)
-    sent = body(AD_SQUAD, **{"campaign_id": above, **change})
-    assert reason in failed(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))
-    assert len(await writes(web)) == 1
+    above = await create_campaign(web)
+    sent = make_body(AD_SQUAD, **{"campaign_id": above, **change})
+    assert reason in read_failure(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))
+    assert len(await list_writes(web)) == 1
 
 
 @pytest.mark.parametrize(
@@ -128,36 +128,40 @@ async def test_ad_squads_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )
 async def test_targeting_that_is_accepted(web: httpx.AsyncClient, targeting: dict[str, Any]) -> None:
-    found = await one(web, "adsquads", await ad_squad(web, targeting=targeting))
+    found = await read_entity(web, "adsquads", await create_ad_squad(web, targeting=targeting))
     assert {name: found["targeting"][name] for name in targeting} == targeting
     assert found["targeting"]["auto_expansion_options"]["interest_expansion_option"] == {"enabled": True}
 
 
 async def test_what_the_network_makes_of_what_is_left_out(web: httpx.AsyncClient) -> None:
-    above = await campaign(web, buy_model=NOTHING, end_time=NOTHING)
-    assert (await one(web, "campaigns", above))["buy_model"] == "AUCTION"
+    above = await create_campaign(web, buy_model=NOTHING, end_time=NOTHING)
+    assert (await read_entity(web, "campaigns", above))["buy_model"] == "AUCTION"
     change = dict.fromkeys(("bid_strategy", "bid_micro", "lifetime_budget_micro", "end_time"), NOTHING)
-    squad = await one(web, "adsquads", await ad_squad(web, above, **change | {"daily_budget_micro": 5000000}))
+    squad = await read_entity(
+        web, "adsquads", await create_ad_squad(web, above, **change | {"daily_budget_micro": 5000000})
+    )
     assert (squad["bid_strategy"], squad["pacing_type"]) == ("AUTO_BID", "STANDARD")
     assert squad["delivery_constraint"] == "DAILY_BUDGET"
     assert "child_ad_type" not in squad
 
 
 async def test_instants_are_answered_in_utc(web: httpx.AsyncClient) -> None:
-    found = await one(web, "campaigns", await campaign(web, start_time="2026-12-01T08:00:00+01:00"))
+    found = await read_entity(web, "campaigns", await create_campaign(web, start_time="2026-12-01T08:00:00+01:00"))
     assert found["start_time"] == "2026-12-01T07:00:00.000Z"
 
 
 async def test_restricted_delivery_where_it_is_enabled(web: httpx.AsyncClient) -> None:
-    made_id = await campaign(web, BERLIN, regulations={"restricted_delivery_signals": True})
-    assert (await one(web, "campaigns", made_id))["regulations"] == {"restricted_delivery_signals": True}
+    made_id = await create_campaign(web, BERLIN, regulations={"restricted_delivery_signals": True})
+    assert (await read_entity(web, "campaigns", made_id))["regulations"] == {"restricted_delivery_signals": True}
 
 
 async def test_smart_budgets_leave_none_to_the_ad_squad(web: httpx.AsyncClient) -> None:
-    above = await campaign(web, pacing_level="CAMPAIGN", daily_budget_micro=20000000)
-    sent = body(AD_SQUAD, campaign_id=above)
-    assert "the budget is the campaign's" in failed(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))
-    await ad_squad(web, above, lifetime_budget_micro=NOTHING)
+    above = await create_campaign(web, pacing_level="CAMPAIGN", daily_budget_micro=20000000)
+    sent = make_body(AD_SQUAD, campaign_id=above)
+    assert "the budget is the campaign's" in read_failure(
+        await write(web, "POST", f"campaigns/{above}", "adsquads", sent)
+    )
+    await create_ad_squad(web, above, lifetime_budget_micro=NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -179,47 +183,47 @@ async def test_smart_budgets_leave_none_to_the_ad_squad(web: httpx.AsyncClient) 
     ],
 )
 async def test_ads_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], reason: str) -> None:
-    squad = await ad_squad(web)
-    answer = await write(web, "POST", f"adsquads/{squad}", "ads", body(AD, ad_squad_id=squad, **change))
-    assert reason in failed(answer)
-    assert len(await writes(web)) == 2
+    squad = await create_ad_squad(web)
+    answer = await write(web, "POST", f"adsquads/{squad}", "ads", make_body(AD, ad_squad_id=squad, **change))
+    assert reason in read_failure(answer)
+    assert len(await list_writes(web)) == 2
 
 
 async def test_an_ad_of_a_creative_that_is_not_there(web: httpx.AsyncClient) -> None:
-    squad = await ad_squad(web)
-    sent = body(AD, ad_squad_id=squad, creative_id="missing-1")
+    squad = await create_ad_squad(web)
+    sent = make_body(AD, ad_squad_id=squad, creative_id="missing-1")
     answer = await write(web, "POST", f"adsquads/{squad}", "ads", sent)
-    assert "creative_id: the object is missing" in failed(answer, "E1103")
+    assert "creative_id: the object is missing" in read_failure(answer, "E1103")
 
 
 async def test_the_first_ad_sets_the_type_of_all(web: httpx.AsyncClient) -> None:
-    squad = await ad_squad(web)
+    squad = await create_ad_squad(web)
     story = {"creative_id": "44440003-aaaa-4bbb-8ccc-000000000001", "type": "STORY"}
-    made(await write(web, "POST", f"adsquads/{squad}", "ads", body(AD, ad_squad_id=squad, **story)))
-    answer = await write(web, "POST", f"adsquads/{squad}", "ads", body(AD, ad_squad_id=squad))
-    assert "the ads of this ad squad are of type STORY" in failed(answer)
+    read_data(await write(web, "POST", f"adsquads/{squad}", "ads", make_body(AD, ad_squad_id=squad, **story)))
+    answer = await write(web, "POST", f"adsquads/{squad}", "ads", make_body(AD, ad_squad_id=squad))
+    assert "the ads of this ad squad are of type STORY" in read_failure(answer)
 
 
 async def test_one_creative_several_times_within_a_second(web: httpx.AsyncClient, clock: Clock) -> None:
-    squad = await ad_squad(web)
-    sent = body(AD, ad_squad_id=squad)
+    squad = await create_ad_squad(web)
+    sent = make_body(AD, ad_squad_id=squad)
     for _ in range(2):
-        made(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
-    refused(await write(web, "POST", f"adsquads/{squad}", "ads", sent), 429, "E1105")
+        read_data(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
+    read_refusal(await write(web, "POST", f"adsquads/{squad}", "ads", sent), 429, "E1105")
     clock.instant += timedelta(seconds=1)
-    made(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
+    read_data(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
 
 
 async def test_a_repeated_create_makes_a_second_one(web: httpx.AsyncClient) -> None:
-    assert await campaign(web) != await campaign(web)
+    assert await create_campaign(web) != await create_campaign(web)
 
 
 async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
-    answer = await write(web, "POST", PATH, "campaigns", CAMPAIGN, body(CAMPAIGN, status="ENABLED"))
+    answer = await write(web, "POST", PATH, "campaigns", CAMPAIGN, make_body(CAMPAIGN, status="ENABLED"))
     found = answer.json()
     assert (answer.status_code, found["request_status"]) == (200, "PARTIAL")
     assert [item["sub_request_status"] for item in found["campaigns"]] == ["SUCCESS", "ERROR"]
-    assert [kind for _, kind, _ in await writes(web)] == ["campaign"]
+    assert [kind for _, kind, _ in await list_writes(web)] == ["campaign"]
 
 
 @pytest.mark.parametrize(
@@ -234,19 +238,19 @@ async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_bodies_that_are_refused(web: httpx.AsyncClient, sent: dict[str, Any], status: int) -> None:
-    refused(await web.post(f"{V1}/{PATH}/campaigns", **sent), status, "E1001")
-    assert await writes(web) == []
+    read_refusal(await web.post(f"{V1}/{PATH}/campaigns", **sent), status, "E1001")
+    assert await list_writes(web) == []
 
 
 async def test_told_faults(web: httpx.AsyncClient) -> None:
-    await tell(web, "error_in_200")
-    assert "told to fail" in failed(await write(web, "POST", PATH, "campaigns", CAMPAIGN))
-    await tell(web, "partial")
+    await inject_fault(web, "error_in_200")
+    assert "told to fail" in read_failure(await write(web, "POST", PATH, "campaigns", CAMPAIGN))
+    await inject_fault(web, "partial")
     answer = await write(web, "POST", PATH, "campaigns", CAMPAIGN, CAMPAIGN)
     assert answer.json()["request_status"] == "PARTIAL"
-    squad = await ad_squad(web)
-    await tell(web, "slow_media", value=5000)
-    sent = body(AD, ad_squad_id=squad)
-    assert "hasn't been uploaded yet" in failed(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
-    made(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
-    refused(await write(web, "POST", f"adsquads/{CREATIVE}", "ads", sent), 404, "E1103")
+    squad = await create_ad_squad(web)
+    await inject_fault(web, "slow_media", value=5000)
+    sent = make_body(AD, ad_squad_id=squad)
+    assert "hasn't been uploaded yet" in read_failure(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
+    read_data(await write(web, "POST", f"adsquads/{squad}", "ads", sent))
+    read_refusal(await write(web, "POST", f"adsquads/{CREATIVE}", "ads", sent), 404, "E1103")

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.sandbox.calls import writes
+from tests.sandbox.calls import list_writes
 from tests.sandbox.snapchat_calls import (
     AD,
     BERLIN,
@@ -16,14 +16,14 @@ from tests.sandbox.snapchat_calls import (
     TOKYO,
     V1,
     Clock,
-    ad_squad,
-    campaign,
-    example,
+    create_ad_squad,
+    create_campaign,
+    create_example,
+    inject_fault,
     log_in,
-    made,
     read,
-    refused,
-    tell,
+    read_data,
+    read_refusal,
     write,
 )
 
@@ -40,16 +40,16 @@ DAYS: dict[str, Any] = {
 }
 
 
-def each(answer: Any) -> list[list[dict[str, Any]]]:
+def list_campaign_rows(answer: Any) -> list[list[dict[str, Any]]]:
     """The rows of every campaign, those with the most impressions first."""
     found = answer["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"]["campaign"]
     rows = [list(one["timeseries"]) for one in found]
     return sorted(rows, key=lambda many: -sum(row["stats"]["impressions"] for row in many))
 
 
-def series(answer: Any) -> list[dict[str, Any]]:
+def get_first_campaign_rows(answer: Any) -> list[dict[str, Any]]:
     """The rows of the campaign that delivers."""
-    return each(answer)[0]
+    return list_campaign_rows(answer)[0]
 
 
 async def test_days_of_an_account(web: httpx.AsyncClient) -> None:
@@ -57,7 +57,7 @@ async def test_days_of_an_account(web: httpx.AsyncClient) -> None:
     stat = answer["timeseries_stats"][0]["timeseries_stat"]
     assert (stat["id"], stat["type"], stat["granularity"]) == (BERLIN, "AD_ACCOUNT", "DAY")
     assert stat["finalized_data_end_time"] == "2026-11-19T00:00:00.000+01:00"
-    rows = series(answer)
+    rows = get_first_campaign_rows(answer)
     assert [row["start_time"] for row in rows] == [
         "2026-10-24T00:00:00.000+02:00", "2026-10-25T00:00:00.000+02:00", "2026-10-26T00:00:00.000+01:00",
     ]  # fmt: skip
@@ -68,18 +68,18 @@ async def test_days_of_an_account(web: httpx.AsyncClient) -> None:
 
 async def test_an_account_by_itself_has_only_spend(web: httpx.AsyncClient) -> None:
     query = {name: value for name, value in DAYS.items() if name != "breakdown"}
-    refused(await web.get(f"{V1}/adaccounts/{BERLIN}/stats", params=query), 400, "E1008")
+    read_refusal(await web.get(f"{V1}/adaccounts/{BERLIN}/stats", params=query), 400, "E1008")
     answer = await read(web, f"adaccounts/{BERLIN}/stats", **{**query, "fields": "spend"})
     plain = answer["timeseries_stats"][0]["timeseries_stat"]["timeseries"]
-    parts = series(await read(web, f"adaccounts/{BERLIN}/stats", **DAYS))
+    parts = get_first_campaign_rows(await read(web, f"adaccounts/{BERLIN}/stats", **DAYS))
     assert [row["stats"]["spend"] for row in plain] == [row["stats"]["spend"] for row in parts]
 
 
 async def test_empty_days(web: httpx.AsyncClient) -> None:
-    await campaign(web, BERLIN)
-    rows = each(await read(web, f"adaccounts/{BERLIN}/stats", **DAYS))[1]
+    await create_campaign(web, BERLIN)
+    rows = list_campaign_rows(await read(web, f"adaccounts/{BERLIN}/stats", **DAYS))[1]
     assert [row["stats"]["impressions"] for row in rows] == [0, 0, 0]
-    assert each(await read(web, f"adaccounts/{BERLIN}/stats", **{**DAYS, "omit_empty": "true"}))[1] == []
+    assert list_campaign_rows(await read(web, f"adaccounts/{BERLIN}/stats", **{**DAYS, "omit_empty": "true"}))[1] == []
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,14 @@ async def test_empty_days(web: httpx.AsyncClient) -> None:
 async def test_queries_that_are_refused(web: httpx.AsyncClient, change: dict[str, str], code: str | None) -> None:
     answer = await web.get(f"{V1}/adaccounts/{BERLIN}/stats", params={**DAYS, **change})
     if code is None:
-        assert len(series(answer.json())) == 73  # three days, of which one has 25 hours
+        assert len(get_first_campaign_rows(answer.json())) == 73  # three days, of which one has 25 hours
     else:
-        refused(answer, 400, code)
+        read_refusal(answer, 400, code)
 
 
 async def test_an_account_has_days_up_to_now(web: httpx.AsyncClient) -> None:
     query = {**DAYS, "start_time": "2026-11-20T00:00:00.000+09:00", "end_time": "2026-11-24T00:00:00.000+09:00"}
-    rows = series(await read(web, f"adaccounts/{TOKYO}/stats", **query))
+    rows = get_first_campaign_rows(await read(web, f"adaccounts/{TOKYO}/stats", **query))
     assert [row["start_time"][:10] for row in rows] == ["2026-11-20", "2026-11-21"]
 
 
@@ -120,14 +120,14 @@ async def test_totals(web: httpx.AsyncClient) -> None:
     answer = await read(web, f"adaccounts/{BERLIN}/stats", **query)
     found = answer["total_stats"][0]["total_stat"]["breakdown_stats"]["campaign"]
     total = max(found, key=lambda one: one["stats"]["impressions"])
-    days = series(await read(web, f"adaccounts/{BERLIN}/stats", **DAYS))
+    days = get_first_campaign_rows(await read(web, f"adaccounts/{BERLIN}/stats", **DAYS))
     assert total["stats"]["impressions"] == sum(row["stats"]["impressions"] for row in days)
     assert 0 < total["stats"]["uniques"] < total["stats"]["impressions"]
 
 
 async def test_pages_of_statistics(web: httpx.AsyncClient) -> None:
     for _ in range(60):
-        await campaign(web, BERLIN)
+        await create_campaign(web, BERLIN)
     answer = await read(web, f"adaccounts/{BERLIN}/stats", **DAYS, limit=50)
     cursor = parse_qs(urlsplit(answer["paging"]["next_link"]).query)["cursor"][0]
     rest = await read(web, f"adaccounts/{BERLIN}/stats", **DAYS, limit=50, cursor=cursor)
@@ -142,10 +142,10 @@ async def test_a_report(web: httpx.AsyncClient, clock: Clock) -> None:
     query = {**DAYS, "async": "true", "async_format": "json"}
     asked = (await read(web, f"adaccounts/{BERLIN}/stats", **query))["async_stats_reports"][0]["async_stats_report"]
     assert asked["async_status"] == "RUNNING"
-    assert await writes(web) == []
+    assert await list_writes(web) == []
     clock.instant += timedelta(seconds=1)
     path = f"adaccounts/{BERLIN}/stats_report"
-    await tell(web, "error_in_200")
+    await inject_fault(web, "error_in_200")
     found = (await read(web, path, report_run_id=asked["report_run_id"]))["async_stats_reports"][0]
     assert found["async_stats_report"]["async_status"] == "FAILED"
     found = (await read(web, path, report_run_id=asked["report_run_id"]))["async_stats_reports"][0]
@@ -153,12 +153,12 @@ async def test_a_report(web: httpx.AsyncClient, clock: Clock) -> None:
     link = found["async_stats_report"]["result"].replace("https://", "/")
     assert (await web.get(link)).status_code == 400  # no credentials belong there
     async with httpx.AsyncClient(base_url=web.base_url) as stranger:
-        assert series((await stranger.get(link)).json()) == series(
+        assert get_first_campaign_rows((await stranger.get(link)).json()) == get_first_campaign_rows(
             await read(web, f"adaccounts/{BERLIN}/stats", **DAYS)
         )
         clock.instant = datetime(2026, 12, 1, tzinfo=UTC)
         assert (await stranger.get(link)).status_code == 404
-    refused(await web.get(f"{V1}/adaccounts/{NEW_YORK}/stats_report", params={"report_run_id": "1"}), 401, "E1101")
+    read_refusal(await web.get(f"{V1}/adaccounts/{NEW_YORK}/stats_report", params={"report_run_id": "1"}), 401, "E1101")
 
 
 # Levels
@@ -169,13 +169,13 @@ NO_BREAKDOWN = {name: value for name, value in WEEK.items() if name != "breakdow
 DELETED = {"read_deleted_entities": "true"}
 
 
-def items_of(answer: Any, kind: str) -> dict[str, Counter[str]]:
+def sum_items(answer: Any, kind: str) -> dict[str, Counter[str]]:
     """The figures of each item of a breakdown by day and metric."""
     found = answer["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"][kind]
-    return {one["id"]: figures_of(one["timeseries"]) for one in found}
+    return {one["id"]: count_figures(one["timeseries"]) for one in found}
 
 
-def figures_of(timeseries: list[dict[str, Any]]) -> Counter[str]:
+def count_figures(timeseries: list[dict[str, Any]]) -> Counter[str]:
     return Counter(
         {f"{row['start_time']} {name}": value for row in timeseries for name, value in row["stats"].items() if value}
     )
@@ -185,11 +185,13 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     clock.instant = datetime(2026, 11, 15, 12, tzinfo=UTC)
     await log_in(web)
     start = {"start_time": "2026-11-15T00:00:00.000Z"}
-    above = await campaign(web, status="ACTIVE", **start)
-    squads = [await ad_squad(web, above, status="ACTIVE", **start) for _ in range(2)]
+    above = await create_campaign(web, status="ACTIVE", **start)
+    squads = [await create_ad_squad(web, above, status="ACTIVE", **start) for _ in range(2)]
     for squad in (*squads, squads[0]):
         clock.instant += timedelta(minutes=1)
-        made(await write(web, "POST", f"adsquads/{squad}", "ads", {**AD, "ad_squad_id": squad, "status": "ACTIVE"}))
+        read_data(
+            await write(web, "POST", f"adsquads/{squad}", "ads", {**AD, "ad_squad_id": squad, "status": "ACTIVE"})
+        )
     clock.instant = datetime(2026, 11, 18, 12, tzinfo=UTC)
     await log_in(web)
     deleted = (await read(web, f"adsquads/{squads[1]}/ads"))["ads"][0]["ad"]["id"]
@@ -197,10 +199,10 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     clock.instant = datetime(2026, 11, 21, 12, tzinfo=UTC)
     await log_in(web)
     alone = await read(web, f"adaccounts/{NEW_YORK}/stats", **{**NO_BREAKDOWN, "fields": "spend"})
-    account = figures_of(alone["timeseries_stats"][0]["timeseries_stat"]["timeseries"])
+    account = count_figures(alone["timeseries_stats"][0]["timeseries_stat"]["timeseries"])
     assert len(account) == 8
-    campaigns = items_of(await read(web, f"adaccounts/{NEW_YORK}/stats", **WEEK), "campaign")
-    ads = items_of(await read(web, f"adaccounts/{NEW_YORK}/stats", **{**WEEK, "breakdown": "ad"}), "ad")
+    campaigns = sum_items(await read(web, f"adaccounts/{NEW_YORK}/stats", **WEEK), "campaign")
+    ads = sum_items(await read(web, f"adaccounts/{NEW_YORK}/stats", **{**WEEK, "breakdown": "ad"}), "ad")
     for level in (campaigns, ads):
         spend = {day: value for day, value in sum(level.values(), Counter()).items() if day.endswith(" spend")}
         assert spend == account
@@ -217,12 +219,12 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
         stat = answer["timeseries_stats"][0]["timeseries_stat"]
         assert (stat["id"], stat["type"]) == (native_id, "CAMPAIGN")
         assert {one["type"] for one in stat["breakdown_stats"]["adsquad"]} <= {"AD_SQUAD"}
-        groups = items_of(answer, "adsquad")
+        groups = sum_items(answer, "adsquad")
         assert sum(groups.values(), Counter()) == figures
         assert {*groups} == {*squads} or native_id != above
         ad_squads |= groups
         for squad, group in groups.items():
-            below = items_of(await read(web, f"adsquads/{squad}/stats", **{**WEEK, "breakdown": "ad"}), "ad")
+            below = sum_items(await read(web, f"adsquads/{squad}/stats", **{**WEEK, "breakdown": "ad"}), "ad")
             assert sum(below.values(), Counter()) == group
             assert below == {ad: ads[ad] for ad, parent in parents.items() if parent == squad}
     for word, type_name, level in (
@@ -234,11 +236,11 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
             own = await read(web, f"{word}/{native_id}/stats", **NO_BREAKDOWN)
             stat = own["timeseries_stats"][0]["timeseries_stat"]
             assert (stat["id"], stat["type"]) == (native_id, type_name)
-            assert figures_of(stat["timeseries"]) == figures
+            assert count_figures(stat["timeseries"]) == figures
 
 
 async def test_the_stats_of_an_entity_that_are_refused(web: httpx.AsyncClient) -> None:
-    entities = await example(web)
+    entities = await create_example(web)
     for word, change, status, code in (
         ("campaigns", {"breakdown": "campaign"}, 400, "E1008"),
         ("adsquads", {"breakdown": "adsquad"}, 400, "E1008"),
@@ -248,5 +250,5 @@ async def test_the_stats_of_an_entity_that_are_refused(web: httpx.AsyncClient) -
         ("ads", {"async": "true", "async_format": "json"}, 400, "E1008"),
     ):
         query = {**NO_BREAKDOWN, **change}
-        refused(await web.get(f"{V1}/{word}/{entities[word]}/stats", params=query), status, code)
-    refused(await web.get(f"{V1}/ads/{entities['campaigns']}/stats", params=NO_BREAKDOWN), 404, "E1103")
+        read_refusal(await web.get(f"{V1}/{word}/{entities[word]}/stats", params=query), status, code)
+    read_refusal(await web.get(f"{V1}/ads/{entities['campaigns']}/stats", params=NO_BREAKDOWN), 404, "E1103")

@@ -22,13 +22,13 @@ from tests.sandbox.tiktok_calls import (
     SMART_CAMPAIGN,
     TOKYO,
     Clock,
-    data_of,
-    one,
+    create_smart_example,
+    list_writes,
     post,
     read,
-    refused,
-    smart_example,
-    writes,
+    read_data,
+    read_entity,
+    read_refusal,
 )
 
 # Native defaults
@@ -37,26 +37,28 @@ from tests.sandbox.tiktok_calls import (
 async def test_what_is_left_out_is_enabled(web: httpx.AsyncClient) -> None:
     left_out = {"operation_status": NOTHING, "request_id": NOTHING}
     bare = {**CAMPAIGN, **left_out, "budget_mode": NOTHING, "budget_optimize_on": NOTHING}
-    made = data_of(await post(web, "/campaign/create/", bare))
+    made = read_data(await post(web, "/campaign/create/", bare))
     assert (made["operation_status"], made["budget_mode"], made["budget"]) == ("ENABLE", "BUDGET_MODE_INFINITE", 0)
     placement = {"placement_type": NOTHING, "placements": NOTHING}
     body = {**AD_GROUP, **left_out, **placement, "bid_type": NOTHING, "bid_price": NOTHING}
-    made = data_of(await post(web, "/adgroup/create/", body))
+    made = read_data(await post(web, "/adgroup/create/", body))
     assert (made["operation_status"], made["bid_type"]) == ("ENABLE", "BID_TYPE_NO_BID")
     assert made["placement_type"] == "PLACEMENT_TYPE_AUTOMATIC"
     creative = {name: value for name, value in CREATIVE.items() if name != "operation_status"}
-    made = data_of(await post(web, "/ad/create/", {**AD, "creatives": [creative]}))
+    made = read_data(await post(web, "/ad/create/", {**AD, "creatives": [creative]}))
     assert (made["creatives"][0]["operation_status"], made["need_audit"]) == ("ENABLE", True)
 
 
 async def test_a_request_id_succeeds_once(web: httpx.AsyncClient) -> None:
-    refused(await post(web, "/campaign/create/", {**CAMPAIGN, "objective_type": "CLICKS"}), 40002, "objective_type")
-    data_of(await post(web, "/campaign/create/", CAMPAIGN))  # a refused one leaves the number free
-    refused(await post(web, "/campaign/create/", CAMPAIGN), 40050, "request_id")
+    read_refusal(
+        await post(web, "/campaign/create/", {**CAMPAIGN, "objective_type": "CLICKS"}), 40002, "objective_type"
+    )
+    read_data(await post(web, "/campaign/create/", CAMPAIGN))  # a refused one leaves the number free
+    read_refusal(await post(web, "/campaign/create/", CAMPAIGN), 40050, "request_id")
     same = {**AD_GROUP, "request_id": CAMPAIGN["request_id"]}
-    refused(await post(web, "/adgroup/create/", same), 40050, "request_id")
-    data_of(await post(web, "/campaign/create/", {**CAMPAIGN, "advertiser_id": TOKYO}))
-    assert len(await writes(web)) == 2
+    read_refusal(await post(web, "/adgroup/create/", same), 40050, "request_id")
+    read_data(await post(web, "/campaign/create/", {**CAMPAIGN, "advertiser_id": TOKYO}))
+    assert len(await list_writes(web)) == 2
 
 
 @pytest.mark.parametrize(("change", "field"), [
@@ -88,8 +90,8 @@ async def test_a_request_id_succeeds_once(web: httpx.AsyncClient) -> None:
     ({"campaign_automation_type": "MANUAL"}, "campaign_automation_type"),
 ])  # fmt: skip
 async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    refused(await post(web, "/campaign/create/", {**CAMPAIGN, **change}), 40002, f"{field}: ")
-    assert await writes(web) == []
+    read_refusal(await post(web, "/campaign/create/", {**CAMPAIGN, **change}), 40002, f"{field}: ")
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize("change", [
@@ -100,7 +102,7 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
     {"budget_mode": "BUDGET_MODE_DYNAMIC_DAILY_BUDGET", "budget": 50, "budget_optimize_on": True},
 ])  # fmt: skip
 async def test_campaigns_that_are_accepted(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
-    assert data_of(await post(web, "/campaign/create/", {**CAMPAIGN, **change}))["campaign_id"] == "17900001"
+    assert read_data(await post(web, "/campaign/create/", {**CAMPAIGN, **change}))["campaign_id"] == "17900001"
 
 
 REFUSED_AD_GROUPS: list[tuple[dict[str, Any], str]] = [
@@ -167,9 +169,9 @@ REFUSED_AD_GROUPS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("change", "field"), REFUSED_AD_GROUPS)
 async def test_ad_groups_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    data_of(await post(web, "/campaign/create/", CAMPAIGN))
-    refused(await post(web, "/adgroup/create/", {**AD_GROUP, **change}), 40002, f"{field}: ")
-    assert len(await writes(web)) == 1
+    read_data(await post(web, "/campaign/create/", CAMPAIGN))
+    read_refusal(await post(web, "/adgroup/create/", {**AD_GROUP, **change}), 40002, f"{field}: ")
+    assert len(await list_writes(web)) == 1
 
 
 @pytest.mark.parametrize("change", [
@@ -185,37 +187,37 @@ async def test_ad_groups_that_are_refused(web: httpx.AsyncClient, change: dict[s
      "pixel_id": "8001", "optimization_event": "SHOPPING"},
 ])  # fmt: skip
 async def test_ad_groups_that_are_accepted(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
-    data_of(await post(web, "/campaign/create/", CAMPAIGN))
-    assert data_of(await post(web, "/adgroup/create/", {**AD_GROUP, **change}))["adgroup_id"] == "17900002"
+    read_data(await post(web, "/campaign/create/", CAMPAIGN))
+    assert read_data(await post(web, "/adgroup/create/", {**AD_GROUP, **change}))["adgroup_id"] == "17900002"
 
 
 async def test_ad_groups_below_campaigns(web: httpx.AsyncClient) -> None:
-    refused(await post(web, "/adgroup/create/", AD_GROUP), 40007, "campaign_id")
+    read_refusal(await post(web, "/adgroup/create/", AD_GROUP), 40007, "campaign_id")
     daily = {"budget_mode": "BUDGET_MODE_DAY", "budget": 50}
-    data_of(await post(web, "/campaign/create/", {**CAMPAIGN, **daily}))
-    refused(await post(web, "/adgroup/create/", AD_GROUP), 40002, "budget_mode")
+    read_data(await post(web, "/campaign/create/", {**CAMPAIGN, **daily}))
+    read_refusal(await post(web, "/adgroup/create/", AD_GROUP), 40002, "budget_mode")
     optimized = {**daily, "budget_optimize_on": True, "request_id": "1"}
-    campaign = data_of(await post(web, "/campaign/create/", {**CAMPAIGN, **optimized}))["campaign_id"]
+    campaign = read_data(await post(web, "/campaign/create/", {**CAMPAIGN, **optimized}))["campaign_id"]
     below = {**AD_GROUP, "campaign_id": campaign}
-    refused(await post(web, "/adgroup/create/", {**below, **DAILY}), 40002, "budget")
-    data_of(await post(web, "/adgroup/create/", {**below, "budget": NOTHING, "budget_mode": NOTHING}))
+    read_refusal(await post(web, "/adgroup/create/", {**below, **DAILY}), 40002, "budget")
+    read_data(await post(web, "/adgroup/create/", {**below, "budget": NOTHING, "budget_mode": NOTHING}))
 
 
 @pytest.mark.parametrize("place", ["6252001", "5368361", "2635167", "3144096", "2658434", "3469034"])
 async def test_minors(web: httpx.AsyncClient, place: str) -> None:
-    data_of(await post(web, "/campaign/create/", CAMPAIGN))
+    read_data(await post(web, "/campaign/create/", CAMPAIGN))
     body = {**AD_GROUP, "location_ids": [place], "age_groups": ["AGE_13_17"]}
-    refused(await post(web, "/adgroup/create/", body), 40065, "age_groups")
+    read_refusal(await post(web, "/adgroup/create/", body), 40065, "age_groups")
 
 
 async def test_yen_have_no_fractions_and_floors_of_their_own(web: httpx.AsyncClient) -> None:
     tokyo = {"advertiser_id": TOKYO}
-    data_of(await post(web, "/campaign/create/", {**CAMPAIGN, **tokyo}))
+    read_data(await post(web, "/campaign/create/", {**CAMPAIGN, **tokyo}))
     body = {**AD_GROUP, **tokyo, **DAILY, "bid_price": 35}
     for budget in (1999, 2000.5, 1000000000):
-        refused(await post(web, "/adgroup/create/", {**body, "budget": budget}), 40002, "budget")
-    refused(await post(web, "/adgroup/create/", {**body, "budget": 2000, "bid_price": 35.5}), 40002, "bid_price")
-    assert data_of(await post(web, "/adgroup/create/", {**body, "budget": 2000}))["budget"] == 2000
+        read_refusal(await post(web, "/adgroup/create/", {**body, "budget": budget}), 40002, "budget")
+    read_refusal(await post(web, "/adgroup/create/", {**body, "budget": 2000, "bid_price": 35.5}), 40002, "bid_price")
+    assert read_data(await post(web, "/adgroup/create/", {**body, "budget": 2000}))["budget"] == 2000
 
 
 # Ads
@@ -262,13 +264,13 @@ REFUSED_CREATIVES: list[tuple[dict[str, Any], int, str]] = [
 ]
 
 
-async def group_of(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **change: Any) -> None:
+async def create_group(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **change: Any) -> None:
     own = {"advertiser_id": advertiser_id}
-    data_of(await post(web, "/campaign/create/", {**CAMPAIGN, **own}))
-    data_of(await post(web, "/adgroup/create/", {**AD_GROUP, **own, **change}))
+    read_data(await post(web, "/campaign/create/", {**CAMPAIGN, **own}))
+    read_data(await post(web, "/adgroup/create/", {**AD_GROUP, **own, **change}))
 
 
-def ad_of(*changes: dict[str, Any], **more: Any) -> dict[str, Any]:
+def make_ad(*changes: dict[str, Any], **more: Any) -> dict[str, Any]:
     creatives = [{**CREATIVE, **change} for change in changes]
     sent = [{name: value for name, value in one.items() if value is not NOTHING} for one in creatives]
     return {**AD, "creatives": sent, **more}
@@ -276,10 +278,10 @@ def ad_of(*changes: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("change", "code", "field"), REFUSED_CREATIVES)
 async def test_ads_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], code: int, field: str) -> None:
-    await group_of(web)
-    refused(await post(web, "/ad/create/", ad_of(change)), code, f"creatives.0.{field}")
-    refused(await post(web, "/ad/create/", ad_of({}, change)), code, f"creatives.1.{field}")
-    assert len(await writes(web)) == 2  # neither of the two
+    await create_group(web)
+    read_refusal(await post(web, "/ad/create/", make_ad(change)), code, f"creatives.0.{field}")
+    read_refusal(await post(web, "/ad/create/", make_ad({}, change)), code, f"creatives.1.{field}")
+    assert len(await list_writes(web)) == 2  # neither of the two
 
 
 @pytest.mark.parametrize("change", [
@@ -293,37 +295,37 @@ async def test_ads_that_are_refused(web: httpx.AsyncClient, change: dict[str, An
      "video_id": NOTHING, "image_ids": NOTHING, "ad_text": NOTHING},
 ])  # fmt: skip
 async def test_ads_that_are_accepted(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
-    await group_of(web)
-    made = data_of(await post(web, "/ad/create/", ad_of(change, {})))
+    await create_group(web)
+    made = read_data(await post(web, "/ad/create/", make_ad(change, {})))
     assert made["ad_ids"] == ["17900003", "17900004"]
     assert [row["ad_id"] for row in made["creatives"]] == made["ad_ids"]
 
 
 async def test_calls_with_too_few_or_many_creatives(web: httpx.AsyncClient) -> None:
-    await group_of(web)
-    refused(await post(web, "/ad/create/", ad_of()), 40002, "creatives")
-    refused(await post(web, "/ad/create/", ad_of(*[{}] * 21)), 40002, "creatives")
-    refused(await post(web, "/ad/create/", {**AD, "request_id": "1"}), 40002, "request_id")  # has none
-    refused(await post(web, "/ad/create/", {**AD, "adgroup_id": "999"}), 40007, "adgroup_id")
+    await create_group(web)
+    read_refusal(await post(web, "/ad/create/", make_ad()), 40002, "creatives")
+    read_refusal(await post(web, "/ad/create/", make_ad(*[{}] * 21)), 40002, "creatives")
+    read_refusal(await post(web, "/ad/create/", {**AD, "request_id": "1"}), 40002, "request_id")  # has none
+    read_refusal(await post(web, "/ad/create/", {**AD, "adgroup_id": "999"}), 40007, "adgroup_id")
 
 
 async def test_an_account_without_custom_identities_and_with_dark_posts_only(web: httpx.AsyncClient) -> None:
-    await group_of(web, BERLIN)
+    await create_group(web, BERLIN)
     own = {"advertiser_id": BERLIN}
-    refused(await post(web, "/ad/create/", ad_of(CUSTOM, **own)), 40002, "creatives.0.identity_type")
+    read_refusal(await post(web, "/ad/create/", make_ad(CUSTOM, **own)), 40002, "creatives.0.identity_type")
     for status in ("OFF", NOTHING):
         change = {"dark_post_status": status}
-        refused(await post(web, "/ad/create/", ad_of(change, **own)), 40002, "creatives.0.dark_post_status")
-    data_of(await post(web, "/ad/create/", ad_of({}, **own)))
+        read_refusal(await post(web, "/ad/create/", make_ad(change, **own)), 40002, "creatives.0.dark_post_status")
+    read_data(await post(web, "/ad/create/", make_ad({}, **own)))
 
 
 # Upgraded Smart+
 
 
 async def test_the_smart_plus_flow(web: httpx.AsyncClient) -> None:
-    campaign, group, ad = await smart_example(web)
-    assert await writes(web) == [("campaign", campaign), ("adgroup", group), ("ad", ad)]
-    assert (await one(web, "campaign", campaign))["campaign_automation_type"] == "UPGRADED_SMART_PLUS"
+    campaign, group, ad = await create_smart_example(web)
+    assert await list_writes(web) == [("campaign", campaign), ("adgroup", group), ("ad", ad)]
+    assert (await read_entity(web, "campaign", campaign))["campaign_automation_type"] == "UPGRADED_SMART_PLUS"
     [row] = (await read(web, "/smart_plus/adgroup/get/", filtering={"adgroup_ids": [group]}))["list"]
     assert row["targeting_spec"] == {"location_ids": ["2635167"]}
     [row] = (await read(web, "/smart_plus/ad/get/", fields=["smart_plus_ad_id", "adgroup_id", "ad_text_list"]))["list"]
@@ -359,24 +361,24 @@ async def test_the_smart_plus_flow(web: httpx.AsyncClient) -> None:
 async def test_smart_plus_bodies_that_are_refused(
     web: httpx.AsyncClient, path: str, change: dict[str, Any], code: int, field: str
 ) -> None:
-    await smart_example(web)
+    await create_smart_example(web)
     body = {"campaign": {**SMART_CAMPAIGN, "request_id": "1"}, "adgroup": {**SMART_AD_GROUP, "request_id": "2"}}
     sent = {**body.get(path, SMART_AD), **change}
-    refused(await post(web, f"/smart_plus/{path}/create/", sent), code, field)
-    assert len(await writes(web)) == 3
+    read_refusal(await post(web, f"/smart_plus/{path}/create/", sent), code, field)
+    assert len(await list_writes(web)) == 3
 
 
 async def test_smart_plus_budgets_on_the_campaign(web: httpx.AsyncClient) -> None:
     budget = {"budget_optimize_on": True, "budget_mode": "BUDGET_MODE_TOTAL", "budget": 500}
-    data_of(await post(web, "/smart_plus/campaign/create/", {**SMART_CAMPAIGN, **budget}))
-    refused(await post(web, "/smart_plus/adgroup/create/", SMART_AD_GROUP), 40002, "budget")
+    read_data(await post(web, "/smart_plus/campaign/create/", {**SMART_CAMPAIGN, **budget}))
+    read_refusal(await post(web, "/smart_plus/adgroup/create/", SMART_AD_GROUP), 40002, "budget")
     below = {**SMART_AD_GROUP, "budget": NOTHING, "budget_mode": NOTHING, "targeting_optimization_mode": NOTHING}
-    made = data_of(await post(web, "/smart_plus/adgroup/create/", below))
+    made = read_data(await post(web, "/smart_plus/adgroup/create/", below))
     assert made["targeting_optimization_mode"] == "AUTOMATIC"  # unless MANUAL is said
 
 
 async def test_an_end_in_the_past_is_refused(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant += timedelta(days=11, hours=6)
-    data_of(await post(web, "/campaign/create/", CAMPAIGN))
+    read_data(await post(web, "/campaign/create/", CAMPAIGN))
     body = {**AD_GROUP, **DAILY, "schedule_end_time": "2026-12-01 09:00:00"}
-    refused(await post(web, "/adgroup/create/", body), 40002, "schedule_end_time")
+    read_refusal(await post(web, "/adgroup/create/", body), 40002, "schedule_end_time")

@@ -22,16 +22,16 @@ from tests.sandbox.tiktok_calls import (
     NEW_YORK,
     TOKYO,
     Clock,
-    data_of,
-    example,
+    create_example,
+    create_smart_example,
     get,
+    inject_fault,
+    list_writes,
     post,
     read,
-    refused,
-    smart_example,
-    switch,
-    tell,
-    writes,
+    read_data,
+    read_refusal,
+    set_status,
 )
 
 REPORT: dict[str, Any] = {  # the documentation, word for word
@@ -50,14 +50,14 @@ REPORT: dict[str, Any] = {  # the documentation, word for word
 # Reports
 
 
-async def report(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **change: Any) -> list[dict[str, Any]]:
+async def read_report(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **change: Any) -> list[dict[str, Any]]:
     sent = {name: value for name, value in {**REPORT, **change}.items() if value is not None}
     rows: list[dict[str, Any]] = (await read(web, "/report/integrated/get/", advertiser_id, **sent))["list"]
     return rows
 
 
 async def test_every_day_has_a_row(web: httpx.AsyncClient) -> None:
-    rows = await report(web)
+    rows = await read_report(web)
     assert [row["dimensions"]["stat_time_day"] for row in rows] == [
         f"2026-11-{day:02} 00:00:00" for day in range(20, 0, -1)
     ]
@@ -66,21 +66,21 @@ async def test_every_day_has_a_row(web: httpx.AsyncClient) -> None:
     assert {row["metrics"]["conversion"] for row in rows} == {"0", "-"}
     assert all(re.fullmatch(r"[0-9]+\.[0-9]{2}", row["metrics"]["spend"]) for row in rows)
     assert all(0 < int(row["metrics"]["clicks"]) < int(row["metrics"]["impressions"]) for row in rows)
-    assert await report(web) == rows
-    yen = await report(web, TOKYO)
+    assert await read_report(web) == rows
+    yen = await read_report(web, TOKYO)
     assert all(row["metrics"]["spend"].isdigit() for row in yen)
 
 
 async def test_days_are_of_the_account_and_end_today(web: httpx.AsyncClient, clock: Clock) -> None:
     clock.instant += timedelta(hours=6)  # 18:00 UTC: tomorrow in Tokyo
     range_: dict[str, Any] = {"start_date": "2026-11-19", "end_date": "2026-11-30"}
-    assert len(await report(web, NEW_YORK, **range_)) == 2
-    assert len(await report(web, TOKYO, **range_)) == 3
-    assert await report(web, start_date="2026-12-01", end_date="2026-12-02") == []
+    assert len(await read_report(web, NEW_YORK, **range_)) == 2
+    assert len(await read_report(web, TOKYO, **range_)) == 3
+    assert await read_report(web, start_date="2026-12-01", end_date="2026-12-02") == []
 
 
 async def test_days_without_delivery_are_absent(web: httpx.AsyncClient) -> None:
-    days = [row["dimensions"]["stat_time_day"] for row in await report(web, BERLIN)]
+    days = [row["dimensions"]["stat_time_day"] for row in await read_report(web, BERLIN)]
     assert len(days) == 19
     assert "2026-11-13 00:00:00" not in days
 
@@ -88,19 +88,19 @@ async def test_days_without_delivery_are_absent(web: httpx.AsyncClient) -> None:
 async def test_reports_come_in_pages(web: httpx.AsyncClient) -> None:
     first = await read(web, "/report/integrated/get/", **{**REPORT, "page_size": 15})
     assert first["page_info"] == {"page": 1, "page_size": 15, "total_number": 20, "total_page": 2}
-    second = await report(web, page_size=15, page=2)
-    assert [*first["list"], *second] == await report(web)
+    second = await read_report(web, page_size=15, page=2)
+    assert [*first["list"], *second] == await read_report(web)
 
 
 async def test_other_dimensions(web: httpx.AsyncClient, clock: Clock) -> None:
-    [whole] = await report(web, dimensions=["advertiser_id"])
-    days = await report(web)
+    [whole] = await read_report(web, dimensions=["advertiser_id"])
+    days = await read_report(web)
     assert whole["dimensions"] == {"advertiser_id": NEW_YORK}
     assert Decimal(whole["metrics"]["spend"]) == sum(Decimal(row["metrics"]["spend"]) for row in days)
     assert int(whole["metrics"]["reach"]) < sum(int(row["metrics"]["reach"]) for row in days)
-    hours = await report(web, dimensions=["stat_time_hour"], start_date="2026-11-19", end_date="2026-11-19")
+    hours = await read_report(web, dimensions=["stat_time_hour"], start_date="2026-11-19", end_date="2026-11-19")
     assert len(hours) == 24
-    ordered = await report(web, order_field="clicks", order_type="ASC")
+    ordered = await read_report(web, order_field="clicks", order_type="ASC")
     clicks = [int(row["metrics"]["clicks"]) for row in ordered]
     assert clicks == sorted(clicks)
 
@@ -115,15 +115,15 @@ IDS = {"campaign": "campaign_id", "adgroup": "adgroup_id", "ad": "ad_id_v2"}
 WEEK = {"start_date": "2026-11-09", "end_date": "2026-11-15"}
 
 
-def filtering(**values: list[str]) -> list[dict[str, str]]:
+def make_filters(**values: list[str]) -> list[dict[str, str]]:
     return [
         {"field_name": name, "filter_type": "IN", "filter_value": json.dumps(value)} for name, value in values.items()
     ]
 
 
-async def level_report(web: httpx.AsyncClient, kind: str, **filters: list[str]) -> list[dict[str, Any]]:
-    chosen = filtering(**filters) if filters else None
-    return await report(web, **LEVELS[kind], dimensions=[IDS[kind], "stat_time_day"], **WEEK, filtering=chosen)
+async def read_level_report(web: httpx.AsyncClient, kind: str, **filters: list[str]) -> list[dict[str, Any]]:
+    chosen = make_filters(**filters) if filters else None
+    return await read_report(web, **LEVELS[kind], dimensions=[IDS[kind], "stat_time_day"], **WEEK, filtering=chosen)
 
 
 def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
@@ -136,9 +136,9 @@ def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", LEVELS)
 async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock, kind: str) -> None:
-    account = await report(web, **WEEK)
-    assert await level_report(web, kind) == []
-    first = dict(zip(LEVELS, await example(web), strict=True))
+    account = await read_report(web, **WEEK)
+    assert await read_level_report(web, kind) == []
+    first = dict(zip(LEVELS, await create_example(web), strict=True))
     clock.instant += timedelta(minutes=1)
     second = {}
     for name, path, body in (
@@ -147,11 +147,11 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
         ("ad", "/ad/create/", {**AD, "creatives": [{**CREATIVE, "ad_name": "Deleted"}]}),
     ):
         above = {f"{parent}_id": native_id for parent, native_id in second.items() if f"{parent}_id" in body}
-        data = data_of(await post(web, path, {**body, **above}))
+        data = read_data(await post(web, path, {**body, **above}))
         second[name] = data["ad_ids"][0] if name == "ad" else data[f"{name}_id"]
-    data_of(await switch(web, "campaign", "DELETE", second["campaign"]))
-    assert await report(web, **WEEK) == account
-    rows = await level_report(web, kind, **{f"{kind}_status": ["STATUS_ALL"]})
+    read_data(await set_status(web, "campaign", "DELETE", second["campaign"]))
+    assert await read_report(web, **WEEK) == account
+    rows = await read_level_report(web, kind, **{f"{kind}_status": ["STATUS_ALL"]})
     assert add_up(rows) == add_up(account)
     by_id = {row["dimensions"][IDS[kind]]: row["metrics"] for row in rows}
     names = {first[kind]: first, second[kind]: second}
@@ -162,21 +162,21 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
         assert parent is None or metrics[f"{parent}_id"] == names[native_id][parent]
         assert int(metrics["reach"]) <= int(metrics["impressions"])
     alive = [row for row in rows if row["dimensions"][IDS[kind]] == first[kind]]
-    assert await level_report(web, kind) == alive  # deleted entities only with their status
+    assert await read_level_report(web, kind) == alive  # deleted entities only with their status
     ids = IDS[kind].replace("_id", "_ids")
-    assert await level_report(web, kind, **{ids: [first[kind], "1"]}) == alive
-    deleted = await level_report(web, kind, **{ids: [second[kind]], f"{kind}_status": ["STATUS_DELETE"]})
+    assert await read_level_report(web, kind, **{ids: [first[kind], "1"]}) == alive
+    deleted = await read_level_report(web, kind, **{ids: [second[kind]], f"{kind}_status": ["STATUS_DELETE"]})
     assert add_up(alive + deleted) == add_up(account)
-    assert await level_report(web, kind, campaign_ids=[first["campaign"]]) == alive
+    assert await read_level_report(web, kind, campaign_ids=[first["campaign"]]) == alive
 
 
 async def test_an_upgraded_smart_plus_ad_has_two_ids(web: httpx.AsyncClient) -> None:
-    _, _, smart_id = await smart_example(web)
+    _, _, smart_id = await create_smart_example(web)
     level = {**LEVELS["ad"], **WEEK}
     for dimension, same in (("ad_id_v2", True), ("ad_id", False)):
-        rows = await report(web, **level, dimensions=[dimension, "stat_time_day"])
+        rows = await read_report(web, **level, dimensions=[dimension, "stat_time_day"])
         assert {row["dimensions"][dimension] == smart_id for row in rows} == {same}
-        assert add_up(rows) == add_up(await report(web, **WEEK))
+        assert add_up(rows) == add_up(await read_report(web, **WEEK))
 
 
 @pytest.mark.parametrize(("change", "field"), [
@@ -195,12 +195,12 @@ async def test_an_upgraded_smart_plus_ad_has_two_ids(web: httpx.AsyncClient) -> 
     ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "metrics": ["ad_name"]}, "metrics.0"),
     ({**LEVELS["campaign"], "dimensions": ["stat_time_day"]}, "metrics"),
     ({**LEVELS["ad"], "dimensions": ["ad_id", "ad_id_v2"]}, "dimensions.1"),
-    ({"filtering": filtering(campaign_ids=["1"])}, "filtering.0.field_name"),
-    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": filtering(ad_status=["STATUS_ALL"])},
+    ({"filtering": make_filters(campaign_ids=["1"])}, "filtering.0.field_name"),
+    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": make_filters(ad_status=["STATUS_ALL"])},
      "filtering.0.field_name"),
-    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": filtering(campaign_ids=["1"] * 101)},
+    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": make_filters(campaign_ids=["1"] * 101)},
      "filtering.0.filter_value"),
-    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": filtering(campaign_status=["ENABLE"])},
+    ({**LEVELS["campaign"], "dimensions": ["campaign_id"], "filtering": make_filters(campaign_status=["ENABLE"])},
      "filtering.0.filter_value"),
     ({"data_level": None}, "data_level"),
     ({"report_type": None}, "report_type"),
@@ -209,42 +209,42 @@ async def test_an_upgraded_smart_plus_ad_has_two_ids(web: httpx.AsyncClient) -> 
 ])  # fmt: skip
 async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
     sent = {name: value for name, value in {**REPORT, **change}.items() if value is not None}
-    refused(await get(web, "/report/integrated/get/", advertiser_id=NEW_YORK, **sent), 40002, field)
+    read_refusal(await get(web, "/report/integrated/get/", advertiser_id=NEW_YORK, **sent), 40002, field)
 
 
 async def test_report_tasks(web: httpx.AsyncClient, clock: Clock) -> None:
     asked = {name: value for name, value in REPORT.items() if not name.startswith("page")}
     body = {**asked, "advertiser_id": NEW_YORK, "output_format": "CSV_DOWNLOAD"}
-    task = data_of(await post(web, "/report/task/create/", body))["task_id"]
+    task = read_data(await post(web, "/report/task/create/", body))["task_id"]
     own = {"advertiser_id": NEW_YORK, "task_id": task}
     states: list[str] = []
     for _ in range(4):
         if len(states) < 3:
-            refused(await get(web, "/report/task/download/", **own), 40201)
-        states.append(data_of(await get(web, "/report/task/check/", **own))["status"])
+            read_refusal(await get(web, "/report/task/download/", **own), 40201)
+        states.append(read_data(await get(web, "/report/task/check/", **own))["status"])
     assert states == ["QUEUING", "PROCESSING", "SUCCESS", "SUCCESS"]
-    link = data_of(await get(web, "/report/task/download/", **own))["download_url"].replace("https:/", "")
+    link = read_data(await get(web, "/report/task/download/", **own))["download_url"].replace("https:/", "")
     assert (await web.get(link)).status_code == 400  # credentials are for the API only
     async with httpx.AsyncClient(base_url=web.base_url) as stranger:
         content = await stranger.get(link)
         table = list(csv.DictReader(io.StringIO(content.text)))
-        assert table == [{**row["dimensions"], **row["metrics"]} for row in await report(web)]
+        assert table == [{**row["dimensions"], **row["metrics"]} for row in await read_report(web)]
         assert (await stranger.get(f"{link}0")).status_code == 403
         clock.instant += timedelta(hours=1)
         assert (await stranger.get(link)).status_code == 403
-    assert await writes(web) == []
+    assert await list_writes(web) == []
 
 
 async def test_tasks_end(web: httpx.AsyncClient) -> None:
     asked = {name: value for name, value in REPORT.items() if not name.startswith("page")}
-    task = data_of(await post(web, "/report/task/create/", {**asked, "advertiser_id": NEW_YORK}))["task_id"]
+    task = read_data(await post(web, "/report/task/create/", {**asked, "advertiser_id": NEW_YORK}))["task_id"]
     own = {"advertiser_id": NEW_YORK, "task_id": task}
-    data_of(await post(web, "/report/task/cancel/", own))
-    assert data_of(await get(web, "/report/task/check/", **own))["status"] == "CANCELED"
-    refused(await post(web, "/report/task/cancel/", own), 40002)
-    refused(await get(web, "/report/task/check/", **{**own, "advertiser_id": TOKYO}), 40007)
-    await tell(web, "error_in_200", path="/open_api/v1.3/report")
-    refused(await get(web, "/report/task/check/", **own), 40100)
+    read_data(await post(web, "/report/task/cancel/", own))
+    assert read_data(await get(web, "/report/task/check/", **own))["status"] == "CANCELED"
+    read_refusal(await post(web, "/report/task/cancel/", own), 40002)
+    read_refusal(await get(web, "/report/task/check/", **{**own, "advertiser_id": TOKYO}), 40007)
+    await inject_fault(web, "error_in_200", path="/open_api/v1.3/report")
+    read_refusal(await get(web, "/report/task/check/", **own), 40100)
 
 
 # Media
@@ -258,7 +258,9 @@ async def test_videos(web: httpx.AsyncClient) -> None:
     assert "PLACEMENT_TIKTOK" in rows["made-elsewhere"]["allowed_placements"]
     assert "PLACEMENT_TIKTOK" not in rows["v-ineligible"]["allowed_placements"]
     assert (rows[ids[0]]["width"], rows[ids[0]]["height"]) == (720, 1280)
-    refused(await get(web, "/file/video/ad/info/", advertiser_id=NEW_YORK, video_ids=["v"] * 61), 40002, "video_ids")
+    read_refusal(
+        await get(web, "/file/video/ad/info/", advertiser_id=NEW_YORK, video_ids=["v"] * 61), 40002, "video_ids"
+    )
     found = await read(web, "/file/video/ad/search/", page=1, page_size=1, filtering={"displayable": True})
     assert found["page_info"]["total_page"] == 2
 
@@ -267,10 +269,10 @@ async def test_covers_fit_their_videos(web: httpx.AsyncClient) -> None:
     covers = await read(web, "/file/video/suggestcover/", video_id="v10033g50000wide", poster_number=1)
     [cover] = covers["list"]
     assert (cover["width"], cover["height"]) == (1280, 720)
-    await example(web, video_id="v10033g50000wide", image_ids=[cover["id"]])
+    await create_example(web, video_id="v10033g50000wide", image_ids=[cover["id"]])
     query = {"advertiser_id": NEW_YORK, "poster_number": 1}
-    refused(await get(web, "/file/video/suggestcover/", **query, video_id="v-missing"), 40053, "video_id")
-    refused(await get(web, "/file/video/suggestcover/", **query, video_id="v-processing"), 40901, "video_id")
+    read_refusal(await get(web, "/file/video/suggestcover/", **query, video_id="v-missing"), 40053, "video_id")
+    read_refusal(await get(web, "/file/video/suggestcover/", **query, video_id="v-processing"), 40901, "video_id")
 
 
 UPLOAD = {
@@ -286,16 +288,16 @@ async def upload(web: httpx.AsyncClient, **change: str) -> httpx.Response:
 
 
 async def test_uploads_by_address(web: httpx.AsyncClient) -> None:
-    image = data_of(await upload(web))
+    image = read_data(await upload(web))
     assert (image["file_name"], image["width"]) == (UPLOAD["file_name"], 720)
-    assert await writes(web) == [("image", image["image_id"])]
-    refused(await upload(web), 40911, "file_name")
+    assert await list_writes(web) == [("image", image["image_id"])]
+    read_refusal(await upload(web), 40911, "file_name")
     found = await read(web, "/file/image/ad/search/", filtering={"image_ids": [image["image_id"]]})
     assert found["list"] == [image]
-    await example(web, image_ids=[image["image_id"]])
-    square = data_of(await upload(web, image_url="https://shop.example/square.jpg", file_name="x"))["image_id"]
+    await create_example(web, image_ids=[image["image_id"]])
+    square = read_data(await upload(web, image_url="https://shop.example/square.jpg", file_name="x"))["image_id"]
     body = {**AD, "creatives": [{**CREATIVE, "image_ids": [square]}]}
-    refused(await post(web, "/ad/create/", body), 40002, "creatives.0.image_ids.0")
+    read_refusal(await post(web, "/ad/create/", body), 40002, "creatives.0.image_ids.0")
 
 
 @pytest.mark.parametrize(("change", "code"), [
@@ -303,15 +305,15 @@ async def test_uploads_by_address(web: httpx.AsyncClient) -> None:
     ({"upload_type": "UPLOAD_BY_FILE"}, 40002), ({"advertiser_id": "999"}, 40300), ({"image": "x"}, 40002),
 ])  # fmt: skip
 async def test_uploads_that_are_refused(web: httpx.AsyncClient, change: dict[str, str], code: int) -> None:
-    refused(await upload(web, **change), code)
-    assert await writes(web) == []
+    read_refusal(await upload(web, **change), code)
+    assert await list_writes(web) == []
 
 
 async def test_uploads_are_multipart(web: httpx.AsyncClient) -> None:
-    refused(await post(web, "/file/image/ad/upload/", UPLOAD), 40002, "Content-Type")
+    read_refusal(await post(web, "/file/image/ad/upload/", UPLOAD), 40002, "Content-Type")
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
     for body in ("", '--b\r\nContent-Disposition: form-data; name="x"\r\n\r\n1', "--b\r\n\r\nx\r\n--b--\r\n"):
-        refused(await web.post(f"{API}/file/image/ad/upload/", content=body, headers=headers), 40002)
+        read_refusal(await web.post(f"{API}/file/image/ad/upload/", content=body, headers=headers), 40002)
 
 
 # Identities
@@ -333,7 +335,7 @@ async def test_identities(web: httpx.AsyncClient) -> None:
         {"identity_type": "USER"},
         {"page_size": 101},
     ):
-        refused(await get(web, "/identity/get/", advertiser_id=NEW_YORK, **wrong), 40002)
+        read_refusal(await get(web, "/identity/get/", advertiser_id=NEW_YORK, **wrong), 40002)
 
 
 async def test_identities_of_business_centers_in_tokyo(web: httpx.AsyncClient) -> None:
@@ -342,7 +344,7 @@ async def test_identities_of_business_centers_in_tokyo(web: httpx.AsyncClient) -
     }
     assert "identity_authorized_bc_id" not in rows["6bd1-bc"]
     assert "6bd1-hidden" not in rows
-    centers = data_of(await get(web, "/bc/get/", page=1, page_size=50))["list"]
+    centers = read_data(await get(web, "/bc/get/", page=1, page_size=50))["list"]
     found = []
     for center in (row["bc_info"]["bc_id"] for row in centers):
         query = {"identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": center}
@@ -367,7 +369,9 @@ async def test_regions(web: httpx.AsyncClient) -> None:
     assert "2643743" in everything["6269131"]["next_level_ids"]
     wrong: dict[str, Any]
     for wrong in ({"level_range": "COUNTRY"}, {"placements": "PLACEMENT_TIKTOK"}, {"region_code": "GB"}):
-        refused(await get(web, "/tool/region/", advertiser_id=NEW_YORK, **{**query, **wrong}), 40002, next(iter(wrong)))
+        read_refusal(
+            await get(web, "/tool/region/", advertiser_id=NEW_YORK, **{**query, **wrong}), 40002, next(iter(wrong))
+        )
 
 
 async def test_locations_by_name_and_id(web: httpx.AsyncClient) -> None:
@@ -375,13 +379,13 @@ async def test_locations_by_name_and_id(web: httpx.AsyncClient) -> None:
         "advertiser_id": NEW_YORK, "objective_type": "TRAFFIC", "promotion_type": "WEBSITE",
         "placements": ["PLACEMENT_TIKTOK"], "search_type": "FUZZY_SEARCH", "keywords": ["lond"],
     }  # fmt: skip
-    [row] = data_of(await post(web, "/tool/targeting/search/", body))["targeting_tag_list"]
+    [row] = read_data(await post(web, "/tool/targeting/search/", body))["targeting_tag_list"]
     assert (row["name"], row["geo"]["geo_id"], row["geo"]["geo_type"]) == ("London", "2643743", "CITY")
-    refused(await post(web, "/tool/targeting/search/", {**body, "keywords": ["a", "b"]}), 40002, "keywords")
+    read_refusal(await post(web, "/tool/targeting/search/", {**body, "keywords": ["a", "b"]}), 40002, "keywords")
     asked = {"advertiser_id": NEW_YORK, "targeting_ids": ["2643743", "1"], "scene": "GEO"}
-    rows = data_of(await post(web, "/tool/targeting/info/", asked))["targeting_tag_list"]
+    rows = read_data(await post(web, "/tool/targeting/info/", asked))["targeting_tag_list"]
     assert [row["geo"]["geo_id"] for row in rows] == ["2643743"]
-    assert await writes(web) == []
+    assert await list_writes(web) == []
 
 
 @pytest.mark.parametrize(("path", "query", "key", "names"), [
@@ -399,5 +403,5 @@ async def test_catalogs(
     rows = (await read(web, path, **query))[key]
     assert rows
     assert all(isinstance(row[name], str) for row in rows for name in names)
-    refused(await get(web, path, advertiser_id=NEW_YORK, **query, nonsense="1"), 40002, "nonsense")
-    refused(await get(web, path, advertiser_id="999", **query), 40300, "advertiser_id")
+    read_refusal(await get(web, path, advertiser_id=NEW_YORK, **query, nonsense="1"), 40002, "nonsense")
+    read_refusal(await get(web, path, advertiser_id="999", **query), 40300, "advertiser_id")

@@ -22,42 +22,42 @@ from tests.sandbox.x_calls import (
 PATH = f"accounts/{DOLLARS}"
 
 
-def creations(item: str, *criteria: dict[str, str]) -> list[Any]:
+def make_creations(item: str, *criteria: dict[str, str]) -> list[Any]:
     return [{"operation_type": "Create", "params": {"line_item_id": item, **one}} for one in criteria]
 
 
-async def batched(x: X, resource: str, body: Any) -> tuple[int, Any]:
+async def send_batch(x: X, resource: str, body: Any) -> tuple[int, Any]:
     answer = await x.call("POST", f"batch/accounts/{DOLLARS}/{resource}", body)
     return answer.status_code, json.loads(answer.text)
 
 
 async def test_the_four_steps_of_the_documentation(x: X) -> None:
-    campaign = await x.data("POST", f"{PATH}/campaigns", **CAMPAIGN)
+    campaign = await x.fetch_data("POST", f"{PATH}/campaigns", **CAMPAIGN)
     assert (campaign["currency"], campaign["daily_budget_amount_local_micro"]) == ("USD", 42_500_000)
     assert (campaign["entity_status"], campaign["servable"]) == ("PAUSED", False)
-    item = await x.data("POST", f"{PATH}/line_items", campaign_id=campaign["id"], **LINE_ITEM)
+    item = await x.fetch_data("POST", f"{PATH}/line_items", campaign_id=campaign["id"], **LINE_ITEM)
     assert (item["bid_amount_local_micro"], item["pay_by"], item["currency"]) == (1_500_000, "IMPRESSION", "USD")
-    status, done = await batched(x, "targeting_criteria", creations(item["id"], FRANCE, BOOTS))
+    status, done = await send_batch(x, "targeting_criteria", make_creations(item["id"], FRANCE, BOOTS))
     assert status == 200
     assert [one["targeting_value"] for one in done["data"]] == ["0a1b2c3d4e5f6071", "ski boots"]
-    posts = await x.data("POST", f"{PATH}/promoted_tweets", line_item_id=item["id"], tweet_ids=POST)
+    posts = await x.fetch_data("POST", f"{PATH}/promoted_tweets", line_item_id=item["id"], tweet_ids=POST)
     assert [(one["tweet_id"], one["entity_status"]) for one in posts] == [(POST, "ACTIVE")]
     for level, entity in (("line_items", item), ("campaigns", campaign)):
-        changed = await x.data("PUT", f"{PATH}/{level}/{entity['id']}", entity_status="ACTIVE")
+        changed = await x.fetch_data("PUT", f"{PATH}/{level}/{entity['id']}", entity_status="ACTIVE")
         assert changed["entity_status"] == "ACTIVE"
-    live = await x.data("GET", f"{PATH}/campaigns/{campaign['id']}")
+    live = await x.fetch_data("GET", f"{PATH}/campaigns/{campaign['id']}")
     assert (live["servable"], live["effective_status"], live["reasons_not_servable"]) == (True, "RUNNING", [])
     kinds = ["campaign", "line_item", *["targeting_criterion"] * 2, "promoted_tweet", "line_item", "campaign"]
-    assert [kind for _, kind, _ in await x.writes()] == kinds
+    assert [kind for _, kind, _ in await x.list_writes()] == kinds
 
 
 async def test_what_is_left_out_is_active(x: X) -> None:
     bare = {name: value for name, value in CAMPAIGN.items() if name not in ("entity_status", "budget_optimization")}
-    campaign = await x.data("POST", f"{PATH}/campaigns", **bare)
+    campaign = await x.fetch_data("POST", f"{PATH}/campaigns", **bare)
     assert (campaign["entity_status"], campaign["budget_optimization"]) == ("ACTIVE", "LINE_ITEM")
     needed = ("objective", "product_type", "placements", "start_time")
     wanted = {name: LINE_ITEM[name] for name in needed}
-    item = await x.data("POST", f"{PATH}/line_items", campaign_id=campaign["id"], **wanted)
+    item = await x.fetch_data("POST", f"{PATH}/line_items", campaign_id=campaign["id"], **wanted)
     assert (item["entity_status"], item["goal"], item["bid_strategy"]) == ("ACTIVE", "LINK_CLICKS", "AUTO")
     assert (item["end_time"], item["bid_amount_local_micro"]) == (None, None)
 
@@ -79,31 +79,31 @@ CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("change", "code", "parameter"), CAMPAIGNS_REFUSED)
 async def test_campaigns_are_refused(x: X, change: dict[str, Any], code: str, parameter: str) -> None:
-    found = await x.refused("POST", f"{PATH}/campaigns", **{**CAMPAIGN, **change})
+    found = await x.get_refusal("POST", f"{PATH}/campaigns", **{**CAMPAIGN, **change})
     assert found == (404 if code.endswith("NOT_FOUND") else 400, code, parameter)
-    assert await x.writes() == []
+    assert await x.list_writes() == []
 
 
 @pytest.mark.parametrize("name", ["funding_instrument_id", "name", "daily_budget_amount_local_micro"])
 async def test_what_a_campaign_needs(x: X, name: str) -> None:
     wanted = {one: value for one, value in CAMPAIGN.items() if one != name}
-    assert await x.refused("POST", f"{PATH}/campaigns", **wanted) == (400, "MISSING_PARAMETER", name)
+    assert await x.get_refusal("POST", f"{PATH}/campaigns", **wanted) == (400, "MISSING_PARAMETER", name)
 
 
 async def test_a_total_budget_alone_and_instruments_that_insist_on_a_daily_one(x: X) -> None:
     total = {name: value for name, value in CAMPAIGN.items() if not name.startswith("daily")}
     total |= {"total_budget_amount_local_micro": "900000000"}
-    made = await x.data("POST", f"{PATH}/campaigns", **total)
+    made = await x.fetch_data("POST", f"{PATH}/campaigns", **total)
     assert (made["daily_budget_amount_local_micro"], made["total_budget_amount_local_micro"]) == (None, 900_000_000)
-    refused = await x.refused("POST", f"accounts/{EUROS}/campaigns", **{**total, "funding_instrument_id": "a3cl9"})
+    refused = await x.get_refusal("POST", f"accounts/{EUROS}/campaigns", **{**total, "funding_instrument_id": "a3cl9"})
     assert refused == (400, "MISSING_PARAMETER", "daily_budget_amount_local_micro")
 
 
 async def test_yen_have_no_fractions(x: X) -> None:
     budget = {"daily_budget_amount_local_micro": "5000500000", "funding_instrument_id": INSTRUMENT[YEN]}
-    refused = await x.refused("POST", f"accounts/{YEN}/campaigns", **{**CAMPAIGN, **budget})
+    refused = await x.get_refusal("POST", f"accounts/{YEN}/campaigns", **{**CAMPAIGN, **budget})
     assert refused[1] == "INVALID_DENOMINATION"
-    assert await x.campaign(YEN, daily_budget_amount_local_micro="5000000000")
+    assert await x.create_campaign(YEN, daily_budget_amount_local_micro="5000000000")
 
 
 LINE_ITEMS_REFUSED: list[tuple[dict[str, Any], str, str]] = [
@@ -131,8 +131,8 @@ LINE_ITEMS_REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("change", "code", "parameter"), LINE_ITEMS_REFUSED)
 async def test_line_items_are_refused(x: X, change: dict[str, Any], code: str, parameter: str) -> None:
-    wanted = {"campaign_id": await x.campaign(), **LINE_ITEM, **change}
-    found = await x.refused("POST", f"{PATH}/line_items", **wanted)
+    wanted = {"campaign_id": await x.create_campaign(), **LINE_ITEM, **change}
+    found = await x.get_refusal("POST", f"{PATH}/line_items", **wanted)
     assert found == (404 if code.endswith("NOT_FOUND") else 400, code, parameter)
 
 
@@ -140,69 +140,69 @@ async def test_line_items_are_refused(x: X, change: dict[str, Any], code: str, p
 async def test_what_a_line_item_needs(x: X, name: str) -> None:
     wanted = {"campaign_id": "abc12", **LINE_ITEM}
     del wanted[name]
-    assert await x.refused("POST", f"{PATH}/line_items", **wanted) == (400, "MISSING_PARAMETER", name)
+    assert await x.get_refusal("POST", f"{PATH}/line_items", **wanted) == (400, "MISSING_PARAMETER", name)
 
 
 async def test_bids_and_strategies(x: X) -> None:
-    campaign = await x.campaign()
+    campaign = await x.create_campaign()
     unbid = {name: value for name, value in LINE_ITEM.items() if name != "bid_amount_local_micro"}
-    refused = await x.refused("POST", f"{PATH}/line_items", campaign_id=campaign, **unbid)
+    refused = await x.get_refusal("POST", f"{PATH}/line_items", campaign_id=campaign, **unbid)
     assert refused == (400, "MISSING_PARAMETER", "bid_amount_local_micro")
-    ignored = await x.line_item(campaign_id=campaign, bid_strategy="AUTO")
-    assert (await x.data("GET", f"{PATH}/line_items/{ignored}"))["bid_amount_local_micro"] is None
-    target = await x.line_item(campaign_id=campaign, bid_strategy="TARGET")
-    assert (await x.data("GET", f"{PATH}/line_items/{target}"))["pay_by"] == "LINK_CLICK"
+    ignored = await x.create_line_item(campaign_id=campaign, bid_strategy="AUTO")
+    assert (await x.fetch_data("GET", f"{PATH}/line_items/{ignored}"))["bid_amount_local_micro"] is None
+    target = await x.create_line_item(campaign_id=campaign, bid_strategy="TARGET")
+    assert (await x.fetch_data("GET", f"{PATH}/line_items/{target}"))["pay_by"] == "LINK_CLICK"
     changed = {"bid_strategy": "MAX", "bid_amount_local_micro": "800000"}
-    assert (await x.data("PUT", f"{PATH}/line_items/{ignored}", **changed))["bid_amount_local_micro"] == 800_000
+    assert (await x.fetch_data("PUT", f"{PATH}/line_items/{ignored}", **changed))["bid_amount_local_micro"] == 800_000
 
 
 async def test_line_items_of_a_campaign_share_their_objective(x: X) -> None:
-    campaign = await x.campaign()
-    await x.line_item(campaign_id=campaign)
+    campaign = await x.create_campaign()
+    await x.create_line_item(campaign_id=campaign)
     other = {**LINE_ITEM, "objective": "ENGAGEMENTS", "goal": "ENGAGEMENT", "campaign_id": campaign}
-    assert await x.refused("POST", f"{PATH}/line_items", **other) == (400, "INVALID_PARAMETER", "objective")
+    assert await x.get_refusal("POST", f"{PATH}/line_items", **other) == (400, "INVALID_PARAMETER", "objective")
 
 
 @pytest.mark.parametrize("offset", ["Z", "+00:00", "+0000", "+00"])
 async def test_times_come_back_in_utc(x: X, offset: str) -> None:
-    made = await x.line_item(start_time=f"2026-12-01T08:00:00{offset}", end_time="2026-12-21T09:30:00+05:30")
-    item = await x.data("GET", f"{PATH}/line_items/{made}")
+    made = await x.create_line_item(start_time=f"2026-12-01T08:00:00{offset}", end_time="2026-12-21T09:30:00+05:30")
+    item = await x.fetch_data("GET", f"{PATH}/line_items/{made}")
     assert (item["start_time"], item["end_time"]) == ("2026-12-01T08:00:00Z", "2026-12-21T04:00:00Z")
 
 
 async def test_changes_keep_what_is_not_sent(x: X) -> None:
-    item = await x.line_item()
-    changed = await x.data("PUT", f"{PATH}/line_items/{item}", name="Other", end_time="")
+    item = await x.create_line_item()
+    changed = await x.fetch_data("PUT", f"{PATH}/line_items/{item}", name="Other", end_time="")
     assert (changed["name"], changed["end_time"], changed["bid_amount_local_micro"]) == ("Other", None, 1_500_000)
     for wrong in ("campaign_id", "objective", "placements", "product_type", "pay_by"):
-        refused = await x.refused("PUT", f"{PATH}/line_items/{item}", **{wrong: "IMPRESSION"})
+        refused = await x.get_refusal("PUT", f"{PATH}/line_items/{item}", **{wrong: "IMPRESSION"})
         assert refused == (400, "INVALID_PARAMETER", wrong)
     campaign = changed["campaign_id"]
     for name, value in (("funding_instrument_id", "k9x2"), ("currency", "EUR"), ("entity_status", "DRAFT")):
-        refused = await x.refused("PUT", f"{PATH}/campaigns/{campaign}", **{name: value})
+        refused = await x.get_refusal("PUT", f"{PATH}/campaigns/{campaign}", **{name: value})
         assert refused == (400, "INVALID_PARAMETER", name)
     budget = {"total_budget_amount_local_micro": "900000000", "purchase_order_number": "PO-7"}
-    assert (await x.data("PUT", f"{PATH}/campaigns/{campaign}", **budget))["purchase_order_number"] == "PO-7"
+    assert (await x.fetch_data("PUT", f"{PATH}/campaigns/{campaign}", **budget))["purchase_order_number"] == "PO-7"
 
 
 async def test_deleting_is_for_good_and_hides_the_children(x: X) -> None:
-    item = await x.line_item()
-    [post] = await x.data("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=POST)
-    assert (await x.data("DELETE", f"{PATH}/line_items/{item}"))["deleted"] is True
-    assert (await x.refused("DELETE", f"{PATH}/line_items/{item}"))[:2] == (404, "LINE_ITEM_NOT_FOUND")
-    assert (await x.refused("PUT", f"{PATH}/line_items/{item}", name="x"))[0] == 404
-    assert (await x.refused("GET", f"{PATH}/line_items/{item}"))[0] == 404
-    assert (await x.data("GET", f"{PATH}/line_items/{item}", with_deleted="true"))["deleted"] is True
+    item = await x.create_line_item()
+    [post] = await x.fetch_data("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=POST)
+    assert (await x.fetch_data("DELETE", f"{PATH}/line_items/{item}"))["deleted"] is True
+    assert (await x.get_refusal("DELETE", f"{PATH}/line_items/{item}"))[:2] == (404, "LINE_ITEM_NOT_FOUND")
+    assert (await x.get_refusal("PUT", f"{PATH}/line_items/{item}", name="x"))[0] == 404
+    assert (await x.get_refusal("GET", f"{PATH}/line_items/{item}"))[0] == 404
+    assert (await x.fetch_data("GET", f"{PATH}/line_items/{item}", with_deleted="true"))["deleted"] is True
     asked = {"promoted_tweet_ids": post["id"]}
-    assert await x.data("GET", f"{PATH}/promoted_tweets", **asked) == []
-    [hidden] = await x.data("GET", f"{PATH}/promoted_tweets", **asked, with_deleted="true")
+    assert await x.fetch_data("GET", f"{PATH}/promoted_tweets", **asked) == []
+    [hidden] = await x.fetch_data("GET", f"{PATH}/promoted_tweets", **asked, with_deleted="true")
     assert hidden["deleted"] is False
-    refused = await x.refused("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=POST)
+    refused = await x.get_refusal("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=POST)
     assert refused[:2] == (404, "LINE_ITEM_NOT_FOUND")
 
 
 async def test_promoted_posts(x: X) -> None:
-    item = await x.line_item()
+    item = await x.create_line_item()
     repost, without_link = "1880000000000000002", "1880000000000000003"
     for wrong, status, code in (
         ("missing1", 404, "TWEET_NOT_FOUND"),
@@ -212,28 +212,28 @@ async def test_promoted_posts(x: X) -> None:
         (f"{POST},{POST}", 400, "INVALID_PARAMETER"),
         (",".join(["1"] * 51), 400, "REQUEST_TOO_COMPLEX"),
     ):
-        refused = await x.refused("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=wrong)
+        refused = await x.get_refusal("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=wrong)
         assert refused == (status, code, "tweet_ids")
-    made = await x.data("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=f"{POST},{repost}")
+    made = await x.fetch_data("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=f"{POST},{repost}")
     assert made[0]["tweet_id"] == POST
     assert made[1]["tweet_id"] not in (POST, repost)
-    gone = await x.data("DELETE", f"{PATH}/promoted_tweets/{made[0]['id']}")
+    gone = await x.fetch_data("DELETE", f"{PATH}/promoted_tweets/{made[0]['id']}")
     assert gone["deleted"] is True
-    assert (await x.refused("DELETE", f"{PATH}/promoted_tweets/{gone['id']}"))[1] == "PROMOTED_TWEET_NOT_FOUND"
+    assert (await x.get_refusal("DELETE", f"{PATH}/promoted_tweets/{gone['id']}"))[1] == "PROMOTED_TWEET_NOT_FOUND"
 
 
 async def test_posts_are_those_of_one_user(x: X) -> None:
     asked = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "trim_user": "true"}
-    [found] = await x.data("GET", f"{PATH}/tweets", **asked, tweet_ids="1442212345678901234")
+    [found] = await x.fetch_data("GET", f"{PATH}/tweets", **asked, tweet_ids="1442212345678901234")
     assert (found["tweet_id"], found["id_str"], found["id"]) == (*["1442212345678901234"] * 2, 1442212345678901234)
     repost = "1880000000000000002"
-    assert await x.data("GET", f"{PATH}/tweets", **asked, tweet_ids=repost) == []
-    users = await x.data("GET", f"{PATH}/promotable_users")
+    assert await x.fetch_data("GET", f"{PATH}/tweets", **asked, tweet_ids=repost) == []
+    users = await x.fetch_data("GET", f"{PATH}/promotable_users")
     assert [one["promotable_user_type"] for one in users] == ["FULL", "RETWEETS_ONLY"]
-    [found] = await x.data("GET", f"{PATH}/tweets", **asked, tweet_ids=repost, user_id=users[1]["user_id"])
+    [found] = await x.fetch_data("GET", f"{PATH}/tweets", **asked, tweet_ids=repost, user_id=users[1]["user_id"])
     assert found["tweet_id"] == repost
-    assert await x.data("GET", f"{PATH}/tweets", tweet_type="PUBLISHED", tweet_ids=POST) == []  # NULLCAST
-    assert (await x.refused("GET", f"{PATH}/tweets", tweet_ids=POST))[1:] == ("MISSING_PARAMETER", "tweet_type")
+    assert await x.fetch_data("GET", f"{PATH}/tweets", tweet_type="PUBLISHED", tweet_ids=POST) == []  # NULLCAST
+    assert (await x.get_refusal("GET", f"{PATH}/tweets", tweet_ids=POST))[1:] == ("MISSING_PARAMETER", "tweet_type")
 
 
 CRITERIA_REFUSED = [
@@ -248,71 +248,71 @@ CRITERIA_REFUSED = [
 
 @pytest.mark.parametrize(("change", "where"), CRITERIA_REFUSED)
 async def test_a_batch_is_all_or_nothing(x: X, change: dict[str, str], where: str) -> None:
-    item = await x.line_item()
-    before = await x.writes()
-    status, answer = await batched(x, "targeting_criteria", creations(item, BOOTS, {**FRANCE, **change}))
+    item = await x.create_line_item()
+    before = await x.list_writes()
+    status, answer = await send_batch(x, "targeting_criteria", make_creations(item, BOOTS, {**FRANCE, **change}))
     assert (status, answer["data"]) == (400, [])
     assert answer["operation_errors"][0] == []
     assert answer["operation_errors"][1][0]["parameter"] == where
-    assert await x.writes() == before
-    assert await x.data("GET", f"{PATH}/targeting_criteria", line_item_ids=item) == []
+    assert await x.list_writes() == before
+    assert await x.fetch_data("GET", f"{PATH}/targeting_criteria", line_item_ids=item) == []
 
 
 async def test_criteria_are_limited_listed_and_deleted(x: X) -> None:
-    item = await x.line_item()
+    item = await x.create_line_item()
     ages = [{**FRANCE, "targeting_type": "AGE", "targeting_value": one} for one in ("AGE_OVER_18", "AGE_OVER_21")]
-    assert (await batched(x, "targeting_criteria", creations(item, *ages)))[0] == 400
-    assert (await batched(x, "targeting_criteria", creations(item, *[BOOTS] * 501)))[0] == 400
-    _, done = await batched(x, "targeting_criteria", creations(item, FRANCE, BOOTS))
+    assert (await send_batch(x, "targeting_criteria", make_creations(item, *ages)))[0] == 400
+    assert (await send_batch(x, "targeting_criteria", make_creations(item, *[BOOTS] * 501)))[0] == 400
+    _, done = await send_batch(x, "targeting_criteria", make_creations(item, FRANCE, BOOTS))
     swap = [
-        *creations(item, {**BOOTS, "targeting_type": "BROAD_KEYWORD"}),
+        *make_creations(item, {**BOOTS, "targeting_type": "BROAD_KEYWORD"}),
         {"operation_type": "Delete", "params": {"targeting_criterion_id": done["data"][1]["id"]}},
     ]
-    assert (await batched(x, "targeting_criteria", swap))[0] == 200
-    found = await x.data("GET", f"{PATH}/targeting_criteria", line_item_ids=item)
+    assert (await send_batch(x, "targeting_criteria", swap))[0] == 200
+    found = await x.fetch_data("GET", f"{PATH}/targeting_criteria", line_item_ids=item)
     assert [one["targeting_type"] for one in found] == ["LOCATION", "BROAD_KEYWORD"]
-    assert (await batched(x, "targeting_criteria", swap[1:]))[1]["operation_errors"][0][0]["code"] == (
+    assert (await send_batch(x, "targeting_criteria", swap[1:]))[1]["operation_errors"][0][0]["code"] == (
         "TARGETING_CRITERION_NOT_FOUND"
     )
-    assert (await x.refused("GET", f"{PATH}/targeting_criteria"))[1:] == ("MISSING_PARAMETER", "line_item_ids")
+    assert (await x.get_refusal("GET", f"{PATH}/targeting_criteria"))[1:] == ("MISSING_PARAMETER", "line_item_ids")
 
 
 async def test_batches_of_campaigns(x: X) -> None:
-    ids = [await x.campaign(), await x.campaign(name="Second")]
+    ids = [await x.create_campaign(), await x.create_campaign(name="Second")]
     update = [{"operation_type": "Update", "params": {"campaign_id": one, "entity_status": "ACTIVE"}} for one in ids]
-    status, done = await batched(x, "campaigns", update)
+    status, done = await send_batch(x, "campaigns", update)
     assert (status, [one["entity_status"] for one in done["data"]]) == (200, ["ACTIVE", "ACTIVE"])
     numbers = {**CAMPAIGN, "daily_budget_amount_local_micro": 42_500_000}
-    status, done = await batched(x, "campaigns", [{"operation_type": "Create", "params": numbers}])
+    status, done = await send_batch(x, "campaigns", [{"operation_type": "Create", "params": numbers}])
     assert (status, done["data"][0]["name"]) == (200, "Winter sale")
-    assert (await batched(x, "campaigns", update * 21))[0] == 400
-    await x.fault("error_in_200")
-    before = await x.writes()
-    status, answer = await batched(x, "campaigns", update)
+    assert (await send_batch(x, "campaigns", update * 21))[0] == 400
+    await x.inject_fault("error_in_200")
+    before = await x.list_writes()
+    status, answer = await send_batch(x, "campaigns", update)
     assert (status, answer["operation_errors"][1][0]["code"]) == (200, "LOCK_ACQUISITION_TIMEOUT")
-    assert await x.writes() == before
+    assert await x.list_writes() == before
 
 
 async def test_lists_are_filtered_searched_sorted_and_paged(x: X) -> None:
-    made = [await x.campaign(name=f"Sale {number}") for number in range(3)]
-    draft = await x.campaign(name="Sale draft", entity_status="DRAFT")
-    found = await x.data("GET", f"{PATH}/campaigns", q="sale", sort_by="name-desc")
+    made = [await x.create_campaign(name=f"Sale {number}") for number in range(3)]
+    draft = await x.create_campaign(name="Sale draft", entity_status="DRAFT")
+    found = await x.fetch_data("GET", f"{PATH}/campaigns", q="sale", sort_by="name-desc")
     assert [one["id"] for one in found] == made[::-1]
-    assert draft in [one["id"] for one in await x.data("GET", f"{PATH}/campaigns", with_draft="true")]
+    assert draft in [one["id"] for one in await x.fetch_data("GET", f"{PATH}/campaigns", with_draft="true")]
     first = (await x.call("GET", f"{PATH}/campaigns", campaign_ids=",".join(made), count=2)).json()
     rest = (
         await x.call("GET", f"{PATH}/campaigns", campaign_ids=",".join(made), count=2, cursor=first["next_cursor"])
     ).json()
     assert [one["id"] for one in first["data"] + rest["data"]] == made
     assert rest["next_cursor"] is None
-    item = await x.line_item(campaign_id=made[0])
-    assert [one["id"] for one in await x.data("GET", f"{PATH}/line_items", campaign_ids=made[0])] == [item]
+    item = await x.create_line_item(campaign_id=made[0])
+    assert [one["id"] for one in await x.fetch_data("GET", f"{PATH}/line_items", campaign_ids=made[0])] == [item]
     too_many = ",".join(["a"] * 201)
-    assert (await x.refused("GET", f"{PATH}/campaigns", campaign_ids=too_many))[1] == "REQUEST_TOO_COMPLEX"
+    assert (await x.get_refusal("GET", f"{PATH}/campaigns", campaign_ids=too_many))[1] == "REQUEST_TOO_COMPLEX"
 
 
 async def test_json_is_no_body_of_a_single_call(x: X) -> None:
-    assert (await x.refused("POST", f"{PATH}/campaigns", CAMPAIGN))[:2] == (400, "INVALID_PARAMETER")
+    assert (await x.get_refusal("POST", f"{PATH}/campaigns", CAMPAIGN))[:2] == (400, "INVALID_PARAMETER")
     url = f"https://{HOST}/12/batch/{PATH}/campaigns"
-    answer = await x.send("POST", url, x.signature("POST", url, x.token), content=b"{}")
+    answer = await x.send("POST", url, x.build_authorization("POST", url, x.token), content=b"{}")
     assert answer.status_code == 400

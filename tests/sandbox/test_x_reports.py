@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.x_calls import DOLLARS, FILES, POST, YEN, Clock, X, unpacked
+from tests.sandbox.x_calls import DOLLARS, FILES, POST, YEN, Clock, X, unpack_rows
 
 PATH = f"stats/accounts/{DOLLARS}"
 JOBS = f"stats/jobs/accounts/{DOLLARS}"
@@ -19,13 +19,13 @@ WEEK = {
 }
 
 
-async def every(x: X, account: str = DOLLARS) -> list[str]:
+async def list_all_campaigns(x: X, account: str = DOLLARS) -> list[str]:
     """Evergreen, paused, deleted."""
-    return [one["id"] for one in await x.data("GET", f"accounts/{account}/campaigns", with_deleted="true")]
+    return [one["id"] for one in await x.fetch_data("GET", f"accounts/{account}/campaigns", with_deleted="true")]
 
 
 async def test_a_week_of_each_campaign(x: X) -> None:
-    ids = await every(x)
+    ids = await list_all_campaigns(x)
     answer = (await x.call("GET", PATH, **WEEK, entity_ids=",".join(ids))).json()
     assert (answer["data_type"], answer["time_series_length"]) == ("stats", 7)
     assert [one["id"] for one in answer["data"]] == ids
@@ -39,19 +39,19 @@ async def test_a_week_of_each_campaign(x: X) -> None:
 
 
 async def test_yen_are_charged_whole_and_every_placement_is_asked_alone(x: X) -> None:
-    [first, *_] = await every(x, YEN)
+    [first, *_] = await list_all_campaigns(x, YEN)
     asked = {**WEEK, "start_time": "2026-11-09T15:00:00Z", "end_time": "2026-11-10T15:00:00Z", "entity_ids": first}
-    found = await x.data("GET", f"stats/accounts/{YEN}", **asked)
+    found = await x.fetch_data("GET", f"stats/accounts/{YEN}", **asked)
     [charged] = found[0]["id_data"][0]["metrics"]["billed_charge_local_micro"]
     assert charged > 0
     assert charged % 1_000_000 == 0
-    found = await x.data("GET", f"stats/accounts/{YEN}", **{**asked, "placement": "TREND"})
+    found = await x.fetch_data("GET", f"stats/accounts/{YEN}", **{**asked, "placement": "TREND"})
     assert found[0]["id_data"][0]["metrics"]["impressions"] is None
 
 
 async def test_conversions_are_objects(x: X) -> None:
-    [first, *_] = await every(x)
-    found = await x.data("GET", PATH, **{**WEEK, "metric_groups": "WEB_CONVERSION"}, entity_ids=first)
+    [first, *_] = await list_all_campaigns(x)
+    found = await x.fetch_data("GET", PATH, **{**WEEK, "metric_groups": "WEB_CONVERSION"}, entity_ids=first)
     metrics = found[0]["id_data"][0]["metrics"]
     assert len(metrics["conversion_site_visits"]["metric"]) == 7
     assert metrics["conversion_downloads"]["metric"] is None
@@ -62,31 +62,33 @@ COUNTS = ("impressions", "clicks", "billed_charge_local_micro")
 REPOST = "1880000000000000002"
 
 
-async def tree(x: X, account: str) -> dict[str, list[str]]:
+async def create_tree(x: X, account: str) -> dict[str, list[str]]:
     """A campaign that runs, with two line items, of which the first has two posts; the third of them has no post."""
     amounts = {"daily_budget_amount_local_micro": "5000000000", "total_budget_amount_local_micro": "9000000000"}
-    campaign = await x.campaign(account, **amounts)
+    campaign = await x.create_campaign(account, **amounts)
     items = [
-        await x.line_item(account, campaign_id=campaign, bid_amount_local_micro="2000000", name=f"Skiers {number}")
+        await x.create_line_item(
+            account, campaign_id=campaign, bid_amount_local_micro="2000000", name=f"Skiers {number}"
+        )
         for number in range(3)
     ]
     posts = []
     for item, tweets in ((items[0], f"{POST},{REPOST}"), (items[1], POST)):
-        made = await x.data("POST", f"accounts/{account}/promoted_tweets", line_item_id=item, tweet_ids=tweets)
+        made = await x.fetch_data("POST", f"accounts/{account}/promoted_tweets", line_item_id=item, tweet_ids=tweets)
         posts += [one["id"] for one in made]
     for path in (*(f"line_items/{item}" for item in items), f"campaigns/{campaign}"):
-        await x.data("PUT", f"accounts/{account}/{path}", entity_status="ACTIVE")
+        await x.fetch_data("PUT", f"accounts/{account}/{path}", entity_status="ACTIVE")
     return {"CAMPAIGN": [campaign], "LINE_ITEM": items, "PROMOTED_TWEET": posts}
 
 
 @pytest.mark.parametrize(("account", "start", "smallest"), [(DOLLARS, "22T05", 10_000), (YEN, "21T15", 1_000_000)])
 async def test_each_level_adds_up_to_the_account(x: X, clock: Clock, account: str, start: str, smallest: int) -> None:
     """Also with a post and a line item that were deleted within the week."""
-    made = await tree(x, account)
+    made = await create_tree(x, account)
     clock.instant += timedelta(days=5)
     await x.connect()
-    await x.data("DELETE", f"accounts/{account}/promoted_tweets/{made['PROMOTED_TWEET'][1]}")
-    await x.data("DELETE", f"accounts/{account}/line_items/{made['LINE_ITEM'][1]}")
+    await x.fetch_data("DELETE", f"accounts/{account}/promoted_tweets/{made['PROMOTED_TWEET'][1]}")
+    await x.fetch_data("DELETE", f"accounts/{account}/line_items/{made['LINE_ITEM'][1]}")
     clock.instant += timedelta(days=10)
     await x.connect()
     first_day = datetime.fromisoformat(f"2026-11-{start}:00:00Z")
@@ -95,11 +97,11 @@ async def test_each_level_adds_up_to_the_account(x: X, clock: Clock, account: st
     entities = {"CAMPAIGN": "campaigns", "LINE_ITEM": "line_items", "PROMOTED_TWEET": "promoted_tweets"}
     sums, series = {}, {}
     for entity, path in entities.items():
-        ids = [one["id"] for one in await x.data("GET", f"accounts/{account}/{path}", with_deleted="true")]
+        ids = [one["id"] for one in await x.fetch_data("GET", f"accounts/{account}/{path}", with_deleted="true")]
         days: dict[str, list[int]] = {}
         for groups, names in (("ENGAGEMENT,BILLING,VIDEO", COUNTS), ("WEB_CONVERSION", ("conversion_site_visits",))):
             asked = {**week, "entity": entity, "entity_ids": ",".join(ids), "metric_groups": groups}
-            for row in await x.data("GET", f"stats/accounts/{account}", **asked):
+            for row in await x.fetch_data("GET", f"stats/accounts/{account}", **asked):
                 metrics = row["id_data"][0]["metrics"]
                 for name in names:
                     values = metrics[name]["metric"] if name.startswith("conversion") else metrics[name]
@@ -118,30 +120,30 @@ async def test_each_level_adds_up_to_the_account(x: X, clock: Clock, account: st
     assert bare is None
     assert all(first)
     whole = {**week, "entity": "ACCOUNT", "entity_ids": account}
-    [row] = await x.data("GET", f"stats/accounts/{account}", **whole)
+    [row] = await x.fetch_data("GET", f"stats/accounts/{account}", **whole)
     metrics = row["id_data"][0]["metrics"]
     assert metrics["impressions"] == sums["CAMPAIGN"]["impressions"]
     assert (metrics["clicks"], metrics[charged], metrics["video_total_views"]) == (None, None, None)
 
 
 async def test_active_entities_of_each_level(x: X, clock: Clock) -> None:
-    made = await tree(x, DOLLARS)
+    made = await create_tree(x, DOLLARS)
     clock.instant += timedelta(days=5)
     await x.connect()
     window = {"start_time": "2026-11-22T05:00:00Z", "end_time": "2026-11-25T05:00:00Z"}
 
-    async def active(entity: str, **filters: str) -> list[str]:
-        found = await x.data("GET", f"{PATH}/active_entities", entity=entity, **window, **filters)
+    async def list_active(entity: str, **filters: str) -> list[str]:
+        found = await x.fetch_data("GET", f"{PATH}/active_entities", entity=entity, **window, **filters)
         return [one["entity_id"] for one in found]
 
     [campaign], [first, second, _], posts = made.values()
-    assert await active("LINE_ITEM", campaign_ids=campaign) == [first, second]
-    assert await active("PROMOTED_TWEET", campaign_ids=campaign) == posts
-    assert await active("PROMOTED_TWEET", line_item_ids=first) == posts[:2]
-    assert await active("CAMPAIGN", line_item_ids=second) == [campaign]
-    assert await active("LINE_ITEM", funding_instrument_ids="zz9") == []
+    assert await list_active("LINE_ITEM", campaign_ids=campaign) == [first, second]
+    assert await list_active("PROMOTED_TWEET", campaign_ids=campaign) == posts
+    assert await list_active("PROMOTED_TWEET", line_item_ids=first) == posts[:2]
+    assert await list_active("CAMPAIGN", line_item_ids=second) == [campaign]
+    assert await list_active("LINE_ITEM", funding_instrument_ids="zz9") == []
     both = {"campaign_ids": campaign, "line_item_ids": first}
-    refused = await x.refused("GET", f"{PATH}/active_entities", entity="LINE_ITEM", **window, **both)
+    refused = await x.get_refusal("GET", f"{PATH}/active_entities", entity="LINE_ITEM", **window, **both)
     assert refused == (400, "INVALID_PARAMETER", "line_item_ids")
 
 
@@ -166,8 +168,8 @@ REFUSED: list[tuple[dict[str, str], str, str]] = [
 
 @pytest.mark.parametrize(("change", "code", "parameter"), REFUSED)
 async def test_questions_are_refused(x: X, change: dict[str, str], code: str, parameter: str) -> None:
-    [first, *_] = await every(x)
-    found = await x.refused("GET", PATH, **{**WEEK, "entity_ids": first, **change})
+    [first, *_] = await list_all_campaigns(x)
+    found = await x.get_refusal("GET", PATH, **{**WEEK, "entity_ids": first, **change})
     assert found[1:] == (code, parameter)
 
 
@@ -175,27 +177,27 @@ async def test_questions_are_refused(x: X, change: dict[str, str], code: str, pa
 async def test_nothing_may_be_left_out(x: X, name: str) -> None:
     asked = {**WEEK, "entity_ids": "a"}
     del asked[name]
-    assert await x.refused("GET", PATH, **asked) == (400, "MISSING_PARAMETER", name)
+    assert await x.get_refusal("GET", PATH, **asked) == (400, "MISSING_PARAMETER", name)
 
 
 async def test_all_days_have_the_offset_of_today(x: X, clock: Clock) -> None:
-    [first, *_] = await every(x)
+    [first, *_] = await list_all_campaigns(x)
     october = {**WEEK, "start_time": "2026-10-20T05:00:00Z", "end_time": "2026-10-22T05:00:00Z", "entity_ids": first}
     summer = {**october, "start_time": "2026-10-20T04:00:00Z", "end_time": "2026-10-22T04:00:00Z"}
-    assert len(await x.data("GET", PATH, **october)) == 1  # in New York it was still summer time then
-    assert (await x.refused("GET", PATH, **summer))[1] == "INVALID_PARAMETER"
+    assert len(await x.fetch_data("GET", PATH, **october)) == 1  # in New York it was still summer time then
+    assert (await x.get_refusal("GET", PATH, **summer))[1] == "INVALID_PARAMETER"
     clock.instant = datetime(2027, 7, 1, tzinfo=UTC)
     await x.connect()
-    assert len(await x.data("GET", PATH, **summer)) == 1
+    assert len(await x.fetch_data("GET", PATH, **summer)) == 1
 
 
 async def test_a_job_and_its_file(x: X, clock: Clock) -> None:
-    ids = ",".join(await every(x))
+    ids = ",".join(await list_all_campaigns(x))
     quarter = {**WEEK, "start_time": "2026-08-20T05:00:00Z", "end_time": "2026-11-18T05:00:00Z", "entity_ids": ids}
-    job = await x.data("POST", JOBS, **quarter)
+    job = await x.fetch_data("POST", JOBS, **quarter)
     assert (job["status"], job["url"]) == ("PROCESSING", None)
     assert int(job["id_str"]) == job["id"] > 2**53
-    [looked] = await x.data("GET", JOBS, job_ids=job["id_str"])
+    [looked] = await x.fetch_data("GET", JOBS, job_ids=job["id_str"])
     assert looked["status"] == "PROCESSING"
     answer = (await x.call("GET", JOBS, job_ids=job["id_str"])).json()
     [done] = answer["data"]
@@ -203,38 +205,38 @@ async def test_a_job_and_its_file(x: X, clock: Clock) -> None:
     assert answer["next_cursor"]
     assert done["url"].startswith(f"https://{FILES}/")
     file = await x.download(done["url"])
-    content = unpacked(file.content)
+    content = unpack_rows(file.content)
     assert (content["data_type"], content["time_series_length"]) == ("stats", 90)
     deleted = content["data"][2]["id_data"][0]["metrics"]["impressions"]
     assert (deleted[0] > 0, deleted[-1]) == (True, 0)  # it was deleted in between
     assert (await x.download(done["url"], Authorization="OAuth x")).status_code == 400
     clock.instant += timedelta(days=2, seconds=1)
     assert (await x.download(done["url"])).status_code == 404
-    assert await x.writes() == []
+    assert await x.list_writes() == []
 
 
 async def test_jobs_have_limits(x: X) -> None:
-    [first, *_] = await every(x)
+    [first, *_] = await list_all_campaigns(x)
     asked = {**WEEK, "entity_ids": first}
-    assert (await x.refused("POST", JOBS, **{**asked, "start_time": "2026-08-17T05:00:00Z"}))[
+    assert (await x.get_refusal("POST", JOBS, **{**asked, "start_time": "2026-08-17T05:00:00Z"}))[
         1
     ] == "INVALID_TIME_WINDOW"
     segmented = {**asked, "segmentation_type": "PLATFORMS", "start_time": "2026-10-01T05:00:00Z"}
-    assert (await x.refused("POST", JOBS, **segmented))[1] == "INVALID_TIME_WINDOW"
+    assert (await x.get_refusal("POST", JOBS, **segmented))[1] == "INVALID_TIME_WINDOW"
     for _ in range(100):
-        await x.data("POST", JOBS, **asked)
-    assert (await x.refused("POST", JOBS, **asked))[:2] == (429, "TOO_MANY_REQUESTS")
+        await x.fetch_data("POST", JOBS, **asked)
+    assert (await x.get_refusal("POST", JOBS, **asked))[:2] == (429, "TOO_MANY_REQUESTS")
 
 
 async def test_active_entities_and_reach(x: X) -> None:
-    evergreen, paused, deleted = await every(x)
+    evergreen, paused, deleted = await list_all_campaigns(x)
     window = {"start_time": "2026-10-15T05:00:00Z", "end_time": "2026-11-20T12:00:00Z"}
-    found = await x.data("GET", f"{PATH}/active_entities", entity="CAMPAIGN", **window)
+    found = await x.fetch_data("GET", f"{PATH}/active_entities", entity="CAMPAIGN", **window)
     assert [one["entity_id"] for one in found] == [evergreen, deleted]
     assert found[0]["placements"] == ["ALL_ON_TWITTER"]
     assert found[1]["activity_end_time"] < found[0]["activity_end_time"]
     week = {name: WEEK[name] for name in ("start_time", "end_time")}
-    reached = await x.data("GET", f"{PATH}/reach/campaigns", campaign_ids=f"{evergreen},{paused}", **week)
+    reached = await x.fetch_data("GET", f"{PATH}/reach/campaigns", campaign_ids=f"{evergreen},{paused}", **week)
     assert [one["total_audience_reach"] > 0 for one in reached] == [True, False]
 
 
@@ -257,19 +259,21 @@ CATALOGS: list[tuple[str, dict[str, str], str, str]] = [
 
 @pytest.mark.parametrize(("path", "asked", "value", "name"), CATALOGS)
 async def test_targeting_options(x: X, path: str, asked: dict[str, Any], value: str, name: str) -> None:
-    assert [(one["targeting_value"], one["name"]) for one in await x.data("GET", path, **asked)] == [(value, name)]
+    assert [(one["targeting_value"], one["name"]) for one in await x.fetch_data("GET", path, **asked)] == [
+        (value, name)
+    ]
 
 
 async def test_other_catalogs(x: X) -> None:
-    regions = await x.data("GET", "targeting_criteria/locations", location_type="REGIONS", country_code="US")
+    regions = await x.fetch_data("GET", "targeting_criteria/locations", location_type="REGIONS", country_code="US")
     assert {one["location_type"] for one in regions} == {"REGIONS"}
-    assert (await x.refused("GET", "targeting_criteria/events"))[1:] == ("MISSING_PARAMETER", "event_types")
-    assert (await x.refused("GET", "targeting_criteria/tv_shows"))[1:] == ("MISSING_PARAMETER", "locale")
-    [rule] = await x.data("GET", "bidding_rules", currency="JPY")
+    assert (await x.get_refusal("GET", "targeting_criteria/events"))[1:] == ("MISSING_PARAMETER", "event_types")
+    assert (await x.get_refusal("GET", "targeting_criteria/tv_shows"))[1:] == ("MISSING_PARAMETER", "locale")
+    [rule] = await x.fetch_data("GET", "bidding_rules", currency="JPY")
     assert (rule["currency"], rule["minimum_denomination"]) == ("JPY", 1_000_000)
-    [shown] = await x.data("GET", "line_items/placements", product_type="PROMOTED_TWEETS")
+    [shown] = await x.fetch_data("GET", "line_items/placements", product_type="PROMOTED_TWEETS")
     assert "ALL_ON_TWITTER" in shown["placements"]
-    audiences = await x.data("GET", f"accounts/{DOLLARS}/custom_audiences", q="news")
+    audiences = await x.fetch_data("GET", f"accounts/{DOLLARS}/custom_audiences", q="news")
     assert [(one["id"], one["targetable"]) for one in audiences] == [("2906h", True)]
-    [tag] = await x.data("GET", f"accounts/{DOLLARS}/tracking_tags")
+    [tag] = await x.fetch_data("GET", f"accounts/{DOLLARS}/tracking_tags")
     assert tag["tracking_tag_url"].startswith("https://")

@@ -15,7 +15,7 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.tiktok import NETWORK
 
 from . import calls
-from .calls import NOTHING, consented
+from .calls import NOTHING, give_consent
 
 HOST = "/business-api.tiktok.com"
 API = f"{HOST}/open_api/v1.3"
@@ -101,27 +101,27 @@ class Clock(calls.Clock):
 
 
 @asynccontextmanager
-async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
     """A client that is logged in to a sandbox of its own."""
     async with (
         sandbox(networks=[NETWORK], clock=clock) as running,
         httpx.AsyncClient(base_url=running.url, verify=False) as web,  # there is no TLS on the loopback
     ):
-        web.headers["Access-Token"] = (await token(web))["access_token"]
+        web.headers["Access-Token"] = (await get_token(web))["access_token"]
         yield web
 
 
-async def code(web: httpx.AsyncClient) -> str:
+async def get_code(web: httpx.AsyncClient) -> str:
     """A fresh code."""
-    return (await consented(web, f"{HOST}/portal/auth", CONSENT))["auth_code"]
+    return (await give_consent(web, f"{HOST}/portal/auth", CONSENT))["auth_code"]
 
 
-async def token(web: httpx.AsyncClient) -> dict[str, Any]:
-    answer = await web.post(f"{API}/oauth2/access_token/", json={**APP, "auth_code": await code(web)})
-    return data_of(answer)
+async def get_token(web: httpx.AsyncClient) -> dict[str, Any]:
+    answer = await web.post(f"{API}/oauth2/access_token/", json={**APP, "auth_code": await get_code(web)})
+    return read_data(answer)
 
 
-def data_of(answer: httpx.Response) -> dict[str, Any]:
+def read_data(answer: httpx.Response) -> dict[str, Any]:
     """`data` of a success: HTTP 200 and code 0."""
     assert answer.status_code == 200, answer.text
     body = json.loads(answer.text, parse_float=Decimal)
@@ -131,7 +131,7 @@ def data_of(answer: httpx.Response) -> dict[str, Any]:
     return found
 
 
-def refused(answer: httpx.Response, code: int, field: str = "") -> str:
+def read_refusal(answer: httpx.Response, code: int, field: str = "") -> str:
     """The message of a refusal: HTTP 200 and another code."""
     assert answer.status_code == 200, answer.text
     body = answer.json()
@@ -153,10 +153,12 @@ async def get(web: httpx.AsyncClient, path: str, **query: Any) -> httpx.Response
 
 
 async def read(web: httpx.AsyncClient, path: str, advertiser_id: str = NEW_YORK, **query: Any) -> dict[str, Any]:
-    return data_of(await get(web, path, advertiser_id=advertiser_id, **query))
+    return read_data(await get(web, path, advertiser_id=advertiser_id, **query))
 
 
-async def one(web: httpx.AsyncClient, kind: str, entity_id: str, advertiser_id: str = NEW_YORK) -> dict[str, Any]:
+async def read_entity(
+    web: httpx.AsyncClient, kind: str, entity_id: str, advertiser_id: str = NEW_YORK
+) -> dict[str, Any]:
     """The entity of this id, deleted ones too."""
     filtering = {f"{kind}_ids": [entity_id], "primary_status": "STATUS_ALL"}
     [found] = (await read(web, f"/{kind}/get/", advertiser_id, filtering=filtering))["list"]
@@ -164,22 +166,22 @@ async def one(web: httpx.AsyncClient, kind: str, entity_id: str, advertiser_id: 
     return found
 
 
-async def example(web: httpx.AsyncClient, **creative: Any) -> tuple[str, str, str]:
+async def create_example(web: httpx.AsyncClient, **creative: Any) -> tuple[str, str, str]:
     """The three steps of the documented example."""
-    campaign = data_of(await post(web, "/campaign/create/", CAMPAIGN))["campaign_id"]
-    group = data_of(await post(web, "/adgroup/create/", AD_GROUP))["adgroup_id"]
-    [ad] = data_of(await post(web, "/ad/create/", {**AD, "creatives": [{**CREATIVE, **creative}]}))["ad_ids"]
+    campaign = read_data(await post(web, "/campaign/create/", CAMPAIGN))["campaign_id"]
+    group = read_data(await post(web, "/adgroup/create/", AD_GROUP))["adgroup_id"]
+    [ad] = read_data(await post(web, "/ad/create/", {**AD, "creatives": [{**CREATIVE, **creative}]}))["ad_ids"]
     return campaign, group, ad
 
 
-async def smart_example(web: httpx.AsyncClient) -> tuple[str, str, str]:
-    campaign = data_of(await post(web, "/smart_plus/campaign/create/", SMART_CAMPAIGN))["campaign_id"]
-    group = data_of(await post(web, "/smart_plus/adgroup/create/", SMART_AD_GROUP))["adgroup_id"]
-    ad = data_of(await post(web, "/smart_plus/ad/create/", SMART_AD))["smart_plus_ad_id"]
+async def create_smart_example(web: httpx.AsyncClient) -> tuple[str, str, str]:
+    campaign = read_data(await post(web, "/smart_plus/campaign/create/", SMART_CAMPAIGN))["campaign_id"]
+    group = read_data(await post(web, "/smart_plus/adgroup/create/", SMART_AD_GROUP))["adgroup_id"]
+    ad = read_data(await post(web, "/smart_plus/ad/create/", SMART_AD))["smart_plus_ad_id"]
     return campaign, group, ad
 
 
-async def switch(
+async def set_status(
     web: httpx.AsyncClient, kind: str, status: str, *ids: str, flow: str = "", **more: Any
 ) -> httpx.Response:
     name = "smart_plus_ad_ids" if flow and kind == "ad" else f"{kind}_ids"
@@ -187,8 +189,8 @@ async def switch(
     return await post(web, f"{flow}/{kind}/status/update/", body)
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
-    return [(kind, native_id) for _, kind, native_id in await calls.writes(web)]
+async def list_writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
+    return [(kind, native_id) for _, kind, native_id in await calls.list_writes(web)]
 
 
-tell = partial(calls.tell, NETWORK.code)
+inject_fault = partial(calls.inject_fault, NETWORK.code)

@@ -52,11 +52,11 @@ class Clock(calls.Clock):
     start = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def query(parameters: Mapping[str, Any]) -> str:
+def encode_query(parameters: Mapping[str, Any]) -> str:
     return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in parameters.items())
 
 
-def signed(method: str, url: str, given: Mapping[str, str], body: str, secret: str, token_secret: str) -> str:
+def sign_request(method: str, url: str, given: Mapping[str, str], body: str, secret: str, token_secret: str) -> str:
     """The documented signature: of the OAuth values, the query and a form body."""
     address, _, asked = url.partition("?")
     pairs = [*given.items(), *parse_qsl(asked, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
@@ -76,7 +76,7 @@ class X:
         self.token: dict[str, str] = {}
         self.nonces = 0
 
-    def signature(self, method: str, url: str, token: Mapping[str, str], body: str = "", **more: str) -> str:
+    def build_authorization(self, method: str, url: str, token: Mapping[str, str], body: str = "", **more: str) -> str:
         """The header of a request; `more` overrides or adds OAuth values, and the secrets."""
         self.nonces += 1
         given = {
@@ -92,7 +92,7 @@ class X:
             more.get("client_secret", "sandbox-secret"),
             more.get("token_secret", token.get("oauth_token_secret", "")),
         )
-        given["oauth_signature"] = signed(method, url, given, body, *secrets)
+        given["oauth_signature"] = sign_request(method, url, given, body, *secrets)
         return "OAuth " + ", ".join(f'{name}="{quote(value, safe="")}"' for name, value in given.items())
 
     async def send(self, method: str, address: str, header: str | None, **more: Any) -> httpx.Response:
@@ -100,47 +100,51 @@ class X:
         return await self.http.request(method, f"/{address.removeprefix('https://')}", headers=headers, **more)
 
     async def call(self, method: str, path: str, body: Any = None, /, **parameters: Any) -> httpx.Response:
-        asked = query(parameters)
+        asked = encode_query(parameters)
         url = f"https://{HOST}/12/{path}" + (f"?{asked}" if asked else "")
-        header = self.signature(method, url, self.token)
+        header = self.build_authorization(method, url, self.token)
         return await self.send(method, url, header, **({} if body is None else {"json": body}))
 
-    async def data(self, method: str, path: str, body: Any = None, /, **parameters: Any) -> Any:
+    async def fetch_data(self, method: str, path: str, body: Any = None, /, **parameters: Any) -> Any:
         answer = await self.call(method, path, body, **parameters)
         assert answer.status_code == 200, answer.text
         assert answer.headers["x-current-api-version"] == "12"
         return answer.json()["data"]
 
-    async def refused(self, method: str, path: str, body: Any = None, /, **parameters: Any) -> tuple[int, str, str]:
+    async def get_refusal(self, method: str, path: str, body: Any = None, /, **parameters: Any) -> tuple[int, str, str]:
         """Status, code and parameter of the first error."""
         answer = await self.call(method, path, body, **parameters)
         error = answer.json()["errors"][0]
         assert error["message"]
         return answer.status_code, error["code"], error.get("parameter", "")
 
-    async def campaign(self, account: str = DOLLARS, **more: Any) -> str:
+    async def create_campaign(self, account: str = DOLLARS, **more: Any) -> str:
         wanted = {**CAMPAIGN, "funding_instrument_id": INSTRUMENT[account], **more}
-        return str((await self.data("POST", f"accounts/{account}/campaigns", **wanted))["id"])
+        return str((await self.fetch_data("POST", f"accounts/{account}/campaigns", **wanted))["id"])
 
-    async def line_item(self, account: str = DOLLARS, **more: Any) -> str:
-        wanted = {**LINE_ITEM, "campaign_id": more.pop("campaign_id", None) or await self.campaign(account), **more}
-        return str((await self.data("POST", f"accounts/{account}/line_items", **wanted))["id"])
+    async def create_line_item(self, account: str = DOLLARS, **more: Any) -> str:
+        wanted = {
+            **LINE_ITEM,
+            "campaign_id": more.pop("campaign_id", None) or await self.create_campaign(account),
+            **more,
+        }
+        return str((await self.fetch_data("POST", f"accounts/{account}/line_items", **wanted))["id"])
 
-    async def writes(self) -> list[tuple[str, str, str]]:
+    async def list_writes(self) -> list[tuple[str, str, str]]:
         rows = (await self.http.get("/_sandbox/writes?network=x")).json()["writes"]
         return [(row["method"], row["kind"], row["id"]) for row in rows]
 
-    async def fault(self, fault: str, **more: Any) -> None:
+    async def inject_fault(self, fault: str, **more: Any) -> None:
         told = await self.http.post("/_sandbox/faults", json={"network": "x", "fault": fault, **more})
         assert told.status_code == 200
 
     # -- the three legs
 
-    async def request_token(self, callback: str = CALLBACK, **more: str) -> httpx.Response:
+    async def fetch_request_token(self, callback: str = CALLBACK, **more: str) -> httpx.Response:
         url = f"https://{LOGIN}/oauth/request_token"
-        return await self.send("POST", url, self.signature("POST", url, {}, oauth_callback=callback, **more))
+        return await self.send("POST", url, self.build_authorization("POST", url, {}, oauth_callback=callback, **more))
 
-    async def consent(self, token: str) -> dict[str, str]:
+    async def give_consent(self, token: str) -> dict[str, str]:
         page = await self.http.get(f"/{LOGIN}/oauth/authorize?oauth_token={token}")
         assert page.text.count("<form") == page.text.count("<button") == 1
         answer = await self.http.post(f"/{LOGIN}/oauth/authorize?oauth_token={token}")
@@ -149,14 +153,16 @@ class X:
         assert f"{back.scheme}://{back.netloc}{back.path}" == CALLBACK
         return {name: values[0] for name, values in parse_qs(back.query).items()}
 
-    async def access_token(self, token: Mapping[str, str], verifier: str, **more: str) -> httpx.Response:
+    async def fetch_access_token(self, token: Mapping[str, str], verifier: str, **more: str) -> httpx.Response:
         url = f"https://{LOGIN}/oauth/access_token"
-        return await self.send("POST", url, self.signature("POST", url, token, oauth_verifier=verifier, **more))
+        return await self.send(
+            "POST", url, self.build_authorization("POST", url, token, oauth_verifier=verifier, **more)
+        )
 
     async def connect(self) -> dict[str, str]:
-        asked = form_of(await self.request_token())
-        back = await self.consent(asked["oauth_token"])
-        self.token = form_of(await self.access_token(asked, back["oauth_verifier"]))
+        asked = read_form(await self.fetch_request_token())
+        back = await self.give_consent(asked["oauth_token"])
+        self.token = read_form(await self.fetch_access_token(asked, back["oauth_verifier"]))
         return self.token
 
     async def download(self, url: str, **headers: str) -> httpx.Response:
@@ -164,18 +170,18 @@ class X:
             return await stranger.get("/" + url.removeprefix("https://"), headers=headers)
 
 
-def form_of(answer: httpx.Response) -> dict[str, str]:
+def read_form(answer: httpx.Response) -> dict[str, str]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"].startswith("application/x-www-form-urlencoded")
     return dict(parse_qsl(answer.text, strict_parsing=True))
 
 
-def unpacked(content: bytes) -> Any:
+def unpack_rows(content: bytes) -> Any:
     return json.loads(gzip.decompress(content))
 
 
 @asynccontextmanager
-async def connected(clock: Clock) -> AsyncIterator[X]:
+async def open_client(clock: Clock) -> AsyncIterator[X]:
     """A sandbox with this network alone, and a client that has consented."""
     # without certificates: there is only http here, and reading them takes longer than a test
     async with (
