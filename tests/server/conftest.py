@@ -20,8 +20,8 @@ async def empty(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory)
     """A server in whose workspaces nothing is connected."""
     path: Path = tmp_path_factory.mktemp("served") / "served.db"
     shutil.copyfile(sqlite_template, path)
-    async with serve_api(f"sqlite:///{path}") as one:
-        yield one
+    async with serve_api(f"sqlite:///{path}") as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +44,8 @@ async def server(
     """A server with every network connected, and meta in the other workspace as well."""
     path: Path = tmp_path_factory.mktemp("served") / "served.db"
     shutil.copyfile(connected_template[0], path)
-    async with serve_api(f"sqlite:///{path}", settings, connected_template[1]) as one:
-        yield one
+    async with serve_api(f"sqlite:///{path}", settings, connected_template[1]) as server:
+        yield server
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -57,10 +57,10 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def both(database: str) -> AsyncIterator[Served]:
     """A server on each engine, with meta connected in both workspaces."""
-    async with serve_api(database) as one:
+    async with serve_api(database) as server:
         for person in ("admin", "stranger"):
-            await connect(one, "meta", person)
-        yield one
+            await connect(server, "meta", person)
+        yield server
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -30,16 +30,16 @@ class Client:
     async def grant_consent(self, name: str, write: bool, accounts: Sequence[str] | None = None) -> str:
         """Where a person who consents, perhaps for some accounts only, is sent back to."""
         actor = self.server.people[name].actor
-        asked = await oauth_server.read_authorization_request(self.server.service, self.query)
+        authorization = await oauth_server.read_authorization_request(self.server.service, self.query)
         return await oauth_server.grant_consent(
-            self.server.service, asked, actor.user_id, actor.workspace_id, write=write, account_ids=accounts
+            self.server.service, authorization, actor.user_id, actor.workspace_id, write=write, account_ids=accounts
         )
 
     async def code(self, name: str = "admin", *, write: bool = True, accounts: Sequence[str] | None = None) -> str:
         """A person consents; the code that comes back."""
-        told = parse_qs(urlsplit(await self.grant_consent(name, write, accounts)).query)
-        assert told["iss"] == [self.server.base_url] and told["state"] == ["st"]
-        return told["code"][0]
+        redirect_query = parse_qs(urlsplit(await self.grant_consent(name, write, accounts)).query)
+        assert redirect_query["iss"] == [self.server.base_url] and redirect_query["state"] == ["st"]
+        return redirect_query["code"][0]
 
     async def ask(self, **form: str) -> httpx.Response:
         """The token endpoint."""
@@ -57,8 +57,8 @@ class Client:
     ) -> dict[str, Any]:
         answer = await self.redeem(await self.code(name, write=write, accounts=accounts))
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        token_set: dict[str, Any] = answer.json()
+        return token_set
 
 
 Kind = TypeVar("Kind", bound=Client)
@@ -66,11 +66,13 @@ Kind = TypeVar("Kind", bound=Client)
 
 async def register_client(kind: type[Kind], server: Served, **query: str) -> Kind:
     """A new client; ``query`` adds to its request for consent, and replaces members."""
-    made = await server.http.post("/oauth/register", json={"client_name": "Helper", "redirect_uris": [REDIRECT]})
-    assert made.status_code == 201, made.text
+    registration = await server.http.post(
+        "/oauth/register", json={"client_name": "Helper", "redirect_uris": [REDIRECT]}
+    )
+    assert registration.status_code == 201, registration.text
     verifier = secrets.token_urlsafe(32)
-    asked = {
-        "client_id": made.json()["client_id"],
+    consent_query = {
+        "client_id": registration.json()["client_id"],
         "redirect_uri": REDIRECT,
         "response_type": "code",
         "code_challenge": make_code_challenge(verifier),
@@ -78,7 +80,7 @@ async def register_client(kind: type[Kind], server: Served, **query: str) -> Kin
         "scope": "ads:read ads:write",
         "state": "st",
     }
-    return kind(server, made.json()["client_id"], verifier, asked | query)
+    return kind(server, registration.json()["client_id"], verifier, consent_query | query)
 
 
 async def agent(server: Served, **query: str) -> Client:

@@ -61,8 +61,10 @@ async def run_repeating_proxy(sandbox_url: str) -> AsyncIterator[str]:
 async def prepare_campaign(service: Service, actor: Actor, network: str, account_id: str) -> str:
     """Prepare a campaign; the id of the operation."""
     campaign = CampaignBrief.model_validate(brief(network))
-    made = await campaigns.prepare_campaign(service, actor, account_id=account_id, campaign=campaign, idempotency=None)
-    operation: Any = made.data
+    response = await campaigns.prepare_campaign(
+        service, actor, account_id=account_id, campaign=campaign, idempotency=None
+    )
+    operation: Any = response.data
     return str(operation["id"])
 
 
@@ -87,34 +89,36 @@ async def assert_each_receipt_is_its_own(server: Served, each: int) -> int:
     async with run_repeating_proxy(server.networks.url) as url:
         service.transport = type(direct)(url)
         try:
-            found = await asyncio.gather(*(_receipts(service, one) for one in prepared.values()))
+            receipt_ids = await asyncio.gather(
+                *(_receipts(service, operation_ids) for operation_ids in prepared.values())
+            )
         finally:
             service.transport = direct
-    written = _group_writes(server.networks.state.writes[before:])
-    for network, told in zip(prepared, found, strict=True):
-        assert len(told) == len(written[network]), network
-        assert all(own & touched for own, touched in zip(told, written[network], strict=True)), network
-        assert len(set(told)) == len(told), network
+    written_groups = _group_writes(server.networks.state.writes[before:])
+    for network, step_ids in zip(prepared, receipt_ids, strict=True):
+        assert len(step_ids) == len(written_groups[network]), network
+        assert all(own & touched for own, touched in zip(step_ids, written_groups[network], strict=True)), network
+        assert len(set(step_ids)) == len(step_ids), network
     return sum(map(len, prepared.values()))
 
 
 async def _receipts(service: Service, prepared: Sequence[tuple[Actor, str]]) -> list[frozenset[str]]:
     """Execute one operation after the other; the ids that the receipt of each step holds."""
-    found = []
+    step_ids = []
     for actor, operation_id in prepared:
-        shown: Any = await operations.execute_operation(service, actor, operation_id=operation_id, confirmed=True)
-        while shown.get("nextAction") == "execute" and "retryAfterMs" not in shown:
-            shown = await operations.execute_operation(service, actor, operation_id=operation_id, confirmed=True)
-        assert shown["status"] == "succeeded", shown["error"]
-        found += [collect_ids(step) for step in shown["receipt"]["steps"]]
-    return found
+        operation: Any = await operations.execute_operation(service, actor, operation_id=operation_id, confirmed=True)
+        while operation.get("nextAction") == "execute" and "retryAfterMs" not in operation:
+            operation = await operations.execute_operation(service, actor, operation_id=operation_id, confirmed=True)
+        assert operation["status"] == "succeeded", operation["error"]
+        step_ids += [collect_ids(step) for step in operation["receipt"]["steps"]]
+    return step_ids
 
 
 def _group_writes(rows: Sequence[Mapping[str, str]]) -> dict[str, list[frozenset[str]]]:
     """The ids that each native write touched, by network, in order."""
-    found: dict[str, list[frozenset[str]]] = {network: [] for network in ADAPTER_PACKAGES}
+    groups: dict[str, list[frozenset[str]]] = {network: [] for network in ADAPTER_PACKAGES}
     for network in ADAPTER_PACKAGES:
         own = [row for row in rows if row["network"] == network]
         for _, group in groupby(own, key=lambda row: row["request"]):
-            found[network].append(frozenset(row["id"] for row in group))
-    return found
+            groups[network].append(frozenset(row["id"] for row in group))
+    return groups

@@ -41,10 +41,10 @@ class Schemas:
     def operation(self, method: str, path: str) -> tuple[str, dict[str, Any]] | None:
         """The pointer and the operation behind a request's method and path, if there is one."""
         for pattern, template in self._templates:
-            found = self.document["paths"][template].get(method.lower())
-            if found is not None and pattern.fullmatch(path):
+            definition = self.document["paths"][template].get(method.lower())
+            if definition is not None and pattern.fullmatch(path):
                 escaped = template.replace("~", "~0").replace("/", "~1")
-                return f"/paths/{escaped}/{method.lower()}", found
+                return f"/paths/{escaped}/{method.lower()}", definition
         return None
 
     def validator(self, pointer: str) -> Draft202012Validator:
@@ -65,17 +65,17 @@ class Schemas:
         assert re.fullmatch("[0-9a-f]{32}", request_id)
         assert answer.headers["Cache-Control"] == "no-store"
         media_type, body = answer.headers["Content-Type"].split(";")[0], answer.json()
-        found = self.operation(method, PREFIX + path)
+        documented_operation = self.operation(method, PREFIX + path)
         if answer.status_code >= 400:
             assert media_type == "application/problem+json"
             self.validator("/components/schemas/Problem").validate(body)
             assert (body["status"], body["requestId"]) == (answer.status_code, request_id)
             assert PROBLEM_CODES[body["code"]][0] == answer.status_code
             assert body["type"] == f"urn:adsunify:problem:{body['code']}"
-            assert found is None or str(answer.status_code) in found[1]["responses"]
+            assert documented_operation is None or str(answer.status_code) in documented_operation[1]["responses"]
             return
-        assert found is not None, f"{method} {path} is not documented"
-        pointer, operation = found
+        assert documented_operation is not None, f"{method} {path} is not documented"
+        pointer, operation = documented_operation
         assert media_type == "application/json"
         assert str(answer.status_code) in operation["responses"], answer.status_code
         self.validator(f"{pointer}/responses/{answer.status_code}/content/application~1json/schema").validate(body)

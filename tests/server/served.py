@@ -82,7 +82,7 @@ class Simulation:
 
     def count(self, method: str, host: str, path: str = "") -> int:
         """How many requests so far had this method, and host and path that contain these words."""
-        return sum(one[0] == method and host in one[1] and path in one[2] for one in self.requests)
+        return sum(request[0] == method and host in request[1] and path in request[2] for request in self.requests)
 
     def writes(self) -> int:
         """How many entities native writes have touched so far."""
@@ -168,8 +168,8 @@ class Caller:
         """The problem that a request is answered with."""
         answer = await self.send(method, path, body, **more)
         assert answer.status_code == status, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        problem_document: dict[str, Any] = answer.json()
+        return problem_document
 
     async def read_issues(self, method: str, path: str, body: Any = None, **more: Any) -> set[tuple[str, str]]:
         """Path and code of every issue of a 422."""
@@ -260,8 +260,8 @@ class Served:
 
     async def events(self, kind: str | None = None, name: str = "admin") -> list[EventRecord]:
         """The events of the person's workspace, oldest first."""
-        found = await self.service.store.read(list_events, self.people[name].actor.workspace_id, 10_000)
-        return [event for event in reversed(found) if kind is None or event.type == kind]
+        newest_first = await self.service.store.read(list_events, self.people[name].actor.workspace_id, 10_000)
+        return [event for event in reversed(newest_first) if kind is None or event.type == kind]
 
     async def rows(self) -> dict[str, int]:
         """How many rows each table holds."""
@@ -321,18 +321,18 @@ async def serve_api(
         await web.SockSite(runner, listening).start()
         client = httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60)
         try:
-            one = Served(opened.service, database, base_url, networks, hands, client, get_schemas(), app[REQUESTS])
+            server = Served(opened.service, database, base_url, networks, hands, client, get_schemas(), app[REQUESTS])
             if copied is not None:
-                one.people = {
+                server.people = {
                     name: evolve(person, tokens=dict(person.tokens)) for name, person in copied.people.items()
                 }
-                one.accounts, one.foreign = dict(copied.accounts), dict(copied.foreign)
+                server.accounts, server.foreign = dict(copied.accounts), dict(copied.foreign)
             else:
-                await one.add("admin", "shop", "admin")
-                await one.add("member", "shop", "member")
-                await one.add("viewer", "shop", "viewer")
-                await one.add("stranger", "other", "admin")
-            yield one
+                await server.add("admin", "shop", "admin")
+                await server.add("member", "shop", "member")
+                await server.add("viewer", "shop", "viewer")
+                await server.add("stranger", "other", "admin")
+            yield server
         finally:
             await client.aclose()
             await runner.cleanup()
@@ -344,16 +344,16 @@ async def serve_api(
 
 async def serve_connected(database: str) -> Served:
     """Connect every network, and meta in the other workspace as well; the environment, which is ended."""
-    async with serve_api(database) as one:
+    async with serve_api(database) as server:
         for network in ADAPTER_PACKAGES:
-            await connect(one, network)
-        await connect(one, "meta", "stranger")
-    return one
+            await connect(server, network)
+        await connect(server, "meta", "stranger")
+    return server
 
 
-async def consent(one: Served, network: str, name: str = "admin") -> httpx.Response:
+async def consent(server: Served, network: str, name: str = "admin") -> httpx.Response:
     """Ask for a link, open it in a browser of its own, and press the button; the last page."""
-    link = await one.person(name).post("/connections/authorize", {"network": network}, 201)
+    link = await server.person(name).post("/connections/authorize", {"network": network}, 201)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30) as browser:
         page = await press(browser, await browser.get(link["url"]))  # our own page, then the network's
         return await press(browser, page)
@@ -374,24 +374,26 @@ def make_credentials(network: str, **changes: str) -> dict[str, str]:
     return {"network": network, **own, **changes}
 
 
-async def connect(one: Served, network: str, name: str = "admin") -> str:
+async def connect(server: Served, network: str, name: str = "admin") -> str:
     """Connect a network; returns the account id of its account in US dollars."""
     if get_adapter(network).network.login.kind == "credentials":
-        await one.person(name).post("/connections/credentials", make_credentials(network), 201)
+        await server.person(name).post("/connections/credentials", make_credentials(network), 201)
     else:
-        page = await consent(one, network, name)
+        page = await consent(server, network, name)
         assert page.status_code == 200, page.text
-    await one.wait_for_background_tasks()
-    accounts = await one.person(name).get("/accounts", network=network)
+    await server.wait_for_background_tasks()
+    accounts = await server.person(name).get("/accounts", network=network)
     in_dollars = [account["accountId"] for account in accounts if account["currency"] == "USD"]
     assert in_dollars, f"the simulated network {network} needs an account in USD"
-    found: str = in_dollars[0]
-    (one.accounts if one.people[name].actor.workspace_id == _home(one) else one.foreign)[network] = found
-    return found
+    account_id: str = in_dollars[0]
+    (server.accounts if server.people[name].actor.workspace_id == _home(server) else server.foreign)[network] = (
+        account_id
+    )
+    return account_id
 
 
-def _home(one: Served) -> str:
-    return one.people["admin"].actor.workspace_id
+def _home(server: Served) -> str:
+    return server.people["admin"].actor.workspace_id
 
 
 # -- briefs -------------------------------------------------------------------------------------------------------
@@ -403,7 +405,7 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     ``changes`` replace members (``targeting__countries=[...]`` a nested one); None leaves one out.
     """
     samples = get_samples(network)
-    made: dict[str, Any] = {
+    campaign: dict[str, Any] = {
         **load_sample(network),
         "name": f"Garden chairs {next(_numbers)}",
         "budget": {"amount": "20", "currency": "USD", "period": "daily"},
@@ -411,16 +413,16 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
         **samples.brief_members,
     }
     if samples.make_creative is not None:
-        made["creative"] = samples.make_creative()
-    return change_brief(made, changes)
+        campaign["creative"] = samples.make_creative()
+    return change_brief(campaign, changes)
 
 
-async def stock_entities(one: Served, kind: str, count: int) -> list[str]:
+async def stock_entities(server: Served, kind: str, count: int) -> list[str]:
     """So many more of a kind of Meta's in the account in dollars, each as the one that is made first; their ids."""
-    body = {"accountId": one.accounts["meta"], "campaign": brief("meta")}
-    made = await one.admin.execute((await one.admin.post("/create", body, 201))["id"])
-    outputs = {step["key"]: step["outputs"] for step in made["receipt"]["steps"]}
-    world = one.networks.state.worlds["meta"]
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    operation = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    outputs = {step["key"]: step["outputs"] for step in operation["receipt"]["steps"]}
+    world = server.networks.state.worlds["meta"]
     first = world.find(kind, outputs[kind]["id"])
     assert first is not None
     return [world.create(kind, first.account, first.data, parent=first.parent, logged=False).id for _ in range(count)]

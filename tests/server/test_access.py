@@ -57,11 +57,11 @@ BODIES: dict[str, Any] = {
     },
     "post_account_validate": {"action": "delete", "kind": "campaign", "entityId": "1"},
     **{
-        f"{method}_account_{one}": {"payload": {"name": "Chairs"}}
+        f"{method}_account_{kind}": {"payload": {"name": "Chairs"}}
         for method, names in (("post", ("campaigns", "ad_groups", "ads")), ("patch", ("campaign", "ad_group", "ad")))
-        for one in names
+        for kind in names
     },
-    **{f"post_account_{one}_edit": {"fields": {"name": "Chairs"}} for one in ("campaign", "ad_group", "ad")},
+    **{f"post_account_{kind}_edit": {"fields": {"name": "Chairs"}} for kind in ("campaign", "ad_group", "ad")},
 }
 DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-02"}
 QUERIES: dict[str, dict[str, str]] = {"get_account_insights": DAYS, "get_insights": DAYS}
@@ -132,7 +132,7 @@ each = parametrize_endpoints(ENDPOINTS)
 def address(endpoint: Endpoint, **ids: str) -> str:
     """The endpoint's path with ids of nothing, or those given."""
     values = {"network": "meta", "resource": "pages", "entityId": "1"} | ids
-    return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], NEVER), endpoint.path)
+    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], NEVER), endpoint.path)
 
 
 async def ask(caller: Caller, endpoint: Endpoint, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
@@ -142,8 +142,8 @@ async def ask(caller: Caller, endpoint: Endpoint, path: str, body: Any = None) -
         BODIES.get(endpoint.operation_id) if body is None else body,
         query=QUERIES.get(endpoint.operation_id),
     )
-    found: dict[str, Any] = answer.json()
-    return answer.status_code, found
+    content: dict[str, Any] = answer.json()
+    return answer.status_code, content
 
 
 @each
@@ -282,9 +282,9 @@ async def foreign(server: Served) -> dict[str, str]:
 
 async def test_a_batch_says_not_found_for_each_foreign_operation(server: Served) -> None:
     theirs = (await foreign(server))["operationId"]
-    found = await server.admin.post("/operations/execute", {"operationIds": [theirs, NEVER], "confirmed": True})
-    assert [one["operationId"] for one in found["results"]] == [theirs, NEVER]
-    assert {one["error"]["code"] for one in found["results"]} == {"not_found"}
+    batch = await server.admin.post("/operations/execute", {"operationIds": [theirs, NEVER], "confirmed": True})
+    assert [result["operationId"] for result in batch["results"]] == [theirs, NEVER]
+    assert {result["error"]["code"] for result in batch["results"]} == {"not_found"}
 
 
 async def test_a_foreign_source_is_not_activatable(server: Served) -> None:
@@ -298,10 +298,12 @@ async def test_a_foreign_source_is_not_activatable(server: Served) -> None:
 async def test_lists_show_the_own_workspace_only(server: Served) -> None:
     await foreign(server)
     for path, name in (("/keys", "keyId"), ("/connections", "connectionId"), ("/accounts", "accountId")):
-        mine = {one[name] for one in await server.admin.get(path)}
-        theirs = {one[name] for one in await server.person("stranger").get(path)}
+        mine = {row[name] for row in await server.admin.get(path)}
+        theirs = {row[name] for row in await server.person("stranger").get(path)}
         assert mine and theirs and not mine & theirs
-    assert (await foreign(server))["operationId"] not in {one["id"] for one in await server.admin.get("/operations")}
+    assert (await foreign(server))["operationId"] not in {
+        operation["id"] for operation in await server.admin.get("/operations")
+    }
 
 
 async def test_who_sees_and_executes_whose_operations(server: Served) -> None:
@@ -311,7 +313,7 @@ async def test_who_sees_and_executes_whose_operations(server: Served) -> None:
     by_admin = (await server.admin.post("/create", body, 201))["id"]
     by_member = (await server.person("member").post("/create", body, 201))["id"]
     _, second = await server.key("member")
-    for caller, seen in (
+    for caller, visible_ids in (
         (server.admin, {by_admin, by_member}),
         (server.person("member"), {by_member}),
         (server.caller(second), {by_member}),
@@ -319,11 +321,11 @@ async def test_who_sees_and_executes_whose_operations(server: Served) -> None:
         (server.person("viewer"), set()),
         (server.person("stranger"), set()),
     ):
-        listed = {one["id"] for one in await caller.get("/operations")} & {by_admin, by_member}
-        assert listed == seen
-        for one in (by_admin, by_member):
-            answer = await caller.send("GET", f"/operations/{one}")
-            assert answer.status_code == (200 if one in seen else 404)
+        listed_ids = {row["id"] for row in await caller.get("/operations")} & {by_admin, by_member}
+        assert listed_ids == visible_ids
+        for operation_id in (by_admin, by_member):
+            answer = await caller.send("GET", f"/operations/{operation_id}")
+            assert answer.status_code == (200 if operation_id in visible_ids else 404)
     await server.person("member").problem(404, "POST", f"/operations/{by_admin}/execute", {"confirmed": True})
     await server.person("member").problem(404, "POST", f"/operations/{by_admin}/cancel", {})
     problem = await server.admin.problem(403, "POST", f"/operations/{by_member}/cancel", {})

@@ -21,35 +21,37 @@ def no_faults_left(both: Served) -> None:
     both.networks.state.faults.pending.clear()
 
 
-async def prepare_change(one: Served, caller: Caller) -> str:
-    body = {"accountId": one.accounts["meta"], "campaign": brief("meta")}
+async def prepare_change(server: Served, caller: Caller) -> str:
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     operation: str = (await caller.post("/create", body, 201))["id"]
     return operation
 
 
-async def revoke(one: Served, key_id: str) -> None:
-    actor = one.people["member"].actor
-    await one.service.store.write(keys.revoke_key, actor, key_id, one.service.store.clock)
+async def revoke(server: Served, key_id: str) -> None:
+    actor = server.people["member"].actor
+    await server.service.store.write(keys.revoke_key, actor, key_id, server.service.store.clock)
 
 
-async def demote(one: Served, key_id: str) -> None:
-    actor, store = one.people["member"].actor, one.service.store
+async def demote(server: Served, key_id: str) -> None:
+    actor, store = server.people["member"].actor, server.service.store
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
 
 
-async def remove(one: Served, key_id: str) -> None:
-    actor = one.people["member"].actor
-    await one.service.store.write(people.remove_membership, actor.workspace_id, actor.user_id, one.service.store.clock)
+async def remove(server: Served, key_id: str) -> None:
+    actor = server.people["member"].actor
+    await server.service.store.write(
+        people.remove_membership, actor.workspace_id, actor.user_id, server.service.store.clock
+    )
 
 
-async def disconnect(one: Served, key_id: str) -> None:
-    account = await one.admin.get(f"/accounts/{one.accounts['meta']}")
-    store, actor = one.service.store, one.people["admin"].actor
+async def disconnect(server: Served, key_id: str) -> None:
+    account = await server.admin.get(f"/accounts/{server.accounts['meta']}")
+    store, actor = server.service.store, server.people["admin"].actor
     await store.write(connections.disconnect, actor, account["connectionId"], store.clock)
 
 
-async def let_expire(one: Served, key_id: str) -> None:
-    one.hands.pass_(seconds=11)  # within the lease
+async def let_expire(server: Served, key_id: str) -> None:
+    server.hands.pass_(seconds=11)  # within the lease
 
 
 @pytest.mark.parametrize("end", [revoke, demote, remove, disconnect, let_expire])
@@ -73,10 +75,10 @@ async def test_access_is_checked_before_every_native_write(
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)
     if end is disconnect:
         await connect(both, "meta")
-    shown = await both.admin.get(f"/operations/{operation}")
+    record = await both.admin.get(f"/operations/{operation}")
     assert problem["operationId"] == operation
-    assert (shown["status"], shown["error"]["code"]) == ("prepared", "access_lost")
-    assert [(step["key"], step["state"]) for step in shown["receipt"]["steps"]] == [("campaign", "applied")]
+    assert (record["status"], record["error"]["code"]) == ("prepared", "access_lost")
+    assert [(step["key"], step["state"]) for step in record["receipt"]["steps"]] == [("campaign", "applied")]
     assert (await both.admin.execute(operation))["status"] == "succeeded"
     assert both.networks.writes() == writes + 4
 
@@ -94,13 +96,13 @@ async def test_executes_and_cancels_race(both: Served) -> None:
     assert {answer.status_code for answer in answers} <= {200, 400}
     ends = []
     for operation in operations:
-        shown = await both.admin.get(f"/operations/{operation}")
-        told = [event.type for event in await both.events() if event.operation_id == operation]
-        ends.append(shown["status"])
+        record = await both.admin.get(f"/operations/{operation}")
+        event_types = [event.type for event in await both.events() if event.operation_id == operation]
+        ends.append(record["status"])
         ran = (
-            ["operation.running", "operation.succeeded"] if shown["status"] == "succeeded" else ["operation.cancelled"]
+            ["operation.running", "operation.succeeded"] if record["status"] == "succeeded" else ["operation.cancelled"]
         )
-        assert told == ["operation.prepared", *ran]
+        assert event_types == ["operation.prepared", *ran]
     assert set(ends) <= {"succeeded", "cancelled"}
     assert both.networks.writes() == writes + 4 * ends.count("succeeded")
 
@@ -126,8 +128,8 @@ async def test_an_event_is_recorded_with_its_transition_or_not_at_all(
 
     row = events.make_event_row
 
-    def make_refused_row(*told: Any, **more: Any) -> dict[str, Any]:
-        return row(*told, **more) | {"type": None}  # which the database refuses
+    def make_refused_row(*arguments: Any, **more: Any) -> dict[str, Any]:
+        return row(*arguments, **more) | {"type": None}  # which the database refuses
 
     monkeypatch.setattr(events, "make_event_row", make_refused_row)
     body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}

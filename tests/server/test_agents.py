@@ -38,15 +38,15 @@ async def tool(server: Served, name: str, token: str = "", **arguments: Any) -> 
     """The result of a tool."""
     answer = await post(server, request("tools/call", name=name, arguments=arguments), token=token)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()["result"]
-    return found
+    result: dict[str, Any] = answer.json()["result"]
+    return result
 
 
 # -- the protocol -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered"),
+    ("requested_version", "answered"),
     [
         *((version, version) for version in HANDSHAKE_VERSIONS),
         ("2024-11-05", HANDSHAKE_VERSIONS[0]),
@@ -54,8 +54,8 @@ async def tool(server: Served, name: str, token: str = "", **arguments: Any) -> 
         (None, HANDSHAKE_VERSIONS[0]),
     ],
 )
-async def test_the_version_is_negotiated(empty: Served, asked: str | None, answered: str) -> None:
-    result = (await post(empty, request("initialize", protocolVersion=asked))).json()["result"]
+async def test_the_version_is_negotiated(empty: Served, requested_version: str | None, answered: str) -> None:
+    result = (await post(empty, request("initialize", protocolVersion=requested_version))).json()["result"]
     assert result["protocolVersion"] == answered
     assert result["capabilities"] == {"tools": {}, "prompts": {}, "resources": {"subscribe": True}, "completions": {}}
 
@@ -119,12 +119,12 @@ async def test_a_batch_is_at_most_fifty_messages(empty: Served, count: int) -> N
 
 async def test_the_answers_of_a_batch_are_bounded(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left when they are too long is refused, and nothing of it is done."""
-    listed = len((await post(empty, request("tools/list"))).content)
-    monkeypatch.setattr(protocol, "MAX_BATCH_BYTES", 3 * listed)
+    list_size = len((await post(empty, request("tools/list"))).content)
+    monkeypatch.setattr(protocol, "MAX_BATCH_BYTES", 3 * list_size)
     make = request("tools/call", name="call_tool", arguments={"operationId": "post_keys", "body": {"name": "x"}})
     before = await empty.rows()
     answer = await post(empty, [*[request("tools/list")] * 4, make], MCP_Protocol_Version="2025-03-26")
-    assert ["result" in one for one in answer.json()] == [True, True, True, False, False]
+    assert ["result" in message for message in answer.json()] == [True, True, True, False, False]
     assert "Nothing was done" in answer.json()[4]["error"]["message"]
     assert await empty.rows() == before
 
@@ -145,7 +145,7 @@ async def test_a_body_of_too_many_values_is_not_read(empty: Served) -> None:
 async def test_batches_are_of_one_revision_only(empty: Served) -> None:
     batch = [request("ping"), {**request("ping"), "id": "b"}, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
     answer = await post(empty, batch, MCP_Protocol_Version="2025-03-26")
-    assert [one["id"] for one in answer.json()] == [1, "b"]
+    assert [message["id"] for message in answer.json()] == [1, "b"]
     assert (await post(empty, batch[2:], MCP_Protocol_Version="2025-03-26")).status_code == 202
     assert (await post(empty, [], MCP_Protocol_Version="2025-03-26")).status_code == 400
     with_initialize = [request("initialize"), request("ping")]
@@ -157,7 +157,7 @@ async def test_batches_are_of_one_revision_only(empty: Served) -> None:
 async def test_the_tools_are_listed_in_few_words(empty: Served) -> None:
     answer = await post(empty, request("tools/list"))
     tools = answer.json()["result"]["tools"]
-    assert [one["name"] for one in tools] == [
+    assert [listing["name"] for listing in tools] == [
         "account",
         "search_tools",
         "call_tool",
@@ -166,10 +166,10 @@ async def test_the_tools_are_listed_in_few_words(empty: Served) -> None:
         "prepare",
         "set_status",
     ]
-    for one in tools:
-        assert one["inputSchema"]["additionalProperties"] is False
-        assert one["outputSchema"]["type"] == "object"
-        assert set(one["annotations"]) >= {"readOnlyHint", "destructiveHint", "idempotentHint"}
+    for listing in tools:
+        assert listing["inputSchema"]["additionalProperties"] is False
+        assert listing["outputSchema"]["type"] == "object"
+        assert set(listing["annotations"]) >= {"readOnlyHint", "destructiveHint", "idempotentHint"}
     assert len(answer.content) < 4000 * 3  # three bytes a token, which is on the safe side
 
 
@@ -182,45 +182,48 @@ async def test_from_a_brief_to_a_running_campaign(server: Served) -> None:
     body = {"accountId": account, "campaign": brief("meta")}
     valid = await tool(server, "call_tool", operationId="post_validate_campaign", body=body)
     assert valid["structuredContent"]["data"]["valid"] is True
-    asked = {"operationId": "post_create", "body": body, "idempotencyKey": "agent-1"}
-    made = (await tool(server, "call_tool", **asked))["structuredContent"]["data"]
-    again = (await tool(server, "call_tool", **asked))["structuredContent"]["data"]
-    assert again["id"] == made["id"]
-    done = (await tool(server, "execute", operationId=made["id"], confirmed=True))["structuredContent"]["data"]
+    arguments = {"operationId": "post_create", "body": body, "idempotencyKey": "agent-1"}
+    operation = (await tool(server, "call_tool", **arguments))["structuredContent"]["data"]
+    again = (await tool(server, "call_tool", **arguments))["structuredContent"]["data"]
+    assert again["id"] == operation["id"]
+    done = (await tool(server, "execute", operationId=operation["id"], confirmed=True))["structuredContent"]["data"]
     assert done["status"] == "succeeded"
     writes = server.networks.writes()
-    replay = (await tool(server, "execute", operationId=made["id"], confirmed=True))["structuredContent"]["data"]
+    replay = (await tool(server, "execute", operationId=operation["id"], confirmed=True))["structuredContent"]["data"]
     assert (replay["status"], server.networks.writes()) == ("succeeded", writes)
     live = await tool(
-        server, "call_tool", operationId="post_activate", body={"accountId": account, "sourceOperationId": made["id"]}
+        server,
+        "call_tool",
+        operationId="post_activate",
+        body={"accountId": account, "sourceOperationId": operation["id"]},
     )
     assert any("This can spend 20.00 USD more a day" in part["text"] for part in live["content"])
     live_id = live["structuredContent"]["data"]["id"]
     assert (await tool(server, "execute", operationId=live_id, confirmed=True))["structuredContent"]["data"]["status"]
-    seen = (await tool(server, "operation", operationId=live_id))["structuredContent"]["data"]
-    assert seen["status"] == "succeeded"
+    record = (await tool(server, "operation", operationId=live_id))["structuredContent"]["data"]
+    assert record["status"] == "succeeded"
 
 
 async def test_a_launch_from_its_brief_to_its_execution(server: Served) -> None:
     """The results say what comes next; where a person must approve, the result names the page."""
     accounts = [{"accountId": server.accounts[code], "campaign": brief(code)} for code in ("meta", "reddit")]
     body = {"name": "By an agent", "campaign": {}, "accounts": accounts}
-    made = await tool(server, "call_tool", operationId="post_launches", body=body, idempotencyKey="agent-launch")
-    launch = made["structuredContent"]["data"]
-    change_set, (_, text) = launch["changeSets"][0], (part["text"] for part in made["content"])
+    response = await tool(server, "call_tool", operationId="post_launches", body=body, idempotencyKey="agent-launch")
+    launch = response["structuredContent"]["data"]
+    change_set, (_, text) = launch["changeSets"][0], (part["text"] for part in response["content"])
     assert launch["status"] == "preparing" and f"{change_set['id']} is being prepared" in text
     await server.wait_for_background_tasks()
     read = {"operationId": "get_change_set", "path": {"changeSetId": change_set["id"]}}
     prepared = await tool(server, "call_tool", **read)
     digest = prepared["structuredContent"]["data"]["digest"]
     assert digest in prepared["content"][1]["text"] and change_set["reviewUrl"] in prepared["content"][1]["text"]
-    asked = {"operationId": "post_change_set_execute", "path": read["path"]}
+    arguments = {"operationId": "post_change_set_execute", "path": read["path"]}
     actor, store = server.people["admin"].actor, server.service.store
     await store.write(people.set_require_approval, actor.workspace_id, True, store.clock)
-    refused = await tool(server, "call_tool", **asked, body={"confirmed": True, "digest": digest})
+    refused = await tool(server, "call_tool", **arguments, body={"confirmed": True, "digest": digest})
     await store.write(people.set_require_approval, actor.workspace_id, False, store.clock)
     assert refused["isError"] and change_set["reviewUrl"] in refused["content"][0]["text"]
-    begun = await tool(server, "call_tool", **asked, body={"confirmed": True, "digest": digest})
+    begun = await tool(server, "call_tool", **arguments, body={"confirmed": True, "digest": digest})
     assert begun["structuredContent"]["data"]["status"] == "running"
     await server.wait_for_background_tasks()
     done = await tool(server, "call_tool", **read)
@@ -231,11 +234,11 @@ async def test_prepare_takes_a_launch(server: Served) -> None:
     """In place of an account and its change; a repeated call prepares nothing anew."""
     account = server.accounts["meta"]
     launch = {"name": "Prepared", "campaign": {}, "accounts": [{"accountId": account, "campaign": brief("meta")}]}
-    made, again = [await tool(server, "prepare", launch=launch, idempotencyKey="agent-3") for _ in range(2)]
-    (change_set,) = made["structuredContent"]["data"]["changeSets"]
-    assert made["structuredContent"]["data"]["name"] == "Prepared"
-    assert f"{change_set['id']} is being prepared" in made["content"][1]["text"]
-    assert again["structuredContent"]["data"]["launchId"] == made["structuredContent"]["data"]["launchId"]
+    first, again = [await tool(server, "prepare", launch=launch, idempotencyKey="agent-3") for _ in range(2)]
+    (change_set,) = first["structuredContent"]["data"]["changeSets"]
+    assert first["structuredContent"]["data"]["name"] == "Prepared"
+    assert f"{change_set['id']} is being prepared" in first["content"][1]["text"]
+    assert again["structuredContent"]["data"]["launchId"] == first["structuredContent"]["data"]["launchId"]
     for wrong, paths in (
         ({"launch": launch, "accountId": account}, {"accountId"}),
         ({"launch": {"name": "Prepared"}}, {"launch.campaign", "launch.accounts"}),
@@ -252,8 +255,8 @@ async def test_prepare_takes_a_launch(server: Served) -> None:
 
 async def test_native_changes(server: Served) -> None:
     account = server.accounts["meta"]
-    made = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
-    done = await server.admin.execute(made["id"])
+    operation = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    done = await server.admin.execute(operation["id"])
     campaign = done["receipt"]["steps"][0]["outputs"]["id"]
     paused = await tool(server, "set_status", accountId=account, kind="campaign", entityIds=[campaign], status="paused")
     assert paused["structuredContent"]["data"]["operations"][0]["action"] == "status"
@@ -299,11 +302,11 @@ async def test_a_read_only_key_writes_nothing(server: Served) -> None:
 
 async def test_an_agent_inspects_and_prepares_but_never_settles(server: Served) -> None:
     account = server.accounts["meta"]
-    made = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    operation = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
     await server.networks.fault("meta", "reset_after", method="POST", path="/v26.0/act_1001/campaigns")
-    lost = await tool(server, "execute", operationId=made["id"], confirmed=True)
+    lost = await tool(server, "execute", operationId=operation["id"], confirmed=True)
     assert lost["structuredContent"]["error"]["code"] == "outcome_unknown"
-    path, writes = {"operationId": made["id"]}, server.networks.writes()
+    path, writes = {"operationId": operation["id"]}, server.networks.writes()
     inspected = await tool(server, "call_tool", operationId="post_operation_inspect", path=path, body={})
     assert inspected["structuredContent"]["data"]["steps"][0]["verdict"] == "applied"
     body = {"step": "campaign", "verdict": "not_applied"}
@@ -488,22 +491,22 @@ REQUESTS = {
 async def test_plain_requests_find_their_operation(empty: Served) -> None:
     """Nine of ten at first sight, and every one among the three that are shown."""
     wrong = {}
-    for query, wanted in REQUESTS.items():
-        found = (await tool(empty, "search_tools", query=query))["structuredContent"]["data"]
-        names = [one["operationId"] for one in found]
-        assert wanted in names, (query, names)
-        if names[0] != wanted:
+    for query, expected in REQUESTS.items():
+        matches = (await tool(empty, "search_tools", query=query))["structuredContent"]["data"]
+        names = [match["operationId"] for match in matches]
+        assert expected in names, (query, names)
+        if names[0] != expected:
             wrong[query] = names
-        for one in found:
-            assert one["arguments"]["type"] == "object"
+        for match in matches:
+            assert match["arguments"]["type"] == "object"
     assert len(REQUESTS) >= 60
     assert len(wrong) <= len(REQUESTS) * 0.1, wrong
 
 
 async def test_every_operation_can_be_found(empty: Served) -> None:
     for operation_id in {endpoint.operation_id for endpoint in ENDPOINTS} - HIDDEN_OPERATIONS:
-        found = (await tool(empty, "search_tools", query=operation_id))["structuredContent"]["data"]
-        assert [one["operationId"] for one in found] == [operation_id]
+        matches = (await tool(empty, "search_tools", query=operation_id))["structuredContent"]["data"]
+        assert [match["operationId"] for match in matches] == [operation_id]
     for operation_id in HIDDEN_OPERATIONS:
         refused = await tool(empty, "call_tool", operationId=operation_id)
         assert refused["structuredContent"]["error"]["code"] == "not_for_agents"

@@ -32,15 +32,17 @@ async def post(server: Served, message: Any, headers: dict[str, str | None] | No
     message, own = with_metadata(message)
     sent: dict[str, str | None] = {**HEADERS, **own, **(headers or {})}
     token = server.people["admin"].tokens["write"]
-    kept = {name: value for name, value in sent.items() if value is not None} | {"Authorization": f"Bearer {token}"}
-    return await server.http.post("/api/mcp", content=json.dumps(message).encode(), headers=kept)
+    present_headers = {name: value for name, value in sent.items() if value is not None} | {
+        "Authorization": f"Bearer {token}"
+    }
+    return await server.http.post("/api/mcp", content=json.dumps(message).encode(), headers=present_headers)
 
 
 async def result(server: Served, method: str, **params: Any) -> dict[str, Any]:
     answer = await post(server, request(method, **params))
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()["result"]
-    return found
+    result_object: dict[str, Any] = answer.json()["result"]
+    return result_object
 
 
 def error(answer: httpx.Response) -> tuple[int, int, Any]:
@@ -51,17 +53,17 @@ def error(answer: httpx.Response) -> tuple[int, int, Any]:
 
 
 async def test_a_server_is_discovered(empty: Served) -> None:
-    found = await result(empty, "server/discover")
-    assert found["supportedVersions"] == list(VERSIONS)
-    assert found["capabilities"] == {"tools": {}, "prompts": {}, "resources": {}, "completions": {}}
-    assert found["_meta"][SERVER_INFO_KEY]["name"] == "adsunify" and found["instructions"]
+    answer = await result(empty, "server/discover")
+    assert answer["supportedVersions"] == list(VERSIONS)
+    assert answer["capabilities"] == {"tools": {}, "prompts": {}, "resources": {}, "completions": {}}
+    assert answer["_meta"][SERVER_INFO_KEY]["name"] == "adsunify" and answer["instructions"]
 
 
 async def test_every_result_says_what_it_is(empty: Served) -> None:
     for method in ("server/discover", *LISTS):
-        found = await result(empty, method)
-        assert found["resultType"] == "complete" and found["_meta"][SERVER_INFO_KEY]["version"]
-        assert isinstance(found["ttlMs"], int) and found["ttlMs"] >= 0 and found["cacheScope"] == "public"
+        answer = await result(empty, method)
+        assert answer["resultType"] == "complete" and answer["_meta"][SERVER_INFO_KEY]["version"]
+        assert isinstance(answer["ttlMs"], int) and answer["ttlMs"] >= 0 and answer["cacheScope"] == "public"
     read = await result(empty, "resources/read", uri="adsunify://networks")
     assert read["ttlMs"] >= 0 and read["cacheScope"] == "public"
     called = await result(empty, "tools/call", name="account", arguments={})
@@ -182,10 +184,10 @@ async def test_the_handshake_never_leads_to_this_revision(empty: Served) -> None
 
 
 async def test_resources_are_what_the_api_answers(empty: Served) -> None:
-    listed = (await result(empty, "resources/list"))["resources"]
-    assert [one["uri"] for one in listed][:2] == ["adsunify://networks", "adsunify://workflows"]
+    resources = (await result(empty, "resources/list"))["resources"]
+    assert [resource["uri"] for resource in resources][:2] == ["adsunify://networks", "adsunify://workflows"]
     for uri, path in (
-        *((one["uri"], "/" + one["uri"].partition("://")[2]) for one in listed),
+        *((resource["uri"], "/" + resource["uri"].partition("://")[2]) for resource in resources),
         ("adsunify://networks/meta", "/networks/meta"),
     ):
         (contents,) = (await result(empty, "resources/read", uri=uri))["contents"]
@@ -200,8 +202,8 @@ async def test_a_resource_that_there_is_not(empty: Served, uri: str) -> None:
 
 
 async def test_prompts_tell_how_to_launch_and_to_report(empty: Served) -> None:
-    listed = (await result(empty, "prompts/list"))["prompts"]
-    assert [one["name"] for one in listed] == ["launch_campaign", "weekly_report"]
+    prompts = (await result(empty, "prompts/list"))["prompts"]
+    assert [prompt["name"] for prompt in prompts] == ["launch_campaign", "weekly_report"]
     wishes = {"network": "meta", "budget": "20 EUR a day"}
     launch = await result(empty, "prompts/get", name="launch_campaign", arguments=wishes)
     text = launch["messages"][0]["content"]["text"]
@@ -234,18 +236,18 @@ async def test_arguments_are_completed(empty: Served) -> None:
         {"type": "ref/resource", "uri": "adsunify://networks/{network}"},
     ):
         for value in ("", "me", "zzz"):
-            asked = {"ref": reference, "argument": {"name": "network", "value": value}}
-            found = (await result(empty, "completion/complete", **asked))["completion"]
-            assert found["values"] == [code for code in ADAPTER_PACKAGES if code.startswith(value)]
-            assert (found["total"], found["hasMore"]) == (len(found["values"]), False)
-    for asked in (
+            parameters = {"ref": reference, "argument": {"name": "network", "value": value}}
+            completion = (await result(empty, "completion/complete", **parameters))["completion"]
+            assert completion["values"] == [code for code in ADAPTER_PACKAGES if code.startswith(value)]
+            assert (completion["total"], completion["hasMore"]) == (len(completion["values"]), False)
+    for parameters in (
         {},
         {"ref": {"type": "ref/prompt", "name": "none"}, "argument": {"name": "network", "value": ""}},
         {"ref": {"type": "ref/prompt", "name": "launch_campaign"}, "argument": {"name": "none", "value": ""}},
         {"ref": {"type": "ref/prompt", "name": "launch_campaign"}, "argument": {"name": "network", "value": 1}},
         {"ref": {"type": "ref/resource", "uri": "adsunify://networks"}, "argument": {"name": "x", "value": ""}},
     ):
-        assert error(await post(empty, request("completion/complete", **asked)))[:2] == (400, -32602)
+        assert error(await post(empty, request("completion/complete", **parameters)))[:2] == (400, -32602)
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------
@@ -261,10 +263,10 @@ async def test_an_execution_reports_its_progress(server: Served) -> None:
     answer = await post(server, call)
     assert answer.headers["Content-Type"] == "text/event-stream" and answer.headers["X-Accel-Buffering"] == "no"
     *reports, last = read_events(answer.text)
-    assert reports and all(one["method"] == "notifications/progress" for one in reports)
-    figures = [(one["params"]["progress"], one["params"]["total"]) for one in reports]
+    assert reports and all(report["method"] == "notifications/progress" for report in reports)
+    figures = [(report["params"]["progress"], report["params"]["total"]) for report in reports]
     assert figures == sorted(set(figures)) and {total for _, total in figures} == {4}
-    assert {one["params"]["progressToken"] for one in reports} == {"p"}
+    assert {report["params"]["progressToken"] for report in reports} == {"p"}
     assert last["id"] == 1 and last["result"]["structuredContent"]["data"]["status"] == "succeeded"
     assert server.networks.writes() == writes + 4
 

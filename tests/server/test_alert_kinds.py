@@ -48,26 +48,26 @@ def get_network(code: str) -> Network:
     return get_adapter(code).network
 
 
-async def make(one: Served, network: str, **members: Any) -> str:
-    body = {"name": f"For {network}", "scope": {"accountIds": [one.accounts[network]]}, **members}
-    return str((await one.admin.post("/alerts", body, 201))["id"])
+async def make(server: Served, network: str, **members: Any) -> str:
+    body = {"name": f"For {network}", "scope": {"accountIds": [server.accounts[network]]}, **members}
+    return str((await server.admin.post("/alerts", body, 201))["id"])
 
 
-async def read_alert(one: Served, alert: str) -> Any:
-    return next(found for found in await one.admin.get("/alerts") if found["id"] == alert)
+async def read_alert(server: Served, alert: str) -> Any:
+    return next(row for row in await server.admin.get("/alerts") if row["id"] == alert)
 
 
-async def list_rows(one: Served, account: str, level: str, day: date) -> list[Any]:
+async def list_rows(server: Served, account: str, level: str, day: date) -> list[Any]:
     """The kept rows of a day."""
-    found = await one.admin.get(
-        f"/accounts/{account}/insights", startDate=str(day), endDate=str(day), level=level, asOf=now(one)
+    insights = await server.admin.get(
+        f"/accounts/{account}/insights", startDate=str(day), endDate=str(day), level=level, asOf=now(server)
     )
-    rows: list[Any] = found["rows"]
+    rows: list[Any] = insights["rows"]
     return rows
 
 
-def now(one: Served) -> str:
-    return one.hands.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def now(server: Served) -> str:
+    return server.hands.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def of_alert(events: list[dict[str, Any]], alert: str) -> list[dict[str, Any]]:
@@ -95,13 +95,15 @@ async def test_spend_and_pace_on_each_network(server: Served, live: dict[str, st
     events = await evaluate(server)
     rows = await list_rows(server, account, level, day)
     expected = {(row["entityId"], row["spend"]) for row in rows if row["spend"] and Decimal(row["spend"]) > 0}
-    assert {(one["entityId"], one["found"]) for one in of_alert(events, spend)} == expected
+    assert {(event["entityId"], event["found"]) for event in of_alert(events, spend)} == expected
     (row,) = await list_rows(server, account, "account", day)
-    assert [(one["found"], "entityId" in one) for one in of_alert(events, whole)] == [(row["spend"], False)]
-    told = {(kind, one["entityId"]): one for kind, alert in paces.items() for one in of_alert(events, alert)}
+    assert [(event["found"], "entityId" in event) for event in of_alert(events, whole)] == [(row["spend"], False)]
+    events_by_entity = {
+        (kind, event["entityId"]): event for kind, alert in paces.items() for event in of_alert(events, alert)
+    }
     gaps = [gap for alert in paces.values() for gap in (await read_alert(server, alert))["notEvaluated"]]
-    assert told or gaps, "what cannot be compared is said"
-    for (kind, entity_id), one in told.items():
+    assert events_by_entity or gaps, "what cannot be compared is said"
+    for (kind, entity_id), event in events_by_entity.items():
         path = {"campaign": "campaigns", "adGroup": "ad-groups"}[kind]
         fields = (await server.admin.get(f"/accounts/{account}/{path}/{entity_id}/settings"))["fields"]
         budget = next(field for field in fields if field["field"] in ("budget", "dailyBudget") and field["value"])
@@ -113,11 +115,11 @@ async def test_spend_and_pace_on_each_network(server: Served, live: dict[str, st
             )
             began = datetime.combine(day, time(), zone)
             share = Fraction(
-                (datetime.fromisoformat(one["asOf"]) - began) // timedelta(milliseconds=1),
+                (datetime.fromisoformat(event["asOf"]) - began) // timedelta(milliseconds=1),
                 (datetime.combine(day + timedelta(days=1), time(), zone) - began) // timedelta(milliseconds=1),
             )
             percent = spent * 100 / (Fraction(budget["value"]) * share)
-            assert percent <= Fraction(one["found"]) < percent + Fraction(1, 10)
+            assert percent <= Fraction(event["found"]) < percent + Fraction(1, 10)
     assert await evaluate(server) == []
 
 
@@ -132,9 +134,9 @@ async def test_a_refused_ad_is_told(server: Served, live: dict[str, str], networ
     world = server.networks.state.worlds[network]
     await server.networks.refuse(network, *(id_ for _, id_ in world._stored_entities))
     await sync(server, [account], ["account"], days=2)
-    told = of_alert(await evaluate(server), alert)
-    assert active and {one["entityId"] for one in told} >= active
-    assert {one["found"].lower() for one in told} <= WORDS
+    events = of_alert(await evaluate(server), alert)
+    assert active and {event["entityId"] for event in events} >= active
+    assert {event["found"].lower() for event in events} <= WORDS
     await sync(server, [account], ["account"], days=2)
     assert of_alert(await evaluate(server), alert) == []
     await server.networks.refuse(network)
@@ -145,13 +147,13 @@ async def test_an_ad_that_is_refused_again_is_told_again_on_another_day(server: 
     nodes = (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]
     ad = next(node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active")
     alert = await make(server, "meta", kind="disapproved", scope={"accountIds": [account], "entityIds": [ad]})
-    found = []
+    counts = []
     for refused, days in (((ad,), 0), ((), 0), ((ad,), 0), ((ad,), 1), ((ad,), 0)):
         server.hands.pass_(days=days)
         await server.networks.refuse("meta", *refused)
         await sync(server, [account], ["account"], days=2)
-        found.append(len(of_alert(await evaluate(server), alert)))
-    assert found == [1, 0, 0, 1, 0]
+        counts.append(len(of_alert(await evaluate(server), alert)))
+    assert counts == [1, 0, 0, 1, 0]
     await server.networks.refuse("meta")
     gone = {"accountIds": [account], "entityIds": [ad, "999999999999"]}
     await server.admin.send("PATCH", f"/alerts/{alert}", {"scope": gone})
@@ -160,14 +162,14 @@ async def test_an_ad_that_is_refused_again_is_told_again_on_another_day(server: 
     assert gap["entityIds"] == ["999999999999"]
 
 
-async def activate(one: Served, network: str) -> Any:
+async def activate(server: Served, network: str) -> Any:
     """Create and activate a campaign; the operation that created it."""
-    account = one.accounts[network]
-    created = await one.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
-    made = await one.admin.execute(created["id"])
-    activation = await one.admin.post("/activate", {"accountId": account, "sourceOperationId": created["id"]}, 201)
-    assert (await one.admin.execute(activation["id"]))["status"] == "succeeded"
-    return made
+    account = server.accounts[network]
+    created = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
+    execution = await server.admin.execute(created["id"])
+    activation = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": created["id"]}, 201)
+    assert (await server.admin.execute(activation["id"]))["status"] == "succeeded"
+    return execution
 
 
 @pytest.mark.parametrize("network", ["outbrain", "x", "linkedin", "google", "meta"])
@@ -183,12 +185,12 @@ async def test_an_ad_without_delivery_is_told_once(server: Served, network: str)
     assert of_alert(await evaluate(server), alert) == [], "the hours are not over"
     server.hands.pass_(hours=31)
     await sync(server, [account], ["ad"], days=5)
-    told = of_alert(await evaluate(server), alert)
+    events = of_alert(await evaluate(server), alert)
     ads = {node["id"] for node in nodes if node["kind"] == "ad" and node["status"] == "active"}
-    assert told and {one["entityId"] for one in told} <= ads
-    assert {(one["allowed"], int(one["found"]) >= 30) for one in told} == {("30", True)}
+    assert events and {event["entityId"] for event in events} <= ads
+    assert {(event["allowed"], int(event["found"]) >= 30) for event in events} == {("30", True)}
     untimed = [gap for gap in (await read_alert(server, alert))["notEvaluated"] if "known time" in gap["reason"]]
-    assert all(set(gap["entityIds"]).isdisjoint(one["entityId"] for one in told) for gap in untimed)
+    assert all(set(gap["entityIds"]).isdisjoint(event["entityId"] for event in events) for gap in untimed)
     await sync(server, [account], ["ad"], days=5)
     assert of_alert(await evaluate(server), alert) == []
     await server.networks.quiet(network)
@@ -200,8 +202,8 @@ async def test_an_ad_that_was_paused_elsewhere_is_not_told(server: Served) -> No
     account = server.accounts["meta"]
     first = await today(server, account)
     await server.networks.quiet("meta", *(str(first + timedelta(days=number)) for number in range(-1, 5)))
-    made = await activate(server, "meta")
-    ad = next(step["outputs"]["id"] for step in made["receipt"]["steps"] if step["key"] == "ad")
+    creation = await activate(server, "meta")
+    ad = next(step["outputs"]["id"] for step in creation["receipt"]["steps"] if step["key"] == "ad")
     scope = {"accountIds": [account], "entityIds": [ad]}
     alert = await make(server, "meta", kind="noDeliveryFor", hours=24, scope=scope)
     world = server.networks.state.worlds["meta"]
@@ -219,10 +221,10 @@ async def test_an_ad_that_was_paused_elsewhere_is_not_told(server: Served) -> No
     await server.networks.quiet("meta")
 
 
-async def set_status(one: Served, account: str, campaign: str, status: str) -> None:
+async def set_status(server: Served, account: str, campaign: str, status: str) -> None:
     body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": status}
-    (operation,) = (await one.admin.post("/bulk-status", body, 201))["operations"]
-    assert (await one.admin.execute(operation["id"]))["status"] == "succeeded"
+    (operation,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"
 
 
 async def test_the_hours_count_from_the_last_activation_above(server: Served) -> None:
@@ -241,8 +243,8 @@ async def test_the_hours_count_from_the_last_activation_above(server: Served) ->
     assert of_alert(await evaluate(server), alert) == []
     server.hands.pass_(hours=31)
     await sync(server, [account], ["ad"], days=6)
-    (told,) = of_alert(await evaluate(server), alert)
-    assert 30 <= int(told["found"]) < 60
+    (event,) = of_alert(await evaluate(server), alert)
+    assert 30 <= int(event["found"]) < 60
     await sync(server, [account], ["ad"], days=6)
     assert of_alert(await evaluate(server), alert) == []
     await server.networks.quiet("meta")
@@ -272,21 +274,21 @@ async def test_a_network_that_fails_is_said_and_asked_again_later(server: Served
     (gap,) = (await read_alert(server, alert))["notEvaluated"]
     assert gap["reason"].startswith("The entities could not be read")
     await server.networks.clear_faults()
-    asked = len(server.networks.requests)
+    request_count = len(server.networks.requests)
     await evaluate(server)
-    assert len(server.networks.requests) == asked
+    assert len(server.networks.requests) == request_count
     server.hands.pass_(minutes=16)
     await evaluate(server)
     assert (await read_alert(server, alert))["notEvaluated"] == []
 
 
 async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, str]) -> None:
-    for one in await server.admin.get("/alerts"):
-        await server.admin.delete(f"/alerts/{one['id']}")
+    for old_alert in await server.admin.get("/alerts"):
+        await server.admin.delete(f"/alerts/{old_alert['id']}")
     async with run_receiver() as receiver:
         server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({receiver.url}))
         hook = {"url": receiver.url, "events": ["rule.triggered"], "accountId": live["meta"]}
-        made = await server.admin.post("/webhooks", hook, 201)
+        webhook = await server.admin.post("/webhooks", hook, 201)
         key = await server.admin.post(
             "/keys/scoped", {"name": "shop", "canWrite": True, "scope": {"accountIds": [live["meta"]]}}, 201
         )
@@ -295,19 +297,21 @@ async def test_a_receiver_gets_a_signed_event(server: Served, live: dict[str, st
         alert = await make(server, "meta", kind="spendAbove", amount="0", currency="USD", scope={})
         await sync(server, [live["meta"]], ["account"], days=2)
         events = of_alert(await evaluate(server), alert)
-        assert [one["accountId"] for one in events].count(live["meta"]) == 1
-        got = await receiver.count(2)
-        for sent in got:
-            secret = made["secret"] if sent.event["data"]["rule"] != alert else bound["secret"]
+        assert [event["accountId"] for event in events].count(live["meta"]) == 1
+        deliveries = await receiver.count(2)
+        for sent in deliveries:
+            secret = webhook["secret"] if sent.event["data"]["rule"] != alert else bound["secret"]
             verify(sent.body, sent.headers, secret, now=server.hands.now().timestamp())
             assert (sent.event["type"], sent.event["data"]["kind"]) == ("rule.triggered", "alert")
-        assert {sent.event["data"]["rule"] for sent in got} == {"For meta", alert}, "a scope may not have the alert"
+        assert {sent.event["data"]["rule"] for sent in deliveries} == {"For meta", alert}, (
+            "a scope may not have the alert"
+        )
         caller = server.caller(key["secret"])
         own = await caller.post(
             "/alerts", {"name": "x", "kind": "disapproved", "scope": {"accountIds": [live["meta"]]}}, 201
         )
-        shown = {one["id"] for one in await caller.get("/alerts")}
-        assert own["id"] in shown and alert not in shown
+        visible_ids = {row["id"] for row in await caller.get("/alerts")}
+        assert own["id"] in visible_ids and alert not in visible_ids
         await caller.problem(404, "PATCH", f"/alerts/{alert}", {"active": False})
         refused = await caller.read_issues("POST", "/alerts", {"name": "x", "kind": "disapproved"})
         assert refused == {("scope", "outside_scope")}

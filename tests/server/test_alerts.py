@@ -25,12 +25,16 @@ SPEND = {"name": "Too much", "kind": "spendAbove", "amount": "50.5", "currency":
 
 
 async def keep(
-    one: Served, rows: Sequence[FigureRow], days: tuple[date, date], missing: Sequence[tuple[str, str]] = (), **of: str
+    server: Served,
+    rows: Sequence[FigureRow],
+    days: tuple[date, date],
+    missing: Sequence[tuple[str, str]] = (),
+    **of: str,
 ) -> None:
     """Keep figures as a sync does, a minute later than whatever was kept before."""
-    one.hands.pass_(minutes=1)
-    subject = FigureSubject(of.get("account", one.accounts["meta"]), of.get("level", "campaign"))
-    store = one.service.store
+    server.hands.pass_(minutes=1)
+    subject = FigureSubject(of.get("account", server.accounts["meta"]), of.get("level", "campaign"))
+    store = server.service.store
 
     def store_rows(connection: Connection) -> None:
         read = kept_figures.begin_read(connection, subject, store.clock)
@@ -45,11 +49,11 @@ def row(day: date, spend: str | None, entity: str = "120210000000000777", **more
     return FigureRow(date=str(day), entity_id=entity, spend=spend, **more)
 
 
-async def evaluate(one: Served) -> list[dict[str, Any]]:
+async def evaluate(server: Served) -> list[dict[str, Any]]:
     """Evaluate what is due; the data of the new events."""
-    before = len(await one.events("rule.triggered"))
-    await AlertJob(one.service).evaluate_due()
-    return [dict(event.data) for event in (await one.events("rule.triggered"))[before:]]
+    before = len(await server.events("rule.triggered"))
+    await AlertJob(server.service).evaluate_due()
+    return [dict(event.data) for event in (await server.events("rule.triggered"))[before:]]
 
 
 def summarize_events(events: Sequence[Mapping[str, Any]]) -> set[tuple[str, str, str]]:
@@ -68,8 +72,8 @@ async def shop(both: Served) -> Served:
     return both
 
 
-def today(one: Served) -> date:
-    return (one.hands.now() - timedelta(hours=5)).date()
+def today(server: Served) -> date:
+    return (server.hands.now() - timedelta(hours=5)).date()
 
 
 # -- rules --------------------------------------------------------------------------------------------------------
@@ -77,14 +81,14 @@ def today(one: Served) -> date:
 
 async def test_an_alert_is_made_changed_and_deleted(shop: Served) -> None:
     account = shop.accounts["meta"]
-    made = await shop.admin.post("/alerts", {**SPEND, "scope": {"accountIds": [account]}}, 201)
+    alert = await shop.admin.post("/alerts", {**SPEND, "scope": {"accountIds": [account]}}, 201)
     gap = {
         "accountId": account,
         "reason": "It was not evaluated yet. `adsunify worker` evaluates alerts after a sync of the daily figures.",
         "entityIds": [],
     }
-    assert made == {
-        "id": made["id"],
+    assert alert == {
+        "id": alert["id"],
         "name": "Too much",
         "kind": "spendAbove",
         "scope": {"accountIds": [account]},
@@ -98,9 +102,9 @@ async def test_an_alert_is_made_changed_and_deleted(shop: Served) -> None:
         "lastEvaluatedAt": None,
         "notEvaluated": [gap],
     }
-    path = f"/alerts/{made['id']}"
+    path = f"/alerts/{alert['id']}"
     changed = (await shop.admin.send("PATCH", path, {"amount": "60", "level": "campaign"})).json()["data"]
-    assert changed == {**made, "amount": "60.00", "level": "campaign"}
+    assert changed == {**alert, "amount": "60.00", "level": "campaign"}
     assert await shop.admin.get("/alerts") == [changed]
     assert await shop.admin.read_issues("PATCH", path, {"hours": 5}) == {("hours", "not_allowed")}
     assert await shop.admin.read_issues("PATCH", path, {"kind": "paceAbove"}) == {("kind", "unknown_property")}
@@ -158,23 +162,23 @@ async def test_what_is_no_id_of_the_network_is_refused(shop: Served, id_: str) -
 
 async def test_an_account_in_another_currency_is_refused_or_said(shop: Served) -> None:
     in_dollars = shop.accounts["meta"]
-    others = [one for one in await shop.admin.get("/accounts") if one["currency"] != "USD"]
+    others = [account for account in await shop.admin.get("/accounts") if account["currency"] != "USD"]
     body = {**SPEND, "scope": {"accountIds": [in_dollars, others[0]["accountId"]]}}
     assert await shop.admin.read_issues("POST", "/alerts", body) == {("scope.accountIds.1", "currency_mismatch")}
     await shop.admin.post("/alerts", SPEND, 201)
     await keep(shop, [], (today(shop), today(shop)), account=others[0]["accountId"], level="account")
     assert await evaluate(shop) == []
     (alert,) = await shop.admin.get("/alerts")
-    (gap,) = [one for one in alert["notEvaluated"] if one["accountId"] == others[0]["accountId"]]
+    (gap,) = [entry for entry in alert["notEvaluated"] if entry["accountId"] == others[0]["accountId"]]
     assert others[0]["currency"] in gap["reason"]
 
 
 # -- spendAbove ---------------------------------------------------------------------------------------------------
 
 
-async def make(one: Served, **members: Any) -> str:
-    body = {"level": "campaign", "scope": {"accountIds": [one.accounts["meta"]]}, **members}
-    return str((await one.admin.post("/alerts", body, 201))["id"])
+async def make(server: Served, **members: Any) -> str:
+    body = {"level": "campaign", "scope": {"accountIds": [server.accounts["meta"]]}, **members}
+    return str((await server.admin.post("/alerts", body, 201))["id"])
 
 
 async def test_a_breach_is_told_once_for_each_day_and_entity(shop: Served) -> None:
@@ -182,9 +186,9 @@ async def test_a_breach_is_told_once_for_each_day_and_entity(shop: Served) -> No
     days = day - timedelta(days=3), day
     rows = [row(day - timedelta(days=1), "500"), row(day, "50.51"), row(day, "50.50", "2"), row(day, "99999", "3")]
     await keep(shop, rows, days)
-    (one, two) = sorted(await evaluate(shop), key=lambda event: event["entityId"])
-    as_of = one["asOf"]
-    assert one == {
+    first, second = sorted(await evaluate(shop), key=lambda event: event["entityId"])
+    as_of = first["asOf"]
+    assert first == {
         "operationId": None,
         "accountId": shop.accounts["meta"],
         "network": "meta",
@@ -201,10 +205,10 @@ async def test_a_breach_is_told_once_for_each_day_and_entity(shop: Served) -> No
         "day": str(day),
         "asOf": as_of,
     }, "the day before the alert was made is not told"
-    assert two["entityId"] == "3"
+    assert second["entityId"] == "3"
     assert datetime.fromisoformat(as_of) <= datetime.fromtimestamp(shop.hands.milliseconds() / 1000, UTC)
-    (shown,) = await shop.admin.get("/alerts")
-    assert (shown["notEvaluated"], shown["lastEvaluatedAt"] >= as_of) == ([], True)
+    (alert_row,) = await shop.admin.get("/alerts")
+    assert (alert_row["notEvaluated"], alert_row["lastEvaluatedAt"] >= as_of) == ([], True)
     assert await evaluate(shop) == [], "no newer figures"
     await keep(shop, [*rows[:1], row(day, "60"), row(day, "51", "2")], days)
     assert summarize_events(await evaluate(shop)) == {("2", str(day), "51")}
@@ -243,14 +247,14 @@ async def test_null_is_not_zero_and_days_without_figures_are_said(shop: Served) 
     rows = [row(day, "50"), row(day - timedelta(days=1), None), row(day, "51", "2"), row(day, None, "2")]
     await keep(shop, [rows[0], rows[1], row(day - timedelta(days=1), None, "2"), row(day, "51", "2")], days)
     assert summarize_events(await evaluate(shop)) == {("2", str(day), "51")}, "what is known suffices"
-    (shown,) = await shop.admin.get("/alerts")
-    assert [(one["reason"], one["entityIds"]) for one in shown["notEvaluated"]] == [
+    (alert,) = await shop.admin.get("/alerts")
+    assert [(entry["reason"], entry["entityIds"]) for entry in alert["notEvaluated"]] == [
         ("The network does not report the spend of 1 entities on some days.", ["120210000000000777"])
     ]
     await keep(shop, [row(day, "52")], days, missing=[(str(day), str(day))])
     assert summarize_events(await evaluate(shop)) == {("120210000000000777", str(day), "52")}
-    (shown,) = await shop.admin.get("/alerts")
-    (gap,) = shown["notEvaluated"]
+    (alert,) = await shop.admin.get("/alerts")
+    (gap,) = alert["notEvaluated"]
     assert (gap["reason"].startswith("Some days were not synced"), str(day) in gap["reason"]) == (True, True)
     await make(shop, **{**SPEND, "days": 31})
     await evaluate(shop)
@@ -339,5 +343,5 @@ async def test_a_flood_of_breaches_is_told_in_parts(shop: Served, monkeypatch: p
     await make(shop, **SPEND)
     day = today(shop)
     await keep(shop, [row(day, "100", str(number)) for number in range(7)], (day, day))
-    found = [len(await evaluate(shop)) for _ in range(4)]
-    assert found == [3, 3, 1, 0]
+    counts = [len(await evaluate(shop)) for _ in range(4)]
+    assert counts == [3, 3, 1, 0]

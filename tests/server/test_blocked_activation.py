@@ -76,9 +76,9 @@ async def test_a_native_create_does_not_activate(server: Served) -> None:
 
 
 async def test_an_activation_is_blocked_where_its_exposure_cannot_be_read(server: Served) -> None:
-    made = await get_campaign(server, "meta")
-    where = f"/v26.0/{made['campaign']['id']}/adsets"
-    path = build_path(server, "meta", "campaign", made["campaign"]["id"])
+    nodes = await get_campaign(server, "meta")
+    where = f"/v26.0/{nodes['campaign']['id']}/adsets"
+    path = build_path(server, "meta", "campaign", nodes["campaign"]["id"])
     async with apply_rule(server, blockedActions=["activate"]):
         await server.networks.fault("meta", "status", value=500, method="GET", path=where, times=20)
         problem = await server.admin.problem(403, "PATCH", path, {"payload": {"status": "ACTIVE"}})

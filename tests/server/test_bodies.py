@@ -22,16 +22,16 @@ JSON = {"Content-Type": "application/json"}
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 FORMS = ("/oauth/token", "/oauth/revoke", "/sign-in")
 DOORS = (*FORMS, "/oauth/register", "/api/mcp")
-every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda one: one.operation_id)
+every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.operation_id)
 
 
 def address(endpoint: Endpoint) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: PATH_EXAMPLES.get(found[1], EXAMPLE_ID), endpoint.path)
+    return re.sub(r"\{(\w+)\}", lambda match: PATH_EXAMPLES.get(match[1], EXAMPLE_ID), endpoint.path)
 
 
-async def ask(one: Served, endpoint: Endpoint, **more: Any) -> httpx.Response:
+async def ask(server: Served, endpoint: Endpoint, **more: Any) -> httpx.Response:
     """A request of the admin's; the answer is held against the contract."""
-    return await one.admin.send(endpoint.method, address(endpoint), **more)
+    return await server.admin.send(endpoint.method, address(endpoint), **more)
 
 
 def check_refusal(answer: httpx.Response, status: int, code: str) -> None:
@@ -76,13 +76,17 @@ async def test_a_body_is_json(empty: Served, endpoint: Endpoint) -> None:
         check_refusal(answer, 415, "unsupported_media_type")
 
 
-@pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if one.body is None], ids=lambda one: one.operation_id)
+@pytest.mark.parametrize(
+    "endpoint",
+    [endpoint for endpoint in ENDPOINTS if endpoint.body is None],
+    ids=lambda endpoint: endpoint.operation_id,
+)
 async def test_a_body_that_nothing_would_read_is_refused(empty: Served, endpoint: Endpoint) -> None:
     """A caller may think that what is in it counts: ``confirmed``, ``parentId``."""
     for content in (b"{}", b'{"confirmed": false}', chunks(10)):
         answer = await ask(empty, endpoint, content=content)
         check_refusal(answer, 422, "invalid_input")
-        assert [(one["path"], one["code"]) for one in answer.json()["issues"]] == [("", "not_supported")]
+        assert [(issue["path"], issue["code"]) for issue in answer.json()["issues"]] == [("", "not_supported")]
     for nothing in (b"", no_chunks()):
         answer = await ask(empty, endpoint, content=nothing, headers=JSON)
         assert answer.status_code in (200, 404, 422) and "does not accept a body" not in answer.text
@@ -95,18 +99,23 @@ async def no_chunks() -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize(
-    "endpoint", [one for one in ENDPOINTS if one.method == "GET"], ids=lambda one: one.operation_id
+    "endpoint",
+    [endpoint for endpoint in ENDPOINTS if endpoint.method == "GET"],
+    ids=lambda endpoint: endpoint.operation_id,
 )
 async def test_head_is_get_without_its_body(empty: Served, endpoint: Endpoint) -> None:
     headers = {"Authorization": f"Bearer {empty.people['admin'].tokens['write']}"}
-    for given in (headers, {}):
+    for request_headers in (headers, {}):
         answers = [
-            await empty.http.request(method, PREFIX + address(endpoint), headers=given) for method in ("GET", "HEAD")
+            await empty.http.request(method, PREFIX + address(endpoint), headers=request_headers)
+            for method in ("GET", "HEAD")
         ]
-        got, head = [(one.status_code, {**one.headers, "x-request-id": "", "date": ""}) for one in answers]
+        get_answer, head = [
+            (answer.status_code, {**answer.headers, "x-request-id": "", "date": ""}) for answer in answers
+        ]
         for changing in ("ratelimit-remaining", "ratelimit-reset"):
-            got[1].pop(changing, None), head[1].pop(changing, None)
-        assert head == got and answers[1].content == b"" and answers[0].content
+            get_answer[1].pop(changing, None), head[1].pop(changing, None)
+        assert head == get_answer and answers[1].content == b"" and answers[0].content
 
 
 @every
@@ -130,12 +139,12 @@ async def test_other_methods_are_refused_with_those_there_are(empty: Served, pat
         assert answer.headers["Content-Type"] == "application/problem+json"
 
 
-def headers_for(one: Served, path: str) -> dict[str, str]:
+def headers_for(server: Served, path: str) -> dict[str, str]:
     media_type = "application/x-www-form-urlencoded" if path in FORMS else "application/json"
     return {
         "Content-Type": media_type,
         "Accept": "application/json, text/event-stream",
-        "Authorization": f"Bearer {one.people['admin'].tokens['write']}",
+        "Authorization": f"Bearer {server.people['admin'].tokens['write']}",
     }
 
 

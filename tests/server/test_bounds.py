@@ -20,21 +20,21 @@ async def test_plans_are_remembered_up_to_a_number_of_bytes(server: Served, monk
     """Large ones are not kept at all; the one that was read longest ago goes first."""
     views = serializers.PlanViewCache(100_000)
     monkeypatch.setattr(serializers, "PLAN_VIEWS", views)
-    shown = brief("meta")
+    campaign = brief("meta")
     native = {"geo_locations": {"countries": ["US"]}, "flexible_spec": ["x" * 50] * 4_000}
-    large = {**shown, "targeting": {"native": native}}
+    large = {**campaign, "targeting": {"native": native}}
     body = {"accountId": server.accounts["meta"], "campaign": large}
-    made = await server.admin.post("/create", body, 201)
+    operation = await server.admin.post("/create", body, 201)
     for _ in range(2):
-        whole = await server.admin.get(f"/operations/{made['id']}")
+        whole = await server.admin.get(f"/operations/{operation['id']}")
         assert len(json.dumps(whole)) > 200_000
     assert views.cached_bytes == 0
     sizes = []
     for number in range(40):
-        body = {"accountId": server.accounts["meta"], "campaign": {**shown, "name": f"Remembered {number}"}}
-        made = await server.admin.post("/create", body, 201)
-        again = [await server.admin.get(f"/operations/{made['id']}") for _ in range(2)]
-        assert again[0] == again[1] and again[0]["plan"] == made["plan"]
+        body = {"accountId": server.accounts["meta"], "campaign": {**campaign, "name": f"Remembered {number}"}}
+        operation = await server.admin.post("/create", body, 201)
+        again = [await server.admin.get(f"/operations/{operation['id']}") for _ in range(2)]
+        assert again[0] == again[1] and again[0]["plan"] == operation["plan"]
         sizes.append(views.cached_bytes)
     assert 0 < max(sizes) <= 100_000
     assert sizes[0] * len(sizes) > 100_000  # there were more
@@ -62,9 +62,9 @@ async def test_a_large_body_is_read_beside_other_requests(empty: Served, monkeyp
 
 async def test_no_lock_is_kept_for_what_nobody_works_on(server: Served) -> None:
     """One for each connection and workspace of the past would stay for ever."""
-    made = await server.admin.post(
+    operation = await server.admin.post(
         "/create", {"accountId": server.accounts["snapchat"], "campaign": brief("snapchat")}, 201
     )
-    await server.admin.execute(made["id"])
+    await server.admin.execute(operation["id"])
     gc.collect()
     assert dict(server.service.execution_slots) == {} and dict(server.service.refresh_locks) == {}

@@ -48,18 +48,18 @@ def remove_markers(plan: Mapping[str, Any], member: str) -> dict[str, Any]:
 async def test_a_valid_brief(server: Served, network: str) -> None:
     before, writes = await server.rows(), server.networks.writes()
     body = make_request_body(server, network)
-    found = await server.admin.post("/validate-campaign", body)
-    assert (found["valid"], found["network"], found["risk"]) == (True, network, "low")
-    assert found["plan"]["steps"]
-    assert (await server.person("viewer", "read").post("/validate-campaign", body)) == found
+    validation = await server.admin.post("/validate-campaign", body)
+    assert (validation["valid"], validation["network"], validation["risk"]) == (True, network, "low")
+    assert validation["plan"]["steps"]
+    assert (await server.person("viewer", "read").post("/validate-campaign", body)) == validation
     assert await server.rows() == before and server.networks.writes() == writes
     operation = await server.admin.post("/create", body, 201)  # exactly this is then prepared
     mark = get_samples(network).operation_mark
     if mark is None:
-        assert operation["plan"] == found["plan"]
+        assert operation["plan"] == validation["plan"]
     else:
-        assert remove_markers(operation["plan"], mark) == remove_markers(found["plan"], mark)
-    assert operation["warnings"] == found["warnings"]
+        assert remove_markers(operation["plan"], mark) == remove_markers(validation["plan"], mark)
+    assert operation["warnings"] == validation["warnings"]
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ async def test_all_issues_come_at_once(server: Served, network: str) -> None:
         platform={samples.unsupported_platform_member: "5"},
         schedule={"startAt": "2020-01-01T00:00:00Z", "endAt": "2020-02-01T00:00:00Z"},
     )
-    wanted = {
+    expected = {
         ("campaign.goal", "not_supported"),
         ("campaign.budget.currency", "currency_mismatch"),
         (f"campaign.platform.{samples.unsupported_platform_member}", "not_supported"),
         ("campaign.schedule.endAt", "past"),
     }
     for path in ("/validate-campaign", "/create"):
-        assert await server.admin.read_issues("POST", path, body) >= wanted
+        assert await server.admin.read_issues("POST", path, body) >= expected
     assert await server.rows() == before
     assert len(server.networks.requests) == reads  # the tables refuse it, before the network is asked
 
@@ -112,18 +112,20 @@ async def test_what_workflows_say_of_political_ads_is_what_is_taken(server: Serv
     path = "platform.euPoliticalAdvertising"
     for row in await server.admin.get("/workflows"):
         network = row["network"]
-        (said,) = [one for one in row["inputs"] if one["path"] == path]
-        assert said["need"] == ("required" if get_samples(network).requires_political_declaration else "optional")
+        (declaration,) = [field for field in row["inputs"] if field["path"] == path]
+        assert declaration["need"] == (
+            "required" if get_samples(network).requires_political_declaration else "optional"
+        )
         for value in (False, True):
             body = make_request_body(server, network, platform__euPoliticalAdvertising=value)
             answer = await server.admin.send("POST", "/validate-campaign", body)
             taken = f"campaign.{path}" not in {issue["path"] for issue in answer.json().get("issues", ())}
-            assert taken is (not said["choices"] or value in said["choices"]), (network, value)
+            assert taken is (not declaration["choices"] or value in declaration["choices"]), (network, value)
 
 
 async def test_issues_say_what_is_accepted(server: Served) -> None:
     problem = await server.admin.problem(422, "POST", "/create", make_request_body(server, "google", goal="awareness"))
-    (issue,) = [one for one in problem["issues"] if one["path"] == "campaign.goal"]
+    (issue,) = [issue for issue in problem["issues"] if issue["path"] == "campaign.goal"]
     assert "Google Ads" in issue["message"] and "traffic" in issue["message"]
     assert issue["message"] in problem["detail"]
 
@@ -150,12 +152,12 @@ async def test_what_the_network_does_not_know(server: Served) -> None:
 async def test_a_network_out_of_reach_is_a_warning(server: Served) -> None:
     body = make_request_body(server, "meta", creative={"existingId": "120330"}, platform={})
     await server.networks.fault("meta", "reset_before", times=1000)
-    found = await server.admin.post("/validate-campaign", body)
-    assert found["valid"] is True
-    assert any("could not be made" in warning for warning in found["warnings"])
+    validation = await server.admin.post("/validate-campaign", body)
+    assert validation["valid"] is True
+    assert any("could not be made" in warning for warning in validation["warnings"])
     operation = await server.admin.post("/create", body, 201)
-    assert operation["plan"] == found["plan"]  # the warning is part of what is reviewed
-    assert operation["warnings"] == found["warnings"]
+    assert operation["plan"] == validation["plan"]  # the warning is part of what is reviewed
+    assert operation["warnings"] == validation["warnings"]
 
 
 async def test_an_account_that_is_not_there(server: Served) -> None:
@@ -174,7 +176,7 @@ async def test_a_prepared_operation(server: Served, network: str) -> None:
     credential = (await server.admin.get("/auth/verify"))["credential"]
     assert operation["createdBy"] == {"userId": actor.user_id, "credential": credential}
     assert operation["reviewUrl"] == f"{server.base_url}/review/{operation['id']}"
-    shown = {
+    expected = {
         "status": "prepared",
         "action": "create",
         "network": network,
@@ -184,7 +186,7 @@ async def test_a_prepared_operation(server: Served, network: str) -> None:
         "risk": "low",
         "receipt": {"steps": []},
     }
-    assert shown.items() <= operation.items()
+    assert expected.items() <= operation.items()
     assert not {"nextAction", "retryAfterMs", "sourceOperationId", "error"} & operation.keys()
     keys = [step["key"] for step in operation["plan"]["steps"]]
     assert len(set(keys)) == len(keys) >= 1
@@ -193,7 +195,7 @@ async def test_a_prepared_operation(server: Served, network: str) -> None:
         assert step["path"].startswith("https://")
     assert server.networks.writes() == writes
     assert await server.admin.get(f"/operations/{operation['id']}") == operation
-    (event,) = [one for one in await server.events() if one.operation_id == operation["id"]]
+    (event,) = [event for event in await server.events() if event.operation_id == operation["id"]]
     assert event.type == "operation.prepared"
     assert event.data == {
         "operationId": operation["id"],
@@ -207,13 +209,13 @@ async def test_a_prepared_operation(server: Served, network: str) -> None:
 async def test_what_is_created_is_paused(server: Served, network: str) -> None:
     before = {node["id"] for node in (await _tree(server, network))["nodes"]}
     await create_campaign(server, network)
-    made = [node for node in (await _tree(server, network))["nodes"] if node["id"] not in before]
-    declared = {one.kind for one in get_adapter(network).network.levels}
-    assert {"campaign", "adGroup", "ad"} & declared <= {node["kind"] for node in made}
+    created_nodes = [node for node in (await _tree(server, network))["nodes"] if node["id"] not in before]
+    declared = {level.kind for level in get_adapter(network).network.levels}
+    assert {"campaign", "adGroup", "ad"} & declared <= {node["kind"] for node in created_nodes}
     born = {
-        one.kind for one in get_adapter(network).network.levels if one.initial_status
+        level.kind for level in get_adapter(network).network.levels if level.initial_status
     }  # others say why they cannot be
-    assert {node["status"] for node in made if node["kind"] in born} == {"paused"}
+    assert {node["status"] for node in created_nodes if node["kind"] in born} == {"paused"}
 
 
 async def _tree(server: Served, network: str) -> Any:
@@ -248,9 +250,9 @@ async def test_an_activation(server: Served, network: str) -> None:
     assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"
     after = {node["id"]: node["status"] for node in (await _tree(server, network))["nodes"]}
     changed = {id_ for id_, status in after.items() if others[id_] != status}
-    made = json.dumps([step["outputs"] for step in source["receipt"]["steps"]])
+    created_outputs = json.dumps([step["outputs"] for step in source["receipt"]["steps"]])
     assert changed and all(after[id_] == "active" for id_ in changed)
-    assert all(id_.rpartition("~")[2] in made for id_ in changed)  # nothing else is touched
+    assert all(id_.rpartition("~")[2] in created_outputs for id_ in changed)  # nothing else is touched
     again = await server.admin.post("/activate", body, 201)  # a second one may be prepared
     assert again["id"] != operation["id"]
 
@@ -276,7 +278,7 @@ async def test_sources_that_cannot_be_activated(server: Served) -> None:
         wrong = {"accountId": account, "sourceOperationId": source}
         assert await server.admin.read_issues("POST", "/activate", wrong) == refused
     euros = next(
-        one["accountId"] for one in await server.admin.get("/accounts", network="meta") if one["currency"] == "EUR"
+        row["accountId"] for row in await server.admin.get("/accounts", network="meta") if row["currency"] == "EUR"
     )
     for other in (euros, server.accounts["amazon"]):
         wrong = {"accountId": other, "sourceOperationId": succeeded["id"]}
@@ -300,14 +302,14 @@ async def test_one_status_for_several(server: Served, network: str, status: str)
     writes = server.networks.writes()
     operations = (await server.admin.post("/bulk-status", body, 201))["operations"]
     assert server.networks.writes() == writes
-    assert len({one["id"] for one in operations}) == len(ids)
-    for one in operations:
-        assert (one["action"], one["status"]) == ("status", "prepared")
-        assert one["risk"] == ("spend" if status == "active" else "low")
-    found = await server.admin.post(
-        "/operations/execute", {"operationIds": [one["id"] for one in operations], "confirmed": True}
+    assert len({operation["id"] for operation in operations}) == len(ids)
+    for operation in operations:
+        assert (operation["action"], operation["status"]) == ("status", "prepared")
+        assert operation["risk"] == ("spend" if status == "active" else "low")
+    batch = await server.admin.post(
+        "/operations/execute", {"operationIds": [operation["id"] for operation in operations], "confirmed": True}
     )
-    assert [one["status"] for one in found["results"]] == ["succeeded"] * len(ids)
+    assert [result["status"] for result in batch["results"]] == ["succeeded"] * len(ids)
     tree = await _tree(server, network)
     assert {node["status"] for node in tree["nodes"] if node["id"] in ids} == {status}
 
@@ -319,7 +321,7 @@ async def test_all_or_nothing(server: Served) -> None:
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     before = await server.rows()
     problem = await server.admin.problem(404, "POST", "/bulk-status", body)
-    assert [(one["path"], one["code"]) for one in problem["issues"]] == [
+    assert [(issue["path"], issue["code"]) for issue in problem["issues"]] == [
         ("entityIds.1", "not_found"),
         ("entityIds.3", "not_found"),
     ]
@@ -332,6 +334,6 @@ async def test_fifty_at_once(server: Served) -> None:
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     before = await server.rows()
     operations = (await server.admin.post("/bulk-status", body, 201))["operations"]
-    assert [one["plan"]["steps"][0]["path"].rpartition("/")[2] for one in operations] == ids
+    assert [operation["plan"]["steps"][0]["path"].rpartition("/")[2] for operation in operations] == ids
     after = await server.rows()
     assert (after["operations"] - before["operations"], after["events"] - before["events"]) == (50, 50)

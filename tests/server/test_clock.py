@@ -19,7 +19,7 @@ DAY = 24 * 60 * 60 * 1000
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def one(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def own_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     """A server of its own: what a wrong clock writes stays in the database."""
     before = clock_module._last_id
     async with serve_api(f"sqlite:///{tmp_path_factory.mktemp('clock') / 'served.db'}") as server:
@@ -27,20 +27,20 @@ async def one(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]
     clock_module._last_id = before  # ids made afterwards must not follow those of the far future
 
 
-async def test_a_moment_of_a_wrong_clock_does_not_last(one: Served) -> None:
-    account = await connect(one, "x")
-    key = one.caller((await one.key("admin", expires_in=30 * DAY))[1])
+async def test_a_moment_of_a_wrong_clock_does_not_last(own_server: Served) -> None:
+    account = await connect(own_server, "x")
+    key = own_server.caller((await own_server.key("admin", expires_in=30 * DAY))[1])
     body = {"accountId": account, "campaign": brief("x")}
     async with run_receiver() as receiver:
-        one.service.settings = evolve(one.service.settings, webhook_dev_targets=frozenset({receiver.url}))
-        one.hands.pass_(days=400)
-        wrong = await one.admin.post("/create", body, 201)
-        one.hands.pass_(days=-400)
-        problem = await one.admin.problem(400, "POST", f"/operations/{wrong['id']}/execute", {"confirmed": True})
+        own_server.service.settings = evolve(own_server.service.settings, webhook_dev_targets=frozenset({receiver.url}))
+        own_server.hands.pass_(days=400)
+        wrong = await own_server.admin.post("/create", body, 201)
+        own_server.hands.pass_(days=-400)
+        problem = await own_server.admin.problem(400, "POST", f"/operations/{wrong['id']}/execute", {"confirmed": True})
         assert (problem["code"], problem["outcome"]) == ("clock_ahead", "not_applied")
         assert "adsunify admin clock" in problem["detail"]
-        made = await key.post("/webhooks", {"url": receiver.url}, 201)
+        webhook = await key.post("/webhooks", {"url": receiver.url}, 201)
         prepared = await key.post("/create", {"accountId": account, "campaign": brief("x")}, 201)
         assert (await key.execute(prepared["id"]))["status"] == "succeeded"  # X refuses timestamps 5 minutes off
-        for got in await receiver.count(3):
-            webhooks.verify(got.body, got.headers, made["secret"])
+        for delivery in await receiver.count(3):
+            webhooks.verify(delivery.body, delivery.headers, webhook["secret"])

@@ -162,12 +162,12 @@ async def test_every_door_names_what_is_written(site: Served, stop: Stop) -> Non
     assert problem["appliedSteps"] == ["campaign"]
     texts["REST"] = problem["detail"]
 
-    shown = await site.admin.get(path)
-    assert shown == problem["operation"]
-    if "error" in shown:
-        assert (shown["error"]["outcome"], shown["error"]["appliedSteps"]) == (stop.outcome, ["campaign"])
-    if shown["expired"] or shown["status"] != "prepared":
-        assert "nextAction" not in shown and "retryAfterMs" not in shown
+    record = await site.admin.get(path)
+    assert record == problem["operation"]
+    if "error" in record:
+        assert (record["error"]["outcome"], record["error"]["appliedSteps"]) == (stop.outcome, ["campaign"])
+    if record["expired"] or record["status"] != "prepared":
+        assert "nextAction" not in record and "retryAfterMs" not in record
 
     batch = await site.admin.post("/operations/execute", {"operationIds": [operation], **CONFIRMED})
     error = batch["results"][0]["error"]
@@ -205,7 +205,7 @@ async def test_every_door_names_what_is_written(site: Served, stop: Stop) -> Non
         await person.sign_in(email("admin"))
         texts["page"] = (await person.open(f"/review/{operation}")).text
 
-    continues = "nextAction" in shown  # then the page offers to continue, beside the steps that are written
+    continues = "nextAction" in record  # then the page offers to continue, beside the steps that are written
     if continues:
         assert "campaign written" in texts.pop("page").lower()
     for door, text in texts.items():

@@ -35,18 +35,18 @@ async def browser() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def begin_consent(one: Served, client: httpx.AsyncClient, network: str = "meta") -> httpx.Response:
+async def begin_consent(server: Served, client: httpx.AsyncClient, network: str = "meta") -> httpx.Response:
     """Open a new link and press its button; the redirect to the network."""
-    link = await one.admin.post("/connections/authorize", {"network": network}, 201)
+    link = await server.admin.post("/connections/authorize", {"network": network}, 201)
     return await press(client, await client.get(link["url"]), follow=False)
 
 
-async def allow_consent(one: Served, client: httpx.AsyncClient, network: str = "meta") -> str:
+async def allow_consent(server: Served, client: httpx.AsyncClient, network: str = "meta") -> str:
     """The address to which the network sends the browser back after the consent."""
-    going = await begin_consent(one, client, network)
+    going = await begin_consent(server, client, network)
     page = await client.get(going.headers["Location"])
     form = page.text.split('action="')[1].split('"')[0].replace("&amp;", "&")
-    done = await client.post(f"{one.networks.url}{form}")
+    done = await client.post(f"{server.networks.url}{form}")
     assert done.status_code in (302, 303), done.text
     return done.headers["Location"]
 
@@ -58,9 +58,9 @@ def change_query(url: str, **query: str | None) -> str:
     return urlunsplit(parts._replace(query=urlencode({k: v for k, v in members.items() if v is not None})))
 
 
-async def read_connections(one: Served) -> tuple[Any, ...]:
+async def read_connections(server: Served) -> tuple[Any, ...]:
     """All that a connection leaves behind."""
-    rows = await one.rows()
+    rows = await server.rows()
     return tuple(rows[table] for table in ("connections", "accounts", "secrets", "events"))
 
 
@@ -74,8 +74,8 @@ async def test_the_link(empty: Served) -> None:
     assert len(token) == 43
     left = datetime.fromisoformat(link["expiresAt"]) - empty.hands.now()
     assert timedelta(minutes=9, seconds=50) < left <= timedelta(minutes=10)
-    kept = await empty.service.store.read(lambda connection: connection.execute(select(consents)).all())
-    assert token not in str(kept)
+    rows = await empty.service.store.read(lambda connection: connection.execute(select(consents)).all())
+    assert token not in str(rows)
 
 
 @consented
@@ -112,7 +112,7 @@ async def test_a_link_is_used_once(empty: Served) -> None:
 async def test_looking_at_a_link_changes_nothing(empty: Served, network: str) -> None:
     """What previews links opens them; the page names the workspace and the network."""
     link = await empty.admin.post("/connections/authorize", {"network": network}, 201)
-    before, asked = await empty.rows(), len(empty.networks.requests)
+    before, request_count = await empty.rows(), len(empty.networks.requests)
     async with browser() as preview:
         for method in ("GET", "HEAD", "GET"):
             page = await preview.request(method, link["url"])
@@ -120,7 +120,7 @@ async def test_looking_at_a_link_changes_nothing(empty: Served, network: str) ->
         assert "<strong>shop</strong>" in page.text and get_adapter(network).network.title in page.text
         assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
         assert page.headers["Referrer-Policy"] == "no-referrer"
-    assert (await empty.rows(), len(empty.networks.requests)) == (before, asked)
+    assert (await empty.rows(), len(empty.networks.requests)) == (before, request_count)
     async with browser() as client:
         assert (await press(client, await client.get(link["url"]), follow=False)).status_code == 303
 
@@ -171,24 +171,26 @@ async def test_a_whole_round(empty: Served, network: str) -> None:
     if network in CONSENTED:
         page = await consent(empty, network)
         assert page.status_code == 200 and "connected" in page.text
-        said = page.text
+        answer_text = page.text
     else:
-        said = json.dumps(await empty.admin.post("/connections/credentials", make_credentials(network), 201))
+        answer_text = json.dumps(await empty.admin.post("/connections/credentials", make_credentials(network), 201))
     await empty.wait_for_background_tasks()
     accounts = await empty.admin.get("/accounts", network=network)
-    connection = next(one for one in await empty.admin.get("/connections") if one["network"] == network)
+    connection = next(
+        connection for connection in await empty.admin.get("/connections") if connection["network"] == network
+    )
     assert connection["status"] == "active"
-    assert sorted(connection["accounts"]) == sorted(one["accountId"] for one in accounts)
-    assert {one["connectionId"] for one in accounts} == {connection["connectionId"]}
-    assert {one["status"] for one in accounts} == {"active"}
-    for one in accounts:
-        assert await empty.admin.get(f"/accounts/{one['accountId']}") == one
-        told = [event.type for event in await empty.events() if event.account_id == one["accountId"]]
-        assert told == ["account.connected", "account.ads.initial_sync_completed"]
+    assert sorted(connection["accounts"]) == sorted(account["accountId"] for account in accounts)
+    assert {account["connectionId"] for account in accounts} == {connection["connectionId"]}
+    assert {account["status"] for account in accounts} == {"active"}
+    for account in accounts:
+        assert await empty.admin.get(f"/accounts/{account['accountId']}") == account
+        event_types = [event.type for event in await empty.events() if event.account_id == account["accountId"]]
+        assert event_types == ["account.connected", "account.ads.initial_sync_completed"]
     answers = json.dumps([accounts, await empty.admin.get("/connections"), [vars_(e) for e in await empty.events()]])
-    kept = await empty.service.store.read(lambda open_: open_.execute(select(secrets.c.sealed)).all())
+    sealed_secrets = await empty.service.store.read(lambda open_: open_.execute(select(secrets.c.sealed)).all())
     for token in empty.networks.state.worlds[network].tokens:
-        assert token not in answers and token not in said and token not in str(kept)
+        assert token not in answers and token not in answer_text and token not in str(sealed_secrets)
 
 
 def vars_(event: Any) -> Any:
@@ -325,7 +327,7 @@ async def test_a_first_tree_that_cannot_be_read(empty: Served) -> None:
     empty.networks.state.faults.pending.clear()
     failed = await empty.events("sync.failed", "stranger")
     accounts = await empty.person("stranger").get("/accounts", network="amazon")
-    assert {event.account_id for event in failed} == {one["accountId"] for one in accounts}
+    assert {event.account_id for event in failed} == {account["accountId"] for account in accounts}
     assert {event.data["what"] for event in failed} == {"tree"}
     assert not await empty.events("account.ads.initial_sync_completed", "stranger")
 
@@ -336,18 +338,17 @@ async def test_an_account_that_moved_or_went_before_its_first_tree_was_read(
 ) -> None:
     """Nothing has failed: another connection reads it, or none can."""
     person, failed = empty.person("stranger"), len(await empty.events("sync.failed", "stranger"))
-    asked = empty.networks.count("GET", host, "campaigns")
+    read_count = empty.networks.count("GET", host, "campaigns")
     await empty.networks.fault(network, "status", path="/*campaigns*", value=403, times=1000)
-    made = await person.post("/connections/credentials", make_credentials(network), 201)
+    connection = await person.post("/connections/credentials", make_credentials(network), 201)
     async with asyncio.timeout(10):
-        while empty.networks.count("GET", host, "campaigns") < asked + len(made["accounts"]):
+        while empty.networks.count("GET", host, "campaigns") < read_count + len(connection["accounts"]):
             await asyncio.sleep(0.01)
     if network == "outbrain":
-        assert (await person.post("/connections/credentials", make_credentials(network), 201))["accounts"] == made[
-            "accounts"
-        ]
+        again = await person.post("/connections/credentials", make_credentials(network), 201)
+        assert again["accounts"] == connection["accounts"]
     else:
-        await person.send("DELETE", f"/connections/{made['connectionId']}")
+        await person.send("DELETE", f"/connections/{connection['connectionId']}")
     empty.networks.state.faults.pending.clear()
     await empty.wait_for_background_tasks()
     assert len(await empty.events("sync.failed", "stranger")) == failed
@@ -358,14 +359,14 @@ async def test_an_account_that_moved_or_went_before_its_first_tree_was_read(
 
 async def test_connecting_again_keeps_the_accounts(empty: Served) -> None:
     await connect(empty, "meta")
-    before = {one["accountId"]: one["connectionId"] for one in await empty.admin.get("/accounts", network="meta")}
+    before = {row["accountId"]: row["connectionId"] for row in await empty.admin.get("/accounts", network="meta")}
     await connect(empty, "meta")
-    after = {one["accountId"]: one["connectionId"] for one in await empty.admin.get("/accounts", network="meta")}
+    after = {row["accountId"]: row["connectionId"] for row in await empty.admin.get("/accounts", network="meta")}
     assert before.keys() == after.keys()
     assert set(before.values()).isdisjoint(after.values())
-    states = {one["connectionId"]: one["status"] for one in await empty.admin.get("/connections")}
-    assert {states[one] for one in before.values()} == {"disconnected"}
-    assert {states[one] for one in after.values()} == {"active"}
+    states = {connection["connectionId"]: connection["status"] for connection in await empty.admin.get("/connections")}
+    assert {states[connection_id] for connection_id in before.values()} == {"disconnected"}
+    assert {states[connection_id] for connection_id in after.values()} == {"active"}
     account = next(iter(after))
     assert [e.type for e in await empty.events("account.ads.initial_sync_completed") if e.account_id == account]
     assert (await empty.admin.get(f"/accounts/{account}/tree"))["accountId"] == account
@@ -376,26 +377,26 @@ async def test_disconnecting(empty: Served, network: str) -> None:
     account = await connect(empty, network)
     created = await empty.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
     connection = next(
-        one["connectionId"]
-        for one in await empty.admin.get("/connections")
-        if one["network"] == network and one["status"] == "active"
+        row["connectionId"]
+        for row in await empty.admin.get("/connections")
+        if row["network"] == network and row["status"] == "active"
     )
     alive = set(empty.networks.state.worlds[network].tokens)
-    asked = len(empty.networks.requests)
+    request_count = len(empty.networks.requests)
     gone = await empty.admin.delete(f"/connections/{connection}")
     assert (gone["connectionId"], gone["status"]) == (connection, "disconnected")
-    told = [(method, path.partition("?")[0]) for method, _, path in empty.networks.requests[asked:]]
+    requests = [(method, path.partition("?")[0]) for method, _, path in empty.networks.requests[request_count:]]
     revocation = get_samples(network).revocation
     if revocation is None:
-        assert told == []
+        assert requests == []
     else:
         expected = [(revocation.method, True)] * revocation.requests
-        assert [(method, path.endswith(revocation.path)) for method, path in told] == expected
+        assert [(method, path.endswith(revocation.path)) for method, path in requests] == expected
         assert bool(alive - set(empty.networks.state.worlds[network].tokens)) == revocation.ends_tokens
     accounts = await empty.admin.get("/accounts", network=network)
-    assert {(one["status"], one["connectionId"]) for one in accounts} == {("disconnected", None)}
+    assert {(row["status"], row["connectionId"]) for row in accounts} == {("disconnected", None)}
     events = [event.account_id for event in await empty.events("account.disconnected")]
-    assert set(gone["accounts"]) == {one["accountId"] for one in accounts} <= set(events)
+    assert set(gone["accounts"]) == {row["accountId"] for row in accounts} <= set(events)
     rows = await empty.service.store.read(
         lambda open_: open_.execute(select(secrets).where(secrets.c.row_id == connection)).all()
     )
@@ -445,6 +446,6 @@ async def test_two_workspaces_share_nothing(empty: Served) -> None:
 
 
 async def test_times_are_instants(empty: Served) -> None:
-    for one in await empty.admin.get("/connections"):
-        assert datetime.fromisoformat(one["createdAt"]).tzinfo == UTC
-        assert one["expiresAt"] is None or datetime.fromisoformat(one["expiresAt"]).tzinfo == UTC
+    for connection in await empty.admin.get("/connections"):
+        assert datetime.fromisoformat(connection["createdAt"]).tzinfo == UTC
+        assert connection["expiresAt"] is None or datetime.fromisoformat(connection["expiresAt"]).tzinfo == UTC

@@ -177,9 +177,9 @@ async def test_every_endpoint_has_a_use_case_and_no_other_is_there() -> None:
 def operations(whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The document's operations by their ids, each with its method and path."""
     return {
-        found["operationId"]: found | {"method": method.upper(), "path": path}
+        definition["operationId"]: definition | {"method": method.upper(), "path": path}
         for path, methods in whole["paths"].items()
-        for method, found in methods.items()
+        for method, definition in methods.items()
     }
 
 
@@ -219,26 +219,29 @@ async def test_the_document_is_openapi_3_1_0(empty: Served) -> None:
 
 
 async def test_document_and_table_say_the_same(empty: Served) -> None:
-    found = operations(empty.schemas.document)
-    assert {name: f"{one['method']} {one['path'].removeprefix(PREFIX)}" for name, one in found.items()} == FROZEN
-    assert all(one["path"].startswith(f"{PREFIX}/") for one in found.values())
-    for name, one in found.items():
-        assert set(one["responses"]) == REFUSALS | {STATUSES[name]}, name
-        header = [parameter["name"] for parameter in one["parameters"] if parameter["in"] == "header"]
+    definitions = operations(empty.schemas.document)
+    assert {
+        name: f"{definition['method']} {definition['path'].removeprefix(PREFIX)}"
+        for name, definition in definitions.items()
+    } == FROZEN
+    assert all(definition["path"].startswith(f"{PREFIX}/") for definition in definitions.values())
+    for name, definition in definitions.items():
+        assert set(definition["responses"]) == REFUSALS | {STATUSES[name]}, name
+        header = [parameter["name"] for parameter in definition["parameters"] if parameter["in"] == "header"]
         assert header == (["Idempotency-Key"] if name in TAKES_KEY else []), name
-        assert one["summary"] and one["description"] and one["tags"]
+        assert definition["summary"] and definition["description"] and definition["tags"]
 
 
 async def test_formats_are_named(empty: Served) -> None:
     """An instant is a date-time and an address a uri, wherever it stands; a network is one of twelve."""
     unnamed = []
     for name, schema in empty.schemas.document["components"]["schemas"].items():
-        for member, one in schema.get("properties", {}).items():
-            wanted = (
+        for member, property_schema in schema.get("properties", {}).items():
+            expected_format = (
                 "date-time" if re.fullmatch(r"at|\w+At", member) else "uri" if member.lower().endswith("url") else None
             )
-            options = one.get("anyOf", [one])
-            if wanted is not None and not any(option.get("format") == wanted for option in options):
+            options = property_schema.get("anyOf", [property_schema])
+            if expected_format is not None and not any(option.get("format") == expected_format for option in options):
                 unnamed.append(f"{name}.{member}")
     assert unnamed == []
     (network,) = operations(empty.schemas.document)["get_network"]["parameters"]
@@ -250,36 +253,36 @@ async def test_descriptions_are_no_docstrings(empty: Served) -> None:
 
     def list_descriptions(part: Any) -> Iterator[str]:
         if isinstance(part, dict):
-            yield from (one for name, one in part.items() if name == "description" and isinstance(one, str))
+            yield from (text for name, text in part.items() if name == "description" and isinstance(text, str))
             part = list(part.values())
-        for one in part if isinstance(part, list) else ():
-            yield from list_descriptions(one)
+        for entry in part if isinstance(part, list) else ():
+            yield from list_descriptions(entry)
 
-    told = [*list_descriptions(empty.schemas.document)]
-    assert len(told) > 200 and all(told)
-    found = [
+    descriptions = [*list_descriptions(empty.schemas.document)]
+    assert len(descriptions) > 200 and all(descriptions)
+    agent_descriptions = [
         *list_descriptions(json.loads(dumps(search.operation_schemas()))),
         *list_descriptions([tool.listing for tool in TOOLS.values()]),
     ]
-    assert len(found) > 100
+    assert len(agent_descriptions) > 100
     page = (await empty.http.get("/docs")).text
     marks = r"``|:\w+:`|\n {2,}\S|\bRaises [A-Z]"
-    assert [one for one in (*told, *found) if re.search(marks, one)] == []
+    assert [text for text in (*descriptions, *agent_descriptions) if re.search(marks, text)] == []
     assert re.findall(r"``|:\w+:`|\bRaises [A-Z]\w+", page) == []
 
 
 async def test_schemas_say_limits_in_the_words_of_json_schema(empty: Served) -> None:
     """A word that JSON Schema does not know says nothing to anybody."""
     schemas = [*empty.schemas.document["components"]["schemas"].values()]
-    for one in operations(empty.schemas.document).values():
-        schemas += [parameter["schema"] for parameter in one["parameters"]]
+    for definition in operations(empty.schemas.document).values():
+        schemas += [parameter["schema"] for parameter in definition["parameters"]]
     for schema in schemas:
         for below in _below(schema):
             assert set(below) <= WORDS, below
     (limit,) = [
-        one["schema"]
-        for one in operations(empty.schemas.document)["get_account_ads"]["parameters"]
-        if one["name"] == "limit"
+        parameter["schema"]
+        for parameter in operations(empty.schemas.document)["get_account_ads"]["parameters"]
+        if parameter["name"] == "limit"
     ]
     assert limit == {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}
 
@@ -290,20 +293,20 @@ def _below(schema: Any) -> Iterator[dict[str, Any]]:
         return
     yield schema
     for name in ("properties", "$defs"):
-        for one in schema.get(name, {}).values():
-            yield from _below(one)
+        for subschema in schema.get(name, {}).values():
+            yield from _below(subschema)
     for name in ("items", "additionalProperties", "propertyNames"):
         yield from _below(schema.get(name))
     for name in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        for one in schema.get(name, ()):
-            yield from _below(one)
+        for subschema in schema.get(name, ()):
+            yield from _below(subschema)
 
 
 async def test_every_call_needs_the_bearer_token(empty: Served) -> None:
     whole = empty.schemas.document
     assert whole["security"] == [{"advertisingToken": []}]
     assert whole["components"]["securitySchemes"]["advertisingToken"]["scheme"] == "bearer"
-    assert not any("security" in one for one in operations(whole).values())
+    assert not any("security" in definition for definition in operations(whole).values())
 
 
 async def test_routes_and_table_are_the_same(empty: Served) -> None:
@@ -346,15 +349,19 @@ LIBRARY_ERRORS = (OperationError, MissingExtra)
 
 async def test_the_codes_of_problems_are_documented(empty: Served) -> None:
     """Every answer of these tests is held against the table; here, that the document tells all of it."""
-    told = empty.schemas.document["components"]["schemas"]["Problem"]["properties"]["code"]["description"]
-    assert all(f"`{code}` ({status})" in told for code, (status, _) in PROBLEM_CODES.items())
+    description = empty.schemas.document["components"]["schemas"]["Problem"]["properties"]["code"]["description"]
+    assert all(f"`{code}` ({status})" in description for code, (status, _) in PROBLEM_CODES.items())
     assert {str(status) for status, _ in PROBLEM_CODES.values()} <= REFUSALS
     defaults = {kind.default_code: kind.status for kind in _kinds(AdsunifyError) if kind not in LIBRARY_ERRORS}
     assert {code: PROBLEM_CODES[code][0] for code in defaults} == defaults
 
 
 def _kinds(kind: type[AdsunifyError]) -> set[type[AdsunifyError]]:
-    ours = [one for one in kind.__subclasses__() if one.__module__ in ("adsunify.errors", "adsunify.http.transport")]
+    ours = [
+        subclass
+        for subclass in kind.__subclasses__()
+        if subclass.__module__ in ("adsunify.errors", "adsunify.http.transport")
+    ]
     return {kind}.union(*map(_kinds, ours))
 
 

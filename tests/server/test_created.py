@@ -16,8 +16,8 @@ PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 
 
 def kinds(connection: Connection, operation_id: str) -> set[str]:
-    wanted = created_entities.c.operation_id == operation_id
-    return set(connection.execute(select(created_entities.c.kind).where(wanted)).scalars())
+    condition = created_entities.c.operation_id == operation_id
+    return set(connection.execute(select(created_entities.c.kind).where(condition)).scalars())
 
 
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
@@ -31,22 +31,22 @@ async def test_an_id_of_another_operation_makes_the_outcome_unknown(server: Serv
     done = await server.admin.execute(first["id"])
     assert done["status"] == "succeeded"
     levels = {level.kind for level in get_adapter(network).network.levels}
-    made = levels & {"campaign", "adGroup", "ad"}
-    assert await server.service.store.read(kinds, first["id"]) == made
-    assert {one["kind"] for one in done["created"]} == made and first["created"] == []
-    assert all("created" not in listed for listed in await server.admin.get("/operations"))
+    created_kinds = levels & {"campaign", "adGroup", "ad"}
+    assert await server.service.store.read(kinds, first["id"]) == created_kinds
+    assert {entity["kind"] for entity in done["created"]} == created_kinds and first["created"] == []
+    assert all("created" not in operation for operation in await server.admin.get("/operations"))
     steps = {step["key"] for step in done["plan"]["steps"] if step["action"] == "create"}
-    for one in done["created"]:
-        listed = await server.admin.get(f"/accounts/{account}/{PATHS[one['kind']]}")
-        (shown,) = [row for row in listed if row["id"] == one["entityId"]]
-        assert shown["kind"] == one["kind"] and one["stepKey"] in steps
+    for entity in done["created"]:
+        rows = await server.admin.get(f"/accounts/{account}/{PATHS[entity['kind']]}")
+        (entity_row,) = [row for row in rows if row["id"] == entity["entityId"]]
+        assert entity_row["kind"] == entity["kind"] and entity["stepKey"] in steps
     worlds[network] = server.networks.state.networks[network].create_world(server.hands.now)
     worlds[network].tokens = tokens
     second = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
     problem = await server.admin.problem(400, "POST", f"/operations/{second['id']}/execute", {"confirmed": True})
     assert (problem["code"], problem["outcome"]) == ("outcome_unknown", "unknown"), problem
-    shown = await server.admin.get(f"/operations/{second['id']}")
-    *_, last = shown["receipt"]["steps"]
-    assert (shown["status"], last["state"], last["outputs"]) == ("unknown", "ambiguous", {})
+    record = await server.admin.get(f"/operations/{second['id']}")
+    *_, last = record["receipt"]["steps"]
+    assert (record["status"], last["state"], last["outputs"]) == ("unknown", "ambiguous", {})
     assert "another" in last["error"]["message"]
     assert await server.service.store.read(kinds, second["id"]) <= {"campaign"}

@@ -116,7 +116,7 @@ async def test_a_read_that_waits_for_a_lock_ends(url: str) -> None:
         async with hold_lock(url, "LOCK TABLE operations IN ACCESS EXCLUSIVE MODE"):
             paths = ["/operations", f"/operations/{prepared['id']}"] * 3
             answers = await asyncio.gather(*(server.admin.problem(503, "GET", path) for path in paths))
-            assert {one["code"] for one in answers} == {"store_unavailable"}
+            assert {answer["code"] for answer in answers} == {"store_unavailable"}
         assert (await server.admin.get(f"/operations/{prepared['id']}"))["status"] == "prepared"
 
 

@@ -19,10 +19,10 @@ networks = pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def diff(server: Served, *entities: dict[str, Any]) -> Any:
     """The differences of a document. Nothing is written."""
     writes = server.networks.writes()
-    found = await server.admin.post("/diff", {"document": {"entities": entities}})
+    difference = await server.admin.post("/diff", {"document": {"entities": entities}})
     assert server.networks.writes() == writes
-    assert found["isEmpty"] is not any(found[name] for name in ("create", "change", "pause", "drifted"))
-    return found
+    assert difference["isEmpty"] is not any(difference[name] for name in ("create", "change", "pause", "drifted"))
+    return difference
 
 
 async def import_entities(server: Served, network: str) -> list[dict[str, Any]]:
@@ -37,60 +37,69 @@ async def execute_edit(server: Served, network: str, kind: str, entity_id: str, 
 
 @networks
 async def test_an_import_has_no_difference(server: Served, network: str) -> None:
-    made = await create_campaign(server, network)
+    ids = await create_campaign(server, network)
     entities = await import_entities(server, network)
-    assert set(made.items()) <= {(one["kind"], one["id"]) for one in entities}
-    assert all("name" in one and one["status"] in ("active", "paused") for one in entities if one["kind"] == "campaign")
+    assert set(ids.items()) <= {(entity["kind"], entity["id"]) for entity in entities}
+    assert all(
+        "name" in entity and entity["status"] in ("active", "paused")
+        for entity in entities
+        if entity["kind"] == "campaign"
+    )
     assert (await diff(server, *entities))["isEmpty"]
 
 
 @networks
 async def test_what_the_file_changes_and_what_somebody_changed_outside(server: Served, network: str) -> None:
     """Our own edit is no drift, even if the file wants something else; an edit of somebody else is."""
-    made = await create_campaign(server, network)
-    kind, budget = await find_budget(server, network, made)
-    name = (await read_fields(server, network, kind, made[kind]))["name"]
-    where = {"accountId": server.accounts[network], "kind": kind, "id": made[kind]}
-    ours, theirs, wanted = (f"{float(budget) + more:.0f}.00" for more in (10, 20, 30))
-    await execute_edit(server, network, kind, made[kind], budget=ours)
-    found = await diff(server, {**where, "name": name, "budget": wanted})
-    (changed,) = found["change"]
+    ids = await create_campaign(server, network)
+    kind, budget = await find_budget(server, network, ids)
+    name = (await read_fields(server, network, kind, ids[kind]))["name"]
+    where = {"accountId": server.accounts[network], "kind": kind, "id": ids[kind]}
+    ours, theirs, desired_budget = (f"{float(budget) + more:.0f}.00" for more in (10, 20, 30))
+    await execute_edit(server, network, kind, ids[kind], budget=ours)
+    difference = await diff(server, {**where, "name": name, "budget": desired_budget})
+    (changed,) = difference["change"]
     (field,) = changed["fields"]
     assert (changed["entityId"], field["field"], float(field["before"]), field["after"], field["locked"]) == (
-        *(made[kind], "budget", float(ours), wanted),
+        *(ids[kind], "budget", float(ours), desired_budget),
         None,
     )
-    assert found["drifted"] == []
+    assert difference["drifted"] == []
     if network not in server.foreign:
         await connect(server, network, "stranger")
     path = (
-        f"/accounts/{server.foreign[network]}/" + build_path(server, network, kind, made[kind], "edit").split("/", 3)[3]
+        f"/accounts/{server.foreign[network]}/" + build_path(server, network, kind, ids[kind], "edit").split("/", 3)[3]
     )
     outside = server.person("stranger")
     prepared = await outside.post(path, {"fields": {"budget": theirs, "name": f"{name} X"}}, 201)
     await outside.execute(prepared["id"])
-    found = await diff(server, {**where, "name": name, "budget": wanted})
-    (drifted,) = found["drifted"]
-    planned = {one["field"]: (one["planned"], one["found"]) for one in drifted["fields"]}
+    difference = await diff(server, {**where, "name": name, "budget": desired_budget})
+    (drifted,) = difference["drifted"]
+    planned = {change["field"]: (change["planned"], change["found"]) for change in drifted["fields"]}
     assert planned.keys() == {"name", "budget"}, drifted
     assert planned["name"] == (name, f"{name} X")
     assert [float(amount) for amount in planned["budget"]] == [float(ours), float(theirs)]
-    assert {one["field"]: one["after"] for one in found["change"][0]["fields"]} == {"name": name, "budget": wanted}
+    assert {change["field"]: change["after"] for change in difference["change"][0]["fields"]} == {
+        "name": name,
+        "budget": desired_budget,
+    }
     assert (await diff(server, {**where, "name": f"{name} X", "budget": theirs}))["isEmpty"]
 
 
 async def test_a_status_and_an_entity_that_is_gone(server: Served) -> None:
-    made = await create_campaign(server, "meta")
-    where = {"accountId": server.accounts["meta"], "kind": "campaign", "id": made["campaign"]}
-    found = await diff(server, {**where, "status": "active"})
-    assert found["change"][0]["fields"] == [{"field": "status", "before": "paused", "after": "active", "locked": None}]
-    found = await diff(server, {**where, "id": "999999999999999", "name": "Chairs"})
-    assert found["drifted"][0]["fields"] == [{"field": "entity", "planned": "present", "found": "not found"}]
+    ids = await create_campaign(server, "meta")
+    where = {"accountId": server.accounts["meta"], "kind": "campaign", "id": ids["campaign"]}
+    difference = await diff(server, {**where, "status": "active"})
+    assert difference["change"][0]["fields"] == [
+        {"field": "status", "before": "paused", "after": "active", "locked": None}
+    ]
+    difference = await diff(server, {**where, "id": "999999999999999", "name": "Chairs"})
+    assert difference["drifted"][0]["fields"] == [{"field": "entity", "planned": "present", "found": "not found"}]
 
 
 async def test_mistakes_are_answered_with_what_was_meant(server: Served) -> None:
-    made = await create_campaign(server, "meta")
-    where = {"accountId": server.accounts["meta"], "kind": "campaign", "id": made["campaign"]}
+    ids = await create_campaign(server, "meta")
+    where = {"accountId": server.accounts["meta"], "kind": "campaign", "id": ids["campaign"]}
     first = "document.entities.0"
     mistakes: dict[str, tuple[dict[str, Any], str, str]] = {
         "a misspelt field": ({**where, "nmae": "A"}, f"{first}.nmae", "Did you mean name?"),
@@ -115,8 +124,8 @@ async def test_mistakes_are_answered_with_what_was_meant(server: Served) -> None
 
 async def apply(server: Served, document: dict[str, Any], **more: Any) -> Any:
     """The change set of a document, when it is prepared."""
-    made = await server.admin.post("/apply", {"document": document, **more}, 201)
-    return await settle(server, made)
+    change_set = await server.admin.post("/apply", {"document": document, **more}, 201)
+    return await settle(server, change_set)
 
 
 async def settle(server: Served, change_set: dict[str, Any]) -> Any:
@@ -131,14 +140,14 @@ async def execute(server: Served, change_set: dict[str, Any]) -> Any:
     body = {"confirmed": True, "digest": change_set["digest"]}
     done = await settle(server, await server.admin.post(f"/change-sets/{change_set['id']}/execute", body, 202))
     assert done["status"] == "finished", done
-    assert {one["state"] for one in done["operations"]} == {"succeeded"}, done
+    assert {operation["state"] for operation in done["operations"]} == {"succeeded"}, done
     return done
 
 
 async def apply_and_execute(server: Served, document: dict[str, Any], **more: Any) -> list[str]:
     """Apply a document; the keys of what was done."""
     done = await execute(server, await apply(server, document, **more))
-    return [one["key"] for one in done["operations"]]
+    return [operation["key"] for operation in done["operations"]]
 
 
 def make_launch(server: Served, network: str, **more: Any) -> dict[str, Any]:
@@ -150,10 +159,20 @@ async def compare(server: Served, document: dict[str, Any], **more: Any) -> Any:
     return await server.admin.post("/diff", {"document": document, **more})
 
 
-def describe(found: Any) -> list[Any]:
+def describe(difference: Any) -> list[Any]:
     """What differs, in short."""
-    rows = [(one["kind"], row) for name in ("change", "drifted") for one in found[name] for row in one["fields"]]
-    return [*rows, *found["create"], *found["pause"], *(one["changed"] for one in found["notCompared"])]
+    rows = [
+        (entity["kind"], row)
+        for name in ("change", "drifted")
+        for entity in difference[name]
+        for row in entity["fields"]
+    ]
+    return [
+        *rows,
+        *difference["create"],
+        *difference["pause"],
+        *(entity["changed"] for entity in difference["notCompared"]),
+    ]
 
 
 @networks
@@ -161,8 +180,8 @@ async def test_a_launch_is_created_renamed_activated_and_paused(server: Served, 
     """Applying makes the networks agree with the file, and applying again does nothing."""
     document: dict[str, Any] = {"launches": {f"Spring {network}": make_launch(server, network)}}
     launch = document["launches"][f"Spring {network}"]
-    found = await compare(server, document)
-    assert [(one["launch"], one["key"], one["blocked"]) for one in found["create"]] == [
+    difference = await compare(server, document)
+    assert [(cell["launch"], cell["key"], cell["blocked"]) for cell in difference["create"]] == [
         (f"Spring {network}", network, None)
     ]
     writes = server.networks.writes()
@@ -171,22 +190,24 @@ async def test_a_launch_is_created_renamed_activated_and_paused(server: Served, 
     problem = await server.admin.problem(409, "POST", "/apply", {"document": document})
     assert problem["code"] == "run_open"
     await execute(server, prepared)
-    found = await compare(server, document)
-    assert found["isEmpty"], describe(found)
+    difference = await compare(server, document)
+    assert difference["isEmpty"], describe(difference)
     assert await server.admin.read_issues("POST", "/apply", {"document": document}) == {("document", "nothing_to_do")}
     launch["campaign"]["name"] += " B"
     launch["status"] = "active"
-    found = await compare(server, document)
-    assert found["create"] == found["drifted"] == []
-    fields = {(one["kind"], row["field"]): row["after"] for one in found["change"] for row in one["fields"]}
+    difference = await compare(server, document)
+    assert difference["create"] == difference["drifted"] == []
+    fields = {
+        (entity["kind"], row["field"]): row["after"] for entity in difference["change"] for row in entity["fields"]
+    }
     assert fields["campaign", "name"] == launch["campaign"]["name"]
     assert "active" in fields.values()
     renamed = await apply_and_execute(server, document)
     assert renamed and all(key.endswith(":edit") for key in renamed)
     (key,) = await apply_and_execute(server, document)
     assert key.endswith(":activate")
-    found = await compare(server, document)
-    assert found["isEmpty"], describe(found)
+    difference = await compare(server, document)
+    assert difference["isEmpty"], describe(difference)
     launch["status"] = "paused"
     (key,) = await apply_and_execute(server, document)
     assert key.endswith(":status")
@@ -194,25 +215,25 @@ async def test_a_launch_is_created_renamed_activated_and_paused(server: Served, 
 
 
 async def test_what_left_the_file_is_paused_and_deleted_only_on_demand(server: Served) -> None:
-    one, two = make_launch(server, "meta", status="active"), make_launch(server, "pinterest", status="active")
-    document: dict[str, Any] = {"name": "leaving", "launches": {"Leaving one": one, "Leaving two": two}}
+    first, second = make_launch(server, "meta", status="active"), make_launch(server, "pinterest", status="active")
+    document: dict[str, Any] = {"name": "leaving", "launches": {"Leaving one": first, "Leaving two": second}}
     await apply_and_execute(server, document)
     await apply_and_execute(server, document)
     assert (await compare(server, document))["isEmpty"]
     assert (await compare(server, {**document, "name": "renamed file"}))["isEmpty"], "nothing is created twice"
     del document["launches"]["Leaving one"]
-    two["accounts"] = []
+    second["accounts"] = []
     other = {**document, "name": "another file"}
     assert (await compare(server, other))["isEmpty"], "a file of another name has not created them"
-    found = await compare(server, document)
-    assert [(row["launch"], row["kind"], row["action"]) for row in found["pause"]] == [
+    difference = await compare(server, document)
+    assert [(row["launch"], row["kind"], row["action"]) for row in difference["pause"]] == [
         ("Leaving one", "campaign", "pause"),
         ("Leaving two", "campaign", "pause"),
     ]
     assert len(await apply_and_execute(server, document)) == 2
     assert (await compare(server, document))["isEmpty"]
-    found = await compare(server, document, delete=True)
-    assert {row["action"] for row in found["pause"]} == {"delete"}
+    difference = await compare(server, document, delete=True)
+    assert {row["action"] for row in difference["pause"]} == {"delete"}
     prepared = await apply(server, document, delete=True)
     operations = [await server.admin.get(f"/operations/{row['operationId']}") for row in prepared["operations"]]
     assert {operation["risk"] for operation in operations} == {"destructive"}
@@ -226,8 +247,8 @@ async def test_members_that_no_read_shows_are_named(server: Served) -> None:
     (cell,) = (await compare(server, document))["notCompared"]
     assert "targeting.countries" in cell["members"] and "name" not in cell["members"] and cell["changed"] == []
     document["launches"]["Uncompared"]["campaign"]["targeting"] = {"countries": ["CA"]}
-    found = await compare(server, document)
-    assert found["notCompared"][0]["changed"] == ["targeting.countries"] and not found["isEmpty"]
+    difference = await compare(server, document)
+    assert difference["notCompared"][0]["changed"] == ["targeting.countries"] and not difference["isEmpty"]
     problem = await server.admin.problem(422, "POST", "/apply", {"document": document})
     assert problem["issues"][0]["code"] == "nothing_to_do"
 
@@ -235,26 +256,26 @@ async def test_members_that_no_read_shows_are_named(server: Served) -> None:
 async def test_a_launch_of_the_api_is_taken_over(server: Served) -> None:
     """Cells of a launch with the same name count as created; one that is only prepared is not created twice."""
     launch = make_launch(server, "meta")
-    made = await server.admin.post("/launches", {"name": "Taken over", **launch}, 201)
+    stored_launch = await server.admin.post("/launches", {"name": "Taken over", **launch}, 201)
     await server.wait_for_background_tasks()
     document = {"launches": {"Taken over": launch}}
     (cell,) = (await compare(server, document))["create"]
-    assert made["launchId"] in cell["blocked"]
+    assert stored_launch["launchId"] in cell["blocked"]
     assert await server.admin.read_issues("POST", "/apply", {"document": document}) == {("document", "nothing_to_do")}
-    prepared = (await server.admin.get(f"/launches/{made['launchId']}"))["changeSets"][0]
+    prepared = (await server.admin.get(f"/launches/{stored_launch['launchId']}"))["changeSets"][0]
     await execute(server, prepared)
     assert (await compare(server, document))["isEmpty"]
 
 
 async def test_an_entity_is_edited_and_paused_when_it_left(server: Served) -> None:
-    made = await create_campaign(server, "google")
-    where = {"accountId": server.accounts["google"], "kind": "campaign", "id": made["campaign"]}
-    document = {"name": "entities", "entities": [{**where, "name": f"Edited {made['campaign']}", "status": "active"}]}
+    ids = await create_campaign(server, "google")
+    where = {"accountId": server.accounts["google"], "kind": "campaign", "id": ids["campaign"]}
+    document = {"name": "entities", "entities": [{**where, "name": f"Edited {ids['campaign']}", "status": "active"}]}
     for word in ("edit", "status"):  # never both at once: an edit may send the status that it read
         (key,) = await apply_and_execute(server, document)
         assert key.endswith(f":{word}")
     assert (await compare(server, document))["isEmpty"]
-    document["entities"][0] |= {"name": f"Paused {made['campaign']}", "status": "paused"}
+    document["entities"][0] |= {"name": f"Paused {ids['campaign']}", "status": "paused"}
     for word in ("status", "edit"):
         (key,) = await apply_and_execute(server, document)
         assert key.endswith(f":{word}")
@@ -267,9 +288,9 @@ async def test_an_entity_is_edited_and_paused_when_it_left(server: Served) -> No
 
 
 async def test_a_change_that_a_network_refuses_makes_the_change_set_invalid(server: Served) -> None:
-    made = await create_campaign(server, "meta")
-    where = {"accountId": server.accounts["meta"], "kind": "adGroup", "id": made["adGroup"]}
-    other = {"accountId": server.accounts["meta"], "kind": "campaign", "id": made["campaign"], "name": "Chairs B"}
+    ids = await create_campaign(server, "meta")
+    where = {"accountId": server.accounts["meta"], "kind": "adGroup", "id": ids["adGroup"]}
+    other = {"accountId": server.accounts["meta"], "kind": "campaign", "id": ids["campaign"], "name": "Chairs B"}
     document = {"name": "refused", "entities": [{**where, "budget": "0.01"}, other]}
     refused = await apply(server, document)
     assert refused["status"] == "invalid" and refused["operations"] == []
@@ -299,15 +320,15 @@ async def test_an_ad_that_somebody_pauses_is_drift(server: Served) -> None:
     await apply_and_execute(server, document)
     await apply_and_execute(server, document)
     assert (await compare(server, document))["isEmpty"]
-    ads = [one for one in server.networks.state.worlds["meta"]._stored_entities.values() if one.kind == "ad"]
-    ad = max(ads, key=lambda one: one.created_at)
+    ads = [entity for entity in server.networks.state.worlds["meta"]._stored_entities.values() if entity.kind == "ad"]
+    ad = max(ads, key=lambda entity: entity.created_at)
     outside = server.person("stranger")
     body = {"accountId": server.foreign["meta"], "kind": "ad", "entityIds": [ad.id], "status": "paused"}
     (operation,) = (await outside.post("/bulk-status", body, 201))["operations"]
     await outside.execute(operation["id"])
-    found = await compare(server, document)
+    difference = await compare(server, document)
     status = {"field": "status", "planned": "active", "found": "paused"}
-    assert [(one["entityId"], one["fields"]) for one in found["drifted"]] == [(ad.id, [status])]
+    assert [(entity["entityId"], entity["fields"]) for entity in difference["drifted"]] == [(ad.id, [status])]
     (key,) = await apply_and_execute(server, document)
     assert key.endswith(":ad:status")
     assert (await compare(server, document))["isEmpty"]
@@ -321,7 +342,7 @@ async def test_an_activation_waits_for_the_edits_of_its_cell(server: Served) -> 
     launch["campaign"]["budget"] = {**launch["campaign"]["budget"], "amount": "27"}
     launch["status"] = "active"
     prepared = await apply(server, document)
-    assert [one["reason"].split(".")[0] for one in prepared["excluded"]] == ["Its edits are written first"]
+    assert [exclusion["reason"].split(".")[0] for exclusion in prepared["excluded"]] == ["Its edits are written first"]
     await execute(server, prepared)
     (key,) = await apply_and_execute(server, document)
     assert key.endswith(":activate")
@@ -344,10 +365,10 @@ async def test_of_two_applies_at_once_one_is_prepared(both: Served) -> None:
     document = {"launches": {"Raced": make_launch(both, "meta")}}
     answers = await asyncio.gather(*(both.admin.send("POST", "/apply", {"document": document}) for _ in range(4)))
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
-    (made,) = [answer.json()["data"] for answer in answers if answer.status_code == 201]
-    await execute(both, await settle(both, made))
+    (change_set,) = [answer.json()["data"] for answer in answers if answer.status_code == 201]
+    await execute(both, await settle(both, change_set))
     assert (await compare(both, document))["isEmpty"]
-    names = [one["name"] for one in await both.admin.get(f"/accounts/{both.accounts['meta']}/campaigns")]
+    names = [campaign["name"] for campaign in await both.admin.get(f"/accounts/{both.accounts['meta']}/campaigns")]
     assert names.count(document["launches"]["Raced"]["campaign"]["name"]) == 1
 
 
@@ -356,8 +377,12 @@ async def test_an_entity_of_a_launch_is_not_wanted_twice(server: Served) -> None
     document: dict[str, Any] = {"name": "twice", "launches": {"Twice": make_launch(server, "meta")}}
     await apply_and_execute(server, document)
     campaign = max(
-        (one for one in server.networks.state.worlds["meta"]._stored_entities.values() if one.kind == "campaign"),
-        key=lambda one: one.created_at,
+        (
+            candidate
+            for candidate in server.networks.state.worlds["meta"]._stored_entities.values()
+            if candidate.kind == "campaign"
+        ),
+        key=lambda candidate: candidate.created_at,
     )
     entity = {"accountId": server.accounts["meta"], "kind": "campaign", "id": campaign.id, "status": "active"}
     document["entities"] = [entity]
@@ -365,5 +390,5 @@ async def test_an_entity_of_a_launch_is_not_wanted_twice(server: Served) -> None
         ("document.entities.0", "conflict")
     }
     document["launches"] = {}
-    found = await compare(server, document)
-    assert found["pause"] == [] and [one["entityId"] for one in found["change"]] == [campaign.id]
+    difference = await compare(server, document)
+    assert difference["pause"] == [] and [row["entityId"] for row in difference["change"]] == [campaign.id]

@@ -115,8 +115,10 @@ class Deployment:
                 await connections.finish_consent(
                     self.service, network, await submit_consent_page(page), consent.browser_cookie
                 )
-            made = [one async for one in self.client.accounts.list(network=network)]
-            self.accounts[network] = next((one.account_id for one in made if one.currency == "USD"), made[0].account_id)
+            accounts = [account async for account in self.client.accounts.list(network=network)]
+            self.accounts[network] = next(
+                (account.account_id for account in accounts if account.currency == "USD"), accounts[0].account_id
+            )
         return self.accounts[network]
 
     async def prepare(self, network: str = "meta") -> str:
@@ -166,8 +168,8 @@ async def shared_deployment(
     tmp_path_factory: pytest.TempPathFactory, own_tls_contexts: None
 ) -> AsyncIterator[Deployment]:
     folder = tmp_path_factory.mktemp("egress")
-    async with deploy_api(folder, f"sqlite:///{folder / 'ads.db'}") as one:
-        yield one
+    async with deploy_api(folder, f"sqlite:///{folder / 'ads.db'}") as deployment:
+        yield deployment
 
 
 @pytest.fixture
@@ -182,10 +184,10 @@ def deployment(shared_deployment: Deployment) -> Deployment:
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 async def test_a_network_is_connected_and_written_through_the_proxy(deployment: Deployment, network: str) -> None:
     """Tokens, reads and writes: every connection is a tunnel to a host of the network."""
-    seen, before = len(deployment.proxy.heads), deployment.networks.writes()
+    head_count, before = len(deployment.proxy.heads), deployment.networks.writes()
     operation = await deployment.client.operations.execute(await deployment.prepare(network), confirmed=True)
     assert operation.status == "succeeded" and deployment.networks.writes() > before
-    hosts = {target.removesuffix(":443") for target in deployment.proxy.targets[seen:]}
+    hosts = {target.removesuffix(":443") for target in deployment.proxy.targets[head_count:]}
     assert hosts and hosts <= set(get_adapter(network).network.hosts)
 
 
@@ -209,9 +211,9 @@ async def test_a_failure_of_the_proxy_between_two_writes_keeps_what_was_written(
     id_ = await deployment.prepare()
     first: list[Fault | None] = [None]
     deployment.proxy.faults = first + ["bad gateway"] * 40
-    shown = await deployment.client.operations.execute(id_, confirmed=True)
-    assert shown.receipt is not None and shown.status == "prepared"
-    assert [step.state for step in shown.receipt.steps][:2] == ["applied", "throttled"]
+    operation = await deployment.client.operations.execute(id_, confirmed=True)
+    assert operation.receipt is not None and operation.status == "prepared"
+    assert [step.state for step in operation.receipt.steps][:2] == ["applied", "throttled"]
     deployment.proxy.faults.clear()
     writes = deployment.networks.writes()
     assert (await deployment.execute_later(id_)).status == "succeeded"
@@ -281,18 +283,18 @@ async def deliver_webhooks(deployment: Deployment, *addresses: str) -> AsyncIter
 
 
 async def test_a_webhook_is_delivered_to_the_checked_address(deployment: Deployment) -> None:
-    seen, got = len(deployment.proxy.heads), len(deployment.receiver.got)
+    head_count, received_count = len(deployment.proxy.heads), len(deployment.receiver.got)
     async with deliver_webhooks(deployment):
         webhook = await deployment.client.webhooks.create(url=f"https://{RECEIVER}/hook")
         await deployment.client.webhooks.test(webhook)
-        received = await deployment.receiver.count(got + 1)
+        received = await deployment.receiver.count(received_count + 1)
         await deployment.client.webhooks.delete(webhook)
     assert received[-1].headers["Host"] == RECEIVER
-    assert deployment.proxy.targets[seen:] == [f"{ADDRESS}:443"]
+    assert deployment.proxy.targets[head_count:] == [f"{ADDRESS}:443"]
 
 
 async def test_a_webhook_that_the_proxy_refuses_waits_and_names_the_proxy(deployment: Deployment) -> None:
-    got = len(deployment.receiver.got)
+    received_count = len(deployment.receiver.got)
     deployment.proxy.faults = ["forbidden"]
     async with deliver_webhooks(deployment):
         webhook = await deployment.client.webhooks.create(url=f"https://{RECEIVER}/hook")
@@ -301,15 +303,15 @@ async def test_a_webhook_that_the_proxy_refuses_waits_and_names_the_proxy(deploy
             while not (tries := await list_attempts(deployment, webhook)) or tries[0].duration_ms is None:
                 await asyncio.sleep(0.05)
         await deployment.client.webhooks.delete(webhook)
-    assert len(deployment.receiver.got) == got
+    assert len(deployment.receiver.got) == received_count
     assert f"the proxy {deployment.proxy.name} refused CONNECT {ADDRESS}:443 with status 403" in tries[0].error
     assert not [secret for secret in SECRETS if secret in tries[0].error]
 
 
 async def list_attempts(deployment: Deployment, webhook: Webhook) -> list[Attempt]:
     """The attempts of the only delivery of a subscription."""
-    (delivery,) = [one async for one in deployment.client.webhooks.deliveries(webhook)]
-    return [one async for one in deployment.client.webhooks.attempts(webhook, delivery)]
+    (delivery,) = [delivery async for delivery in deployment.client.webhooks.deliveries(webhook)]
+    return [attempt async for attempt in deployment.client.webhooks.attempts(webhook, delivery)]
 
 
 # -- clients of a server ------------------------------------------------------------------------------------------
@@ -346,11 +348,11 @@ async def test_a_client_reaches_its_server_through_a_proxy(
 ) -> None:
     token = server.people["admin"].tokens["write"]
     async with serve_behind_proxy(server, tmp_path, scheme) as (proxy, url, ca_file):
-        given: dict[str, Any] = {"proxy": proxy.url, "ca_file": ca_file}
+        options: dict[str, Any] = {"proxy": proxy.url, "ca_file": ca_file}
         if way == "environment":
-            given = {"environment": {EGRESS_PROXY_VARIABLE: proxy.url, CA_FILE_VARIABLE: str(ca_file)}}
-        async with AsyncAds(url, token=token, **given) as client:
-            assert len([one async for one in client.accounts.list()]) > 11
+            options = {"environment": {EGRESS_PROXY_VARIABLE: proxy.url, CA_FILE_VARIABLE: str(ca_file)}}
+        async with AsyncAds(url, token=token, **options) as client:
+            assert len([account async for account in client.accounts.list()]) > 11
     assert proxy.targets == [f"ads.acme.example:{443 if scheme == 'https' else 80}"]
     assert token.encode() not in proxy.heads[0]
 
@@ -397,7 +399,7 @@ async def test_a_server_on_this_machine_is_reached_without_the_proxy_of_the_envi
     async with AsyncAds(
         server.base_url, token=server.people["admin"].tokens["write"], environment=environment, max_retries=0
     ) as client:
-        assert [one async for one in client.networks.list()]
+        assert [network async for network in client.networks.list()]
 
 
 async def test_a_wrong_setting_is_named_without_its_password(tmp_path: Path) -> None:
@@ -409,6 +411,6 @@ async def test_a_wrong_setting_is_named_without_its_password(tmp_path: Path) -> 
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    shown, _ = await child.communicate()
-    assert child.returncode and EGRESS_PROXY_VARIABLE.encode() in shown and b"hush" not in shown
+    output, _ = await child.communicate()
+    assert child.returncode and EGRESS_PROXY_VARIABLE.encode() in output and b"hush" not in output
     assert not (tmp_path / "a.db").exists()

@@ -38,9 +38,9 @@ def no_faults_left(server: Served) -> None:
 
 
 def read_exposure(operation: Mapping[str, Any], member: str = "exposure") -> tuple[str, str]:
-    found = operation["plan"][member]
-    assert found["currency"] == "USD"
-    return found["daily"], found["lifetime"]
+    exposure = operation["plan"][member]
+    assert exposure["currency"] == "USD"
+    return exposure["daily"], exposure["lifetime"]
 
 
 async def create_campaign(server: Served, network: str, **changes: Any) -> Any:
@@ -53,9 +53,9 @@ def ids_of(operation: Mapping[str, Any]) -> dict[str, str]:
     return {entity["kind"]: entity["entityId"] for entity in operation["created"]}
 
 
-async def find_budget_kind(server: Served, network: str, made: Mapping[str, Any]) -> str:
+async def find_budget_kind(server: Served, network: str, creation: Mapping[str, Any]) -> str:
     """The kind of the entity that holds the budget of a campaign: its budget can be edited."""
-    for kind, entity_id in ids_of(made).items():
+    for kind, entity_id in ids_of(creation).items():
         path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{entity_id}/settings"
         fields = {row["field"]: row for row in (await server.admin.get(path))["fields"]}
         if "budget" in fields and fields["budget"]["locked"] is None:
@@ -66,9 +66,9 @@ async def find_budget_kind(server: Served, network: str, made: Mapping[str, Any]
 async def read_stored_exposure(server: Served, operation_id: str) -> Exposure:
     actor, clock = server.people["admin"].actor, server.service.store.clock
     record = await server.service.store.read(get_operation, actor, operation_id, clock)
-    found = record.read_plan().exposure
-    assert found is not None
-    return found
+    exposure = record.read_plan().exposure
+    assert exposure is not None
+    return exposure
 
 
 async def find_guarded_budgets(server: Served, operation_id: str) -> list[Guard]:
@@ -87,9 +87,13 @@ def spend_of(network: str) -> tuple[str, str]:
 @networks
 async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(server: Served, network: str) -> None:
     account = server.accounts[network]
-    made = await create_campaign(server, network)
-    assert (read_exposure(made), read_exposure(made, "planned"), made["risk"]) == (NOTHING, spend_of(network), "low")
-    body = {"accountId": account, "sourceOperationId": made["id"]}
+    creation = await create_campaign(server, network)
+    assert (read_exposure(creation), read_exposure(creation, "planned"), creation["risk"]) == (
+        NOTHING,
+        spend_of(network),
+        "low",
+    )
+    body = {"accountId": account, "sourceOperationId": creation["id"]}
     active = await server.admin.post("/activate", body, 201)
     assert (read_exposure(active), read_exposure(active, "planned"), active["risk"]) == (
         spend_of(network),
@@ -98,7 +102,7 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
     )
     (guard,) = await find_guarded_budgets(server, active["id"])
     assert guard.planned is None and format_amount(guard.value, "USD") == spend_of(network)[0]
-    for kind, entity_id in ids_of(made).items():
+    for kind, entity_id in ids_of(creation).items():
         if (network, kind) == ("x", "ad"):
             continue  # X sets no status of a post
         body = {"accountId": account, "kind": kind, "entityIds": [entity_id]}
@@ -109,15 +113,15 @@ async def test_a_create_exposes_nothing_and_its_activation_the_whole_budget(serv
         (operation,) = (await server.admin.post("/bulk-status", body | {"status": "paused"}, 201))["operations"]
         assert (read_exposure(operation), operation["risk"]) == (NOTHING, "low")
     if network != "outbrain":
-        deleted = await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{ids_of(made)['campaign']}")
+        deleted = await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{ids_of(creation)['campaign']}")
         assert read_exposure(deleted.json()["data"]) == NOTHING
 
 
 @networks
 async def test_an_edit_exposes_what_it_adds(server: Served, network: str) -> None:
-    made, account = await create_campaign(server, network), server.accounts[network]
-    kind = await find_budget_kind(server, network, made)
-    entity_id = ids_of(made)[kind]
+    creation, account = await create_campaign(server, network), server.accounts[network]
+    kind = await find_budget_kind(server, network, creation)
+    entity_id = ids_of(creation)[kind]
     path = f"/accounts/{account}/{PATHS[kind]}/{entity_id}/edit"
 
     async def edit(**fields: str) -> Any:
@@ -155,8 +159,8 @@ def find_end_kinds(network: str) -> list[str]:
 @pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if len(find_end_kinds(code)) == 1])
 async def test_a_removed_end_adds_without_bound(server: Served, network: str) -> None:
     """With an end on two levels, the other one still bounds a daily budget."""
-    made, (kind,) = await create_campaign(server, network), find_end_kinds(network)
-    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(made)[kind]}/edit"
+    creation, (kind,) = await create_campaign(server, network), find_end_kinds(network)
+    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(creation)[kind]}/edit"
     operation = await server.admin.post(path, {"fields": {"endAt": ""}}, 201)
     daily, lifetime = spend_of(network)
     if daily == lifetime:  # a lifetime budget
@@ -168,10 +172,10 @@ async def test_a_removed_end_adds_without_bound(server: Served, network: str) ->
 
 async def test_budgets_of_descendants_add_up(server: Served) -> None:
     """Each ad group counts, up to 200 of them. Another ad group with a budget makes the plan stale."""
-    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    body = {"accountId": account, "sourceOperationId": made["id"]}
+    creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    body = {"accountId": account, "sourceOperationId": creation["id"]}
     world = server.networks.state.worlds["meta"]
-    first = world.find("adset", ids_of(made)["adGroup"])
+    first = world.find("adset", ids_of(creation)["adGroup"])
     assert first is not None
 
     def add_ad_groups(count: int) -> list[Any]:
@@ -197,21 +201,21 @@ async def test_budgets_of_descendants_add_up(server: Served) -> None:
     assert read_exposure(await server.admin.post("/activate", body, 201)) == ("unknown", "unknown")
 
 
-async def prepare_activation(server: Served, network: str, made: Mapping[str, Any]) -> Any:
-    body = {"accountId": server.accounts[network], "sourceOperationId": made["id"]}
+async def prepare_activation(server: Served, network: str, creation: Mapping[str, Any]) -> Any:
+    body = {"accountId": server.accounts[network], "sourceOperationId": creation["id"]}
     return await server.admin.post("/activate", body, 201)
 
 
-def find_created(server: Served, network: str, made: Mapping[str, Any], kind: str) -> tuple[World, StoredEntity]:
+def find_created(server: Served, network: str, creation: Mapping[str, Any], kind: str) -> tuple[World, StoredEntity]:
     """An entity of an operation at the simulated network."""
     world = server.networks.state.worlds[network]
-    (found,) = (entity for entity in world._stored_entities.values() if entity.id == ids_of(made)[kind])
-    return world, found
+    (entity,) = (entity for entity in world._stored_entities.values() if entity.id == ids_of(creation)[kind])
+    return world, entity
 
 
-def find_ad_group(server: Served, network: str, made: Mapping[str, Any]) -> tuple[World, StoredEntity]:
+def find_ad_group(server: Served, network: str, creation: Mapping[str, Any]) -> tuple[World, StoredEntity]:
     """The ad group at the simulated network."""
-    return find_created(server, network, made, "adGroup")
+    return find_created(server, network, creation, "adGroup")
 
 
 def make_older(world: World, entity: StoredEntity) -> None:
@@ -219,9 +223,9 @@ def make_older(world: World, entity: StoredEntity) -> None:
     world.replace(evolve(entity, created_at=entity.created_at - timedelta(days=2)), entity.data, logged=False)
 
 
-def add_ad_groups(server: Served, network: str, made: Mapping[str, Any], count: int) -> None:
+def add_ad_groups(server: Served, network: str, creation: Mapping[str, Any], count: int) -> None:
     """Add copies of an ad group, as somebody does in the network's own pages."""
-    world, first = find_ad_group(server, network, made)
+    world, first = find_ad_group(server, network, creation)
     for _ in range(count):
         world.create(first.kind, first.account, dict(first.data), parent=first.parent, logged=False)
 
@@ -237,25 +241,25 @@ async def refuse_stale(server: Served, operation: Mapping[str, Any]) -> str:
 @networks
 async def test_an_activation_does_not_run_on_another_ad_group(server: Served, network: str) -> None:
     """Where ad groups decide what a campaign can spend, one that somebody adds is not activated with it unseen."""
-    made = await create_campaign(server, network)
-    if "adGroup" not in ids_of(made):
+    creation = await create_campaign(server, network)
+    if "adGroup" not in ids_of(creation):
         return
-    operation = await prepare_activation(server, network, made)
-    add_ad_groups(server, network, made, 1)
-    again = await prepare_activation(server, network, made)
-    has_budget = await find_budget_kind(server, network, made) == "adGroup"
+    operation = await prepare_activation(server, network, creation)
+    add_ad_groups(server, network, creation, 1)
+    again = await prepare_activation(server, network, creation)
+    has_budget = await find_budget_kind(server, network, creation) == "adGroup"
     assert (read_exposure(again) != read_exposure(operation)) is has_budget
     if has_budget:
         detail = await refuse_stale(server, operation)
-        assert detail.startswith(f"adGroups of the campaign {ids_of(made)['campaign']} is 2; the plan rests on 1. ")
+        assert detail.startswith(f"adGroups of the campaign {ids_of(creation)['campaign']} is 2; the plan rests on 1. ")
         assert (await server.admin.execute(again["id"]))["status"] == "succeeded"
 
 
 async def test_an_activation_does_not_run_on_another_end(server: Served) -> None:
     """At X, the end of a daily budget is that of the ad group that ends last."""
-    made = await create_campaign(server, "x")
-    operation = await prepare_activation(server, "x", made)
-    add_ad_groups(server, "x", made, 1)
+    creation = await create_campaign(server, "x")
+    operation = await prepare_activation(server, "x", creation)
+    add_ad_groups(server, "x", creation, 1)
     assert "adGroups of the campaign" in await refuse_stale(server, operation)
 
 
@@ -263,21 +267,21 @@ async def test_an_activation_does_not_run_on_another_end(server: Served) -> None
 async def test_an_ad_group_that_is_not_listed_yet_does_not_lower_the_exposure(server: Served, network: str) -> None:
     """Lists of networks may show an entity minutes after it was created."""
     world = server.networks.state.worlds[network]
-    made = await create_campaign(server, network)
+    creation = await create_campaign(server, network)
     world.list_delay = timedelta(hours=1)
     try:
-        body = {"accountId": server.accounts[network], "sourceOperationId": made["id"]}
+        body = {"accountId": server.accounts[network], "sourceOperationId": creation["id"]}
         answer = await server.admin.send("POST", "/activate", body)
     finally:
         world.list_delay = timedelta()
     if answer.status_code == 201:
         amounts = zip(read_exposure(answer.json()["data"]), spend_of(network), strict=True)
-        assert all(found in (wanted, "unknown", "unbounded") for found, wanted in amounts)
+        assert all(actual in (expected, "unknown", "unbounded") for actual, expected in amounts)
 
 
-def add_older_ad_group(server: Served, network: str, made: Mapping[str, Any]) -> None:
+def add_older_ad_group(server: Served, network: str, creation: Mapping[str, Any]) -> None:
     """Add a copy of an ad group that lists show."""
-    world, first = find_ad_group(server, network, made)
+    world, first = find_ad_group(server, network, creation)
     make_older(world, world.create(first.kind, first.account, dict(first.data), parent=first.parent, logged=False))
 
 
@@ -300,7 +304,7 @@ async def prepare_status(server: Served, network: str, campaign_id: str) -> Any:
 
 async def create_ad_group(server: Served, network: str, campaign_id: str) -> Any:
     """A native creation of a paused ad group that was executed."""
-    (template,) = (one for one in get_adapter(network).network.templates if one.kind == "adGroup")
+    (template,) = (template for template in get_adapter(network).network.templates if template.kind == "adGroup")
     body = {"payload": list_template_members(template), "parentId": campaign_id}
     path = f"/accounts/{server.accounts[network]}/ad-groups"
     answer = await server.admin.send("POST", path, content=dumps(body).encode())
@@ -309,28 +313,28 @@ async def create_ad_group(server: Served, network: str, campaign_id: str) -> Any
 
 async def test_an_ad_group_that_is_activated_must_be_listed(server: Served) -> None:
     """An older one is listed, the one that the plan activates is not yet."""
-    made = await create_campaign(server, "meta")
-    add_older_ad_group(server, "meta", made)
+    creation = await create_campaign(server, "meta")
+    add_older_ad_group(server, "meta", creation)
     with lagging_lists(server, "meta"):
-        operation = await prepare_activation(server, "meta", made)
+        operation = await prepare_activation(server, "meta", creation)
     assert read_exposure(operation) == ("unknown", "unknown")
-    assert read_exposure(await prepare_activation(server, "meta", made)) == ("40.00", "1280.00")
+    assert read_exposure(await prepare_activation(server, "meta", creation)) == ("40.00", "1280.00")
 
 
 @networks
 async def test_an_ad_group_that_adsunify_created_must_be_listed(server: Served, network: str) -> None:
     """An activation that names only the campaign knows as well what was created below it lately."""
-    made = await create_campaign(server, network)
-    if "adGroup" not in ids_of(made):
+    creation = await create_campaign(server, network)
+    if "adGroup" not in ids_of(creation):
         return
-    make_older(*find_created(server, network, made, "campaign"))
-    add_older_ad_group(server, network, made)
-    listed = read_exposure(await prepare_status(server, network, ids_of(made)["campaign"]))
+    make_older(*find_created(server, network, creation, "campaign"))
+    add_older_ad_group(server, network, creation)
+    listed_exposure = read_exposure(await prepare_status(server, network, ids_of(creation)["campaign"]))
     with lagging_lists(server, network):
-        operation = await prepare_status(server, network, ids_of(made)["campaign"])
-    has_budget = await find_budget_kind(server, network, made) == "adGroup"
-    end = "unbounded" if network == "x" else listed[1]  # at X, the end is that of the ad group that ends last
-    assert read_exposure(operation) == (("unknown", "unknown") if has_budget else (listed[0], end))
+        operation = await prepare_status(server, network, ids_of(creation)["campaign"])
+    has_budget = await find_budget_kind(server, network, creation) == "adGroup"
+    end = "unbounded" if network == "x" else listed_exposure[1]  # at X, the end is that of the ad group that ends last
+    assert read_exposure(operation) == (("unknown", "unknown") if has_budget else (listed_exposure[0], end))
 
 
 @pytest.mark.parametrize("is_parent_known", [True, False])
@@ -346,9 +350,9 @@ async def test_an_ad_group_of_another_operation_must_be_listed(
             forget = update(created_entities).where(created_entities.c.network == network).values(parent_id=None)
             await server.service.store.write(lambda connection: connection.execute(forget))
 
-    made, other = [await create_campaign(server, network) for _ in range(2)]
-    campaign_id = ids_of(made)["campaign"]
-    make_older(*find_ad_group(server, network, made))
+    creation, other = [await create_campaign(server, network) for _ in range(2)]
+    campaign_id = ids_of(creation)["campaign"]
+    make_older(*find_ad_group(server, network, creation))
     await create_below(ids_of(other)["campaign"])
     with lagging_lists(server, network):
         operation = await prepare_status(server, network, campaign_id)
@@ -372,53 +376,53 @@ AD_GROUPS_COUNT = [
 @pytest.mark.parametrize("network", AD_GROUPS_COUNT)
 async def test_a_deleted_ad_group_need_not_be_listed(server: Served, network: str) -> None:
     """Some networks do not answer any more for an ad group that was deleted."""
-    made, account = await create_campaign(server, network), server.accounts[network]
-    campaign_id = ids_of(made)["campaign"]
-    listed = read_exposure(await prepare_status(server, network, campaign_id))
-    make_older(*find_created(server, network, made, "campaign"))
-    make_older(*find_ad_group(server, network, made))
+    creation, account = await create_campaign(server, network), server.accounts[network]
+    campaign_id = ids_of(creation)["campaign"]
+    listed_exposure = read_exposure(await prepare_status(server, network, campaign_id))
+    make_older(*find_created(server, network, creation, "campaign"))
+    make_older(*find_ad_group(server, network, creation))
     added = ids_of(await create_ad_group(server, network, campaign_id))["adGroup"]
     deletion = await server.admin.send("DELETE", f"/accounts/{account}/ad-groups/{added}")
     await server.admin.execute(data(deletion, 201)["id"])
     with lagging_lists(server, network):
         operation = await prepare_status(server, network, campaign_id)
-    assert read_exposure(operation) == listed
+    assert read_exposure(operation) == listed_exposure
 
 
 @pytest.mark.parametrize("network", AD_GROUPS_COUNT)
 async def test_ad_groups_of_other_campaigns_are_not_read(server: Served, network: str) -> None:
     """A native creation names the campaign, so no read is needed to know below which one the ad group is."""
-    made, other = [await create_campaign(server, network) for _ in range(2)]
-    make_older(*find_created(server, network, made, "campaign"))
-    make_older(*find_ad_group(server, network, made))
+    creation, other = [await create_campaign(server, network) for _ in range(2)]
+    make_older(*find_created(server, network, creation, "campaign"))
+    make_older(*find_ad_group(server, network, creation))
     before = len(server.networks.requests)
-    first = await prepare_status(server, network, ids_of(made)["campaign"])
+    first = await prepare_status(server, network, ids_of(creation)["campaign"])
     reads = len(server.networks.requests) - before
     for _ in range(2):
         await create_ad_group(server, network, ids_of(other)["campaign"])
     before = len(server.networks.requests)
     with lagging_lists(server, network):
-        second = await prepare_status(server, network, ids_of(made)["campaign"])
+        second = await prepare_status(server, network, ids_of(creation)["campaign"])
     assert len(server.networks.requests) - before == reads
     assert read_exposure(second) == read_exposure(first)
 
 
 async def test_an_ad_group_that_is_not_listed_yet_stops_an_activation(server: Served) -> None:
     """It was created between the preparation and the execution."""
-    made = await create_campaign(server, "meta")
-    add_older_ad_group(server, "meta", made)
-    operation = await prepare_activation(server, "meta", made)
-    await create_ad_group(server, "meta", ids_of(made)["campaign"])
+    creation = await create_campaign(server, "meta")
+    add_older_ad_group(server, "meta", creation)
+    operation = await prepare_activation(server, "meta", creation)
+    await create_ad_group(server, "meta", ids_of(creation)["campaign"])
     with lagging_lists(server, "meta"):
         detail = await refuse_stale(server, operation)
-    number = f"adGroups of the campaign {ids_of(made)['campaign']} is not known, because not all are listed yet"
+    number = f"adGroups of the campaign {ids_of(creation)['campaign']} is not known, because not all are listed yet"
     assert detail.startswith(f"{number}; the plan rests on 2. ")
 
 
 @pytest.mark.parametrize("network", ["meta", "snapchat", "reddit"])
 async def test_a_campaign_without_listed_ad_groups_is_not_known(server: Served, network: str) -> None:
-    made, world = await create_campaign(server, network), server.networks.state.worlds[network]
-    ids = [ids_of(made)["campaign"]]
+    creation, world = await create_campaign(server, network), server.networks.state.worlds[network]
+    ids = [ids_of(creation)["campaign"]]
     body = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": ids, "status": "active"}
     world.list_delay = timedelta(hours=1)
     try:
@@ -431,8 +435,8 @@ async def test_a_campaign_without_listed_ad_groups_is_not_known(server: Served, 
 async def test_a_raise_below_another_limit_is_no_decrease(server: Served) -> None:
     """A daily budget above the lifetime budget exposes nothing as long as the lifetime budget stays."""
     budget = {"amount": "50.00", "currency": "USD", "period": "lifetime"}
-    made = await create_campaign(server, "x", budget=budget)
-    campaign = f"/accounts/{server.accounts['x']}/campaigns/{ids_of(made)['campaign']}"
+    creation = await create_campaign(server, "x", budget=budget)
+    campaign = f"/accounts/{server.accounts['x']}/campaigns/{ids_of(creation)['campaign']}"
 
     async def update(daily: int) -> Any:
         payload = {"daily_budget_amount_local_micro": daily * 1_000_000}
@@ -440,7 +444,7 @@ async def test_a_raise_below_another_limit_is_no_decrease(server: Served) -> Non
 
     await server.admin.execute((await update(50))["id"])
     raises = [await update(1000) for _ in range(2)]
-    assert [read_exposure(one) for one in raises] == [NOTHING, NOTHING]
+    assert [read_exposure(operation) for operation in raises] == [NOTHING, NOTHING]
     lifetime = await server.admin.post(f"{campaign}/edit", {"fields": {"lifetimeBudget": "9000"}}, 201)
     await server.admin.execute(lifetime["id"])
     assert "lifetimeBudget of the campaign" in await refuse_stale(server, raises[0])
@@ -454,10 +458,10 @@ async def test_a_raise_below_another_limit_is_no_decrease(server: Served) -> Non
 @pytest.mark.parametrize("network", ["meta", "snapchat"])
 async def test_a_campaign_that_is_gone_is_named(server: Served, network: str) -> None:
     """The list of its ad groups is refused as well."""
-    made = await create_campaign(server, network)
-    operation = await prepare_activation(server, network, made)
-    world, group = find_ad_group(server, network, made)
-    lost = [world.find(kind, id_) for kind, id_ in (("ad", ids_of(made)["ad"]), ("campaign", group.parent or ""))]
+    creation = await create_campaign(server, network)
+    operation = await prepare_activation(server, network, creation)
+    world, group = find_ad_group(server, network, creation)
+    lost = [world.find(kind, id_) for kind, id_ in (("ad", ids_of(creation)["ad"]), ("campaign", group.parent or ""))]
     for entity in (group, *lost):
         assert entity is not None
         world.remove(entity, logged=False)
@@ -465,19 +469,19 @@ async def test_a_campaign_that_is_gone_is_named(server: Served, network: str) ->
 
 
 async def test_more_ad_groups_than_are_counted_are_named(server: Served) -> None:
-    made = await create_campaign(server, "meta")
-    operation = await prepare_activation(server, "meta", made)
-    add_ad_groups(server, "meta", made, 200)
-    number = f"adGroups of the campaign {ids_of(made)['campaign']} is more than 200; the plan rests on 1."
+    creation = await create_campaign(server, "meta")
+    operation = await prepare_activation(server, "meta", creation)
+    add_ad_groups(server, "meta", creation, 200)
+    number = f"adGroups of the campaign {ids_of(creation)['campaign']} is more than 200; the plan rests on 1."
     detail = await refuse_stale(server, operation)
     assert detail.startswith(f"{number} ") and "not found" not in detail
 
 
 async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: Served) -> None:
-    made = await create_campaign(server, "amazon")
-    path = f"/accounts/{server.accounts['amazon']}/campaigns/{ids_of(made)['campaign']}"
+    creation = await create_campaign(server, "amazon")
+    path = f"/accounts/{server.accounts['amazon']}/campaigns/{ids_of(creation)['campaign']}"
     world = server.networks.state.worlds["amazon"]
-    campaign = world.find("campaign", ids_of(made)["campaign"])
+    campaign = world.find("campaign", ids_of(creation)["campaign"])
     assert campaign is not None
     world.replace(campaign, {**campaign.data, "startDate": "2020-01-01", "endDate": "2020-02-01"}, logged=False)
     raised = await server.admin.post(f"{path}/edit", {"fields": {"budget": "30"}}, 201)
@@ -489,10 +493,10 @@ async def test_an_end_that_is_moved_from_the_past_adds_the_whole_budget(server: 
 
 
 async def test_a_read_that_fails_makes_the_exposure_unknown(server: Served) -> None:
-    made = await create_campaign(server, "meta")
-    path = f"/v26.0/{ids_of(made)['campaign']}/adsets"
+    creation = await create_campaign(server, "meta")
+    path = f"/v26.0/{ids_of(creation)['campaign']}/adsets"
     await server.networks.fault("meta", "status", value=500, method="GET", path=path, times=20)
-    body = {"accountId": server.accounts["meta"], "sourceOperationId": made["id"]}
+    body = {"accountId": server.accounts["meta"], "sourceOperationId": creation["id"]}
     operation = await server.admin.post("/activate", body, 201)
     assert (read_exposure(operation), operation["risk"]) == (("unknown", "unknown"), "spend")
 
@@ -510,8 +514,8 @@ OTHER_LEVELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 async def test_a_decrease_needs_no_read_of_another_level(server: Served, network: str) -> None:
     """The other level counts for a raise only: a read of it that fails makes the raise unknown."""
     kind, read, payload = OTHER_LEVELS[network]
-    made = await create_campaign(server, network, schedule={"startAt": "2030-01-15T05:00:00Z"})
-    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(made)[kind]}"
+    creation = await create_campaign(server, network, schedule={"startAt": "2030-01-15T05:00:00Z"})
+    path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids_of(creation)[kind]}"
     await server.networks.fault(network, "status", value=500, path=read, times=100)
     raised = await server.admin.post(f"{path}/edit", {"fields": {"budget": "30"}}, 201)
     assert read_exposure(raised) == ("unknown", "unknown")
@@ -521,18 +525,18 @@ async def test_a_decrease_needs_no_read_of_another_level(server: Served, network
 
 
 async def test_an_activation_without_an_end_warns(server: Served) -> None:
-    made = await create_campaign(server, "google", schedule={"startAt": "2030-01-15T05:00:00Z"})
-    assert read_exposure(made, "planned") == ("20.00", "unbounded")
-    body = {"accountId": server.accounts["google"], "sourceOperationId": made["id"]}
+    creation = await create_campaign(server, "google", schedule={"startAt": "2030-01-15T05:00:00Z"})
+    assert read_exposure(creation, "planned") == ("20.00", "unbounded")
+    body = {"accountId": server.accounts["google"], "sourceOperationId": creation["id"]}
     operation = await server.admin.post("/activate", body, 201)
     assert read_exposure(operation) == ("20.00", "unbounded")
     text = "It has no end: it spends until somebody pauses it."
     assert text in operation["warnings"]
     path = f"/accounts/{server.accounts['google']}/campaigns"
     status = {"payload": {"status": "ENABLED"}}  # a native update that activates
-    update = await server.admin.send("PATCH", f"{path}/{ids_of(made)['campaign']}", status)
+    update = await server.admin.send("PATCH", f"{path}/{ids_of(creation)['campaign']}", status)
     assert text in update.json()["data"]["warnings"]
-    raised = await server.admin.post(f"{path}/{ids_of(made)['campaign']}/edit", {"fields": {"budget": "21"}}, 201)
+    raised = await server.admin.post(f"{path}/{ids_of(creation)['campaign']}/edit", {"fields": {"budget": "21"}}, 201)
     assert read_exposure(raised) == ("1.00", "unbounded") and text not in raised["warnings"]
 
 
@@ -554,14 +558,14 @@ UPDATES = [
 
 @pytest.mark.parametrize(("network", "case"), UPDATES)
 async def test_a_native_update(server: Served, network: str, case: dict[str, Any]) -> None:
-    kind, wanted = case["kind"], tuple(case["exposure"])
+    kind, expected = case["kind"], tuple(case["exposure"])
     ids = {kind: node["entityId"] for kind, node in (await find_shared_campaign(server, network)).items()}
     path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{ids[kind]}"
     answer = await server.admin.send("PATCH", path, {"payload": case["payload"]})
     assert answer.status_code == 201, answer.text
     operation = answer.json()["data"]
-    assert read_exposure(operation) == wanted
-    assert operation["risk"] == ("low" if wanted == NOTHING else "spend")
+    assert read_exposure(operation) == expected
+    assert operation["risk"] == ("low" if expected == NOTHING else "spend")
 
 
 def list_template_members(template: Template) -> dict[str, Any]:
@@ -574,9 +578,9 @@ def list_template_members(template: Template) -> dict[str, Any]:
 @networks
 async def test_templates_of_native_creates(server: Served, network: str) -> None:
     """A paused create exposes nothing, whatever it plans. Outbrain's campaign has the budget of another object."""
-    made = ids_of(await create_campaign(server, network))
+    ids = ids_of(await create_campaign(server, network))
     for template in get_adapter(network).network.templates:
-        parent = {"adGroup": made.get("campaign"), "ad": made.get("adGroup", made.get("campaign"))}.get(template.kind)
+        parent = {"adGroup": ids.get("campaign"), "ad": ids.get("adGroup", ids.get("campaign"))}.get(template.kind)
         if (network, template.kind) in (("outbrain", "campaign"), ("x", "ad"), ("apple", "ad")):
             continue
         body = {"action": "create", "kind": template.kind, "payload": list_template_members(template)}
@@ -584,9 +588,9 @@ async def test_templates_of_native_creates(server: Served, network: str) -> None
         path = f"/accounts/{server.accounts[network]}/validate"
         answer = await server.admin.send("POST", path, content=content)
         assert answer.status_code == 200, answer.text
-        found = answer.json()["data"]
-        assert (template.kind, read_exposure(found)) == (template.kind, NOTHING)
-        assert "unknown" not in read_exposure(found, "planned")
+        operation = answer.json()["data"]
+        assert (template.kind, read_exposure(operation)) == (template.kind, NOTHING)
+        assert "unknown" not in read_exposure(operation, "planned")
 
 
 # -- what changes between prepare and execute ----------------------------------------------------------------------
@@ -595,12 +599,12 @@ async def test_templates_of_native_creates(server: Served, network: str) -> None
 @networks
 async def test_an_activation_does_not_run_on_another_budget(server: Served, network: str) -> None:
     """The budgets that an activation counts are read again before its first write, and nothing else is."""
-    made, account = await create_campaign(server, network), server.accounts[network]
-    body = {"accountId": account, "sourceOperationId": made["id"]}
+    creation, account = await create_campaign(server, network), server.accounts[network]
+    body = {"accountId": account, "sourceOperationId": creation["id"]}
     active = await server.admin.post("/activate", body, 201)
     unchanged = await server.admin.post("/activate", body, 201)
-    kind = await find_budget_kind(server, network, made)
-    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(made)[kind]}/edit"
+    kind = await find_budget_kind(server, network, creation)
+    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(creation)[kind]}/edit"
     fields = {"budget": f"{float(spend_of(network)[0]) + 50:.0f}"}
     edit = await server.admin.post(path, {"fields": fields}, 201)
     assert (await server.admin.execute(unchanged["id"]))["status"] == "succeeded"
@@ -613,13 +617,13 @@ async def test_an_activation_does_not_run_on_another_budget(server: Served, netw
     )
     assert f"budget of the {kind}" in problem["detail"] and f"rests on {spend_of(network)[0]} USD" in problem["detail"]
     assert server.networks.writes() == writes
-    asked = len(server.networks.requests)
-    paused = {"accountId": account, "kind": "campaign", "entityIds": [ids_of(made)["campaign"]], "status": "paused"}
+    request_count = len(server.networks.requests)
+    paused = {"accountId": account, "kind": "campaign", "entityIds": [ids_of(creation)["campaign"]], "status": "paused"}
     (operation,) = (await server.admin.post("/bulk-status", paused, 201))["operations"]
-    reads = len(server.networks.requests) - asked
+    reads = len(server.networks.requests) - request_count
     await server.admin.execute(operation["id"])
     assert (
-        len(server.networks.requests) - asked - reads <= 2
+        len(server.networks.requests) - request_count - reads <= 2
     )  # the write, and a read of a network that replaces objects
 
 
@@ -640,31 +644,31 @@ async def test_what_rests_on_a_budget_does_not_run_on_its_amount_for_another_per
     server: Served, network: str, kind: str, native: str
 ) -> None:
     """Prepared on an amount for a lifetime: the same amount a day allows far more."""
-    made, account = await create_campaign(server, network), server.accounts[network]
+    creation, account = await create_campaign(server, network), server.accounts[network]
     world = server.networks.state.worlds[network]
     stored_budget = world.list_entities(native)[-1]
     daily = dict(stored_budget.data)
     world.replace(stored_budget, move_to_lifetime(daily), logged=False)
     amount = spend_of(network)[0]
-    active = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    active = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": creation["id"]}, 201)
     assert read_exposure(active) == (amount, amount)
-    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(made)[kind]}/edit"
+    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(creation)[kind]}/edit"
     raised = await server.admin.post(path, {"fields": {"budget": f"{float(amount) + 950:.0f}"}}, 201)
     assert read_exposure(raised) == ("950.00", "950.00")
     world.replace(stored_budget, daily, logged=False)
     for operation in (active, raised):
         problem = await server.admin.problem(400, "POST", f"/operations/{operation['id']}/execute", {"confirmed": True})
         assert problem["code"] == "plan_stale"
-        (difference,) = [one for one in problem["differences"] if one["member"] == "budgetType"]
+        (difference,) = [difference for difference in problem["differences"] if difference["member"] == "budgetType"]
         assert (difference["planned"], difference["found"]) == ("lifetime", "daily")
 
 
 @networks
 async def test_raises_that_were_prepared_together_do_not_add_up(server: Served, network: str) -> None:
     """Each was computed without the other: a higher budget, and a later end."""
-    made, account = await create_campaign(server, network), server.accounts[network]
-    kind = await find_budget_kind(server, network, made)
-    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(made)[kind]}"
+    creation, account = await create_campaign(server, network), server.accounts[network]
+    kind = await find_budget_kind(server, network, creation)
+    path = f"/accounts/{account}/{PATHS[kind]}/{ids_of(creation)[kind]}"
     raised = {"budget": f"{float(spend_of(network)[0]) + 50:.0f}"}
     first = await server.admin.post(f"{path}/edit", {"fields": raised}, 201)
     second = await server.admin.post(f"{path}/edit", {"fields": {"budget": f"{float(raised['budget']) + 1:.0f}"}}, 201)
@@ -675,8 +679,8 @@ async def test_raises_that_were_prepared_together_do_not_add_up(server: Served, 
 
 
 async def test_a_budget_and_an_end_that_were_prepared_together_do_not_add_up(server: Served) -> None:
-    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}/edit"
+    creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}/edit"
     raised = await server.admin.post(path, {"fields": {"budget": "1000"}}, 201)
     longer = await server.admin.post(path, {"fields": {"endAt": "2034-02-15T09:00:00Z"}}, 201)
     earlier = await server.admin.post(path, {"fields": {"endAt": "2030-02-01T09:00:00Z"}}, 201)
@@ -697,8 +701,8 @@ async def test_a_budget_and_an_end_that_were_prepared_together_do_not_add_up(ser
 async def test_a_decrease_never_raises_what_somebody_has_lowered(
     server: Served, method: str, body: dict[str, Any]
 ) -> None:
-    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}"
+    creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}"
     high = await server.admin.post(f"{path}/edit", {"fields": {"budget": "1000"}}, 201)
     assert (await server.admin.execute(high["id"]))["status"] == "succeeded"
 
@@ -717,8 +721,8 @@ async def test_a_decrease_never_raises_what_somebody_has_lowered(
 
 async def test_a_decrease_from_a_budget_that_was_raised_since_is_executed(server: Served) -> None:
     """An emergency is not stopped."""
-    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}/edit"
+    creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}/edit"
     decrease = await server.admin.post(path, {"fields": {"budget": "10"}}, 201)
     higher = await server.admin.post(path, {"fields": {"budget": "50"}}, 201)
     assert (await server.admin.execute(higher["id"]))["status"] == "succeeded"
@@ -726,12 +730,12 @@ async def test_a_decrease_from_a_budget_that_was_raised_since_is_executed(server
 
 
 async def test_a_resumed_activation_reads_its_budgets_again(server: Served) -> None:
-    made, account = await create_campaign(server, "meta"), server.accounts["meta"]
-    active = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    creation, account = await create_campaign(server, "meta"), server.accounts["meta"]
+    active = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": creation["id"]}, 201)
     await server.networks.fault("meta", "status", path="/v26.0/*", method="POST", value=429, times=1)
     first = await server.admin.post(f"/operations/{active['id']}/execute", {"confirmed": True})
     assert first["status"] == "prepared" and first["nextAction"] == "execute"
-    path = f"/accounts/{account}/ad-groups/{ids_of(made)['adGroup']}/edit"
+    path = f"/accounts/{account}/ad-groups/{ids_of(creation)['adGroup']}/edit"
     raised = await server.admin.post(path, {"fields": {"budget": "1000"}}, 201)
     server.hands.pass_(seconds=60)
     assert (await server.admin.execute(raised["id"]))["status"] == "succeeded"
@@ -740,8 +744,8 @@ async def test_a_resumed_activation_reads_its_budgets_again(server: Served) -> N
 
 
 async def test_a_budget_above_ten_times_the_largest_one_warns(server: Served) -> None:
-    made, account = await create_campaign(server, "amazon"), server.accounts["amazon"]
-    path = f"/accounts/{account}/campaigns/{ids_of(made)['campaign']}/edit"
+    creation, account = await create_campaign(server, "amazon"), server.accounts["amazon"]
+    path = f"/accounts/{account}/campaigns/{ids_of(creation)['campaign']}/edit"
     await server.admin.post(path, {"fields": {"budget": "21"}}, 201)  # the account's budget is known from here on
     text = "more than ten times the largest one read on this account"
     for amount, is_unusual in (("200", False), ("40000", True)):

@@ -18,24 +18,24 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def prepare_launch(server: Served, name: str, launch: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A launch of the API with this name after its preparation: its id, and its change set."""
-    made = await server.admin.post("/launches", {"name": name, **launch}, 201)
+    response = await server.admin.post("/launches", {"name": name, **launch}, 201)
     await server.wait_for_background_tasks()
-    whole = await server.admin.get(f"/launches/{made['launchId']}")
-    return made["launchId"], whole["changeSets"][0]
+    whole = await server.admin.get(f"/launches/{response['launchId']}")
+    return response["launchId"], whole["changeSets"][0]
 
 
 async def count_campaigns(server: Served, launch: dict[str, Any]) -> int:
     """How many campaigns the network has with the name of a launch's brief."""
     campaigns = await server.admin.get(f"/accounts/{server.accounts['meta']}/campaigns", limit=100)
-    return sum(one["name"] == launch["campaign"]["name"] for one in campaigns)
+    return sum(campaign["name"] == launch["campaign"]["name"] for campaign in campaigns)
 
 
 async def test_a_file_leaves_alone_what_a_file_with_a_longer_name_created(server: Served) -> None:
     document = {"name": "shop/eu", "launches": {"Longer": make_launch(server, "meta", status="active")}}
     await apply_and_execute(server, document)
     await apply_and_execute(server, document)
-    made = await create_campaign(server, "meta")
-    entity = {"accountId": server.accounts["meta"], "kind": "campaign", "id": made["campaign"], "name": "Shop EU"}
+    ids = await create_campaign(server, "meta")
+    entity = {"accountId": server.accounts["meta"], "kind": "campaign", "id": ids["campaign"], "name": "Shop EU"}
     await apply_and_execute(server, {"name": "shop/eu", "entities": [entity], **document})
     for name in ("shop", "shop/"):
         assert (await compare(server, {"name": name}, delete=True))["isEmpty"]
@@ -63,8 +63,8 @@ async def test_what_is_created_is_recognized_under_every_name(server: Served, fi
 
 async def test_what_a_file_never_wrote_is_not_paused(server: Served) -> None:
     """An edit that was prepared and not executed makes nothing the file's own."""
-    made = await create_campaign(server, "meta")
-    entity = {"accountId": server.accounts["meta"], "kind": "campaign", "id": made["campaign"], "name": "Never written"}
+    ids = await create_campaign(server, "meta")
+    entity = {"accountId": server.accounts["meta"], "kind": "campaign", "id": ids["campaign"], "name": "Never written"}
     prepared = await apply(server, {"name": "never", "entities": [entity]})
     await server.admin.post(f"/change-sets/{prepared['id']}/cancel", {})
     assert (await compare(server, {"name": "never"}, delete=True))["isEmpty"]
@@ -74,8 +74,10 @@ async def test_a_launch_that_a_file_has_changed_is_paused_when_it_left_the_file(
     launch = make_launch(server, "meta")
     await execute(server, (await prepare_launch(server, "Adopted", launch))[1])
     await apply_and_execute(server, {"name": "adopt", "launches": {"Adopted": {**launch, "status": "active"}}})
-    found = await compare(server, {"name": "adopt"})
-    assert [(one["launch"], one["kind"], one["action"]) for one in found["pause"]] == [("Adopted", "campaign", "pause")]
+    difference = await compare(server, {"name": "adopt"})
+    assert [(entity["launch"], entity["kind"], entity["action"]) for entity in difference["pause"]] == [
+        ("Adopted", "campaign", "pause")
+    ]
 
 
 async def test_a_cancelled_launch_does_not_hide_a_created_one_of_the_same_name(server: Served) -> None:
@@ -129,18 +131,18 @@ async def test_a_cell_that_a_launch_is_preparing_is_not_created_by_a_file(server
     await server.networks.fault("meta", "latency", value=700, times=20)
     applying = asyncio.create_task(server.admin.send("POST", "/apply", {"document": document}))
     await asyncio.sleep(0.3)
-    made = await server.admin.post("/launches", {"name": "Beside", **launch}, 201)
+    stored_launch = await server.admin.post("/launches", {"name": "Beside", **launch}, 201)
     answer = await applying
     await server.networks.clear_faults()
     assert (answer.status_code, answer.json()["code"]) == (409, "run_open"), answer.text
     await server.wait_for_background_tasks()
     await server.networks.fault("meta", "latency", value=700, times=20)
-    await server.admin.post(f"/launches/{made['launchId']}/cancel", {})
-    again = await server.admin.post(f"/launches/{made['launchId']}/prepare", {}, 201)
+    await server.admin.post(f"/launches/{stored_launch['launchId']}/cancel", {})
+    again = await server.admin.post(f"/launches/{stored_launch['launchId']}/prepare", {}, 201)
     assert again["status"] == "preparing"
     (cell,) = (await compare(server, document))["create"]
     await server.networks.clear_faults()
-    assert made["launchId"] in cell["blocked"]
+    assert stored_launch["launchId"] in cell["blocked"]
     await server.wait_for_background_tasks()
     await execute(server, await server.admin.get(f"/change-sets/{again['id']}"))
     assert (await compare(server, document))["isEmpty"] and await count_campaigns(server, launch) == 1

@@ -42,7 +42,7 @@ async def require_person_for_bid(server: Served, operation: Any) -> None:
     assert (reason["member"], reason["asked"]) == ("maxBid", "unknown")
 
 
-@pytest.mark.parametrize("network", [one for one in WITH_BIDS if SAMPLES[one].bid_strategy_without_limit])
+@pytest.mark.parametrize("network", [network for network in WITH_BIDS if SAMPLES[network].bid_strategy_without_limit])
 async def test_a_strategy_that_removes_the_bid_needs_a_person(server: Served, network: str) -> None:
     kind, strategy = SAMPLES[network].bid_strategy_without_limit or ("", "")
     path = build_path(server, network, kind, (await find_campaign(server, network))[kind], "edit")

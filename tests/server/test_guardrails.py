@@ -67,13 +67,13 @@ async def create(caller: Caller, server: Served, amount: str = "20.50", **member
 
 
 async def test_a_rule_is_read_as_it_was_written(server: Served) -> None:
-    made = await server.admin.post("/guardrails", WHOLE, 201)
-    assert {name: made[name] for name in WHOLE} == WHOLE
-    assert made["version"] == 1
-    path = f"/guardrails/{made['id']}"
-    assert await server.admin.get(path) == made
-    assert await server.admin.get("/guardrails") == [made]
-    assert await server.admin.delete(path) == made
+    rule = await server.admin.post("/guardrails", WHOLE, 201)
+    assert {name: rule[name] for name in WHOLE} == WHOLE
+    assert rule["version"] == 1
+    path = f"/guardrails/{rule['id']}"
+    assert await server.admin.get(path) == rule
+    assert await server.admin.get("/guardrails") == [rule]
+    assert await server.admin.delete(path) == rule
     await server.admin.problem(404, "GET", path)
     assert await server.admin.get("/guardrails") == []
 
@@ -163,8 +163,8 @@ async def test_an_error_says_what_was_probably_meant(server: Served, members: di
 
 
 async def test_a_change_replaces_what_it_names(server: Served) -> None:
-    made = await server.admin.post("/guardrails", WHOLE, 201)
-    path = f"/guardrails/{made['id']}"
+    rule = await server.admin.post("/guardrails", WHOLE, 201)
+    path = f"/guardrails/{rule['id']}"
 
     async def change(**members: Any) -> Any:
         answer = await server.admin.send("PATCH", path, members)
@@ -172,7 +172,7 @@ async def test_a_change_replaces_what_it_names(server: Served) -> None:
         return answer.json()["data"]
 
     changed = await change(perOperation={"daily": None, "lifetime": "9"}, active=False)
-    assert changed == made | {"perOperation": {"daily": None, "lifetime": "9.00"}, "active": False, "version": 2}
+    assert changed == rule | {"perOperation": {"daily": None, "lifetime": "9.00"}, "active": False, "version": 2}
     changed = await change(perWindow=None, maxBid=None, maxIncreasePercent=None, blockedActions=[], scope={})
     assert (changed["perWindow"], changed["maxBid"], changed["maxIncreasePercent"]) == (None, None, None)
     assert (changed["blockedActions"], changed["scope"], changed["version"]) == ([], {}, 3)
@@ -189,7 +189,7 @@ async def test_only_admins_change_rules_and_no_agent_reads_them(server: Served) 
     async with apply_rule(server, blockedActions=["delete"]) as id_:
         for name, key in (("member", "write"), ("viewer", "write"), ("admin", "read")):
             caller = server.person(name, key)
-            assert [one["id"] for one in await caller.get("/guardrails")] == [id_]
+            assert [row["id"] for row in await caller.get("/guardrails")] == [id_]
             assert (await caller.get(f"/guardrails/{id_}/usage"))["hours"] is None
             for method, path, body in (
                 ("POST", "/guardrails", rule),
@@ -211,7 +211,7 @@ async def test_only_admins_change_rules_and_no_agent_reads_them(server: Served) 
 async def test_a_blocked_action_is_neither_prepared_nor_valid(server: Served) -> None:
     body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
     async with apply_rule(server, blockedActions=["create"]) as id_:
-        before, told = await server.rows(), len(await server.events("rule.triggered"))
+        before, event_count = await server.rows(), len(await server.events("rule.triggered"))
         for path in ("/create", "/validate-campaign"):
             problem = await server.admin.problem(403, "POST", path, body)
             assert (problem["code"], problem["outcome"]) == ("guardrail_exceeded", "not_applied")
@@ -220,7 +220,7 @@ async def test_a_blocked_action_is_neither_prepared_nor_valid(server: Served) ->
                 ("currency", "limit", "used", "asked", "fits")
             )
         events = await server.events("rule.triggered")
-        assert len(events) == told + 1  # validating records nothing
+        assert len(events) == event_count + 1  # validating records nothing
         assert dict(events[-1].data) == {
             "operationId": None,
             "accountId": server.accounts["meta"],
@@ -268,7 +268,7 @@ async def test_a_rule_that_was_made_after_the_plan_stops_the_execution(server: S
 async def test_a_breach_freezes_the_credential_until_an_admin_lifts_it(server: Served) -> None:
     key_id, secret = await server.key("member")
     caller, other = server.caller(secret), server.person("member")
-    kept = await create(caller, server)
+    operation = await create(caller, server)
     body = {"accountId": server.accounts["google"], "campaign": brief("google")}
     members = {"blockedActions": ["create"], "scope": {"networks": ["google"]}, "onBreach": "freeze"}
     async with apply_rule(server, **members) as id_:
@@ -281,10 +281,10 @@ async def test_a_breach_freezes_the_credential_until_an_admin_lifts_it(server: S
         for path, more in (("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}),):
             problem = await caller.problem(403, "POST", path, more)
             assert problem["code"] == "credential_frozen" and frozen_at in problem["detail"]
-        problem = await caller.problem(403, "POST", f"/operations/{kept['id']}/execute", CONFIRMED)
+        problem = await caller.problem(403, "POST", f"/operations/{operation['id']}/execute", CONFIRMED)
         assert (problem["code"], problem["operation"]["status"]) == ("credential_frozen", "prepared")
-        assert (await caller.get(f"/operations/{kept['id']}"))["status"] == "prepared"
-        assert (await caller.post(f"/operations/{kept['id']}/cancel", {}))["status"] == "cancelled"
+        assert (await caller.get(f"/operations/{operation['id']}"))["status"] == "prepared"
+        assert (await caller.post(f"/operations/{operation['id']}/cancel", {}))["status"] == "cancelled"
         await create(other, server)  # another key of the same person
         lifted = await server.admin.delete(f"/guardrails/freezes/{key_id}")
         assert lifted == freeze | {"frozenAt": frozen_at}
@@ -308,7 +308,7 @@ async def test_a_frozen_admin_key_makes_no_key_and_lifts_no_freeze(server: Serve
         actor = evolve(server.people["admin"].actor, credential=key_id, kind="key")
         with pytest.raises(Forbidden, match="its own freeze"):  # the service checks it as well
             await guardrails.lift_freeze(server.service, actor, credential=key_id)
-        assert [one["credential"] for one in await server.admin.get("/guardrails/freezes")] == [key_id]
+        assert [freeze["credential"] for freeze in await server.admin.get("/guardrails/freezes")] == [key_id]
 
 
 async def test_a_frozen_key_is_shown_what_was_written_of_an_operation(server: Served) -> None:
@@ -527,7 +527,7 @@ async def test_competing_executions_do_not_share_room(server: Served) -> None:
     async with apply_rule(server, currency="USD", perWindow={"hours": 1, **limits("45")}):
         prepared = [await prepare_activation(server, source) for source in sources]
         answers = await asyncio.gather(
-            *(server.admin.send("POST", f"/operations/{one['id']}/execute", CONFIRMED) for one in prepared)
+            *(server.admin.send("POST", f"/operations/{operation['id']}/execute", CONFIRMED) for operation in prepared)
         )
         assert sorted(answer.status_code for answer in answers) == [200, 200, 403, 403, 403]
         assert {answer.json()["code"] for answer in answers if answer.status_code == 403} == {"guardrail_exceeded"}
@@ -566,10 +566,10 @@ async def test_a_person_executes_what_is_above_an_amount(server: Served) -> None
         (reason,) = await require_refusal(server, operation, "approval_required")
         assert (reason["member"], reason["limit"], reason["asked"]) == ("approvalAbove.daily", "19.99", "20.00")
         result = await tool(server, "execute", str(server.admin.token), operationId=operation["id"], **CONFIRMED)
-        shown = result["structuredContent"]
-        assert (shown["approvalRequired"], shown["guardrails"], "isError" in result) == (True, [reason], False)
-        said = result["content"][0]["text"]
-        assert f'"{reason["rule"]}": it exposes or plans 20.00 USD a day, which is above 19.99.' in said
+        content = result["structuredContent"]
+        assert (content["approvalRequired"], content["guardrails"], "isError" in result) == (True, [reason], False)
+        text = result["content"][0]["text"]
+        assert f'"{reason["rule"]}": it exposes or plans 20.00 USD a day, which is above 19.99.' in text
         assert await server.admin.get("/guardrails/freezes") == []  # to need a person is no breach
         assert await approve(server, operation) == "succeeded"
 
@@ -621,8 +621,8 @@ async def test_two_edits_of_half_are_more_than_half(server: Served) -> None:
 async def test_a_lifetime_budget_that_becomes_a_daily_one_cannot_be_compared(server: Served) -> None:
     """The amount is lower, and what can be spent of it is not: a person executes it."""
     body = {"accountId": server.accounts["chatgpt"], "campaign": brief("chatgpt")}  # 600 USD for its life
-    made = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
-    campaign = next(one["entityId"] for one in made["created"] if one["kind"] == "campaign")
+    creation = await server.admin.execute((await server.admin.post("/create", body, 201))["id"])
+    campaign = next(entity["entityId"] for entity in creation["created"] if entity["kind"] == "campaign")
     path = f"/accounts/{body['accountId']}/campaigns/{campaign}"
 
     async def update(member: str, amount: int) -> Any:
@@ -715,12 +715,12 @@ async def test_a_key_with_a_scope_makes_rules_inside_it(server: Served) -> None:
         assert await caller.read_issues("POST", "/guardrails", rule | {"scope": foreign}) == {
             ("scope.accountIds.0", "not_found")
         }
-        made = await caller.post("/guardrails", rule | {"scope": {"accountIds": [account]}}, 201)
-        assert await caller.get("/guardrails") == [made]
-        assert await caller.read_issues("PATCH", f"/guardrails/{made['id']}", {"scope": {}}) == {
+        stored_rule = await caller.post("/guardrails", rule | {"scope": {"accountIds": [account]}}, 201)
+        assert await caller.get("/guardrails") == [stored_rule]
+        assert await caller.read_issues("PATCH", f"/guardrails/{stored_rule['id']}", {"scope": {}}) == {
             ("scope", "outside_scope")
         }
-        await caller.delete(f"/guardrails/{made['id']}")
+        await caller.delete(f"/guardrails/{stored_rule['id']}")
 
 
 async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Served) -> None:
@@ -755,9 +755,9 @@ async def test_a_key_with_a_scope_reads_no_name_of_a_rule_outside_it(server: Ser
             name = rule["name"] if is_visible else id_
             operation = await prepare_activation(server, source)
             for caller in (scoped, server.admin):  # a warning is read by others than its maker
-                shown = await caller.get(f"/operations/{operation['id']}")
-                assert sum(f'guardrail "{id_}"' in warning for warning in shown["warnings"]) == 2
-                assert "Board" not in str(shown)
+                record = await caller.get(f"/operations/{operation['id']}")
+                assert sum(f'guardrail "{id_}"' in warning for warning in record["warnings"]) == 2
+                assert "Board" not in str(record)
             path = f"/operations/{operation['id']}/execute"
             problem = await scoped.problem(403, "POST", path, CONFIRMED)
             assert (problem["code"], problem["guardrails"][0]["rule"]) == ("approval_required", name)

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 REPLAYED = "Idempotency-Replayed"
 
 
-def campaign(one: Served, **changes: Any) -> dict[str, Any]:
-    return {"accountId": one.accounts["meta"], "campaign": brief("meta", **{"name": "Garden chairs", **changes})}
+def campaign(server: Served, **changes: Any) -> dict[str, Any]:
+    return {"accountId": server.accounts["meta"], "campaign": brief("meta", **{"name": "Garden chairs", **changes})}
 
 
 async def create(caller: Caller, body: Any, key: str) -> httpx.Response:
@@ -60,7 +60,9 @@ async def test_defaults_are_part_of_the_canonical_request(both: Served) -> None:
 
 async def test_a_changed_request_is_a_conflict(both: Served) -> None:
     other_account = next(
-        one["accountId"] for one in await both.admin.get("/accounts", network="meta") if one["currency"] == "EUR"
+        account["accountId"]
+        for account in await both.admin.get("/accounts", network="meta")
+        if account["currency"] == "EUR"
     )
     body = campaign(both)
     await create(both.admin, body, "changed")
@@ -126,18 +128,19 @@ IDEMPOTENT_BY_ITSELF = {
 @pytest.mark.parametrize(
     "endpoint",
     [
-        one
-        for one in ENDPOINTS
-        if not (one.takes_idempotency_key or one.needs_person) and one.operation_id not in IDEMPOTENT_BY_ITSELF
+        endpoint
+        for endpoint in ENDPOINTS
+        if not (endpoint.takes_idempotency_key or endpoint.needs_person)
+        and endpoint.operation_id not in IDEMPOTENT_BY_ITSELF
     ],
-    ids=lambda one: one.operation_id,
+    ids=lambda endpoint: endpoint.operation_id,
 )
 async def test_elsewhere_the_header_is_refused(both: Served, endpoint: Any) -> None:
     before = await both.rows()
-    found = await both.admin.read_issues(
+    issues = await both.admin.read_issues(
         endpoint.method, address(endpoint), BODIES.get(endpoint.operation_id), headers={"Idempotency-Key": "k"}
     )
-    assert ("Idempotency-Key", "not_supported") in found
+    assert ("Idempotency-Key", "not_supported") in issues
     assert await both.rows() == before
 
 
@@ -157,14 +160,14 @@ async def test_a_key_changes_nothing_where_the_request_is_idempotent_by_itself(b
         assert REPLAYED not in answer.headers
     many = {"operationIds": [first, second], "confirmed": True}
     answer = await both.admin.send("POST", "/operations/execute", many, headers=key)
-    assert [one["status"] for one in answer.json()["data"]["results"]] == ["succeeded", "succeeded"], answer.text
+    assert [result["status"] for result in answer.json()["data"]["results"]] == ["succeeded", "succeeded"], answer.text
     answer = await both.admin.send("POST", f"/operations/{third}/cancel", {}, headers=key)
     assert (answer.status_code, answer.json()["data"]["status"]) == (200, "cancelled")
     for bad in ("", "k" * 201):
-        found = await both.admin.read_issues(
+        issues = await both.admin.read_issues(
             "POST", f"/operations/{third}/cancel", {}, headers={"Idempotency-Key": bad}
         )
-        assert ("Idempotency-Key", "length") in found
+        assert ("Idempotency-Key", "length") in issues
 
 
 async def test_how_long_a_key_is(both: Served) -> None:
@@ -193,14 +196,14 @@ async def test_a_replay_reads_nothing_from_the_network(both: Served) -> None:
     """The key is looked up first: a network that is out of reach, or has changed its mind, does not matter."""
     body = campaign(both)
     first = await create(both.admin, body, "unread")
-    asked = len(both.networks.requests)
+    request_count = len(both.networks.requests)
     await both.networks.fault("meta", "reset_before", times=5)
     replay = await create(both.admin, body, "unread")
     changed = await create(both.admin, campaign(both, name="Other chairs"), "unread")
     both.networks.state.faults.pending.clear()
     assert (replay.status_code, replay.json()) == (201, first.json())
     assert changed.status_code == 409
-    assert len(both.networks.requests) == asked
+    assert len(both.networks.requests) == request_count
 
 
 async def test_200_at_once_are_one_operation(both: Served) -> None:
@@ -249,12 +252,12 @@ async def test_a_key_outlives_what_becomes_of_its_operation(both: Served) -> Non
     await both.admin.execute(ids["executed"])
     await both.admin.post(f"/operations/{ids['cancelled']}/cancel", {})
     both.hands.pass_(minutes=31)
-    shown = {}
+    replays = {}
     for name, body in bodies.items():
         replay = await create(both.admin, body, name)
         assert (replay.status_code, replay.json()["data"]["id"]) == (201, ids[name])
-        shown[name] = replay.json()["data"]
-    assert {name: (one["status"], one["expired"]) for name, one in shown.items()} == {
+        replays[name] = replay.json()["data"]
+    assert {name: (record["status"], record["expired"]) for name, record in replays.items()} == {
         "executed": ("succeeded", False),
         "cancelled": ("cancelled", False),
         "expired": ("prepared", True),

@@ -42,9 +42,9 @@ async def ask(server: Served, account: str, start: date, end: date) -> Any:
 async def finish_report(server: Served, account: str, start: date, end: date) -> Any:
     """Asked again with the same dates until it is there."""
     for _ in range(10):
-        found = await ask(server, account, start, end)
-        if found["pending"] is None:
-            return found
+        report = await ask(server, account, start, end)
+        if report["pending"] is None:
+            return report
     raise AssertionError("the report never ends")
 
 
@@ -53,26 +53,26 @@ async def test_days_and_totals(server: Served, live: dict[str, str], network: st
     account = live[network]
     end = await today(server, account) - timedelta(days=1)
     start = end - timedelta(days=6)
-    shown = await server.admin.get(f"/accounts/{account}")
+    account_row = await server.admin.get(f"/accounts/{account}")
     synced = len(await server.events("analytics.synced"))
-    found = await finish_report(server, account, start, end)
-    assert (found["accountId"], found["currency"], found["timezone"]) == (account, "USD", shown["timezone"])
-    days = [row["date"] for row in found["rows"]]
+    report = await finish_report(server, account, start, end)
+    assert (report["accountId"], report["currency"], report["timezone"]) == (account, "USD", account_row["timezone"])
+    days = [row["date"] for row in report["rows"]]
     assert days == sorted(set(days)) and days
     assert str(start) <= days[0] and days[-1] <= str(end)
-    assert found["nativeRows"]
-    coverage = found["coverage"]
+    assert report["nativeRows"]
+    coverage = report["coverage"]
     assert (coverage["startDate"], coverage["endDate"], coverage["timezone"]) == (
         str(start),
         str(end),
-        shown["timezone"],
+        account_row["timezone"],
     )
     assert coverage["complete"] is True and coverage["missing"] == []
-    assert found["totals"]["spend"] is not None
+    assert report["totals"]["spend"] is not None
     for name in ADDITIVE:
-        values = [row[name] for row in found["rows"]]
+        values = [row[name] for row in report["rows"]]
         total = None if None in values else sum(Decimal(value) for value in values)
-        assert (None if found["totals"][name] is None else Decimal(found["totals"][name])) == total, name
+        assert (None if report["totals"][name] is None else Decimal(report["totals"][name])) == total, name
     (event,) = (await server.events("analytics.synced"))[synced:]
     assert (event.account_id, event.data["what"]) == (account, "insights")
 
@@ -81,16 +81,16 @@ async def test_what_is_not_reported_is_null(server: Served, live: dict[str, str]
     """Amazon knows neither reach nor video views: null, never 0."""
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=1)
-    found = await finish_report(server, account, end - timedelta(days=2), end)
-    assert {row["reach"] for row in found["rows"]} == {None}
-    assert found["totals"]["reach"] is None
+    report = await finish_report(server, account, end - timedelta(days=2), end)
+    assert {row["reach"] for row in report["rows"]} == {None}
+    assert report["totals"]["reach"] is None
 
 
 async def test_a_report_is_asked_for_once(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=2)
     start = end - timedelta(days=3)
-    asked = server.networks.count(*REPORT)
+    report_count = server.networks.count(*REPORT)
     first = await ask(server, account, start, end)
     assert first["pending"]["job"] and first["pending"]["status"] and first["pending"]["retryAfterMs"] > 0
     assert (first["rows"], first["nativeRows"]) == ([], [])
@@ -104,11 +104,11 @@ async def test_a_report_is_asked_for_once(server: Served, live: dict[str, str]) 
     assert rows
     for _ in range(3):  # what was read to its end is read again, not asked for again
         assert (await ask(server, account, start, end))["rows"] == rows
-    assert server.networks.count(*REPORT) == asked + 1
+    assert server.networks.count(*REPORT) == report_count + 1
     assert len(await server.events("analytics.synced")) - synced <= 1
     server.hands.pass_(seconds=3_600)
     assert (await ask(server, account, start, end))["pending"] is not None
-    assert server.networks.count(*REPORT) == asked + 2
+    assert server.networks.count(*REPORT) == report_count + 2
 
 
 async def test_a_report_that_the_network_has_no_more_is_asked_for_anew(server: Served, live: dict[str, str]) -> None:
@@ -116,10 +116,10 @@ async def test_a_report_that_the_network_has_no_more_is_asked_for_anew(server: S
     end = await today(server, account) - timedelta(days=4)
     start = end - timedelta(days=3)
     assert (await finish_report(server, account, start, end))["rows"]
-    failed, asked = len(await server.events("sync.failed")), server.networks.count(*REPORT)
+    failed, report_count = len(await server.events("sync.failed")), server.networks.count(*REPORT)
     await server.networks.fault("amazon", "status", path="/reporting/reports/", method="GET", value=404, times=1)
     assert (await ask(server, account, start, end))["pending"] is not None
-    assert server.networks.count(*REPORT) == asked + 1
+    assert server.networks.count(*REPORT) == report_count + 1
     assert len(await server.events("sync.failed")) == failed
 
 
@@ -129,11 +129,11 @@ async def test_days_that_have_not_begun_are_missing(server: Served, live: dict[s
     today_ = await today(server, account)
     start, end = today_ - timedelta(days=2), today_ + timedelta(days=9)
     synced = len(await server.events("analytics.synced"))
-    found = await finish_report(server, account, start, end)
-    assert found["coverage"]["complete"] is False
-    assert (found["coverage"]["startDate"], found["coverage"]["endDate"]) == (str(start), str(end))
-    assert found["coverage"]["missing"][-1] == {"startDate": str(today_ + timedelta(days=1)), "endDate": str(end)}
-    assert found["totals"] == dict.fromkeys(FIGURES)
+    report = await finish_report(server, account, start, end)
+    assert report["coverage"]["complete"] is False
+    assert (report["coverage"]["startDate"], report["coverage"]["endDate"]) == (str(start), str(end))
+    assert report["coverage"]["missing"][-1] == {"startDate": str(today_ + timedelta(days=1)), "endDate": str(end)}
+    assert report["totals"] == dict.fromkeys(FIGURES)
     for event in (await server.events("analytics.synced"))[synced:]:
         assert event.data["endDate"] <= str(today_)
 
@@ -150,11 +150,11 @@ async def test_ten_at_once_ask_for_one_report(server: Served, live: dict[str, st
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=2)
     start = end - timedelta(days=4)
-    asked = server.networks.count(*REPORT)
+    report_count = server.networks.count(*REPORT)
     await server.networks.fault("amazon", "latency", path="/reporting/reports", method="POST", value=300)
-    found = await asyncio.gather(*(ask(server, account, start, end) for _ in range(10)))
-    assert server.networks.count(*REPORT) == asked + 1
-    jobs = {one["pending"]["job"] for one in found if one["pending"] is not None}
+    reports = await asyncio.gather(*(ask(server, account, start, end) for _ in range(10)))
+    assert server.networks.count(*REPORT) == report_count + 1
+    jobs = {report["pending"]["job"] for report in reports if report["pending"] is not None}
     assert len(jobs) == 1 and "" not in jobs
 
 
@@ -165,9 +165,9 @@ async def test_the_end_of_a_report_is_told_once_however_many_read_it(server: Ser
     assert (await ask(server, account, start, end))["pending"] is not None
     await server.networks.fault("amazon", "latency", path="/reporting/reports/", method="GET", value=300, times=1000)
     synced = len(await server.events("analytics.synced"))
-    found = await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
-    found += await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
-    assert len([one for one in found if one["pending"] is None]) > 6
+    reports = await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
+    reports += await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
+    assert len([report for report in reports if report["pending"] is None]) > 6
     assert len(await server.events("analytics.synced")) == synced + 1
 
 
@@ -189,23 +189,23 @@ async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dic
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=2)
     start = end - timedelta(days=5)
-    asked = server.networks.count(*REPORT)
+    report_count = server.networks.count(*REPORT)
     pending = await ask(server, account, start, end)
     path = f"/accounts/{account}/catalogs/report:{pending['pending']['job']}"
     synced = len(await server.events("analytics.synced"))
     for _ in range(10):
         answer = await server.admin.send("GET", path)
         assert "page" not in answer.json()
-        found = answer.json()["data"]
-        assert (found["coverage"]["startDate"], found["coverage"]["endDate"]) == (str(start), str(end))
-        if found["pending"] is None:
+        report = answer.json()["data"]
+        assert (report["coverage"]["startDate"], report["coverage"]["endDate"]) == (str(start), str(end))
+        if report["pending"] is None:
             break
-        assert found["pending"]["job"] == pending["pending"]["job"]
-    assert found["rows"] and found["accountId"] == account
+        assert report["pending"]["job"] == pending["pending"]["job"]
+    assert report["rows"] and report["accountId"] == account
     assert len(await server.events("analytics.synced")) == synced + 1
-    assert server.networks.count(*REPORT) == asked + 1
+    assert server.networks.count(*REPORT) == report_count + 1
     again = await server.admin.get(path)  # what was read to its end can be read again
-    assert again["rows"] == found["rows"]
+    assert again["rows"] == report["rows"]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
     assert history is not None
     today_ = await today(server, live[network])
     query = {"startDate": str(subtract_months(today_, 60)), "endDate": str(subtract_months(today_, 48))}
-    asked = len(server.networks.requests)
+    request_count = len(server.networks.requests)
     (issue,) = (await server.admin.problem(422, "GET", path, query=query))["issues"]
     assert (issue["path"], issue["code"]) == ("startDate", "too_early")
     earliest = date.fromisoformat(re.findall(r"\d{4}-\d{2}-\d{2}", issue["message"])[0])
@@ -225,7 +225,7 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
     for end in (earliest, earliest + timedelta(days=30)):
         query = {"startDate": str(earliest - timedelta(days=1)), "endDate": str(end)}
         assert await server.admin.read_issues("GET", path, query=query) == {("startDate", "too_early")}
-    assert len(server.networks.requests) == asked
+    assert len(server.networks.requests) == request_count
     assert (await finish_report(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
 
 
@@ -240,17 +240,17 @@ async def test_days_without_delivery(
     """
     account = live[network]
     start = await today(server, account) - timedelta(days=back)
-    asked = DateRange(start, start + timedelta(days=back - 1 if first else last))
-    days = [str(day) for day in asked.iterate_days()]
+    period = DateRange(start, start + timedelta(days=back - 1 if first else last))
+    days = [str(day) for day in period.iterate_days()]
     quiet = days[first : last + 1]
     await server.networks.quiet(network, *quiet)
     try:
-        found = await finish_report(server, account, asked.start, asked.end)
+        report = await finish_report(server, account, period.start, period.end)
     finally:
         await server.networks.quiet(network)
     samples = get_samples(network)
     answer = samples.quiet_range or samples.quiet_days if quiet == days else samples.quiet_days
-    rows, coverage = {row["date"]: row for row in found["rows"]}, found["coverage"]
+    rows, coverage = {row["date"]: row for row in report["rows"]}, report["coverage"]
     assert sorted(rows) == (days if answer == "zeros" else [day for day in days if day not in quiet])
     assert {day for day in rows if not rows[day]["impressions"]} == ({*quiet} if answer == "zeros" else set())
     gaps = [{"startDate": quiet[0], "endDate": quiet[-1]}] if answer == "gap" else []
@@ -261,7 +261,7 @@ async def test_days_without_delivery(
         "zeros": [],
     }[answer]
     impressions = None if answer == "gap" or not rows else sum(row["impressions"] for row in rows.values())
-    assert found["totals"]["impressions"] == impressions
+    assert report["totals"]["impressions"] == impressions
     for day in quiet if answer == "zeros" else ():
         assert (rows[day]["impressions"], rows[day]["clicks"], Decimal(rows[day]["spend"])) == (0, 0, 0)
 
@@ -269,12 +269,12 @@ async def test_days_without_delivery(
 async def test_an_account_without_campaigns_is_complete(server: Served) -> None:
     """Apple's report names campaigns: without one there is nothing to ask for, and nothing was delivered."""
     accounts = await server.admin.get("/accounts", network="apple")
-    (account,) = [one["accountId"] for one in accounts if one["nativeId"] == "7004"]
+    (account,) = [row["accountId"] for row in accounts if row["nativeId"] == "7004"]
     synced = len(await server.events("analytics.synced"))
     end = await today(server, account) - timedelta(days=1)
-    found = await finish_report(server, account, end - timedelta(days=6), end)
-    assert (found["rows"], found["coverage"]["complete"], found["coverage"]["missing"]) == ([], True, [])
-    assert NO_CAMPAIGNS_NOTE in found["coverage"]["notes"]
+    report = await finish_report(server, account, end - timedelta(days=6), end)
+    assert (report["rows"], report["coverage"]["complete"], report["coverage"]["missing"]) == ([], True, [])
+    assert NO_CAMPAIGNS_NOTE in report["coverage"]["notes"]
     assert len(await server.events("analytics.synced")) == synced + 1
 
 
@@ -294,13 +294,13 @@ async def test_several_reports_are_one_job(server: Served, live: dict[str, str])
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=1)
     start = end - timedelta(days=60)
-    asked = server.networks.count(*REPORT)
+    report_count = server.networks.count(*REPORT)
     pending = (await ask(server, account, start, end))["pending"]
-    assert server.networks.count(*REPORT) == asked + 2
-    found = await server.admin.get(f"/accounts/{account}/catalogs/report:{pending['job']}")
-    assert found["pending"] is None or found["pending"]["job"] == pending["job"]
+    assert server.networks.count(*REPORT) == report_count + 2
+    report = await server.admin.get(f"/accounts/{account}/catalogs/report:{pending['job']}")
+    assert report["pending"] is None or report["pending"]["job"] == pending["job"]
     assert (await finish_report(server, account, start, end))["coverage"]["complete"] is True
-    assert server.networks.count(*REPORT) == asked + 2
+    assert server.networks.count(*REPORT) == report_count + 2
 
 
 @pytest.mark.parametrize("job", ["nothing", "00000000-0000-4000-8000-000000000000", "W10", "bm90aGluZw"])
@@ -322,12 +322,12 @@ async def test_a_job_of_another_account(server: Served, live: dict[str, str], ne
     start = end - timedelta(days=93)
     pending = (await ask(server, account, start, end))["pending"]
     others = await server.admin.get("/accounts", network=network)
-    other = next(one["accountId"] for one in others if one["accountId"] != account)
+    other = next(row["accountId"] for row in others if row["accountId"] != account)
     synced, path = len(await server.events("analytics.synced")), f"/accounts/{other}/catalogs/report:{pending['job']}"
     await server.admin.problem(404, "GET", path)
     await finish_report(server, account, start, end)
     await server.admin.problem(404, "GET", path)
-    assert {one.account_id for one in (await server.events("analytics.synced"))[synced:]} <= {account}
+    assert {event.account_id for event in (await server.events("analytics.synced"))[synced:]} <= {account}
 
 
 async def test_a_report_that_cannot_be_asked_for_leaves_nothing(server: Served, live: dict[str, str]) -> None:
@@ -348,16 +348,16 @@ async def test_a_report_that_passes_out_of_reach_goes_on(server: Served, live: d
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=3)
     start = end - timedelta(days=2)
-    asked = server.networks.count(*REPORT)
+    report_count = server.networks.count(*REPORT)
     job = (await ask(server, account, start, end))["pending"]["job"]
     await server.networks.fault("amazon", "status", path="/reporting/reports/", value=503, times=1000)
     query = {"startDate": str(start), "endDate": str(end)}
     await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
     server.networks.state.faults.pending.clear()
-    found = await ask(server, account, start, end)
-    assert found["pending"] is None or found["pending"]["job"] == job
+    report = await ask(server, account, start, end)
+    assert report["pending"] is None or report["pending"]["job"] == job
     await finish_report(server, account, start, end)
-    assert server.networks.count(*REPORT) == asked + 1
+    assert server.networks.count(*REPORT) == report_count + 1
 
 
 async def test_a_refused_report_has_failed_for_good(server: Served, live: dict[str, str]) -> None:
@@ -384,11 +384,11 @@ async def test_the_order_of_the_days(server: Served) -> None:
 async def test_a_range_is_bounded(server: Served) -> None:
     """The networks report a month or so at a time: without a bound one call would become thousands of theirs."""
     path = f"/accounts/{server.accounts['outbrain']}/insights"
-    asked = len(server.networks.requests)
+    request_count = len(server.networks.requests)
     for start, end in (("0001-01-01", "9999-12-31"), ("2023-01-01", str(date(2023, 1, 1) + timedelta(days=MAX_DAYS)))):
         query = {"startDate": start, "endDate": end}
         assert await server.admin.read_issues("GET", path, query=query) == {("endDate", "range_too_long")}
-    assert len(server.networks.requests) == asked
+    assert len(server.networks.requests) == request_count
     last = date(2023, 1, 1) + timedelta(days=MAX_DAYS - 1)
     assert (await ask(server, server.accounts["outbrain"], date(2023, 1, 1), last))["coverage"]
 
@@ -399,8 +399,8 @@ async def test_no_day_is_too_early_to_be_refused(server: Served, network: str) -
     for account in await server.admin.get("/accounts", network=network):
         path = f"/accounts/{account['accountId']}/insights"
         for start, end in (("0001-01-01", "0001-01-02"), ("1999-12-31", "2000-01-02")):
-            found = await server.admin.read_issues("GET", path, query={"startDate": start, "endDate": end})
-            assert found == {("startDate", "too_early")}
+            issues = await server.admin.read_issues("GET", path, query={"startDate": start, "endDate": end})
+            assert issues == {("startDate", "too_early")}
         answer = await server.admin.send("GET", path, query={"startDate": "2000-01-01", "endDate": "2000-01-02"})
         assert answer.status_code in (200, 400, 422), answer.text
 
@@ -410,8 +410,10 @@ async def test_today_is_the_accounts_own(server: Served) -> None:
     now = server.hands.now()
     server.hands.pass_(seconds=((20 - now.hour) % 24) * 3600)  # about 20 o'clock UTC: 5 in Tokyo
     tomorrow = server.hands.now().date() + timedelta(days=1)
-    accounts = {one["currency"]: one["accountId"] for one in await server.admin.get("/accounts", network="meta")}
+    accounts = {
+        account["currency"]: account["accountId"] for account in await server.admin.get("/accounts", network="meta")
+    }
     assert (await ask(server, accounts["JPY"], tomorrow, tomorrow))["timezone"] == "Asia/Tokyo"
     query = {"startDate": str(tomorrow), "endDate": str(tomorrow)}
-    found = await server.admin.read_issues("GET", f"/accounts/{accounts['USD']}/insights", query=query)
-    assert found == {("startDate", "future")}
+    issues = await server.admin.read_issues("GET", f"/accounts/{accounts['USD']}/insights", query=query)
+    assert issues == {("startDate", "future")}

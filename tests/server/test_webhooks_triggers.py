@@ -22,7 +22,7 @@ NETWORK = "meta"
 
 
 @define
-class Told:
+class Listener:
     """A subscription to everything. ``secret`` signs what it gets."""
 
     server: Served
@@ -57,12 +57,12 @@ class Told:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def told(empty: Served) -> AsyncIterator[Told]:
+async def listener(empty: Served) -> AsyncIterator[Listener]:
     async with run_receiver() as receiver:
         settings = evolve(empty.service.settings, webhook_dev_targets=frozenset({receiver.url}))
         empty.service.settings = settings
         made = await empty.admin.post("/webhooks", {"url": receiver.url, "events": list(EVENT_DESCRIPTIONS)}, 201)
-        yield Told(empty, receiver, made["secret"])
+        yield Listener(empty, receiver, made["secret"])
 
 
 async def account_of(server: Served) -> str:
@@ -76,69 +76,69 @@ async def prepare_operation(server: Served) -> tuple[str, str]:
     return account, operation["id"]
 
 
-Trigger = Callable[[Served, Told], Awaitable[dict[str, Any]]]
+Trigger = Callable[[Served, Listener], Awaitable[dict[str, Any]]]
 """Makes the event happen; returns what its data must say."""
 
 
-async def is_prepared(server: Served, told: Told) -> dict[str, Any]:
+async def is_prepared(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     return {"operationId": operation, "accountId": account, "status": "prepared"}
 
 
-async def is_running(server: Served, told: Told) -> dict[str, Any]:
+async def is_running(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     await server.admin.execute(operation)
     return {"operationId": operation, "accountId": account, "status": "running"}
 
 
-async def is_succeeded(server: Served, told: Told) -> dict[str, Any]:
-    return {**await is_running(server, told), "status": "succeeded"}
+async def is_succeeded(server: Served, listener: Listener) -> dict[str, Any]:
+    return {**await is_running(server, listener), "status": "succeeded"}
 
 
-async def is_unknown(server: Served, told: Told) -> dict[str, Any]:
+async def is_unknown(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     await server.networks.fault(NETWORK, "reset_after", method="POST")
     await server.admin.problem(400, "POST", f"/operations/{operation}/execute", {"confirmed": True})
     return {"operationId": operation, "accountId": account, "status": "unknown"}
 
 
-async def is_cancelled(server: Served, told: Told) -> dict[str, Any]:
+async def is_cancelled(server: Served, listener: Listener) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     await server.admin.post(f"/operations/{operation}/cancel", {})
     return {"operationId": operation, "accountId": account, "status": "cancelled"}
 
 
-async def _reconnect(server: Served, told: Told) -> None:
+async def _reconnect(server: Served, listener: Listener) -> None:
     for one in await server.admin.get("/connections"):
         await server.admin.delete(f"/connections/{one['connectionId']}")
-    told.forget()
+    listener.forget()
     server.accounts[NETWORK] = await connect(server, NETWORK)
 
 
-async def is_connected(server: Served, told: Told) -> dict[str, Any]:
-    await _reconnect(server, told)
+async def is_connected(server: Served, listener: Listener) -> dict[str, Any]:
+    await _reconnect(server, listener)
     return {"operationId": None, "status": "active"}
 
 
-async def is_synced(server: Served, told: Told) -> dict[str, Any]:
+async def is_synced(server: Served, listener: Listener) -> dict[str, Any]:
     """Of an account that is new: another one of the same network, in a workspace where it was not."""
-    told.forget()
+    listener.forget()
     account = await connect(server, "google")
     return {"operationId": None, "accountId": account, "network": "google", "status": "active"}
 
 
-async def is_disconnected(server: Served, told: Told) -> dict[str, Any]:
+async def is_disconnected(server: Served, listener: Listener) -> dict[str, Any]:
     await account_of(server)
-    told.forget()
+    listener.forget()
     account = await server.admin.get(f"/accounts/{server.accounts[NETWORK]}")
     await server.admin.delete(f"/connections/{account['connectionId']}")
     del server.accounts[NETWORK]
     return {"operationId": None, "status": "disconnected"}
 
 
-async def needs_a_person(server: Served, told: Told) -> dict[str, Any]:
+async def needs_a_person(server: Served, listener: Listener) -> dict[str, Any]:
     account = await account_of(server)
-    told.forget()
+    listener.forget()
     tokens = server.networks.state.worlds[NETWORK].tokens
     before = dict(tokens)
     tokens.clear()
@@ -152,7 +152,7 @@ async def _days(server: Served, account: str) -> dict[str, str]:
     return {"startDate": str(end - timedelta(days=2)), "endDate": str(end)}
 
 
-async def has_figures(server: Served, told: Told) -> dict[str, Any]:
+async def has_figures(server: Served, listener: Listener) -> dict[str, Any]:
     account = await account_of(server)
     days = await _days(server, account)
     found = await server.admin.get(f"/accounts/{account}/insights", **days)
@@ -162,7 +162,7 @@ async def has_figures(server: Served, told: Told) -> dict[str, Any]:
     return {"operationId": None, "accountId": account, "status": "active", "what": "insights", **days}
 
 
-async def has_failed(server: Served, told: Told) -> dict[str, Any]:
+async def has_failed(server: Served, listener: Listener) -> dict[str, Any]:
     account = server.accounts.get("amazon") or await connect(server, "amazon")
     await server.networks.fault("amazon", "status", path="/reporting/reports", value=403, times=1000)
     query = await _days(server, account)
@@ -171,25 +171,25 @@ async def has_failed(server: Served, told: Told) -> dict[str, Any]:
     return {"operationId": None, "accountId": account, "network": "amazon", "what": "insights"}
 
 
-async def _activate_campaign(server: Served, told: Told, kind: str) -> dict[str, Any]:
+async def _activate_campaign(server: Served, listener: Listener, kind: str) -> dict[str, Any]:
     account, operation = await prepare_operation(server)
     await server.admin.execute(operation)
     live = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": operation}, 201)
-    told.forget()
+    listener.forget()
     await server.admin.execute(live["id"])
     return {"operationId": live["id"], "accountId": account, "kind": kind, "before": "paused", "status": "active"}
 
 
-async def a_campaign_changed(server: Served, told: Told) -> dict[str, Any]:
-    return await _activate_campaign(server, told, "campaign")
+async def a_campaign_changed(server: Served, listener: Listener) -> dict[str, Any]:
+    return await _activate_campaign(server, listener, "campaign")
 
 
-async def an_ad_group_changed(server: Served, told: Told) -> dict[str, Any]:
-    return await _activate_campaign(server, told, "adGroup")
+async def an_ad_group_changed(server: Served, listener: Listener) -> dict[str, Any]:
+    return await _activate_campaign(server, listener, "adGroup")
 
 
-async def an_ad_changed(server: Served, told: Told) -> dict[str, Any]:
-    return await _activate_campaign(server, told, "ad")
+async def an_ad_changed(server: Served, listener: Listener) -> dict[str, Any]:
+    return await _activate_campaign(server, listener, "ad")
 
 
 TRIGGERS: dict[str, Trigger] = {
@@ -215,14 +215,14 @@ async def test_every_event_has_one() -> None:
 
 
 @pytest.mark.parametrize("kind", TRIGGERS)
-async def test_a_trigger(empty: Served, told: Told, kind: str) -> None:
-    told.forget()
-    wanted = {"network": NETWORK, **await TRIGGERS[kind](empty, told)}
+async def test_a_trigger(empty: Served, listener: Listener, kind: str) -> None:
+    listener.forget()
+    wanted = {"network": NETWORK, **await TRIGGERS[kind](empty, listener)}
     await empty.wait_for_background_tasks()
     while True:
-        data = await told.next(kind)
+        data = await listener.next(kind)
         if all(data.get(name) == value for name, value in wanted.items() if name in ("operationId", "accountId")):
             break
     assert {name: data.get(name) for name in wanted} == wanted
     if kind == "account.needs_reauth":
-        await _reconnect(empty, told)
+        await _reconnect(empty, listener)
