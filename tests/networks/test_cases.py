@@ -27,7 +27,7 @@ from adsunify.testing.contract.writes import find_answered_step, make_sent_reque
 from tests.networks.samples import get_samples, list_case_folders
 
 READ = [case for folder in list_case_folders() for case in read_cases(folder)]
-CASES = [one for one in READ if isinstance(one, Case)]
+CASES = [case for case in READ if isinstance(case, Case)]
 
 
 def list_cases(network: str, kind: str) -> list[Case]:
@@ -36,12 +36,15 @@ def list_cases(network: str, kind: str) -> list[Case]:
 
 KINDS_READ = sorted({(case.network, case.kind) for case in CASES})
 DIAGONAL = [
-    one
+    network_and_kind
     for number, network in enumerate(ADAPTER_PACKAGES)
-    for one in [pair for pair in KINDS_READ if pair[0] == network][number % 4 :: 4]
+    for network_and_kind in [pair for pair in KINDS_READ if pair[0] == network][number % 4 :: 4]
 ]
 """A quarter of the kinds of each network: each kind is among them for several networks."""
-ATTACKED = {max(list_cases(*one), key=lambda case: (case.refuse is None, case.is_exemplary)).id for one in DIAGONAL}
+ATTACKED = {
+    max(list_cases(*network_and_kind), key=lambda case: (case.refuse is None, case.is_exemplary)).id
+    for network_and_kind in DIAGONAL
+}
 """Cases that are not refusals: hostile answers are tried around them in every run."""
 
 

@@ -31,10 +31,10 @@ from adsunify.values.json_pointer import get_value
 from tests.networks.samples import LocationType, get_samples, list_own_cases
 
 LEVELS = [
-    (code, one.kind)
+    (code, level.kind)
     for code in ADAPTER_PACKAGES
-    for one in get_adapter(code).network.levels
-    if one.kind in ENTITY_KINDS
+    for level in get_adapter(code).network.levels
+    if level.kind in ENTITY_KINDS
 ]
 NATIVE_UNITS = re.compile("micro|minor|cents?($|_)", re.IGNORECASE)
 
@@ -50,7 +50,11 @@ def test_no_field_of_an_edit_carries_a_native_unit(network: str) -> None:
 
 @pytest.mark.parametrize(
     ("network", "name", "field"),
-    [(code, *one) for code in ADAPTER_PACKAGES for one in get_samples(code).native_amounts.items()],
+    [
+        (code, *name_and_field)
+        for code in ADAPTER_PACKAGES
+        for name_and_field in get_samples(code).native_amounts.items()
+    ],
 )
 def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: str, field: str) -> None:
     tables = get_adapter(network).network
@@ -168,7 +172,7 @@ def test_every_member_of_an_item_changes_the_plan_or_is_refused(case: Case, name
 
 @pytest.mark.parametrize(
     ("network", "sample"),
-    [(code, one) for code in ADAPTER_PACKAGES for one in get_samples(code).location_types],
+    [(code, location_type) for code in ADAPTER_PACKAGES for location_type in get_samples(code).location_types],
     ids=lambda value: value if isinstance(value, str) else value.location,
 )
 def test_a_type_has_to_be_that_of_the_id(network: str, sample: LocationType) -> None:
@@ -194,7 +198,10 @@ def test_a_location_that_names_no_country_is_refused(network: str) -> None:
 # -- date-only networks -----------------------------------------------------------------------------------------------
 
 DAYS = [
-    (code, one.level) for code in ADAPTER_PACKAGES for one in get_adapter(code).network.settings if one.unit == "day"
+    (code, setting.level)
+    for code in ADAPTER_PACKAGES
+    for setting in get_adapter(code).network.settings
+    if setting.unit == "day"
 ]
 
 

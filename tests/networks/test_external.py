@@ -68,8 +68,8 @@ def test_a_named_adapter_and_its_simulated_network_are_loaded(site: Path) -> Non
 
 def test_a_guardrail_applies_to_a_network_of_another_distribution(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(site)
-    made = run_python(site, TOY, "-c", SCOPE)
-    assert made.stdout.split() == [TOY], made.stderr
+    process = run_python(site, TOY, "-c", SCOPE)
+    assert process.stdout.split() == [TOY], process.stderr
     assert "scope.networks.0: must be one of" in run_python(site, "", "-c", SCOPE).stderr
 
 

@@ -42,9 +42,11 @@ def test_every_folder_is_a_network() -> None:
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 def test_credentials_connect_where_there_is_no_consent_page(code: str) -> None:
-    login, given = get_adapter(code).network.login, get_sandbox_credentials(code)
-    assert bool(login.credentials) == (login.kind == "credentials") == bool(given)
-    assert not given or {*given} in [{one.name for one in members} for members in login.credentials]
+    login, sandbox_credentials = get_adapter(code).network.login, get_sandbox_credentials(code)
+    assert bool(login.credentials) == (login.kind == "credentials") == bool(sandbox_credentials)
+    assert not sandbox_credentials or {*sandbox_credentials} in [
+        {member.name for member in members} for members in login.credentials
+    ]
 
 
 def test_a_network_is_added_by_its_folders(tmp_path: Path) -> None:

@@ -39,9 +39,9 @@ def find_issues(value: Mapping[str, Any], account: Account = SELLER, now: dateti
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad", "keywords"]
-    requests = [fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}}) for step in made.steps]
+    plan = make_plan()
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "ad", "keywords"]
+    requests = [fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}}) for step in plan.steps]
     assert [build_request_url(request) for request in requests] == [
         f"{HOST}/sp/campaigns",
         f"{HOST}/sp/adGroups",
@@ -81,8 +81,8 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
     ]
     assert {request.kind for request in requests} == {"write"}
     assert '"budget":35.5' in dumps(requests[0].body)
-    assert "2026-12-01" in made.warnings[0]
-    assert "2026-12-20" in made.warnings[0]
+    assert "2026-12-01" in plan.warnings[0]
+    assert "2026-12-20" in plan.warnings[0]
 
 
 def test_a_bound_member_stands_beside_the_body() -> None:
@@ -92,16 +92,16 @@ def test_a_bound_member_stands_beside_the_body() -> None:
 
 
 def test_a_vendor_advertises_by_asin() -> None:
-    made = make_plan(VENDOR, platform={"asin": "B000000001"})
-    assert made.get_step("ad").request.body["productAds"][0] == {"state": "PAUSED", "asin": "B000000001"}
+    plan = make_plan(VENDOR, platform={"asin": "B000000001"})
+    assert plan.get_step("ad").request.body["productAds"][0] == {"state": "PAUSED", "asin": "B000000001"}
 
 
 def test_yen_have_no_fraction() -> None:
     yen = Account("amazon", "1", "JPY", "America/Los_Angeles")
     money = {"amount": "3500", "currency": "JPY", "period": "daily"}
-    made = make_plan(yen, budget=money, bid="75")
+    plan = make_plan(yen, budget=money, bid="75")
     assert (
-        dumps(made.get_step("campaign").request.body["campaigns"][0]["budget"])
+        dumps(plan.get_step("campaign").request.body["campaigns"][0]["budget"])
         == '{"budgetType":"DAILY","budget":3500}'
     )
     assert find_issues(make_brief(budget=money | {"amount": "3500.5"}, bid="75"), yen) == {"budget.amount"}
@@ -165,8 +165,8 @@ def test_what_the_network_would_not_take_is_refused(changes: Mapping[str, Any], 
 def test_words_of_every_form_are_taken() -> None:
     words = ["wi-fi 2.4 ghz", '"camping stove" set', "a+b", "a b c d e f g h i j"]
     keywords = [{"text": text} for text in words] + [{"text": words[0], "match": "phrase"}]
-    made = make_plan(targeting={"keywords": keywords})
-    assert len(made.get_step("keywords").request.body["keywords"]) == 5
+    plan = make_plan(targeting={"keywords": keywords})
+    assert len(plan.get_step("keywords").request.body["keywords"]) == 5
 
 
 def test_a_profile_of_unknown_kind_takes_either_product_but_one() -> None:
@@ -238,7 +238,7 @@ def test_ids_are_taken_by_index_and_may_be_integers() -> None:
 
 
 def test_partial_success_is_rejected_with_the_applied_ids() -> None:
-    found = classify_response(
+    outcome = classify_response(
         "keywords",
         {
             "keywords": {
@@ -247,10 +247,10 @@ def test_partial_success_is_rejected_with_the_applied_ids() -> None:
             }
         },
     )
-    assert isinstance(found, Rejected)
-    assert [(item.state, item.id) for item in found.items] == [("applied", "7"), ("rejected", None)]
-    assert found.error.code == "TOO_LOW"
-    assert found.error.message == "No. (at $.keywords[0].bid)"
+    assert isinstance(outcome, Rejected)
+    assert [(item.state, item.id) for item in outcome.items] == [("applied", "7"), ("rejected", None)]
+    assert outcome.error.code == "TOO_LOW"
+    assert outcome.error.message == "No. (at $.keywords[0].bid)"
 
 
 @pytest.mark.parametrize(
@@ -338,9 +338,9 @@ def test_activation_enables_leaves_first() -> None:
         "ad": {"id": "3"},
         "keywords": {"id": ["4", "5"]},
     }
-    made = run_flow(plans.plan_activate(SELLER, make_plan(), outputs), refuse_request)
-    assert made.risk == "spend"
-    assert [(step.key, step.request.method, step.request.body) for step in made.steps] == [
+    plan = run_flow(plans.plan_activate(SELLER, make_plan(), outputs), refuse_request)
+    assert plan.risk == "spend"
+    assert [(step.key, step.request.method, step.request.body) for step in plan.steps] == [
         (
             "activate_keywords",
             "PUT",
@@ -350,7 +350,7 @@ def test_activation_enables_leaves_first() -> None:
         ("activate_adGroup", "PUT", {"adGroups": [{"adGroupId": "2", "state": "ENABLED"}]}),
         ("activate_campaign", "PUT", {"campaigns": [{"campaignId": "1", "state": "ENABLED"}]}),
     ]
-    step = made.get_step("activate_campaign")
+    step = plan.get_step("activate_campaign")
     other = Response(207, {}, {"campaigns": {"success": [{"index": 0, "campaignId": "9"}]}})
     assert isinstance(classify_write(NETWORK, step, step.request, other), Ambiguous)
 
@@ -363,11 +363,11 @@ def test_status() -> None:
 
 
 def test_native_create_is_paused_unless_told_otherwise() -> None:
-    made = run_flow(plans.plan_native_create(SELLER, "adGroup", {"name": "n", "defaultBid": 1}, "11"), refuse_request)
-    assert made.steps[0].request.body == {
+    plan = run_flow(plans.plan_native_create(SELLER, "adGroup", {"name": "n", "defaultBid": 1}, "11"), refuse_request)
+    assert plan.steps[0].request.body == {
         "adGroups": [{"name": "n", "defaultBid": 1, "state": "PAUSED", "campaignId": "11"}]
     }
-    assert made.risk == "low"
+    assert plan.risk == "low"
     assert (
         run_flow(plans.plan_native_create(SELLER, "campaign", {"state": "ENABLED"}, None), refuse_request).risk
         == "spend"
@@ -380,17 +380,19 @@ def test_native_create_is_paused_unless_told_otherwise() -> None:
 
 
 def test_a_product_ad_learns_its_campaign_from_its_ad_group() -> None:
-    asked: list[Request] = []
-    listed = {"adGroups": [{"adGroupId": "22", "campaignId": "11", "name": "n", "state": "PAUSED"}]}
-    answer = make_responder({f"POST {HOST}/sp/adGroups/list": listed}, asked)
-    made = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"), answer)
-    assert made.steps[0].request.body == {
+    requests: list[Request] = []
+    ad_groups = {"adGroups": [{"adGroupId": "22", "campaignId": "11", "name": "n", "state": "PAUSED"}]}
+    answer = make_responder({f"POST {HOST}/sp/adGroups/list": ad_groups}, requests)
+    plan = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"), answer)
+    assert plan.steps[0].request.body == {
         "productAds": [{"sku": "a", "state": "PAUSED", "adGroupId": "22", "campaignId": "11"}]
     }
-    assert asked[0].body["adGroupIdFilter"] == {"include": ["22"]}
-    assert asked[0].body["stateFilter"] == {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
-    given = run_flow(plans.plan_native_create(SELLER, "ad", {"sku": "a", "campaignId": "7"}, "22"), refuse_request)
-    assert given.steps[0].request.body["productAds"][0]["campaignId"] == "7"
+    assert requests[0].body["adGroupIdFilter"] == {"include": ["22"]}
+    assert requests[0].body["stateFilter"] == {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
+    second_plan = run_flow(
+        plans.plan_native_create(SELLER, "ad", {"sku": "a", "campaignId": "7"}, "22"), refuse_request
+    )
+    assert second_plan.steps[0].request.body["productAds"][0]["campaignId"] == "7"
     with pytest.raises(ProviderNotFound):
         run_flow(
             plans.plan_native_create(SELLER, "ad", {"sku": "a"}, "22"),
@@ -399,9 +401,9 @@ def test_a_product_ad_learns_its_campaign_from_its_ad_group() -> None:
 
 
 def test_native_update_adds_the_id() -> None:
-    made = run_flow(plans.plan_update(SELLER, "campaign", "11", {"name": "n"}, None), refuse_request)
-    assert made.steps[0].request.body == {"campaigns": [{"campaignId": "11", "name": "n"}]}
-    assert made.risk == "low"
+    plan = run_flow(plans.plan_update(SELLER, "campaign", "11", {"name": "n"}, None), refuse_request)
+    assert plan.steps[0].request.body == {"campaigns": [{"campaignId": "11", "name": "n"}]}
+    assert plan.risk == "low"
     assert (
         run_flow(plans.plan_update(SELLER, "adGroup", "2", {"state": "ENABLED"}, None), refuse_request).risk == "spend"
     )
@@ -417,19 +419,21 @@ def plan_edit(
     account: Account = SELLER,
     **native: Any,
 ) -> Plan:
-    found = {"campaigns": [CAMPAIGN | native]}
+    entities = {"campaigns": [CAMPAIGN | native]}
     if kind == "adGroup":
-        found = {"adGroups": [{"adGroupId": "11", "campaignId": "1", "name": "g", "state": "PAUSED", "defaultBid": 1}]}
+        entities = {
+            "adGroups": [{"adGroupId": "11", "campaignId": "1", "name": "g", "state": "PAUSED", "defaultBid": 1}]
+        }
     if kind == "ad":
-        found = {"productAds": [{"adId": "11", "campaignId": "1", "adGroupId": "2", "sku": "a", "state": "PAUSED"}]}
-    (name,) = found
-    answer = make_responder({f"POST {HOST}/sp/{name}/list": found})
+        entities = {"productAds": [{"adId": "11", "campaignId": "1", "adGroupId": "2", "sku": "a", "state": "PAUSED"}]}
+    (name,) = entities
+    answer = make_responder({f"POST {HOST}/sp/{name}/list": entities})
     return run_flow(plans.plan_edit(account, kind, "11", Edit(fields), NOW), answer)
 
 
 def test_an_edit_sends_the_changed_members_only() -> None:
-    made = plan_edit({"name": "New", "budget": "25.50", "endAt": "2027-01-01T08:00:00Z"})
-    assert made.steps[0].request.body == {
+    plan = plan_edit({"name": "New", "budget": "25.50", "endAt": "2027-01-01T08:00:00Z"})
+    assert plan.steps[0].request.body == {
         "campaigns": [
             {
                 "campaignId": "11",
@@ -439,12 +443,12 @@ def test_an_edit_sends_the_changed_members_only() -> None:
             }
         ]
     }
-    assert [(one.field, one.before, one.after) for one in made.steps[0].changes] == [
+    assert [(change.field, change.before, change.after) for change in plan.steps[0].changes] == [
         ("name", "Old", "New"),
         ("budget", "20", "25.5"),
         ("endAt", None, "2026-12-31"),
     ]
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
     assert plan_edit({"budget": Percentage("decrease", Decimal("33.3"))}).steps[0].request.body["campaigns"][0][
         "budget"
     ] == {
@@ -454,8 +458,8 @@ def test_an_edit_sends_the_changed_members_only() -> None:
 
 
 def test_bidding_is_merged() -> None:
-    made = plan_edit({"PLACEMENT_PRODUCT_PAGE": 25, "bidStrategy": "MANUAL"})
-    assert made.steps[0].request.body["campaigns"][0]["dynamicBidding"] == {
+    plan = plan_edit({"PLACEMENT_PRODUCT_PAGE": 25, "bidStrategy": "MANUAL"})
+    assert plan.steps[0].request.body["campaigns"][0]["dynamicBidding"] == {
         "strategy": "MANUAL",
         "placementBidding": [
             {"placement": "PLACEMENT_TOP", "percentage": 10},
@@ -467,8 +471,8 @@ def test_bidding_is_merged() -> None:
 
 
 def test_dates_may_be_bare_and_are_cleared_by_nothing() -> None:
-    made = plan_edit({"startAt": "2026-12-05", "endAt": ""}, endDate="2026-12-31")
-    assert made.steps[0].request.body["campaigns"][0] == {
+    plan = plan_edit({"startAt": "2026-12-05", "endAt": ""}, endDate="2026-12-31")
+    assert plan.steps[0].request.body["campaigns"][0] == {
         "campaignId": "11",
         "startDate": "2026-12-05",
         "endDate": None,
@@ -505,9 +509,9 @@ def test_a_vendors_name_is_shorter() -> None:
 
 
 def test_a_bid_is_the_ad_groups_and_ads_have_none() -> None:
-    made = plan_edit({"bid": Percentage("increase", Decimal(10))}, "adGroup")
-    assert made.steps[0].request.body == {"adGroups": [{"adGroupId": "11", "defaultBid": Decimal("1.1")}]}
-    assert "keep" in made.warnings[0]
+    plan = plan_edit({"bid": Percentage("increase", Decimal(10))}, "adGroup")
+    assert plan.steps[0].request.body == {"adGroups": [{"adGroupId": "11", "defaultBid": Decimal("1.1")}]}
+    assert "keep" in plan.warnings[0]
     for fields in ({"bid": "2"}, {"sku": "b"}):
         with pytest.raises(InvalidInput):
             plan_edit(fields, "ad")

@@ -47,7 +47,7 @@ TOKENS = "POST https://api.amazon.com/auth/o2/token"
 
 
 def run_preflight(products: Any, overall: str = "ELIGIBLE", **changes: Any) -> tuple[Any, list[Request]]:
-    asked: list[Request] = []
+    requests: list[Request] = []
     answers = {
         f"POST {HOST}/product/metadata": {"ProductMetadataList": products},
         f"POST {HOST}/eligibility/product/list": {
@@ -60,28 +60,30 @@ def run_preflight(products: Any, overall: str = "ELIGIBLE", **changes: Any) -> t
             ]
         },
     }
-    return run_flow(plans.preflight(SELLER, read_brief(make_brief(**changes))), make_responder(answers, asked)), asked
+    return run_flow(
+        plans.preflight(SELLER, read_brief(make_brief(**changes))), make_responder(answers, requests)
+    ), requests
 
 
 def test_preflight_asks_by_asin() -> None:
-    (issues, warnings), asked = run_preflight([{"asin": "B000000001", "sku": "SELLER-SKU-1"}])
+    (issues, warnings), requests = run_preflight([{"asin": "B000000001", "sku": "SELLER-SKU-1"}])
     assert (issues, warnings) == ([], [])
-    assert [request.body for request in asked] == [
+    assert [request.body for request in requests] == [
         {"adType": "SP", "skus": ["SELLER-SKU-1"], "checkEligibility": True, "pageIndex": 0, "pageSize": 1},
         {"adType": "sp", "productDetailsList": [{"asin": "B000000001", "sku": "SELLER-SKU-1"}]},
     ]
-    assert asked[0].headers["Accept"] == "application/vnd.productmetadataresponse.v1+json"
-    _, asked = run_preflight([], platform={"asin": "B000000001"})
-    assert [request.body for request in asked] == [{"adType": "sp", "productDetailsList": [{"asin": "B000000001"}]}]
+    assert requests[0].headers["Accept"] == "application/vnd.productmetadataresponse.v1+json"
+    _, requests = run_preflight([], platform={"asin": "B000000001"})
+    assert [request.body for request in requests] == [{"adType": "sp", "productDetailsList": [{"asin": "B000000001"}]}]
 
 
 def test_preflight_refuses_and_warns() -> None:
     (issues, _), _ = run_preflight([])
     assert [issue.path for issue in issues] == ["platform.sku"]
-    found = [{"asin": "B000000001"}]
-    (issues, _), _ = run_preflight(found, "INELIGIBLE")
+    products = [{"asin": "B000000001"}]
+    (issues, _), _ = run_preflight(products, "INELIGIBLE")
     assert "No stock." in issues[0].message
-    (issues, warnings), _ = run_preflight(found, "ELIGIBLE_WITH_WARNING")
+    (issues, warnings), _ = run_preflight(products, "ELIGIBLE_WITH_WARNING")
     assert not issues
     assert "No stock." in warnings[0]
 
@@ -95,23 +97,25 @@ def test_consent_and_tokens() -> None:
     assert url.startswith("https://www.amazon.com/ap/oa?client_id=client&")
     assert "&scope=advertising%3A%3Acampaign_management" in url
     assert "code_challenge_method=S256" in url
-    asked: list[Request] = []
+    requests: list[Request] = []
     token = {"access_token": "Atza|new", "token_type": "bearer", "expires_in": 3600, "refresh_token": "Atzr|1"}
-    answer = make_responder({TOKENS: token}, asked)
-    kept = run_flow(LOGIN.fetch_credentials(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer)
-    assert kept == Credentials("Atza|new", "Atzr|1", 3_601_000)
-    assert asked[0].body["code_verifier"] == "v" * 43
-    assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
-    assert run_flow(LOGIN.refresh_credentials(app, kept, 0), answer).refresh_token == "Atzr|1"
-    assert asked[1].body["grant_type"] == "refresh_token"
+    answer = make_responder({TOKENS: token}, requests)
+    credentials = run_flow(
+        LOGIN.fetch_credentials(app, "https://me.example/back", {"code": "c"}, "v" * 43, 1000), answer
+    )
+    assert credentials == Credentials("Atza|new", "Atzr|1", 3_601_000)
+    assert requests[0].body["code_verifier"] == "v" * 43
+    assert (requests[0].encoding, requests[0].kind, requests[0].is_signed) == ("form", "read_once", False)
+    assert run_flow(LOGIN.refresh_credentials(app, credentials, 0), answer).refresh_token == "Atzr|1"
+    assert requests[1].body["grant_type"] == "refresh_token"
     with pytest.raises(InvalidInput, match="denied"):
         run_flow(LOGIN.fetch_credentials(app, "", {"error_description": "denied"}, "v", 0), refuse_request)
     for code, kind in (("invalid_grant", "TokenRefused"), ("invalid_client", "PermissionRefused")):
         refusal = Response(400, {}, {"error": code, "error_description": "No."})
         with pytest.raises(ProviderError) as refused:
-            run_flow(LOGIN.refresh_credentials(app, kept, 0), make_responder({TOKENS: refusal}))
+            run_flow(LOGIN.refresh_credentials(app, credentials, 0), make_responder({TOKENS: refusal}))
         assert type(refused.value).__name__ == kind
-    assert run_flow(LOGIN.revoke_credentials(app, kept), refuse_request) is None
+    assert run_flow(LOGIN.revoke_credentials(app, credentials), refuse_request) is None
 
 
 def test_credentials_go_to_amazon_only() -> None:
@@ -145,19 +149,19 @@ def test_profiles_of_three_regions() -> None:
         },
     }
     agency = profile | {"profileId": 3, "accountInfo": {"id": "A3", "type": "agency"}}
-    asked: list[Request] = []
+    requests: list[Request] = []
     query = "/v2/profiles?profileTypeFilter=seller%2Cvendor"
     answers = {
         f"GET {HOST}{query}": [],
         f"GET https://advertising-api-eu.amazon.com{query}": [profile, author, agency],
         f"GET https://advertising-api-fe.amazon.com{query}": [],
     }
-    found = run_flow(reads.discover_accounts(), make_responder(answers, asked))
-    assert [(one.native_id, one.name, one.native_status, one.extras) for one in found] == [
+    accounts = run_flow(reads.discover_accounts(), make_responder(answers, requests))
+    assert [(account.native_id, account.name, account.native_status, account.extras) for account in accounts] == [
         ("9007199254740993", "A1 DE", None, {"region": "EU", "accountType": "seller", "countryCode": "DE"}),
         ("2", "Ann", "payment problem", {"region": "EU", "accountType": "vendor", "countryCode": "DE"}),
     ]
-    assert all("Amazon-Advertising-API-Scope" not in request.headers for request in asked)
+    assert all("Amazon-Advertising-API-Scope" not in request.headers for request in requests)
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -177,8 +181,8 @@ def test_the_tree_reads_all_pages() -> None:
             "keywords": [{"keywordId": 4, "adGroupId": "2", "keywordText": "stove", "state": "OTHER"}]
         },
     }
-    asked: list[Request] = []
-    nodes = run_flow(reads.fetch_tree(SELLER), make_responder(answers, asked)).nodes
+    requests: list[Request] = []
+    nodes = run_flow(reads.fetch_tree(SELLER), make_responder(answers, requests)).nodes
     assert [(node.kind, node.id, node.parent_id, node.name, node.status) for node in nodes] == [
         ("campaign", "11", None, "Old", "active"),
         ("campaign", "12", None, "Old", "active"),
@@ -186,16 +190,16 @@ def test_the_tree_reads_all_pages() -> None:
         ("ad", "3", "2", None, "paused"),
         ("keyword", "4", "2", "stove", None),
     ]
-    assert asked[1].body == {"stateFilter": {"include": ["ENABLED", "PAUSED"]}, "nextToken": "more"}
-    assert {request.kind for request in asked} == {"read"}
+    assert requests[1].body == {"stateFilter": {"include": ["ENABLED", "PAUSED"]}, "nextToken": "more"}
+    assert {request.kind for request in requests} == {"read"}
 
 
 def test_lists_filter_natively() -> None:
-    asked: list[Request] = []
-    answer = make_responder({f"POST {HOST}/sp/adGroups/list": {"adGroups": [], "nextToken": "t2"}}, asked)
+    requests: list[Request] = []
+    answer = make_responder({f"POST {HOST}/sp/adGroups/list": {"adGroups": [], "nextToken": "t2"}}, requests)
     query = ListQuery(limit=20, cursor="t1", parent_id="11", status="ARCHIVED", search="Old")
     assert run_flow(reads.list_entities(SELLER, "adGroup", query), answer).cursor == "t2"
-    assert asked[0].body == {
+    assert requests[0].body == {
         "stateFilter": {"include": ["ARCHIVED"]},
         "nameFilter": {"queryTermMatchType": "BROAD_MATCH", "include": ["Old"]},
         "campaignIdFilter": {"include": ["11"]},
@@ -212,15 +216,15 @@ def test_lists_filter_natively() -> None:
 
 
 def test_a_page_that_is_too_small_is_asked_for_again() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def list_campaigns(request: Request) -> Any:
         small = request.body["maxResults"] < 10
         return Response(400, {}, {"code": "INVALID_ARGUMENT", "message": "maxResults"}) if small else {"campaigns": []}
 
-    answer = make_responder({f"POST {HOST}/sp/campaigns/list": list_campaigns}, asked)
+    answer = make_responder({f"POST {HOST}/sp/campaigns/list": list_campaigns}, requests)
     assert run_flow(reads.list_entities(SELLER, "campaign", ListQuery(limit=3)), answer).entities == ()
-    assert [request.body["maxResults"] for request in asked] == [3, 10]
+    assert [request.body["maxResults"] for request in requests] == [3, 10]
 
 
 def test_one_entity() -> None:
@@ -265,17 +269,18 @@ REPORT_COLUMNS = (
 
 
 def test_a_report_is_asked_for_and_pending() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     answers = {f"POST {HOST}/reporting/reports": {"reportId": "r1", "status": "PENDING"}}
-    found = run_flow(
-        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 15), None, NOW), make_responder(answers, asked)
+    insights = run_flow(
+        reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 15), None, NOW),
+        make_responder(answers, requests),
     )
-    assert found.to_json()["pending"] == {"job": "r1", "status": "PENDING", "retryAfterMs": 30000}
-    assert asked[0].headers == {
+    assert insights.to_json()["pending"] == {"job": "r1", "status": "PENDING", "retryAfterMs": 30000}
+    assert requests[0].headers == {
         "Content-Type": "application/vnd.createasyncreportrequest.v3+json",
         "Amazon-Advertising-API-Scope": "1234",
     }
-    assert asked[0].body == {
+    assert requests[0].body == {
         "name": "insights 2026-11-01..2026-11-15",
         "startDate": "2026-11-01",
         "endDate": "2026-11-15",
@@ -302,28 +307,28 @@ def test_a_duplicate_report_is_the_first_one() -> None:
 
 
 def test_a_finished_report_is_summed_by_day() -> None:
-    found = read_insights(make_report("r1")).to_json()
-    assert [(row["date"], row["impressions"], row["clicks"], row["spend"]) for row in found["rows"]] == [
+    insights = read_insights(make_report("r1")).to_json()
+    assert [(row["date"], row["impressions"], row["clicks"], row["spend"]) for row in insights["rows"]] == [
         ("2026-11-01", 15, 1, "0.3"),
         ("2026-11-03", 1, None, "0"),
     ]
-    assert [(row["conversions"], row["conversionValue"]) for row in found["rows"]] == [("1", "9.99"), (None, "0")]
-    assert found["rows"][0]["videoViews"] is None
-    assert set(found["totals"].values()) == {None}
-    assert found["coverage"]["complete"] is False
-    assert {"startDate": "2026-11-02", "endDate": "2026-11-02"} in found["coverage"]["missing"]
-    assert found["coverage"]["timezone"] == "America/Los_Angeles"
+    assert [(row["conversions"], row["conversionValue"]) for row in insights["rows"]] == [("1", "9.99"), (None, "0")]
+    assert insights["rows"][0]["videoViews"] is None
+    assert set(insights["totals"].values()) == {None}
+    assert insights["coverage"]["complete"] is False
+    assert {"startDate": "2026-11-02", "endDate": "2026-11-02"} in insights["coverage"]["missing"]
+    assert insights["coverage"]["timezone"] == "America/Los_Angeles"
     vendor = read_insights(make_report("r1"), account=VENDOR).to_json()
     assert (vendor["rows"][0]["conversions"], vendor["rows"][0]["conversionValue"]) == ("2", "20")
 
 
 def test_the_file_is_fetched_without_credentials() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     run_flow(
         reads.fetch_insights(SELLER, date(2026, 11, 1), date(2026, 11, 2), "r1", NOW),
-        make_responder(make_report("r1"), asked),
+        make_responder(make_report("r1"), requests),
     )
-    assert (asked[1].is_signed, asked[1].response_format, asked[1].headers) == (False, "bytes", {})
+    assert (requests[1].is_signed, requests[1].response_format, requests[1].headers) == (False, "bytes", {})
 
 
 @pytest.mark.parametrize(
@@ -357,7 +362,7 @@ def test_a_file_without_a_safe_address_is_not_fetched(url: Any) -> None:
 
 
 def test_long_ranges_are_several_reports_under_one_job() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     names: Iterator[int] = iter(range(1, 9))
     answers = {
         f"POST {HOST}/reporting/reports": lambda request: {"reportId": f"r{next(names)}", "status": "PROCESSING"},
@@ -366,8 +371,8 @@ def test_long_ranges_are_several_reports_under_one_job() -> None:
         f"GET {HOST}/reporting/reports/r3": {"status": "COMPLETED", "url": FILE},
     }
     start, end = date(2026, 8, 17), date(2026, 10, 18)
-    first = run_flow(reads.fetch_insights(SELLER, start, end, None, NOW), make_responder(answers, asked))
-    assert [(one.body["startDate"], one.body["endDate"]) for one in asked] == [
+    first = run_flow(reads.fetch_insights(SELLER, start, end, None, NOW), make_responder(answers, requests))
+    assert [(request.body["startDate"], request.body["endDate"]) for request in requests] == [
         ("2026-08-17", "2026-09-16"),
         ("2026-09-17", "2026-10-17"),
         ("2026-10-18", "2026-10-18"),
@@ -388,8 +393,8 @@ def test_long_ranges_are_several_reports_under_one_job() -> None:
 def test_a_job_resumed_without_its_dates_takes_the_reports_own() -> None:
     today = NOW.date()
     answers = make_report("r1", startDate="2026-11-01", endDate="2026-11-05")
-    found = read_insights(answers, start=today, end=today).to_json()
-    assert (found["coverage"]["startDate"], found["coverage"]["endDate"]) == ("2026-11-01", "2026-11-05")
+    insights = read_insights(answers, start=today, end=today).to_json()
+    assert (insights["coverage"]["startDate"], insights["coverage"]["endDate"]) == ("2026-11-01", "2026-11-05")
 
 
 NAMES = [
@@ -446,17 +451,19 @@ def test_catalogs(resource: str, call: str, answer: Any, row: tuple[str, str]) -
     page = run_flow(
         reads.fetch_catalog_page(SELLER, resource, ListQuery()), make_responder({f"{method} {HOST}{path}": answer})
     )
-    assert [(one.id, one.name) for one in page.rows] == [row]
+    assert [(row.id, row.name) for row in page.rows] == [row]
 
 
 def test_products_are_searched_and_paged() -> None:
-    asked: list[Request] = []
-    answer = make_responder({f"POST {HOST}/product/metadata": {"ProductMetadataList": [], "cursorToken": "c2"}}, asked)
+    requests: list[Request] = []
+    answer = make_responder(
+        {f"POST {HOST}/product/metadata": {"ProductMetadataList": [], "cursorToken": "c2"}}, requests
+    )
     page = run_flow(
         reads.fetch_catalog_page(SELLER, "products", ListQuery(limit=20, cursor="c1", search="stove")), answer
     )
     assert page.cursor == "c2"
-    assert asked[0].body == {
+    assert requests[0].body == {
         "adType": "SP",
         "checkEligibility": True,
         "checkItemDetails": True,
@@ -494,8 +501,8 @@ def test_no_answer_breaks_the_reading(body: Any, status: int) -> None:
     for step in make_plan().steps:
         request = fill_bindings(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
         for wrapped in (body, {"keywords": body, "campaigns": body}, {"keywords": {"error": body, "success": body}}):
-            found = classify_write(NETWORK, step, request, Response(status, {}, wrapped))
-            assert isinstance(found, Ambiguous | Applied | Rejected | Throttled)
+            outcome = classify_write(NETWORK, step, request, Response(status, {}, wrapped))
+            assert isinstance(outcome, Ambiguous | Applied | Rejected | Throttled)
 
 
 def test_the_tables_hang_together() -> None:
@@ -506,5 +513,7 @@ def test_the_tables_hang_together() -> None:
         assert dumps_canonical(dict(template.payload))
     assert run_flow(completed_flow(1), refuse_request) == 1
     assert all(
-        Decimal(low) < Decimal(high or "Infinity") for one in MARKETPLACES.values() for low, high in (one.bid_limits,)
+        Decimal(low) < Decimal(high or "Infinity")
+        for marketplace in MARKETPLACES.values()
+        for low, high in (marketplace.bid_limits,)
     )

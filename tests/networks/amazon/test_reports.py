@@ -122,7 +122,7 @@ def test_rows_are_those_of_the_named_entities(kind: str, entity: dict[str, Any],
     other = {**own, str(LEVELS[kind].id).removeprefix("/"): 99}
     answers = make_finished_reports(r1=[own, other, {**own, "clicks": 1}])
     page = read_page(make_query(kind, expected[0]), answers)
-    assert [one.to_json() for one in page.rows] == [
+    assert [row.to_json() for row in page.rows] == [
         {
             "date": "2026-11-01",
             **dict(zip(("entityId", "entityName", "parentId"), expected, strict=True)),
@@ -137,7 +137,7 @@ def test_rows_are_those_of_the_named_entities(kind: str, entity: dict[str, Any],
     ]
     assert (page.cursor, page.pending, page.coverage.is_complete) == (None, None, True)
     assert len(page.native_rows) == 2
-    assert [one.entity_id for one in read_page(make_query(kind), answers).rows] == [expected[0], "99"]
+    assert [row.entity_id for row in read_page(make_query(kind), answers).rows] == [expected[0], "99"]
     assert read_page(make_query(kind), answers, account=VENDOR).rows[0].conversions == "6"
     assert read_page(make_query(kind, "123"), answers).rows == ()
     with pytest.raises(ProviderUnreadable):
@@ -149,14 +149,14 @@ LONG = make_query("campaign", start=date(2026, 8, 28), end=date(2026, 11, 15))
 
 def start_long_report() -> str:
     """Request the three reports of 80 days. Returns their job."""
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def create_report(request: Request) -> Response:
-        asked.append(request)
-        return make_response({"reportId": f"r{len(asked)}", "status": "PENDING"})
+        requests.append(request)
+        return make_response({"reportId": f"r{len(requests)}", "status": "PENDING"})
 
     page = run_flow(reports.fetch_report_page(SELLER, LONG, None, None, NOW), create_report)
-    assert [(one.body["startDate"], one.body["endDate"]) for one in asked] == [
+    assert [(request.body["startDate"], request.body["endDate"]) for request in requests] == [
         ("2026-08-28", "2026-09-27"),
         ("2026-09-28", "2026-10-28"),
         ("2026-10-29", "2026-11-15"),
@@ -178,7 +178,7 @@ def test_each_file_of_a_job_is_a_page() -> None:
     pages = [read_page(LONG, answers, job)]
     while pages[-1].cursor is not None:
         pages.append(read_page(LONG, answers, job, pages[-1].cursor))
-    assert [[one.date.isoformat() for one in page.rows] for page in pages] == [["2026-09-01"], [], ["2026-11-01"]]
+    assert [[row.date.isoformat() for row in page.rows] for page in pages] == [["2026-09-01"], [], ["2026-11-01"]]
     assert [page.finished_days is not None for page in pages] == [False, False, True]
 
 

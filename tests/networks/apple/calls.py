@@ -66,11 +66,11 @@ def make_error_response(code: str, status: int, message: str = "no", **headers: 
 
 
 def make_plan(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
-    wanted = read_brief(make_brief(**changes))
-    check_brief(NETWORK, account, wanted, now)
-    made, asked = run(plans.plan_create(account, wanted, now))
-    assert isinstance(made, Plan) and not asked
-    return made
+    brief = read_brief(make_brief(**changes))
+    check_brief(NETWORK, account, brief, now)
+    plan, requests = run(plans.plan_create(account, brief, now))
+    assert isinstance(plan, Plan) and not requests
+    return plan
 
 
 def find_issues(account: Account = ACCOUNT, **changes: Any) -> set[str]:

@@ -16,7 +16,7 @@ def make_row(number: int, day: str) -> Row:
     figures = {"impressions": 1000 + number, "taps": number % 90, "totalInstalls": number % 9}
     days = [(date.fromisoformat(day) + timedelta(more)).isoformat() for more in range(DAYS_IN_ROW)]
     spend = {"amount": f"{number}.25", "currency": "EUR"}
-    return {"granularMetrics": [{"date": one, **figures, "localSpend": spend} for one in days]}
+    return {"granularMetrics": [{"date": day, **figures, "localSpend": spend} for day in days]}
 
 
 def parse_days(native: Iterable[Row]) -> Iterator[Day]:

@@ -13,4 +13,4 @@ def sum_spend(world: World, account: Account, days: Days) -> Decimal:
     """What an account has spent on some days, in major units of its currency."""
     groups = world.list_entities("adGroup", account.id)
     rows = (figures.get_daily_figures(world, group, day, account.zone) for group in groups for day in days)
-    return sum_units((one.get(figures.SPEND_METRIC, 0) for one in rows), 100)
+    return sum_units((row.get(figures.SPEND_METRIC, 0) for row in rows), 100)

@@ -41,9 +41,9 @@ BID = {"amount": "1.35", "currency": "EUR"}
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
-    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
-    assert [(one_.method, build_request_url(one_), dict(one_.headers)) for one_ in requests] == [
+    plan = make_plan()
+    requests = [fill_bindings(step, OUTPUTS) for step in plan.steps]
+    assert [(request.method, build_request_url(request), dict(request.headers)) for request in requests] == [
         ("POST", f"{API}/campaigns", CONTEXT),
         ("POST", f"{API}/adgroups", CONTEXT),
         ("POST", f"{API}/keywords/bulk-create", CONTEXT),
@@ -79,19 +79,19 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
     keywords = {"allowPartialSuccess": False, "items": [{"correlationId": 0, "data": keyword}]}
     ad = {"name": "Brief name - ad", "adGroupId": 902, "creativeId": 880001, "status": "PAUSED"}
     assert [request.body for request in requests] == [campaign, group, keywords, ad]
-    assert (made.warnings, made.risk) == ((), "low")
+    assert (plan.warnings, plan.risk) == ((), "low")
 
 
 def test_without_keywords_search_match_chooses() -> None:
-    made = make_plan(targeting__keywords=None)
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
-    assert made.get_step("adGroup").request.body["automatedKeywordsOptIn"] is True
-    assert any("Search Match" in warning for warning in made.warnings)
+    plan = make_plan(targeting__keywords=None)
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "ad"]
+    assert plan.get_step("adGroup").request.body["automatedKeywordsOptIn"] is True
+    assert any("Search Match" in warning for warning in plan.warnings)
 
 
 def test_times_are_utc_to_the_millisecond() -> None:
-    made = make_plan(schedule__startAt="2027-03-01T08:00:00.25+01:00", schedule__endAt=None)
-    body = made.get_step("campaign").request.body
+    plan = make_plan(schedule__startAt="2027-03-01T08:00:00.25+01:00", schedule__endAt=None)
+    body = plan.get_step("campaign").request.body
     assert body["startTime"] == "2027-03-01T07:00:00.250"
     assert "endTime" not in body
     past = make_plan(now=NOW, schedule__startAt="2026-11-01T08:00:00Z")
@@ -100,8 +100,8 @@ def test_times_are_utc_to_the_millisecond() -> None:
 
 def test_locations_stand_in_the_ad_group() -> None:
     places = ["AdminArea:20039", "Locality:77", "AdminArea:20040"]
-    made = make_plan(targeting__countries=["DE"], targeting__locationIds=places)
-    assert made.get_step("adGroup").request.body["targeting"] == {
+    plan = make_plan(targeting__countries=["DE"], targeting__locationIds=places)
+    assert plan.get_step("adGroup").request.body["targeting"] == {
         "adminArea": {"include": ["20039", "20040"]},
         "locality": {"include": ["77"]},
     }
@@ -118,12 +118,12 @@ def test_native_targeting_is_split() -> None:
         "minAge": {"include": ["18"]},
         "daypart": {"include": ["10", "167"]},
     }
-    made = make_plan(targeting={"native": native})
-    campaign = made.get_step("campaign").request.body["targeting"]
+    plan = make_plan(targeting={"native": native})
+    campaign = plan.get_step("campaign").request.body["targeting"]
     assert campaign["countryOrRegion"] == {"include": ["DE"]} and set(campaign) == {
         *("supplySource", "supplyPlacement", "countryOrRegion")
     }
-    assert set(made.get_step("adGroup").request.body["targeting"]) == {"deviceClass", "minAge", "daypart"}
+    assert set(plan.get_step("adGroup").request.body["targeting"]) == {"deviceClass", "minAge", "daypart"}
 
 
 @pytest.mark.parametrize(
@@ -182,17 +182,17 @@ def test_accounts_that_cannot_carry_the_format(extras: dict[str, str]) -> None:
 
 def test_the_example_plans() -> None:
     for path in Path("examples/briefs").glob("apple-*.json"):
-        wanted, account = read_brief(path.read_bytes()), Account("apple", "7001", "USD", "America/New_York")
-        check_brief(NETWORK, account, wanted, NOW)
-        made, _ = run(plans.plan_create(account, wanted, NOW))
-        assert len(made.steps) == 4 and made.warnings == ()
+        brief, account = read_brief(path.read_bytes()), Account("apple", "7001", "USD", "America/New_York")
+        check_brief(NETWORK, account, brief, NOW)
+        plan, _ = run(plans.plan_create(account, brief, NOW))
+        assert len(plan.steps) == 4 and plan.warnings == ()
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
 
 
-def classify_response(made: Plan, key: str, response: Response) -> StepOutcome:
-    step = made.get_step(key)
+def classify_response(plan: Plan, key: str, response: Response) -> StepOutcome:
+    step = plan.get_step(key)
     return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
@@ -225,7 +225,7 @@ def test_an_item_that_is_refused_refuses_all() -> None:
     )
     assert isinstance(done, Rejected)
     assert done.error.code == "INVALID_KEYWORD"
-    assert [one_.state for one_ in done.items] == ["rejected", "rejected"]
+    assert [item.state for item in done.items] == ["rejected", "rejected"]
     silent = classify_response(
         TWO, "keywords", make_response({"result": [make_item(0, False, error=BAD), make_item(1)]})
     )
@@ -270,21 +270,21 @@ def test_what_errors_say() -> None:
     assert isinstance(refused, Rejected) and refused.blame == "input"
     blames = {401: "token", 403: "permission", 404: "not_found"}
     for status, blame in blames.items():
-        found = classify_response(TWO, "campaign", make_error_response("whatever", status))
-        assert isinstance(found, Rejected) and found.blame == blame
+        outcome = classify_response(TWO, "campaign", make_error_response("whatever", status))
+        assert isinstance(outcome, Rejected) and outcome.blame == blame
     for status in (408, 500, 502, 503, 504):
         assert isinstance(classify_response(TWO, "campaign", make_error_response("x", status)), Ambiguous)
     nested = {"error": {"errors": [{"code": "BAD_NAME", "message": "no", "info": {"field": "name"}}]}}
-    found = classify_response(TWO, "campaign", make_response(nested, 400))
-    assert isinstance(found, Rejected)
-    assert (found.error.code, found.error.message) == ("BAD_NAME", "no (name)")
+    outcome = classify_response(TWO, "campaign", make_response(nested, 400))
+    assert isinstance(outcome, Rejected)
+    assert (outcome.error.code, outcome.error.message) == ("BAD_NAME", "no (name)")
 
 
 def test_how_long_to_wait() -> None:
-    asked = classify_response(
+    outcome = classify_response(
         TWO, "campaign", make_error_response("rate_limit_exceeded", 429, retry_after="7", ratelimit_reset="9")
     )
-    assert isinstance(asked, Throttled) and asked.retry_after == 7
+    assert isinstance(outcome, Throttled) and outcome.retry_after == 7
     reset = classify_response(TWO, "campaign", make_error_response("rate_limit_exceeded", 429, ratelimit_reset="9"))
     assert isinstance(reset, Throttled) and reset.retry_after == 9
 
@@ -293,8 +293,8 @@ def test_how_long_to_wait() -> None:
 
 
 def test_activation_goes_from_the_leaves_to_the_root() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
-    requests = [(step.request.method, build_request_url(step.request), step.request.body) for step in made.steps]
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
+    requests = [(step.request.method, build_request_url(step.request), step.request.body) for step in plan.steps]
     keyword = {"correlationId": 0, "data": {"id": 903, "status": "ENABLED"}}
     assert requests == [
         ("POST", f"{API}/keywords/bulk-update", {"allowPartialSuccess": False, "items": [keyword]}),
@@ -302,20 +302,20 @@ def test_activation_goes_from_the_leaves_to_the_root() -> None:
         ("PUT", f"{API}/adgroups/902", {"status": "ENABLED"}),
         ("PUT", f"{API}/campaigns/901", {"status": "ENABLED"}),
     ]
-    assert made.risk == "spend"
-    keywords = made.steps[0]
+    assert plan.risk == "spend"
+    keywords = plan.steps[0]
     for named, verdict in ((903, Applied), (904, Ambiguous)):
         body = {"result": [{"correlationId": 0, "success": True, "result": {"id": named}}]}
         assert isinstance(classify_write(NETWORK, keywords, keywords.request, make_response(body)), verdict)
-    campaign = made.steps[-1]
+    campaign = plan.steps[-1]
     assert isinstance(classify_write(NETWORK, campaign, campaign.request, make_entity_response({"id": 901})), Applied)
     assert isinstance(classify_write(NETWORK, campaign, campaign.request, make_entity_response({"id": 1})), Ambiguous)
 
 
 def test_activation_without_keywords() -> None:
     less = {key: value for key, value in OUTPUTS.items() if key != "keywords"}
-    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(targeting__keywords=None), less))
-    assert [step.key for step in made.steps] == ["activate_ad", "activate_adGroup", "activate_campaign"]
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(targeting__keywords=None), less))
+    assert [step.key for step in plan.steps] == ["activate_ad", "activate_adGroup", "activate_campaign"]
 
 
 def test_status_and_deletion() -> None:
@@ -339,10 +339,10 @@ def test_status_and_deletion() -> None:
 
 def test_templates_are_paused_and_belong_somewhere() -> None:
     for template in NETWORK.templates:
-        made, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, None))
-        assert made.steps[0].request.body["status"] == "PAUSED" and made.risk == "low"
-    made, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "x"}, "901"))
-    assert made.steps[0].request.body == {"status": "PAUSED", "name": "x", "campaignId": 901}
+        plan, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, None))
+        assert plan.steps[0].request.body["status"] == "PAUSED" and plan.risk == "low"
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "x"}, "901"))
+    assert plan.steps[0].request.body == {"status": "PAUSED", "name": "x", "campaignId": 901}
     active, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"name": "x", "status": "ENABLED", "adGroupId": "9"}, None))
     assert (active.risk, active.steps[0].request.body["adGroupId"]) == ("spend", 9)
 
@@ -367,10 +367,10 @@ def test_native_payloads_that_are_refused(kind: Any, payload: dict[str, Any], pa
 
 
 def test_a_native_update() -> None:
-    made, _ = run(plans.plan_update(ACCOUNT, "campaign", "901", {"name": "Other"}, None))
-    assert (made.risk, made.steps[0].request.body, made.steps[0].request.method) == ("low", {"name": "Other"}, "PUT")
-    made, _ = run(plans.plan_update(ACCOUNT, "campaign", "901", {"status": "ENABLED"}, None))
-    assert made.risk == "spend"
+    plan, _ = run(plans.plan_update(ACCOUNT, "campaign", "901", {"name": "Other"}, None))
+    assert (plan.risk, plan.steps[0].request.body, plan.steps[0].request.method) == ("low", {"name": "Other"}, "PUT")
+    plan, _ = run(plans.plan_update(ACCOUNT, "campaign", "901", {"status": "ENABLED"}, None))
+    assert plan.risk == "spend"
     for payload in ({}, {"billingEvent": "TAPS"}, {"promotedObjectId": "5", "name": "x"}):
         with pytest.raises(InvalidInput):
             run(plans.plan_update(ACCOUNT, "campaign", "901", payload, None))
@@ -389,11 +389,11 @@ APP = {"adamId": "1440000001", "availableStorefronts": ["DE", "AT", "US"]}
 
 
 def test_a_creative_that_fits() -> None:
-    found, asked = run(
+    findings, requests = run(
         plans.preflight(ACCOUNT, read_brief(make_brief())), make_entity_response(CREATIVE), make_entity_response(APP)
     )
-    assert found == ([], [])
-    assert [build_request_url(one_) for one_ in asked] == [f"{API}/creatives/880001", f"{API}/apps/1440000001"]
+    assert findings == ([], [])
+    assert [build_request_url(request) for request in requests] == [f"{API}/creatives/880001", f"{API}/apps/1440000001"]
     (issues, warnings), _ = run(
         plans.preflight(ACCOUNT, read_brief(make_brief())),
         make_entity_response(CREATIVE | {"systemStatus": "PENDING"}),

@@ -44,16 +44,18 @@ def make_token_response(value: str = "t-1") -> Any:
 
 
 def test_a_key_becomes_a_token() -> None:
-    found, (asked,) = run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), make_token_response())
-    assert found == Credentials("t-1", None, MILLISECONDS + 3_600_000, GIVEN)
-    assert (asked.method, asked.url, asked.encoding, asked.is_signed) == (
+    credentials, (request,) = run(
+        reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), make_token_response()
+    )
+    assert credentials == Credentials("t-1", None, MILLISECONDS + 3_600_000, GIVEN)
+    assert (request.method, request.url, request.encoding, request.is_signed) == (
         "POST",
         "https://appleid.apple.com/auth/oauth2/token",
         "form",
         False,
     )
-    secret = asked.body["client_secret"]
-    assert asked.body == {
+    secret = request.body["client_secret"]
+    assert request.body == {
         "grant_type": "client_credentials",
         "client_id": "SEARCHADS.c",
         "client_secret": secret,
@@ -61,16 +63,16 @@ def test_a_key_becomes_a_token() -> None:
     }
     header, claims, signature = secret.split(".")
     assert json.loads(decode_part(header)) == {"alg": "ES256", "kid": "k-1"}
-    said = json.loads(decode_part(claims))
+    payload = json.loads(decode_part(claims))
     issued = MILLISECONDS // 1000
-    assert said == {
+    assert payload == {
         "iss": "SEARCHADS.t",
         "sub": "SEARCHADS.c",
         "aud": "https://appleid.apple.com",
         "iat": issued,
-        "exp": said["exp"],
+        "exp": payload["exp"],
     }
-    assert issued < said["exp"] <= issued + 3600
+    assert issued < payload["exp"] <= issued + 3600
     raw = decode_part(signature)
     assert len(raw) == 64
     der = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
@@ -78,31 +80,35 @@ def test_a_key_becomes_a_token() -> None:
 
 
 def test_equal_input_gives_an_equal_secret() -> None:
-    asked = [
+    bodies = [
         run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), make_token_response())[1][0].body
         for _ in range(2)
     ]
-    assert asked[0] == asked[1]
+    assert bodies[0] == bodies[1]
 
 
 def test_a_refresh_asks_with_the_key_again() -> None:
-    kept = Credentials("old", None, MILLISECONDS, GIVEN)
-    found, (asked,) = run(
-        reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS + 5000), make_token_response("t-2")
+    expired = Credentials("old", None, MILLISECONDS, GIVEN)
+    credentials, (request,) = run(
+        reads.refresh_credentials(NO_OAUTH_CLIENT, expired, MILLISECONDS + 5000), make_token_response("t-2")
     )
-    assert (found.access_token, found.extras, found.expires_at) == ("t-2", GIVEN, MILLISECONDS + 3_605_000)
-    assert asked.body["grant_type"] == "client_credentials"
+    assert (credentials.access_token, credentials.extras, credentials.expires_at) == (
+        "t-2",
+        GIVEN,
+        MILLISECONDS + 3_605_000,
+    )
+    assert request.body["grant_type"] == "client_credentials"
     for status in (400, 401):
         with pytest.raises(TokenRefused):
             run(
-                reads.refresh_credentials(NO_OAUTH_CLIENT, kept, MILLISECONDS),
+                reads.refresh_credentials(NO_OAUTH_CLIENT, expired, MILLISECONDS),
                 make_response({"error": "invalid_client"}, status),
             )
 
 
 def encode_key(key: Any, form: Any = serialization.PrivateFormat.PKCS8, lock: Any = None) -> str:
-    found: bytes = key.private_bytes(serialization.Encoding.PEM, form, lock or serialization.NoEncryption())
-    return found.decode()
+    pem: bytes = key.private_bytes(serialization.Encoding.PEM, form, lock or serialization.NoEncryption())
+    return pem.decode()
 
 
 def test_both_forms_of_a_key_are_taken() -> None:
@@ -167,7 +173,7 @@ def test_accounts() -> None:
         "productFeatures": ["APPSTORE_APP_MANUAL"],
         "delegations": [{"resourceType": "CONTENT_PROVIDER", "resourceId": "1"}],
     }
-    (tea, maps), asked = run(
+    (tea, maps), requests = run(
         reads.discover_accounts(),
         make_entity_response(acls),
         make_entity_response(whole),
@@ -183,7 +189,7 @@ def test_accounts() -> None:
         "contentProvider": "true",
     }
     assert (maps.native_id, maps.name, maps.currency) == ("7002", "Maps", None)
-    assert [(build_request_url(one_), dict(one_.headers)) for one_ in asked] == [
+    assert [(build_request_url(request), dict(request.headers)) for request in requests] == [
         (f"{API}/acls", {}),
         (f"{API}/ad-accounts/7001", CONTEXT),
         (f"{API}/ad-accounts/7002", {"X-AP-Context": "adAccountId=7002"}),
@@ -220,7 +226,7 @@ WORD = {"id": 903, "campaignId": 901, "adGroupId": 902, "text": "tea", "status":
 
 def test_the_tree() -> None:
     second = CAMPAIGN | {"id": 911}
-    found, asked = run(
+    tree, requests = run(
         reads.fetch_tree(ACCOUNT),
         make_page(CAMPAIGN, total=2),
         make_page(second, offset=1, total=2),
@@ -229,37 +235,37 @@ def test_the_tree() -> None:
         make_page(WORD),
         make_page(),
     )
-    assert [(node.kind, node.id, node.parent_id, node.name, node.status) for node in found.nodes] == [
+    assert [(node.kind, node.id, node.parent_id, node.name, node.status) for node in tree.nodes] == [
         ("campaign", "901", None, "Tea", "active"),
         ("campaign", "911", None, "Tea", "active"),
         ("adGroup", "902", "901", "Group", "paused"),
         ("ad", "904", "902", "Ad", "paused"),
         ("keyword", "903", "902", "tea", "paused"),
     ]
-    assert {one_.kind for one_ in asked} == {"read"}
-    assert [one_.body["pagination"]["offset"] for one_ in asked] == [0, 1, 0, 0, 0, 0]
-    assert [one_.body.get("filters") for one_ in asked[4:]] == [
+    assert {request.kind for request in requests} == {"read"}
+    assert [request.body["pagination"]["offset"] for request in requests] == [0, 1, 0, 0, 0, 0]
+    assert [request.body.get("filters") for request in requests[4:]] == [
         [{"field": "campaignId", "operator": "EQUALS", "value": number}] for number in (901, 911)
     ]
 
 
 def test_lists() -> None:
-    found, (asked,) = run(
+    page, (request,) = run(
         reads.list_entities(ACCOUNT, "adGroup", ListQuery(limit=1, parent_id="901", status="PAUSED")),
         make_page(GROUP, total=3),
     )
-    assert [row.id for row in found.entities] == ["902"] and found.cursor == "1"
-    assert build_request_url(asked) == f"{API}/adgroups/query"
-    assert asked.body == {
+    assert [row.id for row in page.entities] == ["902"] and page.cursor == "1"
+    assert build_request_url(request) == f"{API}/adgroups/query"
+    assert request.body == {
         "filters": [
             {"field": "campaignId", "operator": "EQUALS", "value": 901},
             {"field": "status", "operator": "EQUALS", "value": "PAUSED"},
         ],
         "pagination": {"offset": 0, "pageSize": 1, "fetchTotalCount": True},
     }
-    _, (asked,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="tea", cursor="4")), make_page())
-    assert asked.body["filters"] == [{"field": "name", "operator": "LIKE", "value": "tea", "ignoreCase": True}]
-    assert asked.body["pagination"]["offset"] == 4
+    _, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="tea", cursor="4")), make_page())
+    assert request.body["filters"] == [{"field": "name", "operator": "LIKE", "value": "tea", "ignoreCase": True}]
+    assert request.body["pagination"]["offset"] == 4
 
 
 def test_ads_are_searched_here() -> None:
@@ -278,10 +284,14 @@ def test_ads_are_searched_here() -> None:
 
 
 def test_one_entity() -> None:
-    found, (asked,) = run(
+    entity, (request,) = run(
         reads.fetch_entity(ACCOUNT, "campaign", "901"), make_entity_response(CAMPAIGN | {"deleted": True})
     )
-    assert (found.status, build_request_url(asked), dict(asked.headers)) == ("deleted", f"{API}/campaigns/901", CONTEXT)
+    assert (entity.status, build_request_url(request), dict(request.headers)) == (
+        "deleted",
+        f"{API}/campaigns/901",
+        CONTEXT,
+    )
     for wrong in (
         make_entity_response(CAMPAIGN | {"id": 1}),
         make_response({}),
@@ -320,32 +330,34 @@ ROWS = (
 
 
 def test_days_are_summed_over_the_campaigns() -> None:
-    found, (listed, asked) = run(
+    insights, (list_request, report_request) = run(
         reads.fetch_insights(ACCOUNT, START, END, None, NOW), make_page({"id": 11}, {"id": 12}), make_report(*ROWS)
     )
-    assert listed.body["filters"] == [{"field": "deleted", "operator": "IN", "value": [True, False]}]
-    assert (build_request_url(asked), asked.kind) == (f"{API}/reports/apps/campaigns/query", "read")
-    assert asked.body == {
+    assert list_request.body["filters"] == [{"field": "deleted", "operator": "IN", "value": [True, False]}]
+    assert (build_request_url(report_request), report_request.kind) == (f"{API}/reports/apps/campaigns/query", "read")
+    assert report_request.body == {
         "timeRange": {"start": "2026-11-01", "end": "2026-11-03", "timeZone": "ORTZ", "granularity": "DAILY"},
         "filters": [{"field": "campaignId", "operator": "IN", "value": ["11", "12"]}],
         "fields": ["impressions", "taps", "localSpend", "totalInstalls", "tapInstalls", "viewInstalls"],
         "pagination": {"offset": 0, "pageSize": 1000},
     }
-    rows = [(row.date.day, row.impressions, row.clicks, row.spend, row.conversions, row.reach) for row in found.rows]
+    rows = [(row.date.day, row.impressions, row.clicks, row.spend, row.conversions, row.reach) for row in insights.rows]
     assert rows == [(1, 20, 5, "2", "3", None), (2, 20, None, "1.2", "0", None)]
-    assert found.coverage.missing_ranges == (DateRange(END, END),)  # of a day without a row nothing is known
-    assert found.totals == MetricValues()
+    assert insights.coverage.missing_ranges == (DateRange(END, END),)  # of a day without a row nothing is known
+    assert insights.totals == MetricValues()
 
 
 def test_one_day_is_told_by_the_totals() -> None:
     row = {"metadata": {"id": 11}, "totalMetrics": {"impressions": 7, "taps": 1}}
-    found, asked = run(reads.fetch_insights(ACCOUNT, START, START, None, NOW), make_page({"id": 11}), make_report(row))
-    assert "granularity" not in asked[1].body["timeRange"]
-    assert [(one_.date, one_.impressions, one_.spend) for one_ in found.rows] == [(START, 7, None)]
+    insights, requests = run(
+        reads.fetch_insights(ACCOUNT, START, START, None, NOW), make_page({"id": 11}), make_report(row)
+    )
+    assert "granularity" not in requests[1].body["timeRange"]
+    assert [(row.date, row.impressions, row.spend) for row in insights.rows] == [(START, 7, None)]
 
 
 def test_a_report_that_takes_one_campaign_only() -> None:
-    found, asked = run(
+    insights, requests = run(
         reads.fetch_insights(ACCOUNT, START, END, None, NOW),
         *(
             make_page({"id": 11}, {"id": 12}),
@@ -354,36 +366,39 @@ def test_a_report_that_takes_one_campaign_only() -> None:
             make_report(ROWS[1]),
         ),
     )
-    assert [one_.body["filters"][0]["operator"] for one_ in asked[1:]] == ["IN", "EQUALS", "EQUALS"]
-    assert [one_.body["filters"][0]["value"] for one_ in asked[2:]] == ["11", "12"]
-    assert found.rows[0].clicks == 5
+    assert [request.body["filters"][0]["operator"] for request in requests[1:]] == ["IN", "EQUALS", "EQUALS"]
+    assert [request.body["filters"][0]["value"] for request in requests[2:]] == ["11", "12"]
+    assert insights.rows[0].clicks == 5
 
 
 def test_without_campaigns_nothing_is_asked() -> None:
-    found, asked = run(reads.fetch_insights(ACCOUNT, START, END, None, NOW), make_page())
-    assert (found.rows, len(asked), found.coverage.is_complete) == ((), 1, True)
-    assert (found.coverage.missing_ranges, found.coverage.notes[-2:]) == ((), [NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE])
+    insights, requests = run(reads.fetch_insights(ACCOUNT, START, END, None, NOW), make_page())
+    assert (insights.rows, len(requests), insights.coverage.is_complete) == ((), 1, True)
+    assert (insights.coverage.missing_ranges, insights.coverage.notes[-2:]) == (
+        (),
+        [NO_CAMPAIGNS_NOTE, QUIET_DAYS_NOTE],
+    )
 
 
 def test_what_lies_ahead_is_not_asked() -> None:
     later = datetime(2026, 11, 2, 23, 30, tzinfo=UTC)  # the 3rd in Berlin
-    found, _ = run(reads.fetch_insights(ACCOUNT, START, END, None, later), make_page())
-    assert found.coverage.provisional_from == END
-    found, _ = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 4), None, later), make_page())
-    assert list(found.coverage.missing_ranges) == [DateRange(date(2026, 11, 4), date(2026, 11, 4))]
-    found, asked = run(
+    insights, _ = run(reads.fetch_insights(ACCOUNT, START, END, None, later), make_page())
+    assert insights.coverage.provisional_from == END
+    insights, _ = run(reads.fetch_insights(ACCOUNT, START, date(2026, 11, 4), None, later), make_page())
+    assert list(insights.coverage.missing_ranges) == [DateRange(date(2026, 11, 4), date(2026, 11, 4))]
+    insights, requests = run(
         reads.fetch_insights(ACCOUNT, START, date(2026, 11, 9), None, later), make_page({"id": 11}), make_report()
     )
-    assert asked[1].body["timeRange"]["end"] == "2026-11-03"
-    found, asked = run(reads.fetch_insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))
-    assert (found.rows, asked) == ((), [])
+    assert requests[1].body["timeRange"]["end"] == "2026-11-03"
+    insights, requests = run(reads.fetch_insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))
+    assert (insights.rows, requests) == ((), [])
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("resource", "method", "asked"),
+    ("resource", "method", "address"),
     [
         ("creatives", "POST", "/creatives/query"),
         ("product_pages:1440000001", "POST", "/product-pages/query"),
@@ -397,19 +412,19 @@ def test_what_lies_ahead_is_not_asked() -> None:
         ("accounts_resources", "GET", "/advertiser-resources?resourceType=CONTENT_PROVIDER"),
     ],
 )
-def test_catalogs(resource: str, method: str, asked: str) -> None:
+def test_catalogs(resource: str, method: str, address: str) -> None:
     single = resource.startswith("app:")
     reply = make_entity_response({"adamId": "1440000001", "name": "Yoga"}) if single else make_page()
     _, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), reply)
-    assert (request.method, build_request_url(request)) == (method, API + asked)
+    assert (request.method, build_request_url(request)) == (method, API + address)
     assert dict(request.headers) == ({} if resource == "accounts_resources" else CONTEXT)
 
 
 def test_locations_are_named_by_their_dimension() -> None:
     row = {"id": "20039", "entity": "AdminArea", "displayName": "Bayern, Germany"}
-    found, _ = run(reads.fetch_catalog_page(ACCOUNT, "locations:DE", ListQuery(limit=1)), make_page(row, total=4))
-    assert [(one_.id, one_.name) for one_ in found.rows] == [("AdminArea:20039", "Bayern, Germany")]
-    assert found.cursor == "1"
+    page, _ = run(reads.fetch_catalog_page(ACCOUNT, "locations:DE", ListQuery(limit=1)), make_page(row, total=4))
+    assert [(row.id, row.name) for row in page.rows] == [("AdminArea:20039", "Bayern, Germany")]
+    assert page.cursor == "1"
 
 
 @pytest.mark.parametrize("resource", ["product_pages:tea", "locations:Germany", "locations:DE-x", "keywords", "apps"])
@@ -423,10 +438,10 @@ def test_catalogs_that_are_not_asked(resource: str) -> None:
 
 
 def plan_edit(kind: Any, entity: dict[str, Any], *more: Any, **parts: Any) -> Any:
-    made, _ = run(
+    plan, _ = run(
         plans.plan_edit(ACCOUNT, kind, str(entity["id"]), Edit(**parts), NOW), make_entity_response(entity), *more
     )
-    return made
+    return plan
 
 
 def test_a_campaign_is_edited() -> None:
@@ -435,15 +450,15 @@ def test_a_campaign_is_edited() -> None:
         "endAt": "2027-01-01T00:00:00+01:00",
         "countries": "DE, AT",
     }
-    made = plan_edit("campaign", CAMPAIGN, fields=fields)
-    (step,) = made.steps
-    assert (step.request.method, build_request_url(step.request), made.risk) == ("PUT", f"{API}/campaigns/901", "spend")
+    plan = plan_edit("campaign", CAMPAIGN, fields=fields)
+    (step,) = plan.steps
+    assert (step.request.method, build_request_url(step.request), plan.risk) == ("PUT", f"{API}/campaigns/901", "spend")
     assert step.request.body == {
         "dailyBudget": {"value": {"amount": "49.5", "currency": "EUR"}},
         "endTime": "2026-12-31T23:00:00.000",
         "targeting": CAMPAIGN["targeting"] | {"countryOrRegion": {"include": ["DE", "AT"]}},
     }
-    assert [(one_.field, one_.before, one_.after) for one_ in step.changes] == [
+    assert [(change.field, change.before, change.after) for change in step.changes] == [
         ("budget", "45", "49.5"),
         ("endAt", None, "2026-12-31T23:00:00.000Z"),
         ("countries", ["DE"], ["DE", "AT"]),
@@ -453,13 +468,13 @@ def test_a_campaign_is_edited() -> None:
 
 
 def test_the_pair_goes_with_the_bid() -> None:
-    made = plan_edit("adGroup", GROUP, fields={"bid": "1.20"})
+    plan = plan_edit("adGroup", GROUP, fields={"bid": "1.20"})
     pair = {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"}
-    assert made.steps[0].request.body == {"bidStrategy": pair | {"bid": {"amount": "1.2", "currency": "EUR"}}}
-    assert made.risk == "spend"
+    assert plan.steps[0].request.body == {"bidStrategy": pair | {"bid": {"amount": "1.2", "currency": "EUR"}}}
+    assert plan.risk == "spend"
     inherits = {name: value for name, value in GROUP.items() if name != "bidStrategy"}
-    made = plan_edit("adGroup", inherits, make_entity_response(CAMPAIGN), fields={"bid": "1.20"})
-    assert made.steps[0].request.body["bidStrategy"] == pair | {"bid": {"amount": "1.2", "currency": "EUR"}}
+    plan = plan_edit("adGroup", inherits, make_entity_response(CAMPAIGN), fields={"bid": "1.20"})
+    assert plan.steps[0].request.body["bidStrategy"] == pair | {"bid": {"amount": "1.2", "currency": "EUR"}}
     automatic = GROUP | {"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}}
     with pytest.raises(InvalidInput) as refusal:
         plan_edit("adGroup", automatic, fields={"bid": "1.20"})
@@ -468,28 +483,28 @@ def test_the_pair_goes_with_the_bid() -> None:
 
 def test_a_strategy_is_changed_whole() -> None:
     bidding = CAMPAIGN | {"bidStrategy": GROUP["bidStrategy"]}
-    made = plan_edit("campaign", bidding, fields={"bidStrategy": "MAX_CONVERSIONS"})
-    assert made.steps[0].request.body == {
+    plan = plan_edit("campaign", bidding, fields={"bidStrategy": "MAX_CONVERSIONS"})
+    assert plan.steps[0].request.body == {
         "bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}
     }
-    assert made.risk == "spend" and made.warnings
+    assert plan.risk == "spend" and plan.warnings
 
 
 def test_search_match_warns() -> None:
-    made = plan_edit("adGroup", GROUP, fields={"searchMatch": "true"})
-    assert made.steps[0].request.body == {"automatedKeywordsOptIn": True} and made.warnings
+    plan = plan_edit("adGroup", GROUP, fields={"searchMatch": "true"})
+    assert plan.steps[0].request.body == {"automatedKeywordsOptIn": True} and plan.warnings
 
 
 def test_targeting_is_laid_over_the_whole() -> None:
-    wanted = {
+    targeting = {
         "locations": [{"id": "Locality:9", "name": "Berlin"}],
         "genders": ["female"],
         "ageMin": 20,
         "ageMax": 60,
         "devices": [],
     }
-    made = plan_edit("adGroup", GROUP, targeting=wanted)
-    assert made.steps[0].request.body["targeting"] == {
+    plan = plan_edit("adGroup", GROUP, targeting=targeting)
+    assert plan.steps[0].request.body["targeting"] == {
         "deviceClass": {"include": []},
         "adminArea": {"include": [], "exclude": ["2"]},
         "locality": {"include": ["9"]},
@@ -499,8 +514,8 @@ def test_targeting_is_laid_over_the_whole() -> None:
     }
     without_end = plan_edit("adGroup", GROUP | {"targeting": {"maxAge": {"include": ["60"]}}}, targeting={"ageMax": 65})
     assert without_end.steps[0].request.body["targeting"] == {"maxAge": {"include": []}}
-    made = plan_edit("campaign", CAMPAIGN, targeting={"locations": [{"id": "FR", "name": "France"}]})
-    assert made.steps[0].request.body["targeting"]["countryOrRegion"] == {"include": ["FR"]}
+    plan = plan_edit("campaign", CAMPAIGN, targeting={"locations": [{"id": "FR", "name": "France"}]})
+    assert plan.steps[0].request.body["targeting"]["countryOrRegion"] == {"include": ["FR"]}
 
 
 @pytest.mark.parametrize(
@@ -535,12 +550,12 @@ def test_an_ad_keeps_its_creative() -> None:
 
 
 def test_settings() -> None:
-    shown = build_settings(NETWORK, ACCOUNT, "901", parse_entity(get_level(NETWORK, "campaign"), CAMPAIGN), NOW)
-    fields = {row["field"]: row for row in shown["fields"]}
+    settings = build_settings(NETWORK, ACCOUNT, "901", parse_entity(get_level(NETWORK, "campaign"), CAMPAIGN), NOW)
+    fields = {row["field"]: row for row in settings["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["unit"], fields["budget"]["period"]) == ("45", "EUR", "daily")
     assert fields["startAt"]["value"] == "2026-12-01T08:00:00.000Z"
     assert fields["promotedObjectId"]["locked"] and fields["name"]["locked"] is None
-    assert shown["bidding"]["bidStrategy"] == CAMPAIGN["bidStrategy"]
+    assert settings["bidding"]["bidStrategy"] == CAMPAIGN["bidStrategy"]
 
 
 @pytest.mark.parametrize("body", [[], {}, {"result": None}, {"result": 5}, {"result": {"x": 1}}, {"result": [5]}, "x"])
@@ -558,7 +573,7 @@ def test_readers_raise_nothing_of_their_own(body: Any) -> None:
     ]
     for flow in flows:
         try:
-            found, _ = run(flow(), reply)
+            result, _ = run(flow(), reply)
         except ProviderUnreadable:
             continue
-        assert not getattr(found, "rows", ())
+        assert not getattr(result, "rows", ())

@@ -89,14 +89,14 @@ class Talk:
 
     def __init__(self, **answers: Response) -> None:
         self.answers = answers
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
 
     def __call__(self, request: Request) -> Response:
-        self.asked.append(request)
+        self.requests.append(request)
         address = build_request_url(request).removeprefix(f"{API}/")
-        found = self.answers.get(address) or self.answers.get(address.partition("?")[0])
-        assert found is not None, address
-        return found
+        response = self.answers.get(address) or self.answers.get(address.partition("?")[0])
+        assert response is not None, address
+        return response
 
 
 def run(flow: Flow[Any], **answers: Response) -> Any:
@@ -104,8 +104,8 @@ def run(flow: Flow[Any], **answers: Response) -> Any:
 
 
 def plan_campaign(value: Mapping[str, Any], account: Account = ACCOUNT, **answers: Response) -> Plan:
-    made: Plan = run(plan_create(account, read_brief(value), NOW), **answers)
-    return made
+    plan: Plan = run(plan_create(account, read_brief(value), NOW), **answers)
+    return plan
 
 
 def find_flow_issues(flow: Flow[Any], **answers: Response) -> set[tuple[str, str]]:

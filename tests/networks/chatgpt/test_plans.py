@@ -67,14 +67,14 @@ def test_a_brief_becomes_the_bodies_of_the_documentation() -> None:
 
 def test_creates_carry_the_key_of_their_operation_and_an_upload_none() -> None:
     value = make_brief(creative__existingId=None, creative__imageUrl="https://cdn.example/boots.png")
-    made = add_operation_marks(plan_campaign(value), "0192")
-    assert [step.request.headers.get("Idempotency-Key") for step in made.steps] == [
+    plan = add_operation_marks(plan_campaign(value), "0192")
+    assert [step.request.headers.get("Idempotency-Key") for step in plan.steps] == [
         None,
         "0192-campaign",
         "0192-adGroup",
         "0192-ad",
     ]
-    image, ad = made.steps[0], made.steps[-1]
+    image, ad = plan.steps[0], plan.steps[-1]
     assert image.request.body == {"image_url": "https://cdn.example/boots.png"}
     assert "file_id" not in ad.request.body["creative"]
     assert ("/body/creative/file_id", "image") in {(binding.to, binding.step) for binding in ad.bindings}
@@ -105,8 +105,8 @@ def test_conversions_are_led_by_an_event() -> None:
 )
 def test_an_event_that_cannot_lead(change: dict[str, Any], pixel: str, refusal: tuple[str, str]) -> None:
     value = read_brief(make_brief(goal="conversions", platform={"conversionEvent": "ces_5", "pixelId": pixel}))
-    found = {"conversions/event_settings": make_page(EVENT | change)}
-    assert find_flow_issues(plan_create(ACCOUNT, value, NOW), **found) == {refusal}
+    answers = {"conversions/event_settings": make_page(EVENT | change)}
+    assert find_flow_issues(plan_create(ACCOUNT, value, NOW), **answers) == {refusal}
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_what_is_refused(changes: dict[str, Any], refusal: tuple[str, str]) -> N
 
 def test_serving_everywhere_is_said() -> None:
     assert plan_campaign(make_brief()).warnings == ()
-    made = plan_campaign(make_brief(targeting__native={"platforms": {"included": ["web"]}}))
-    assert any("all locations" in warning for warning in made.warnings)
+    plan = plan_campaign(make_brief(targeting__native={"platforms": {"included": ["web"]}}))
+    assert any("all locations" in warning for warning in plan.warnings)
 
 
 # -- states, native -----------------------------------------------------------------------------------------------
@@ -148,13 +148,13 @@ def test_serving_everywhere_is_said() -> None:
 def test_activation_goes_from_leaf_to_root() -> None:
     source = plan_campaign(make_brief())
     outputs = {"campaign": {"id": "cmpn_9"}, "adGroup": {"id": "adgrp_4"}, "ad": {"id": "ad_2"}}
-    made = run(plans.plan_activate(ACCOUNT, source, outputs))
-    assert [(step.request.path["id"], step.request.url.rpartition("/")[2]) for step in made.steps] == [
+    plan = run(plans.plan_activate(ACCOUNT, source, outputs))
+    assert [(step.request.path["id"], step.request.url.rpartition("/")[2]) for step in plan.steps] == [
         ("ad_2", "activate"),
         ("adgrp_4", "activate"),
         ("cmpn_9", "activate"),
     ]
-    assert {step.request.encoding for step in made.steps} == {"none"} and made.risk == "spend"
+    assert {step.request.encoding for step in plan.steps} == {"none"} and plan.risk == "spend"
 
 
 def test_what_is_archived_stays_so() -> None:
@@ -170,9 +170,9 @@ def test_what_is_archived_stays_so() -> None:
 
 
 def test_a_deletion_archives() -> None:
-    made = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": make_response(CAMPAIGN)})
-    (step,) = made.steps
-    assert step.request.url.endswith("/campaigns/{id}/archive") and made.risk == "destructive"
+    plan = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": make_response(CAMPAIGN)})
+    (step,) = plan.steps
+    assert step.request.url.endswith("/campaigns/{id}/archive") and plan.risk == "destructive"
     assert (step.changes[0].before, step.changes[0].after) == ("paused", "archived")
     unseen = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": make_response({}, 500)})
     assert unseen.steps[0].request == step.request and len(unseen.warnings) == 2
@@ -185,9 +185,9 @@ def test_a_member_without_a_name_is_no_parent() -> None:
 
 
 def test_native_members_of_a_child() -> None:
-    made = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "Boots"}, "cmpn_9"))
-    assert made.steps[0].request.body == {"campaign_id": "cmpn_9", "status": "paused", "name": "Boots"}
-    assert [mark.form for mark in made.steps[0].marks] == ["key"] and made.risk == "low"
+    plan = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "Boots"}, "cmpn_9"))
+    assert plan.steps[0].request.body == {"campaign_id": "cmpn_9", "status": "paused", "name": "Boots"}
+    assert [mark.form for mark in plan.steps[0].marks] == ["key"] and plan.risk == "low"
     active = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "Boots", "status": "active"}, None))
     assert active.risk == "spend"
     other = plans.plan_native_create(ACCOUNT, "ad", {"ad_group_id": "adgrp_5"}, "adgrp_4")
@@ -240,11 +240,15 @@ def test_a_conflict_depends_on_the_action() -> None:
 
 def test_a_refusal_keeps_its_words_and_a_throttled_write_waits() -> None:
     step = plan_campaign(make_brief()).steps[0]
-    found = classify_response(step, make_response(REFUSAL, 400, x_request_id="req_1"))
-    assert isinstance(found, Rejected)
-    assert (found.error.code, found.error.message, found.error.request_id) == ("invalid_type", "No (name)", "req_1")
+    outcome = classify_response(step, make_response(REFUSAL, 400, x_request_id="req_1"))
+    assert isinstance(outcome, Rejected)
+    assert (outcome.error.code, outcome.error.message, outcome.error.request_id) == (
+        "invalid_type",
+        "No (name)",
+        "req_1",
+    )
     waits = [
         classify_response(step, make_response({}, 429)),
         classify_response(step, make_response({}, 429, retry_after="17")),
     ]
-    assert [one.retry_after for one in waits if isinstance(one, Throttled)] == [5.0, 17.0]
+    assert [outcome.retry_after for outcome in waits if isinstance(outcome, Throttled)] == [5.0, 17.0]

@@ -39,25 +39,25 @@ OWNER = {
 # -- connecting ---------------------------------------------------------------------------------------------------
 
 
-def exchange_credentials(response: Response, **given: str) -> tuple[Credentials, list[Request]]:
+def exchange_credentials(response: Response, **members: str) -> tuple[Credentials, list[Request]]:
     talk = Talk(ad_account=response)
-    return run_flow(reads.fetch_credentials(NO_OAUTH_CLIENT, "", given, "", 0), talk), talk.asked
+    return run_flow(reads.fetch_credentials(NO_OAUTH_CLIENT, "", members, "", 0), talk), talk.requests
 
 
 def test_a_key_is_proven_by_a_read() -> None:
-    credentials, (asked,) = exchange_credentials(make_response(OWNER), apiKey=KEY)
+    credentials, (request,) = exchange_credentials(make_response(OWNER), apiKey=KEY)
     assert credentials == Credentials(KEY)
-    assert asked.headers["Authorization"] == f"Bearer {KEY}" and not asked.is_signed
+    assert request.headers["Authorization"] == f"Bearer {KEY}" and not request.is_signed
     with pytest.raises(TokenRefused):
         exchange_credentials(make_response({"error": {"message": "No"}}, 401), apiKey=KEY)
     with pytest.raises(PermissionRefused):
         exchange_credentials(make_response({"error": {"message": "No"}}, 403), apiKey=KEY)
 
 
-@pytest.mark.parametrize("given", [{}, {"apiKey": ""}, {"apiKey": "a b"}, {"apiKey": "a\r\nb"}, {"apiKey": "é"}])
-def test_a_malformed_key_is_never_sent(given: Mapping[str, str]) -> None:
+@pytest.mark.parametrize("members", [{}, {"apiKey": ""}, {"apiKey": "a b"}, {"apiKey": "a\r\nb"}, {"apiKey": "é"}])
+def test_a_malformed_key_is_never_sent(members: Mapping[str, str]) -> None:
     with pytest.raises(InvalidInput) as refused:
-        exchange_credentials(make_response(OWNER), **given)
+        exchange_credentials(make_response(OWNER), **members)
     assert [issue.path for issue in refused.value.issues] == ["apiKey"]
 
 
@@ -80,14 +80,14 @@ def test_a_key_is_never_renewed_and_goes_to_its_host_only() -> None:
     ],
 )
 def test_the_account_of_the_key(change: dict[str, Any], status: str | None) -> None:
-    (found,) = run(reads.discover_accounts(), ad_account=make_response(OWNER | change))
-    assert (found.native_id, found.name, found.currency, found.timezone) == (
+    (account,) = run(reads.discover_accounts(), ad_account=make_response(OWNER | change))
+    assert (account.native_id, account.name, account.currency, account.timezone) == (
         "adacct_77",
         "Northwind EU",
         "EUR",
         "Europe/Paris",
     )
-    assert found.native_status == status
+    assert account.native_status == status
 
 
 # -- the hierarchy ------------------------------------------------------------------------------------------------
@@ -119,28 +119,28 @@ def list_ads(request: Request) -> Response:
     address = build_request_url(request).removeprefix(f"{API}/")
     if not address.startswith("ads?"):
         return Talk(**MANY)(request)
-    held = {"g1": ["a1", "a2", "a3"], "g2": [], "g3": ["a4", "a5", "a6", "a7"]}[request.query["ad_group_id"]]
-    first = held.index(request.query["after"]) + 1 if "after" in request.query else 0
+    ad_ids = {"g1": ["a1", "a2", "a3"], "g2": [], "g3": ["a4", "a5", "a6", "a7"]}[request.query["ad_group_id"]]
+    first = ad_ids.index(request.query["after"]) + 1 if "after" in request.query else 0
     size = int(request.query["limit"])
-    rows = [{"id": one, "name": f"Boots {one}", "status": "active"} for one in held[first : first + size]]
-    return make_page(*rows, more=first + size < len(held))
+    rows = [{"id": ad_id, "name": f"Boots {ad_id}", "status": "active"} for ad_id in ad_ids[first : first + size]]
+    return make_page(*rows, more=first + size < len(ad_ids))
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 7, 50])
 @pytest.mark.parametrize("search", [None, "BOOTS", "a5"])
 def test_a_list_without_a_parent_gives_each_once(limit: int, search: str | None) -> None:
-    found: list[tuple[str, str | None]] = []
+    ads: list[tuple[str, str | None]] = []
     cursor: str | None = None
     for _ in range(20):
         query = ListQuery(limit, cursor, search=search)
         page = run_flow(reads.list_entities(ACCOUNT, "ad", query), list_ads)
         assert len(page.entities) <= limit
-        found += [(one.id, one.parent_id) for one in page.entities]
+        ads += [(entity.id, entity.parent_id) for entity in page.entities]
         cursor = page.cursor
         if cursor is None:
             break
     all_ = [(f"a{n}", "g1" if n < 4 else "g3") for n in range(1, 8)]
-    assert found == ([("a5", "g3")] if search == "a5" else all_) and cursor is None
+    assert ads == ([("a5", "g3")] if search == "a5" else all_) and cursor is None
 
 
 def test_a_cursor_names_its_parent() -> None:
@@ -182,8 +182,8 @@ def test_two_reports_become_days() -> None:
         }
     )
     talk = Talk(**{"ad_account/insights": delivered, "conversions/insights": converted})
-    found = run_flow(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 7), None, NOW), talk)
-    assert [one.to_json() for one in found.rows] == [
+    insights = run_flow(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 7), None, NOW), talk)
+    assert [row.to_json() for row in insights.rows] == [
         {
             "date": "2026-11-01",
             "impressions": 15,
@@ -195,10 +195,10 @@ def test_two_reports_become_days() -> None:
             "reach": None,
         }
     ]
-    assert found.coverage.is_complete and found.coverage.provisional_from == date(2026, 11, 1)
-    asked, posted = talk.asked
+    assert insights.coverage.is_complete and insights.coverage.provisional_from == date(2026, 11, 1)
+    insights_request, posted = talk.requests
     assert "time_ranges%5B%5D=%7B%22type%22%3A%22date_range%22%2C%22since%22%3A%222026-11-01%22" in build_request_url(
-        asked
+        insights_request
     )
     assert (posted.method, posted.kind) == ("POST", "read")
     assert loads(posted.body["time_ranges"][0]) == {"type": "unix_range", "start": "1793487600", "end": "1794092400"}
@@ -206,9 +206,9 @@ def test_two_reports_become_days() -> None:
 
 def test_nothing_is_asked_of_the_future() -> None:
     talk = Talk(**{"ad_account/insights": make_page(), "conversions/insights": make_response({"data": []})})
-    found = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
-    assert "2025-11-20" in build_request_url(talk.asked[0]) and "2026-11-20" in build_request_url(talk.asked[0])
-    assert found.coverage.provisional_from == date(2026, 10, 21) and found.totals.spend is None
+    insights = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
+    assert "2025-11-20" in build_request_url(talk.requests[0]) and "2026-11-20" in build_request_url(talk.requests[0])
+    assert insights.coverage.provisional_from == date(2026, 10, 21) and insights.totals.spend is None
 
 
 def test_conversions_that_are_not_told_are_null() -> None:
@@ -216,8 +216,8 @@ def test_conversions_that_are_not_told_are_null() -> None:
         "ad_account/insights": make_page(make_row("c1", "2026-11-01", impressions=10, clicks=1, spend=1)),
         "conversions/insights": make_response({"error": {"message": "not enabled"}}, 403),
     }
-    found = run(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 1), None, NOW), **answers)
-    assert (found.rows[0].conversions, found.rows[0].spend, found.totals.conversions) == (None, "1", None)
+    insights = run(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 1), None, NOW), **answers)
+    assert (insights.rows[0].conversions, insights.rows[0].spend, insights.totals.conversions) == (None, "1", None)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_sources_are_found_at_the_events_where_they_are_not_listed() -> None:
         ),
     }
     page = run(reads.fetch_catalog_page(ACCOUNT, "pixels", ListQuery()), **answers)
-    assert [(one.id, one.name) for one in page.rows] == [("cds_1", "Shop"), ("cds_2", "cds_2")]
+    assert [(row.id, row.name) for row in page.rows] == [("cds_1", "Shop"), ("cds_2", "cds_2")]
 
 
 def test_ids_after_the_colon_keep_their_underscores() -> None:
@@ -240,8 +240,8 @@ def test_ids_after_the_colon_keep_their_underscores() -> None:
         reads.fetch_catalog_page(ACCOUNT, "ads:adgrp_4", ListQuery()),
         **{"ads?ad_group_id=adgrp_4&limit=50": make_page(AD)},
     )
-    assert [one.id for one in page.rows] == ["ad_2"]
-    assert "ios_app" in {one.id for one in run(reads.fetch_catalog_page(ACCOUNT, "platforms", ListQuery())).rows}
+    assert [row.id for row in page.rows] == ["ad_2"]
+    assert "ios_app" in {row.id for row in run(reads.fetch_catalog_page(ACCOUNT, "platforms", ListQuery())).rows}
 
 
 # -- settings and edits -------------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def make_edit_flow(kind: Any, edit: Edit) -> Any:
 
 
 def plan_edit(kind: Any, edit: Edit, **changes: Any) -> Plan:
-    made: Plan = run(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(HELD[kind] | changes)})
-    return made
+    plan: Plan = run(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(HELD[kind] | changes)})
+    return plan
 
 
 def find_edit_issues(kind: Any, edit: Edit, **changes: Any) -> set[tuple[str, str]]:
@@ -264,13 +264,13 @@ def find_edit_issues(kind: Any, edit: Edit, **changes: Any) -> set[tuple[str, st
 
 
 def test_fields_of_a_campaign() -> None:
-    made = plan_edit("campaign", Edit({"budget": "400.5", "endAt": "", "name": "Boots"}))
-    assert made.steps[0].request.body == {
+    plan = plan_edit("campaign", Edit({"budget": "400.5", "endAt": "", "name": "Boots"}))
+    assert plan.steps[0].request.body == {
         "name": "Boots",
         "budget": {"lifetime_spend_limit_micros": 400_500_000},
         "end_time": None,
     }
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
     assert plan_edit("campaign", Edit({"budget": Percentage("decrease", Decimal(10))})).risk == "low"
     assert find_edit_issues("campaign", Edit({"name": "ab"})) == {("fields.name", "length")}
     assert find_edit_issues("campaign", Edit({"bid": "1"})) == {("fields.bid", "locked")}
@@ -282,15 +282,15 @@ def test_fields_of_a_campaign() -> None:
 
 
 def test_targeting_is_written_whole_and_without_what_a_read_adds() -> None:
-    made = plan_edit("campaign", Edit(targeting={"devices": [{"id": "ios_app", "name": "iOS"}]}))
-    assert made.steps[0].request.body == {
+    plan = plan_edit("campaign", Edit(targeting={"devices": [{"id": "ios_app", "name": "iOS"}]}))
+    assert plan.steps[0].request.body == {
         "targeting": {"locations": {"include": [{"id": "84"}]}, "platforms": {"included": ["ios_app"]}}
     }
-    made = plan_edit(
+    plan = plan_edit(
         "campaign", Edit(targeting={"locations": [{"id": "FR", "name": "France"}, {"id": "9", "name": "x"}]})
     )
     places = {"countries": ["FR"], "include": [{"id": "9"}]}
-    assert made.steps[0].request.body["targeting"] == {"locations": places, "platforms": {"included": ["web"]}}
+    assert plan.steps[0].request.body["targeting"] == {"locations": places, "platforms": {"included": ["web"]}}
     assert find_edit_issues("campaign", Edit(targeting={"locations": []})) == {("targeting.locations", "required")}
     assert find_edit_issues("adGroup", Edit(targeting={"locations": []})) == {("targeting", "not_supported")}
 
@@ -299,17 +299,17 @@ def test_targeting_is_written_whole_and_without_what_a_read_adds() -> None:
 def test_a_bid_for_impressions_is_edited_per_thousand(value: Any, micros: int) -> None:
     config = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": 12000, "more": 1}
     (step,) = plan_edit("adGroup", Edit({"bid": value}), bidding_config=config).steps
-    written = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": micros}
-    assert step.request.body == {"bidding_config": written}
+    expected = {"billing_event_type": "impression", "strategy": "fixed_bid", "max_bid_micros": micros}
+    assert step.request.body == {"bidding_config": expected}
     assert step.changes[0].before == "12"
-    shown = build_settings(
+    settings = build_settings(
         NETWORK,
         ACCOUNT,
         "adgrp_4",
         parse_entity(get_level(NETWORK, "adGroup"), {**GROUP, "bidding_config": config}),
         NOW,
     )
-    assert {field["field"]: field["value"] for field in shown["fields"]}["bid"] == "12"
+    assert {field["field"]: field["value"] for field in settings["fields"]}["bid"] == "12"
     assert find_edit_issues("adGroup", Edit({"bid": "7.1255"}), bidding_config=config) == {
         ("fields.bid", "over_precision")
     }
@@ -321,20 +321,20 @@ def test_a_strategy_that_takes_no_bid_locks_it() -> None:
 
 
 def test_a_card_is_written_whole() -> None:
-    made = plan_edit("ad", Edit({"url": "https://northwind.example/sale"}, creative={"headline": "Boots on sale"}))
+    plan = plan_edit("ad", Edit({"url": "https://northwind.example/sale"}, creative={"headline": "Boots on sale"}))
     card = CARD | {"title": "Boots on sale", "target_url": "https://northwind.example/sale"}
-    assert made.steps[0].request.body == {"creative": card}
-    assert len(made.warnings) == 1
+    assert plan.steps[0].request.body == {"creative": card}
+    assert len(plan.warnings) == 1
     assert find_edit_issues("ad", Edit(creative={"headline": "ab"})) == {("creative.headline", "invalid")}
     assert find_edit_issues("ad", Edit({"body": "a"}, creative={"body": "b"})) == {("creative.body", "conflict")}
     assert find_edit_issues("ad", Edit(creative={"imageHash": "b"})) == {("creative.imageHash", "not_supported")}
 
 
 def test_a_new_image_is_brought_first() -> None:
-    made = plan_edit("ad", Edit(creative={"imageUrl": "https://cdn.example/new.png"}))
-    image, ad = made.steps
+    plan = plan_edit("ad", Edit(creative={"imageUrl": "https://cdn.example/new.png"}))
+    image, ad = plan.steps
     assert image.request.body == {"image_url": "https://cdn.example/new.png"}
     assert ad.request.body == {"creative": {name: value for name, value in CARD.items() if name != "file_id"}}
-    assert [(one.to, one.step) for one in ad.bindings] == [("/body/creative/file_id", "image")]
+    assert [(binding.to, binding.step) for binding in ad.bindings] == [("/body/creative/file_id", "image")]
     (own,) = plan_edit("ad", Edit(creative={"existingId": "file_9"})).steps
     assert own.request.body == {"creative": CARD | {"file_id": "file_9"}}

@@ -45,7 +45,7 @@ def read_page(
 ) -> tuple[EntityReportPage, list[Request]]:
     talk = Talk(**{"ad_account/insights": delivered, "conversions/insights": converted})
     page: EntityReportPage = run_flow(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), talk)
-    return page, talk.asked
+    return page, talk.requests
 
 
 def make_conversions_response(*rows: Any) -> Response:
@@ -56,7 +56,7 @@ def make_conversions_response(*rows: Any) -> Response:
 def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None:
     native = LEVELS[kind].native
     query = ReportQuery(LEVELS[kind], FIRST, LAST, ("x_1", "x_2"))
-    page, (asked, posted) = read_page(
+    page, (insights_request, posted) = read_page(
         query,
         make_page(
             make_row(kind, "x_1", "2026-11-16", impressions=700, clicks=22, spend=None),
@@ -79,7 +79,7 @@ def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None
         | {"conversions": "3", "conversionValue": None},  # conversions of a day without impressions
     ]
     assert [row.get("order_created_attributed_sales") for row in page.native_rows] == [None, None, "120.50", "9", None]
-    sent = parse_qsl(asked.query_raw or "")
+    sent = parse_qsl(insights_request.query_raw or "")
     assert [loads(value) for name, value in sent if name == "filters[]"] == [
         {"field": f"{native}.id", "operator": "IN", "value": ["x_1", "x_2"]}
     ]
@@ -96,20 +96,24 @@ def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None
 
 def test_pages_of_a_part_and_parts_of_a_range_follow_each_other() -> None:
     query = ReportQuery(LEVELS["ad"], date(2026, 10, 1), date(2026, 11, 20))
-    first, asked = read_page(
+    first, requests = read_page(
         query,
         make_page(make_row("ad", "ad_1", "2026-10-01", impressions=5, clicks=1, spend=1), more=True),
         make_conversions_response(make_conversions("ad_1", "2026-10-01", 1), make_conversions("ad_1", "2026-10-02", 4)),
     )
     assert [(row.entity_id, row.date.day, row.conversions) for row in first.rows] == [("ad_1", 1, "1")]
-    (days,) = [loads(value) for name, value in parse_qsl(asked[0].query_raw or "") if name == "time_ranges[]"]
+    (days,) = [loads(value) for name, value in parse_qsl(requests[0].query_raw or "") if name == "time_ranges[]"]
     assert (days["since"], days["until"]) == ("2026-10-01", "2026-11-09")
-    assert loads(asked[1].body["time_ranges"][0]) == {"type": "unix_range", "start": "1790805600", "end": "1790892000"}
-    second, asked = read_page(query, make_page(), make_conversions_response(), first.cursor)
-    assert parse_qsl(asked[0].query_raw or "")[-1] == ("after", "start=1:entity_id=ad_1:2026-10-01")
-    assert (second.rows, len(asked)) == ((), 1)  # no entity, so no conversions are requested
-    last, asked = read_page(query, make_page(), make_conversions_response(), second.cursor)
-    (days,) = [loads(value) for name, value in parse_qsl(asked[0].query_raw or "") if name == "time_ranges[]"]
+    assert loads(requests[1].body["time_ranges"][0]) == {
+        "type": "unix_range",
+        "start": "1790805600",
+        "end": "1790892000",
+    }
+    second, requests = read_page(query, make_page(), make_conversions_response(), first.cursor)
+    assert parse_qsl(requests[0].query_raw or "")[-1] == ("after", "start=1:entity_id=ad_1:2026-10-01")
+    assert (second.rows, len(requests)) == ((), 1)  # no entity, so no conversions are requested
+    last, requests = read_page(query, make_page(), make_conversions_response(), second.cursor)
+    (days,) = [loads(value) for name, value in parse_qsl(requests[0].query_raw or "") if name == "time_ranges[]"]
     assert (days["since"], days["until"], last.cursor) == ("2026-11-10", "2026-11-20", None)
     assert last.coverage.provisional_from == date(2026, 10, 21)  # a conversion counts on a day up to 30 days before
 
@@ -126,10 +130,10 @@ def test_a_report_of_conversions_has_at_most_2000_rows(entities: int, days: int,
 
 def test_conversions_that_are_not_reported_are_null() -> None:
     row = make_row("campaign", "cmpn_1", "2026-11-20", impressions=1, clicks=0, spend=0)
-    today, asked = read_page(
+    today, requests = read_page(
         ReportQuery(LEVELS["campaign"], NOW.date(), NOW.date()), make_page(row), make_conversions_response()
     )
-    assert (len(asked), today.rows[0].conversions) == (1, None)  # the day has not ended
+    assert (len(requests), today.rows[0].conversions) == (1, None)  # the day has not ended
     refused = make_response({"error": {"message": "not enabled"}}, 403)
     page, _ = read_page(ReportQuery(LEVELS["campaign"], FIRST, NOW.date()), make_page(row), refused)
     assert (page.rows[0].conversions, page.rows[0].spend) == (None, "0")

@@ -98,42 +98,46 @@ def find_issues(account: Account = ACCOUNT, now: datetime | None = NOW, **change
     return {issue.path for issue in refusal.value.issues}
 
 
-def get_operations(made: Plan) -> list[dict[str, Any]]:
+def get_operations(plan: Plan) -> list[dict[str, Any]]:
     """The operations of a plan's only step."""
-    (step,) = made.steps
+    (step,) = plan.steps
     assert build_request_url(step.request) == MUTATE
     assert (step.request.kind, step.request.headers) == ("write", {"login-customer-id": "9990002222"})
     operations: list[dict[str, Any]] = step.request.body["mutateOperations"]
     return operations
 
 
-def list_contents(made: Plan, kind: str, resource: str = "create") -> Any:
+def list_contents(plan: Plan, kind: str, resource: str = "create") -> Any:
     """The content of the plan's operations of one kind."""
-    return [one[f"{kind}Operation"][resource] for one in get_operations(made) if f"{kind}Operation" in one]
+    return [
+        operation[f"{kind}Operation"][resource] for operation in get_operations(plan) if f"{kind}Operation" in operation
+    ]
 
 
 def run(flow: Flow[Result], *answers: Any) -> tuple[Result, list[Request]]:
     """A flow run with these answers, in order: bodies, or whole responses. All of them have to be asked for."""
-    left, asked = list(answers), []
+    left, requests = list(answers), []
 
     def answer(request: Request) -> Response:
-        asked.append(request)
+        requests.append(request)
         assert left, f"{request.method} {build_request_url(request)} {dumps(request.body)} was not expected"
-        found = left.pop(0)
-        return found if isinstance(found, Response) else Response(200, {}, loads(dumps(found)))
+        response = left.pop(0)
+        return response if isinstance(response, Response) else Response(200, {}, loads(dumps(response)))
 
     result = run_flow(flow, answer)
     assert not left
-    return result, asked
+    return result, requests
 
 
 def make_rows(*rows: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {"results": list(rows), "fieldMask": "campaign.id"} | more
 
 
-def read_queries(asked: Sequence[Request]) -> list[str]:
-    assert all((build_request_url(one), one.method, one.kind) == (SEARCH, "POST", "read") for one in asked)
-    return [one.body["query"] for one in asked]
+def read_queries(requests: Sequence[Request]) -> list[str]:
+    assert all(
+        (build_request_url(request), request.method, request.kind) == (SEARCH, "POST", "read") for request in requests
+    )
+    return [request.body["query"] for request in requests]
 
 
 def make_error_response(status: int, *errors: Mapping[str, Any], **more: Any) -> Response:
@@ -151,8 +155,8 @@ def plan_edit(
     **edit: Any,
 ) -> Plan:
     """The plan of an edit; ``beside``: the answers after the first."""
-    made, _ = run(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), make_rows(native), *beside)
-    return made
+    plan, _ = run(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), make_rows(native), *beside)
+    return plan
 
 
 def plan_campaign_edit(
@@ -163,9 +167,9 @@ def plan_campaign_edit(
     **edit: Any,
 ) -> Plan:
     """The plan of a campaign's edit."""
-    listed = make_rows(*({"campaignCriterion": one} for one in criteria))
-    aims = make_rows(*({"campaignConversionGoal": one} for one in goals))
-    return plan_edit("campaign", "88001", native, make_rows(native), listed, aims, now=now, **edit)
+    criterion_rows = make_rows(*({"campaignCriterion": criterion} for criterion in criteria))
+    aims = make_rows(*({"campaignConversionGoal": goal} for goal in goals))
+    return plan_edit("campaign", "88001", native, make_rows(native), criterion_rows, aims, now=now, **edit)
 
 
 def find_flow_issues(flow: Callable[[], object]) -> list[tuple[str, str]]:

@@ -48,8 +48,8 @@ def make_campaign(**changes: Any) -> dict[str, Any]:
 
 
 def test_budget_and_campaign_are_changed_in_one_write() -> None:
-    made = plan_campaign_edit(fields={"name": "Winter", "budget": "15", "endAt": "2027-04-11T00:00:00-04:00"})
-    assert get_operations(made) == [
+    plan = plan_campaign_edit(fields={"name": "Winter", "budget": "15", "endAt": "2027-04-11T00:00:00-04:00"})
+    assert get_operations(plan) == [
         {
             "campaignBudgetOperation": {
                 "updateMask": "amountMicros",
@@ -67,8 +67,8 @@ def test_budget_and_campaign_are_changed_in_one_write() -> None:
             }
         },
     ]
-    assert made.risk == "spend"
-    assert [(one.field, one.before, one.after) for one in made.steps[0].changes] == [
+    assert plan.risk == "spend"
+    assert [(change.field, change.before, change.after) for change in plan.steps[0].changes] == [
         ("name", "Garden chairs autumn", "Winter"),
         ("budget", "12.34", "15"),
         ("endAt", "2027-03-31", "2027-04-10"),
@@ -81,13 +81,13 @@ def test_an_end_is_cleared_by_a_mask_without_a_value() -> None:
 
 
 def test_a_percentage_is_cut_to_the_billable_unit() -> None:
-    made = plan_campaign_edit(fields={"budget": Percentage("increase", Decimal("33.333"))})
-    assert list_contents(made, "campaignBudget", "update")[0]["amountMicros"] == "16450000"
+    plan = plan_campaign_edit(fields={"budget": Percentage("increase", Decimal("33.333"))})
+    assert list_contents(plan, "campaignBudget", "update")[0]["amountMicros"] == "16450000"
 
 
 def test_a_changed_strategy_takes_its_amount_in_the_same_edit() -> None:
-    made = plan_campaign_edit(fields={"bidStrategy": "maximizeConversions", "targetCpa": "5"})
-    (operation,) = get_operations(made)
+    plan = plan_campaign_edit(fields={"bidStrategy": "maximizeConversions", "targetCpa": "5"})
+    (operation,) = get_operations(plan)
     assert operation["campaignOperation"] == {
         "updateMask": "maximizeConversions.targetCpaMicros",
         "update": {
@@ -95,7 +95,7 @@ def test_a_changed_strategy_takes_its_amount_in_the_same_edit() -> None:
             "maximizeConversions": {"targetCpaMicros": "5000000"},
         },
     }
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
     assert (
         list_contents(plan_campaign_edit(fields={"bidStrategy": "targetSpend"}), "campaign", "update")[0]["targetSpend"]
         == {}
@@ -107,8 +107,8 @@ def test_the_same_strategy_keeps_what_it_holds() -> None:
     assert find_flow_issues(lambda: plan_campaign_edit(native, fields={"bidStrategy": "targetSpend"})) == [
         ("fields.bidStrategy", "no_change")
     ]
-    made = plan_campaign_edit(native, fields={"bid": Percentage("decrease", Decimal(50))})
-    assert list_contents(made, "campaign", "update")[0]["targetSpend"] == {"cpcBidCeilingMicros": "450000"}
+    plan = plan_campaign_edit(native, fields={"bid": Percentage("decrease", Decimal(50))})
+    assert list_contents(plan, "campaign", "update")[0]["targetSpend"] == {"cpcBidCeilingMicros": "450000"}
     assert find_flow_issues(lambda: plan_campaign_edit(native, fields={"bid": "1", "bidCeiling": "2"})) == [
         ("fields.bid", "conflict")
     ]
@@ -155,8 +155,8 @@ def test_goals_that_change_are_one_operation_each() -> None:
         {"category": "PURCHASE", "origin": "WEBSITE", "biddable": True},
         {"category": "SIGNUP", "origin": "APP"},
     ]
-    made = plan_campaign_edit(goals=goals, fields={"conversionGoals": "SIGNUP~APP"})
-    assert list_contents(made, "campaignConversionGoal", "update") == [
+    plan = plan_campaign_edit(goals=goals, fields={"conversionGoals": "SIGNUP~APP"})
+    assert list_contents(plan, "campaignConversionGoal", "update") == [
         {"resourceName": f"{ROOT}/campaignConversionGoals/88001~PURCHASE~WEBSITE", "biddable": False},
         {"resourceName": f"{ROOT}/campaignConversionGoals/88001~SIGNUP~APP", "biddable": True},
     ]
@@ -170,9 +170,9 @@ def make_item(id_: str, **more: Any) -> dict[str, Any]:
 
 
 def test_places_are_made_and_removed() -> None:
-    wanted = {"locations": [make_item("geoTargetConstants/2578"), make_item("2208")], "languages": []}
-    made = plan_campaign_edit(criteria=[NORWAY, SWEDEN, ENGLISH], targeting=wanted)
-    assert get_operations(made) == [
+    targeting = {"locations": [make_item("geoTargetConstants/2578"), make_item("2208")], "languages": []}
+    plan = plan_campaign_edit(criteria=[NORWAY, SWEDEN, ENGLISH], targeting=targeting)
+    assert get_operations(plan) == [
         {
             "campaignCriterionOperation": {
                 "create": {
@@ -184,12 +184,12 @@ def test_places_are_made_and_removed() -> None:
         {"campaignCriterionOperation": {"remove": f"{ROOT}/campaignCriteria/88001~2752"}},
         {"campaignCriterionOperation": {"remove": f"{ROOT}/campaignCriteria/88001~1000"}},
     ]
-    assert "all of them" in made.warnings[0]
+    assert "all of them" in plan.warnings[0]
 
 
 def test_what_excludes_stands_apart() -> None:
-    made = plan_campaign_edit(criteria=[NORWAY], targeting={"excludedLocations": [make_item("1010826")]})
-    assert list_contents(made, "campaignCriterion") == [
+    plan = plan_campaign_edit(criteria=[NORWAY], targeting={"excludedLocations": [make_item("1010826")]})
+    assert list_contents(plan, "campaignCriterion") == [
         {
             "campaign": f"{ROOT}/campaigns/88001",
             "negative": True,
@@ -219,13 +219,16 @@ def test_places_that_cannot_be_so_are_refused(targeting: Mapping[str, Any], path
 
 def test_places_are_locked_until_the_declaration_is_there() -> None:
     native = make_campaign(containsEuPoliticalAdvertising="UNSPECIFIED")
-    wanted = {"locations": [make_item("2578"), make_item("2752")]}
-    assert find_flow_issues(lambda: plan_campaign_edit(native, [NORWAY], targeting=wanted)) == [
+    targeting = {"locations": [make_item("2578"), make_item("2752")]}
+    assert find_flow_issues(lambda: plan_campaign_edit(native, [NORWAY], targeting=targeting)) == [
         ("targeting.locations", "locked")
     ]
     declared = {"euPoliticalAdvertising": "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING"}
-    made = plan_campaign_edit(native, [NORWAY], targeting=wanted, fields=declared)
-    assert [next(iter(one)) for one in get_operations(made)] == ["campaignOperation", "campaignCriterionOperation"]
+    plan = plan_campaign_edit(native, [NORWAY], targeting=targeting, fields=declared)
+    assert [next(iter(operation)) for operation in get_operations(plan)] == [
+        "campaignOperation",
+        "campaignCriterionOperation",
+    ]
 
 
 def test_targeting_and_texts_stand_where_they_belong() -> None:
@@ -245,11 +248,11 @@ def test_targeting_and_texts_stand_where_they_belong() -> None:
 
 def test_an_ad_group_takes_a_bid_only_under_manual_bidding() -> None:
     native = {"adGroup": {"id": "99001", "campaign": f"{ROOT}/campaigns/88001", "cpcBidMicros": "850000"}}
-    made = plan_edit("adGroup", "99001", native, make_rows(CAMPAIGN), fields={"bid": "0.95"})
-    assert list_contents(made, "adGroup", "update") == [
+    plan = plan_edit("adGroup", "99001", native, make_rows(CAMPAIGN), fields={"bid": "0.95"})
+    assert list_contents(plan, "adGroup", "update") == [
         {"resourceName": f"{ROOT}/adGroups/99001", "cpcBidMicros": "950000"}
     ]
-    assert (made.risk, len(made.warnings)) == ("spend", 1)
+    assert (plan.risk, len(plan.warnings)) == ("spend", 1)
     automatic = make_rows(make_campaign(biddingStrategyType="TARGET_SPEND"))
     assert find_flow_issues(lambda: plan_edit("adGroup", "99001", native, automatic, fields={"bid": "0.95"})) == [
         ("fields.bid", "locked")
@@ -258,8 +261,8 @@ def test_an_ad_group_takes_a_bid_only_under_manual_bidding() -> None:
 
 def test_texts_are_replaced_whole_and_pins_stay() -> None:
     texts = {"headlines": ["One", "Two, too", "Three"], "url": "https://shop.example/new"}
-    made = plan_edit("ad", "99001~61001", AD, creative=texts, fields={"path1": "chairs"})
-    assert get_operations(made) == [
+    plan = plan_edit("ad", "99001~61001", AD, creative=texts, fields={"path1": "chairs"})
+    assert get_operations(plan) == [
         {
             "adOperation": {
                 "updateMask": "responsiveSearchAd.headlines,responsiveSearchAd.path1,finalUrls",
@@ -300,15 +303,15 @@ def test_an_entity_that_is_not_made_of_objects_is_unreadable(junk: Any) -> None:
 def test_settings_show_what_stands_there() -> None:
     goals = make_rows({"campaignConversionGoal": {"category": "A", "origin": "B", "biddable": True}})
     answers = (make_rows(CAMPAIGN), make_rows(CAMPAIGN), make_rows({"campaignCriterion": NORWAY}), goals)
-    found, asked = run(reads.fetch_editable_entity(ACCOUNT, "campaign", "88001"), *answers)
-    shown = build_settings(NETWORK, ACCOUNT, "88001", found, NOW)
-    values = {one["field"]: (one["value"], one["locked"] is None) for one in shown["fields"]}
+    entity, requests = run(reads.fetch_editable_entity(ACCOUNT, "campaign", "88001"), *answers)
+    settings = build_settings(NETWORK, ACCOUNT, "88001", entity, NOW)
+    values = {field["field"]: (field["value"], field["locked"] is None) for field in settings["fields"]}
     assert values["budget"] == ("12.34", True)
     assert values["startAt"] == ("2027-03-01", True)
     assert values["bidStrategy"] == ("manualCpc", True)
     assert values["targetCpa"] == (None, False)
     assert values["conversionGoals"] == (["A~B"], True)
-    assert shown["targeting"] == {"campaignCriteria": [NORWAY]}
-    assert read_queries(asked)[2].endswith(
+    assert settings["targeting"] == {"campaignCriteria": [NORWAY]}
+    assert read_queries(requests)[2].endswith(
         "campaign.id = 88001 AND campaign_criterion.type IN ('LOCATION', 'LANGUAGE')"
     )

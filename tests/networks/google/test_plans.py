@@ -38,9 +38,9 @@ from .calls import (
 
 
 def test_the_hierarchy_is_one_write_as_the_documentation_shows() -> None:
-    made = make_plan()
-    assert [(step.key, step.kind, made.risk) for step in made.steps] == [("campaign", "campaign", "low")]
-    body = made.steps[0].request.body
+    plan = make_plan()
+    assert [(step.key, step.kind, plan.risk) for step in plan.steps] == [("campaign", "campaign", "low")]
+    body = plan.steps[0].request.body
     assert (body["partialFailure"], body["validateOnly"]) == (False, False)
     campaign = {
         "resourceName": f"{ROOT}/campaigns/-2",
@@ -84,7 +84,7 @@ def test_the_hierarchy_is_one_write_as_the_documentation_shows() -> None:
     }
     place = {"geoTargetConstant": "geoTargetConstants/2578"}
     ad = {"finalUrls": ["https://shop.example/chairs"], "responsiveSearchAd": assets}
-    assert get_operations(made) == [
+    assert get_operations(plan) == [
         {"campaignBudgetOperation": {"create": budget}},
         {"campaignOperation": {"create": campaign}},
         {"campaignCriterionOperation": {"create": {"campaign": f"{ROOT}/campaigns/-2", "location": place}}},
@@ -99,8 +99,8 @@ def test_the_hierarchy_is_one_write_as_the_documentation_shows() -> None:
 
 
 def test_without_a_bid_google_maximizes_clicks() -> None:
-    made = make_plan(bid=None)
-    campaign, group = list_contents(made, "campaign")[0], list_contents(made, "adGroup")[0]
+    plan = make_plan(bid=None)
+    campaign, group = list_contents(plan, "campaign")[0], list_contents(plan, "adGroup")[0]
     assert campaign["targetSpend"] == {}
     assert "manualCpc" not in campaign
     assert "cpcBidMicros" not in group
@@ -109,11 +109,14 @@ def test_without_a_bid_google_maximizes_clicks() -> None:
 def test_places_are_named_once_each_and_keywords_in_their_order() -> None:
     words = [{"text": "chair"}, {"text": "chair", "match": "broad"}]
     places = {"countries": ["US", "XK", "NO"], "locationIds": ["geoTargetConstants/2840", "1010826"], "keywords": words}
-    made = make_plan(targeting=places)
-    assert [one["location"]["geoTargetConstant"] for one in list_contents(made, "campaignCriterion")] == [
-        f"geoTargetConstants/{one}" for one in ("2840", "2900", "2578", "1010826")
+    plan = make_plan(targeting=places)
+    assert [content["location"]["geoTargetConstant"] for content in list_contents(plan, "campaignCriterion")] == [
+        f"geoTargetConstants/{location_id}" for location_id in ("2840", "2900", "2578", "1010826")
     ]
-    assert [one["keyword"]["matchType"] for one in list_contents(made, "adGroupCriterion")] == ["EXACT", "BROAD"]
+    assert [content["keyword"]["matchType"] for content in list_contents(plan, "adGroupCriterion")] == [
+        "EXACT",
+        "BROAD",
+    ]
 
 
 def test_native_targeting_replaces_the_places_and_may_widen() -> None:
@@ -123,9 +126,11 @@ def test_native_targeting_replaces_the_places_and_may_widen() -> None:
         {"location": {"geoTargetConstant": "geoTargetConstants/2578"}, "negative": True},
     ]
     native = {"campaignCriteria": criteria, "geoTargetTypeSetting": {"positiveGeoTargetType": "SEARCH_INTEREST"}}
-    made = make_plan(targeting__countries=None, targeting__native=native)
-    assert list_contents(made, "campaignCriterion") == [{"campaign": f"{ROOT}/campaigns/-2", **one} for one in criteria]
-    assert list_contents(made, "campaign")[0]["geoTargetTypeSetting"] == {"positiveGeoTargetType": "SEARCH_INTEREST"}
+    plan = make_plan(targeting__countries=None, targeting__native=native)
+    assert list_contents(plan, "campaignCriterion") == [
+        {"campaign": f"{ROOT}/campaigns/-2", **criterion} for criterion in criteria
+    ]
+    assert list_contents(plan, "campaign")[0]["geoTargetTypeSetting"] == {"positiveGeoTargetType": "SEARCH_INTEREST"}
 
 
 @pytest.mark.parametrize(
@@ -138,9 +143,9 @@ def test_native_targeting_replaces_the_places_and_may_widen() -> None:
     ],
 )
 def test_a_start_of_today_or_earlier_is_left_out(now: datetime | None, starts: str | None) -> None:
-    made = make_plan(now=now)
-    assert list_contents(made, "campaign")[0].get("startDateTime") == starts
-    assert any("from its activation on" in one for one in made.warnings) == (starts is None)
+    plan = make_plan(now=now)
+    assert list_contents(plan, "campaign")[0].get("startDateTime") == starts
+    assert any("from its activation on" in warning for warning in plan.warnings) == (starts is None)
 
 
 def test_an_end_inside_a_day_serves_through_it_and_none_runs_on() -> None:
@@ -154,11 +159,11 @@ def test_money_is_a_multiple_of_the_billable_unit() -> None:
     assert find_issues(budget__amount="12.345", bid="0.001") == {"budget.amount", "bid"}
     yen = Account("google", "5550001111", "JPY", "America/New_York")
     money: dict[str, Any] = {"amount": "1200", "currency": "JPY", "period": "daily"}
-    made = plan(read_brief(make_brief(budget=money, bid="85")), yen, now=NOW)
-    assert made.steps[0].request.body["mutateOperations"][0]["campaignBudgetOperation"]["create"]["amountMicros"] == (
-        "1200000000"
-    )
-    assert "1000000 micros are assumed" in made.warnings[0]
+    yen_plan = plan(read_brief(make_brief(budget=money, bid="85")), yen, now=NOW)
+    assert yen_plan.steps[0].request.body["mutateOperations"][0]["campaignBudgetOperation"]["create"][
+        "amountMicros"
+    ] == ("1200000000")
+    assert "1000000 micros are assumed" in yen_plan.warnings[0]
     assert find_issues(yen, budget=money | {"amount": "1200.5"}, bid="85") == {"budget.amount"}
     odd = evolve(ACCOUNT, extras={"billableUnitMicros": "50000"})
     assert find_issues(odd, budget__amount="12.34", bid="0.85") == {"budget.amount"}
@@ -184,7 +189,7 @@ def test_the_manager_is_named_only_where_one_is_known() -> None:
         ({"creative__descriptions": ["One", "椅" * 46]}, {"creative.descriptions"}),
         ({"creative__headline": "One"}, {"creative.headline"}),
         ({"creative__imageUrl": "https://shop.example/a.png"}, {"creative.imageUrl"}),
-        ({"creative": {"existingId": "1"}}, {f"creative.{one}" for one in ("url", "headlines", "descriptions")}),
+        ({"creative": {"existingId": "1"}}, {f"creative.{member}" for member in ("url", "headlines", "descriptions")}),
         ({"goal": "awareness"}, {"goal"}),
         ({"budget__period": "lifetime"}, {"budget.period"}),
         ({"budget__currency": "EUR"}, {"budget.currency"}),
@@ -228,42 +233,49 @@ def test_native_targeting_is_held_against_what_a_campaign_may_have(native: Mappi
 
 
 def test_political_advertising_is_declared_and_warned_of() -> None:
-    made = make_plan(platform__euPoliticalAdvertising=True)
-    assert list_contents(made, "campaign")[0]["containsEuPoliticalAdvertising"] == "CONTAINS_EU_POLITICAL_ADVERTISING"
-    assert "European Union" in made.warnings[-1]
+    plan = make_plan(platform__euPoliticalAdvertising=True)
+    assert list_contents(plan, "campaign")[0]["containsEuPoliticalAdvertising"] == "CONTAINS_EU_POLITICAL_ADVERTISING"
+    assert "European Union" in plan.warnings[-1]
 
 
 @pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("google-*.json")), ids=lambda path: path.stem)
 def test_every_example_plans(path: Path) -> None:
-    made = plan(read_brief(path.read_bytes()), ACCOUNT, now=NOW)
-    creates = [content["create"] for one in get_operations(made) for content in one.values()]
-    assert all(one["status"] == "PAUSED" for one in creates if "amountMicros" not in one and "location" not in one)
-    assert len(made.warnings) == 1
+    example_plan = plan(read_brief(path.read_bytes()), ACCOUNT, now=NOW)
+    creates = [content["create"] for operation in get_operations(example_plan) for content in operation.values()]
+    assert all(
+        content["status"] == "PAUSED"
+        for content in creates
+        if "amountMicros" not in content and "location" not in content
+    )
+    assert len(example_plan.warnings) == 1
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------
 
 
 def test_places_that_google_cannot_target_are_refused_before_the_plan() -> None:
-    given = read_brief(make_brief(targeting__countries=["NO", "KP"], targeting__locationIds=["1010826"]))
-    constants = [{"resourceName": f"geoTargetConstants/{one}", "status": "ENABLED"} for one in ("2578", "1010826")]
-    answer = {"results": [{"geoTargetConstant": one} for one in constants]}
-    (issues, warnings), asked = run(plans.preflight(ACCOUNT, given), answer, {"results": []})
+    brief = read_brief(make_brief(targeting__countries=["NO", "KP"], targeting__locationIds=["1010826"]))
+    constants = [
+        {"resourceName": f"geoTargetConstants/{location_id}", "status": "ENABLED"}
+        for location_id in ("2578", "1010826")
+    ]
+    answer = {"results": [{"geoTargetConstant": constant} for constant in constants]}
+    (issues, warnings), requests = run(plans.preflight(ACCOUNT, brief), answer, {"results": []})
     assert [issue.path for issue in issues] == ["targeting.countries.1"]
     assert warnings == []
     assert (
-        asked[0]
+        requests[0]
         .body["query"]
         .endswith("IN ('geoTargetConstants/2578', 'geoTargetConstants/2408', 'geoTargetConstants/1010826')")
     )
 
 
 def test_places_of_native_targeting_are_not_looked_up() -> None:
-    given = read_brief(make_brief(targeting__countries=None, targeting__native={"campaignCriteria": [LOCATION]}))
-    result, asked = run(plans.preflight(ACCOUNT, given), {"results": []})
+    brief = read_brief(make_brief(targeting__countries=None, targeting__native={"campaignCriteria": [LOCATION]}))
+    result, requests = run(plans.preflight(ACCOUNT, brief), {"results": []})
     assert result == ([], [])
-    (names,) = asked
-    assert names.body["query"].endswith(f"campaign.name = '{given.name}' AND campaign.status != 'REMOVED'")
+    (names,) = requests
+    assert names.body["query"].endswith(f"campaign.name = '{brief.name}' AND campaign.status != 'REMOVED'")
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
@@ -273,7 +285,7 @@ RESULTS = ("campaignBudget", "campaign", "campaignCriterion", "adGroup", "adGrou
 
 def make_results(**changes: Any) -> list[dict[str, Any]]:
     named = dict(zip(RESULTS, MADE, strict=True)) | changes
-    return [{f"{one}Result": {"resourceName": named[one]}} for one in RESULTS]
+    return [{f"{resource}Result": {"resourceName": named[resource]}} for resource in RESULTS]
 
 
 def classify_response(body: Any, status: int = 200) -> Any:
@@ -282,9 +294,9 @@ def classify_response(body: Any, status: int = 200) -> Any:
 
 
 def test_resource_names_are_kept_in_the_order_of_the_operations() -> None:
-    found = classify_response({"mutateOperationResponses": make_results()})
-    assert isinstance(found, Applied)
-    assert found.outputs == {"resourceNames": MADE}
+    outcome = classify_response({"mutateOperationResponses": make_results()})
+    assert isinstance(outcome, Applied)
+    assert outcome.outputs == {"resourceNames": MADE}
 
 
 @pytest.mark.parametrize(
@@ -340,34 +352,34 @@ def test_errors_are_read_by_their_code(
 ) -> None:
     place = {"fieldPathElements": [{"fieldName": "mutate_operations", "index": 1}, {"fieldName": "create"}]}
     response = make_error_response(status, {"errorCode": {category: name}, "message": "No.", "location": place})
-    found = classify_response(response.body, status)
-    assert kind is type(found)
-    assert found.error.code == f"{category}.{name}"
-    assert found.error.request_id == "kT3x"
-    assert found.error.message.startswith("No. (at mutate_operations.1.create)")
-    assert getattr(found, "blame", None) == blame
+    outcome = classify_response(response.body, status)
+    assert kind is type(outcome)
+    assert outcome.error.code == f"{category}.{name}"
+    assert outcome.error.request_id == "kT3x"
+    assert outcome.error.message.startswith("No. (at mutate_operations.1.create)")
+    assert getattr(outcome, "blame", None) == blame
 
 
 def test_a_quota_says_how_long_to_wait() -> None:
     details = {"quotaErrorDetails": {"rateScope": "ACCOUNT", "retryDelay": "12.5s"}}
     code = {"quotaError": "RESOURCE_TEMPORARILY_EXHAUSTED"}
-    found = classify_response(
+    outcome = classify_response(
         make_error_response(429, {"errorCode": code, "message": "Slow.", "details": details}).body, 429
     )
-    assert (type(found), found.retry_after) == (Throttled, 12.5)
-    found = classify_response(
+    assert (type(outcome), outcome.retry_after) == (Throttled, 12.5)
+    outcome = classify_response(
         make_error_response(429, {"errorCode": code, "details": {"quotaErrorDetails": {"retryDelay": "soon"}}}).body,
         429,
     )
-    assert found.retry_after is None
+    assert outcome.retry_after is None
 
 
 def test_all_errors_are_told_and_an_undeclared_account_gets_advice() -> None:
     code = {"mutateError": "EU_POLITICAL_ADVERTISING_DECLARATION_REQUIRED"}
-    found = classify_response(
+    outcome = classify_response(
         make_error_response(400, {"errorCode": code, "message": "Declare."}, {"message": "And more."}).body, 400
     )
-    assert found.error.message.startswith("Declare. And more. Campaigns of this account")
+    assert outcome.error.message.startswith("Declare. And more. Campaigns of this account")
 
 
 # -- activate, status, native -------------------------------------------------------------------------------------
@@ -378,9 +390,9 @@ def make_enable_operation(collection: str, id_: str) -> dict[str, Any]:
 
 
 def test_activation_is_one_write_from_the_leaves_to_the_campaign() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), {"campaign": {"resourceNames": MADE}}))
-    assert (made.action, made.risk, made.steps[0].key) == ("activate", "spend", "activate_campaign")
-    assert get_operations(made) == [
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), {"campaign": {"resourceNames": MADE}}))
+    assert (plan.action, plan.risk, plan.steps[0].key) == ("activate", "spend", "activate_campaign")
+    assert get_operations(plan) == [
         {"adGroupCriterionOperation": make_enable_operation("adGroupCriteria", "99001~41001")},
         {"adGroupAdOperation": make_enable_operation("adGroupAds", "99001~61001")},
         {"adGroupOperation": make_enable_operation("adGroups", "99001")},
@@ -389,8 +401,8 @@ def test_activation_is_one_write_from_the_leaves_to_the_campaign() -> None:
 
 
 def test_a_status_is_one_operation() -> None:
-    made, _ = run(plans.plan_status(ACCOUNT, "ad", "99001~61001", "active"))
-    assert (get_operations(made), made.risk) == (
+    plan, _ = run(plans.plan_status(ACCOUNT, "ad", "99001~61001", "active"))
+    assert (get_operations(plan), plan.risk) == (
         [{"adGroupAdOperation": make_enable_operation("adGroupAds", "99001~61001")}],
         "spend",
     )
@@ -416,8 +428,8 @@ def test_ids_of_other_forms_are_refused(kind: Any, entity_id: str, path: str) ->
 
 
 def test_a_delete_removes_by_name() -> None:
-    made, _ = run(plans.plan_delete(ACCOUNT, "adGroup", "99001"))
-    assert (get_operations(made), made.risk) == (
+    plan, _ = run(plans.plan_delete(ACCOUNT, "adGroup", "99001"))
+    assert (get_operations(plan), plan.risk) == (
         [{"adGroupOperation": {"remove": f"{ROOT}/adGroups/99001"}}],
         "destructive",
     )
@@ -428,20 +440,20 @@ DECLARED = {"containsEuPoliticalAdvertising": "DOES_NOT_CONTAIN_EU_POLITICAL_ADV
 
 def test_a_native_campaign_brings_its_budget_and_is_paused() -> None:
     payload = {"name": "C", "campaignBudget": {"amountMicros": "5000000"}, **DECLARED}
-    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", payload, None))
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", payload, None))
     name = f"{ROOT}/campaignBudgets/-1"
-    assert list_contents(made, "campaignBudget") == [
+    assert list_contents(plan, "campaignBudget") == [
         {"resourceName": name, "explicitlyShared": False, "amountMicros": "5000000"}
     ]
-    assert list_contents(made, "campaign") == [{"status": "PAUSED", **payload, "campaignBudget": name}]
+    assert list_contents(plan, "campaign") == [{"status": "PAUSED", **payload, "campaignBudget": name}]
     shared = payload | {"campaignBudget": MADE[0], "status": "ENABLED"}
-    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", shared, None))
-    assert (get_operations(made), made.risk) == ([{"campaignOperation": {"create": shared}}], "spend")
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", shared, None))
+    assert (get_operations(plan), plan.risk) == ([{"campaignOperation": {"create": shared}}], "spend")
 
 
 def test_a_native_ad_names_its_ad_group() -> None:
-    made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"ad": {}}, "99001"))
-    assert list_contents(made, "adGroupAd") == [{"status": "PAUSED", "ad": {}, "adGroup": f"{ROOT}/adGroups/99001"}]
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"ad": {}}, "99001"))
+    assert list_contents(plan, "adGroupAd") == [{"status": "PAUSED", "ad": {}, "adGroup": f"{ROOT}/adGroups/99001"}]
 
 
 @pytest.mark.parametrize(
@@ -474,9 +486,9 @@ def test_a_native_update_masks_its_leaves_and_clears_what_is_null() -> None:
         "endDateTime": None,
         "labels": [],
     }
-    made, _ = run(plans.plan_update(ACCOUNT, "campaign", "88001", payload, None))
+    plan, _ = run(plans.plan_update(ACCOUNT, "campaign", "88001", payload, None))
     del payload["endDateTime"]
-    assert get_operations(made) == [
+    assert get_operations(plan) == [
         {
             "campaignOperation": {
                 "updateMask": "networkSettings.targetSearchNetwork,targetSpend,endDateTime,labels",
@@ -484,7 +496,7 @@ def test_a_native_update_masks_its_leaves_and_clears_what_is_null() -> None:
             }
         }
     ]
-    assert made.risk == "low"
+    assert plan.risk == "low"
     assert run(plans.plan_update(ACCOUNT, "adGroup", "9", {"status": "ENABLED"}, None))[0].risk == "spend"
 
 
@@ -507,6 +519,6 @@ def test_a_native_update_of_another_shape_is_refused(kind: Any, payload: dict[st
 def test_every_template_plans_paused() -> None:
     for template in NETWORK.templates:
         parent = None if template.kind == "campaign" else "88001"
-        made, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, parent))
-        assert made.risk == "low"
-        assert made.steps[0].request.url.format(customer="5550001111") == MUTATE
+        plan, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, parent))
+        assert plan.risk == "low"
+        assert plan.steps[0].request.url.format(customer="5550001111") == MUTATE

@@ -45,11 +45,11 @@ NORWAY = {"type": "LOCATION", "criterionId": "2578", "location": {"geoTargetCons
 
 
 def test_a_list_is_paged_by_the_last_id() -> None:
-    page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=1, cursor="7")), make_rows(CAMPAIGN))
-    assert read_queries(asked)[0].endswith(
+    page, requests = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=1, cursor="7")), make_rows(CAMPAIGN))
+    assert read_queries(requests)[0].endswith(
         " FROM campaign WHERE campaign.status != 'REMOVED' AND campaign.id > 7 ORDER BY campaign.id LIMIT 1"
     )
-    assert (page.cursor, [(one.id, one.status, one.parent_id) for one in page.entities]) == (
+    assert (page.cursor, [(entity.id, entity.status, entity.parent_id) for entity in page.entities]) == (
         "88001",
         [("88001", "paused", None)],
     )
@@ -58,9 +58,9 @@ def test_a_list_is_paged_by_the_last_id() -> None:
 
 
 def test_filters_are_allow_listed_and_texts_escaped() -> None:
-    asked_for = ListQuery(limit=5, parent_id="88001", status="PAUSED", search="50% 'o_f[f]\\")
-    _, asked = run(reads.list_entities(ACCOUNT, "adGroup", asked_for), {"fieldMask": ""})
-    assert read_queries(asked)[0].endswith(
+    list_query = ListQuery(limit=5, parent_id="88001", status="PAUSED", search="50% 'o_f[f]\\")
+    _, requests = run(reads.list_entities(ACCOUNT, "adGroup", list_query), {"fieldMask": ""})
+    assert read_queries(requests)[0].endswith(
         " FROM ad_group WHERE campaign.id = 88001 AND ad_group.status = 'PAUSED'"
         " AND ad_group.name LIKE '%50[%] \\'o[_]f[[]f[]]\\\\%' ORDER BY ad_group.id LIMIT 5"
     )
@@ -92,21 +92,23 @@ def test_ads_are_searched_on_our_side_page_by_page() -> None:
     ]
     query = ListQuery(limit=2, parent_id="99001", search="CHAIR")
     first, _ = run(reads.list_entities(ACCOUNT, "ad", query), pages[0])
-    assert ([one.id for one in first.entities], first.cursor) == (["99001~1"], "2")
-    second, asked = run(reads.list_entities(ACCOUNT, "ad", evolve(query, search="red")), pages[0], pages[1])
-    assert ([(one.id, one.parent_id, one.name) for one in second.entities], second.cursor) == (
+    assert ([entity.id for entity in first.entities], first.cursor) == (["99001~1"], "2")
+    second, requests = run(reads.list_entities(ACCOUNT, "ad", evolve(query, search="red")), pages[0], pages[1])
+    assert ([(entity.id, entity.parent_id, entity.name) for entity in second.entities], second.cursor) == (
         [("99001~4", "99001", None)],
         "4",
     )
-    assert "ad_group_ad.ad.id > 2 ORDER BY ad_group_ad.ad.id LIMIT 2" in read_queries(asked)[1]
-    none, asked = run(reads.list_entities(ACCOUNT, "ad", evolve(query, search="x")), *[pages[0]] * 20)
+    assert "ad_group_ad.ad.id > 2 ORDER BY ad_group_ad.ad.id LIMIT 2" in read_queries(requests)[1]
+    none, requests = run(reads.list_entities(ACCOUNT, "ad", evolve(query, search="x")), *[pages[0]] * 20)
     assert (none.entities, none.cursor) == ((), "2")
 
 
 def test_one_entity_is_asked_for_by_its_numbers() -> None:
-    found, asked = run(reads.fetch_entity(ACCOUNT, "ad", "99001~61001"), make_rows(AD))
-    assert read_queries(asked)[0].endswith(" FROM ad_group_ad WHERE ad_group.id = 99001 AND ad_group_ad.ad.id = 61001")
-    assert (found.id, found.parent_id, found.status) == ("99001~61001", "99001", "active")
+    entity, requests = run(reads.fetch_entity(ACCOUNT, "ad", "99001~61001"), make_rows(AD))
+    assert read_queries(requests)[0].endswith(
+        " FROM ad_group_ad WHERE ad_group.id = 99001 AND ad_group_ad.ad.id = 61001"
+    )
+    assert (entity.id, entity.parent_id, entity.status) == ("99001~61001", "99001", "active")
     with pytest.raises(ProviderNotFound):
         run(reads.fetch_entity(ACCOUNT, "campaign", "1"), {"fieldMask": ""})
 
@@ -120,15 +122,15 @@ def test_the_tree_is_parents_first_without_what_is_removed() -> None:
     places = make_rows({"campaignCriterion": NORWAY | {"resourceName": f"{ROOT}/campaignCriteria/88001~2578"}})
     second = Response(200, {}, make_rows(AD))
     answers = (make_rows(CAMPAIGN), make_rows(group, orphan), make_rows(nextPageToken="t"), second, keywords, places)
-    tree, asked = run(reads.fetch_tree(ACCOUNT), *answers)
-    assert [(one.kind, one.id, one.parent_id, one.name) for one in tree.nodes] == [
+    tree, requests = run(reads.fetch_tree(ACCOUNT), *answers)
+    assert [(node.kind, node.id, node.parent_id, node.name) for node in tree.nodes] == [
         ("campaign", "88001", None, "Garden chairs autumn"),
         ("adGroup", "99001", "88001", "G"),
         ("ad", "99001~61001", "99001", None),
         ("keyword", "99001~1", "99001", "chair"),
     ]
     assert tree.nodes[0].native["campaignCriteria"][0]["criterionId"] == "2578"
-    assert asked[3].body == {"query": asked[2].body["query"], "pageToken": "t"}
+    assert requests[3].body == {"query": requests[2].body["query"], "pageToken": "t"}
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -148,29 +150,32 @@ def test_figures_that_were_selected_and_left_out_are_zero() -> None:
     metrics = {"impressions": "120", "costMicros": "4500001", "conversions": Decimal("1.5")}
     answer = make_days({"segments": {"date": "2027-01-02"}, "metrics": metrics})
     flow = reads.fetch_insights(ACCOUNT, date(2027, 1, 1), date(2027, 1, 3), None, LATER)
-    found, asked = run(flow, answer)
-    assert read_queries(asked)[0].endswith(
+    insights, requests = run(flow, answer)
+    assert read_queries(requests)[0].endswith(
         " FROM customer WHERE segments.date BETWEEN '2027-01-01' AND '2027-01-03' ORDER BY segments.date"
     )
-    (row,) = found.rows
+    (row,) = insights.rows
     assert (row.impressions, row.clicks, row.spend, row.conversions) == (120, 0, "4.500001", "1.5")
     assert (row.conversion_value, row.video_views, row.reach) == ("0", 0, None)
-    assert (found.coverage.is_complete, found.coverage.missing_ranges) == (True, ())
+    assert (insights.coverage.is_complete, insights.coverage.missing_ranges) == (True, ())
 
 
 def test_a_figure_that_was_not_selected_is_not_zero() -> None:
     answer = make_days({"segments": {"date": "2027-01-02"}, "metrics": {}}, mask="segments.date,metrics.clicks")
-    found, _ = run(reads.fetch_insights(ACCOUNT, date(2027, 1, 2), date(2027, 1, 2), None, LATER), answer)
-    assert (found.rows[0].impressions, found.rows[0].clicks) == (None, 0)
+    insights, _ = run(reads.fetch_insights(ACCOUNT, date(2027, 1, 2), date(2027, 1, 2), None, LATER), answer)
+    assert (insights.rows[0].impressions, insights.rows[0].clicks) == (None, 0)
 
 
 def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
     """A conversion counts on the day of its click, which may be 90 days before."""
     flow = reads.fetch_insights(ACCOUNT, date(2024, 2, 1), date(2027, 2, 28), None, LATER)
-    found, asked = run(flow, make_days(nextPageToken="t"), make_days())
-    assert "BETWEEN '2024-02-01'" in read_queries(asked)[0]
-    assert (found.coverage.is_complete, found.coverage.provisional_from) == (True, LATER.date() - timedelta(days=90))
-    assert found.totals.impressions is None
+    insights, requests = run(flow, make_days(nextPageToken="t"), make_days())
+    assert "BETWEEN '2024-02-01'" in read_queries(requests)[0]
+    assert (insights.coverage.is_complete, insights.coverage.provisional_from) == (
+        True,
+        LATER.date() - timedelta(days=90),
+    )
+    assert insights.totals.impressions is None
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
@@ -179,8 +184,8 @@ def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
 def test_geo_targets_are_suggested_for_a_text() -> None:
     place = {"geoTargetConstant": {"id": "1010826", "canonicalName": "Bergen,Norway"}}
     answer = {"geoTargetConstantSuggestions": [place]}
-    page, (asked,) = run(reads.fetch_catalog_page(ACCOUNT, "geo_targets:new_york", ListQuery()), answer)
-    assert asked.body == {"locale": "en", "locationNames": {"names": ["new york"]}}
+    page, (request,) = run(reads.fetch_catalog_page(ACCOUNT, "geo_targets:new_york", ListQuery()), answer)
+    assert request.body == {"locale": "en", "locationNames": {"names": ["new york"]}}
     assert [(row.id, row.name) for row in page.rows] == [("1010826", "Bergen,Norway")]
     assert find_flow_issues(lambda: run(reads.fetch_catalog_page(ACCOUNT, "geo_targets", ListQuery()))) == [
         ("resource", "catalog_suffix")
@@ -189,11 +194,11 @@ def test_geo_targets_are_suggested_for_a_text() -> None:
 
 def test_catalogs_that_are_queries_follow_the_page_token() -> None:
     row = {"currencyConstant": {"code": "USD", "name": "US Dollar"}}
-    page, (asked,) = run(
+    page, (request,) = run(
         reads.fetch_catalog_page(ACCOUNT, "currencies", ListQuery(cursor="t")), make_rows(row, nextPageToken="u")
     )
-    assert asked.body["pageToken"] == "t"
-    assert ([(one.id, one.name) for one in page.rows], page.cursor) == ([("USD", "US Dollar")], "u")
+    assert request.body["pageToken"] == "t"
+    assert ([(row.id, row.name) for row in page.rows], page.cursor) == ([("USD", "US Dollar")], "u")
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -209,7 +214,7 @@ def test_accounts_are_kept_under_their_own_root_where_they_have_one() -> None:
     closed = make_error_response(
         403, {"errorCode": {"authorizationError": "CUSTOMER_NOT_ENABLED"}, "message": "Closed."}
     )
-    found, asked = run(
+    accounts, requests = run(
         reads.discover_accounts(),
         {"resourceNames": ["customers/9", "customers/8", "customers/5"]},
         make_rows(
@@ -219,12 +224,12 @@ def test_accounts_are_kept_under_their_own_root_where_they_have_one() -> None:
         make_rows(make_client("5")),
         unit,
     )
-    assert [(one.native_id, dict(one.extras)) for one in found] == [
+    assert [(account.native_id, dict(account.extras)) for account in accounts] == [
         ("5", {"loginCustomerId": "5", "testAccount": "false", "billableUnitMicros": "10000"}),
         ("6", {"loginCustomerId": "9", "testAccount": "true"}),
     ]
-    assert "login-customer-id" not in asked[0].headers
-    assert [one.headers["login-customer-id"] for one in asked[1:]] == ["9", "8", "5", "5"]
+    assert "login-customer-id" not in requests[0].headers
+    assert [request.headers["login-customer-id"] for request in requests[1:]] == ["9", "8", "5", "5"]
 
 
 def test_another_refusal_of_a_root_is_told() -> None:
@@ -236,8 +241,8 @@ def test_another_refusal_of_a_root_is_told() -> None:
 
 
 def test_consent_and_tokens() -> None:
-    asked = parse_qs(urlsplit(LOGIN.build_authorization_url(APP, "https://ads.example/cb", "s", "v" * 50)).query)
-    assert (asked["access_type"], asked["prompt"], asked["code_challenge_method"]) == (
+    query = parse_qs(urlsplit(LOGIN.build_authorization_url(APP, "https://ads.example/cb", "s", "v" * 50)).query)
+    assert (query["access_type"], query["prompt"], query["code_challenge_method"]) == (
         ["offline"],
         ["consent"],
         ["S256"],
@@ -256,8 +261,8 @@ def test_consent_and_tokens() -> None:
 
 def test_the_refresh_token_is_revoked() -> None:
     credentials = Credentials("at", "rt")
-    _, asked = run(LOGIN.revoke_credentials(APP, credentials), Response(200, {}, None, "empty"))
-    assert asked[0].body == {"token": "rt"}
+    _, requests = run(LOGIN.revoke_credentials(APP, credentials), Response(200, {}, None, "empty"))
+    assert requests[0].body == {"token": "rt"}
     with pytest.raises(ProviderError):
         run(LOGIN.revoke_credentials(APP, credentials), Response(503, {}, {}))
 

@@ -74,13 +74,13 @@ def make_plan(post: Any = None, account: Account = ACCOUNT, **changes: Any) -> P
     return plan(read_brief(make_brief(**changes)), account, lookups=lookups)
 
 
-def make_responder(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
+def make_responder(answers: Mapping[str, Any], requests: list[Request] | None = None) -> Callable[[Request], Response]:
     """Answers by address; a Response as it is, anything else as the body of a 200."""
 
     def answer(request: Request) -> Response:
-        if asked is not None:
-            asked.append(request)
-        found = answers[build_request_url(request)]
-        return found if isinstance(found, Response) else Response(200, {}, round_trip_json(found))
+        if requests is not None:
+            requests.append(request)
+        response = answers[build_request_url(request)]
+        return response if isinstance(response, Response) else Response(200, {}, round_trip_json(response))
 
     return answer

@@ -14,7 +14,7 @@ def sum_spend(world: World, account: Account, days: Days) -> Decimal:
     """What an account has spent on some days, in major units of its currency."""
     lineages = world.list_lineages(account.id, ("campaignGroup", "campaign", "creative"))
     active = [lineage[-1] for lineage in lineages if analytics._is_active(lineage)]
-    subjects = [(account.id, date.min), *((one.id, analytics._get_first_day(one)) for one in active)]
+    subjects = [(account.id, date.min), *((entity.id, analytics._get_first_day(entity)) for entity in active)]
     return sum_units(
         (
             analytics._generate_daily_figures(subject, day)["costInLocalCurrency"]

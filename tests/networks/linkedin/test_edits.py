@@ -30,8 +30,8 @@ def plan_edit(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) 
     return run_flow(plans.plan_edit(account, kind, PATHS[kind].partition("/")[2], edit, NOW), make_responder(answers))
 
 
-def get_patch(made: Plan) -> Any:
-    return made.steps[0].request.body["patch"]
+def get_patch(plan: Plan) -> Any:
+    return plan.steps[0].request.body["patch"]
 
 
 def find_edit_issues(kind: Any, edit: Edit, account: Account = ACCOUNT, **native: Any) -> dict[str, str]:
@@ -44,8 +44,8 @@ def read_settings(kind: Any, account: Account = ACCOUNT, **native: Any) -> Mappi
     answers = {f"{HOST}/adAccounts/518121035/{PATHS[kind]}": {**NATIVE[kind], **native}}
     entity_id = PATHS[kind].partition("/")[2]
     entity = run_flow(reads.fetch_editable_entity(account, kind, entity_id), make_responder(answers))
-    told = build_settings(NETWORK, account, entity_id, entity, NOW)
-    return {row["field"]: row for row in told["fields"]}
+    settings = build_settings(NETWORK, account, entity_id, entity, NOW)
+    return {row["field"]: row for row in settings["fields"]}
 
 
 # -- money --------------------------------------------------------------------------------------------------------
@@ -56,9 +56,9 @@ def test_a_budget_is_the_one_in_use_and_its_noise_is_cut() -> None:
         "40",
         "daily",
     )
-    made = plan_edit("adGroup", Edit({"budget": Percentage("increase", Decimal("10"))}))
-    assert get_patch(made) == {"$set": {"dailyBudget": {"amount": "44", "currencyCode": "USD"}}}
-    assert made.risk == "spend" and made.steps[0].changes[0].before == "40"
+    plan = plan_edit("adGroup", Edit({"budget": Percentage("increase", Decimal("10"))}))
+    assert get_patch(plan) == {"$set": {"dailyBudget": {"amount": "44", "currencyCode": "USD"}}}
+    assert plan.risk == "spend" and plan.steps[0].changes[0].before == "40"
     total: dict[str, Any] = {"dailyBudget": None, "totalBudget": {"amount": "900.0000", "currencyCode": "USD"}}
     lower = plan_edit("adGroup", Edit({"budget": "800.5"}), **total)
     assert get_patch(lower) == {"$set": {"totalBudget": {"amount": "800.5", "currencyCode": "USD"}}}
@@ -71,8 +71,8 @@ def test_a_campaign_without_a_budget_has_none_to_edit() -> None:
 
 
 def test_a_bid_is_written_with_what_it_belongs_to() -> None:
-    made = plan_edit("adGroup", Edit({"bid": "5.25"}))
-    assert get_patch(made) == {
+    plan = plan_edit("adGroup", Edit({"bid": "5.25"}))
+    assert get_patch(plan) == {
         "$set": {
             "unitCost": {"amount": "5.25", "currencyCode": "USD"},
             "costType": "CPC",
@@ -84,13 +84,13 @@ def test_a_bid_is_written_with_what_it_belongs_to() -> None:
 
 
 def test_a_strategy_takes_its_charge_along() -> None:
-    made = plan_edit("adGroup", Edit({"bidStrategy": "MAX_CLICK"}))
-    assert get_patch(made)["$set"] == {
+    plan = plan_edit("adGroup", Edit({"bidStrategy": "MAX_CLICK"}))
+    assert get_patch(plan)["$set"] == {
         "optimizationTargetType": "MAX_CLICK",
         "costType": "CPM",
         "unitCost": {"amount": "0", "currencyCode": "USD"},
     }
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
     automated: dict[str, Any] = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
     assert find_edit_issues("adGroup", Edit({"bidStrategy": "NONE"}), **automated) == {"fields.bid": "required"}
     back = plan_edit("adGroup", Edit({"bidStrategy": "NONE", "bid": "3"}), **automated)
@@ -106,8 +106,8 @@ def test_a_strategy_takes_its_charge_along() -> None:
 
 def test_a_groups_cap_needs_an_end() -> None:
     assert find_edit_issues("campaign", Edit({"spendCap": "500"})) == {"fields.spendCap": "required"}
-    made = plan_edit("campaign", Edit({"spendCap": "500", "endAt": "2026-12-01T00:00:00Z"}))
-    assert get_patch(made)["$set"] == {
+    plan = plan_edit("campaign", Edit({"spendCap": "500", "endAt": "2026-12-01T00:00:00Z"}))
+    assert get_patch(plan)["$set"] == {
         "runSchedule": {"start": 1793520000000, "end": 1796083200000},
         "totalBudget": {"amount": "500", "currencyCode": "USD"},
     }
@@ -120,14 +120,14 @@ def test_a_groups_cap_needs_an_end() -> None:
 
 def test_a_schedule_is_replaced_whole() -> None:
     assert read_settings("adGroup")["endAt"]["value"] == "2026-11-15T08:00:00Z"
-    made = plan_edit("adGroup", Edit({"endAt": "2026-11-20T08:00:00.250Z"}))
-    assert get_patch(made) == {"$set": {"runSchedule": {"start": 1793520000000, "end": 1795161600250}}}
-    assert made.steps[0].changes[0].after == "2026-11-20T08:00:00.250Z"
+    plan = plan_edit("adGroup", Edit({"endAt": "2026-11-20T08:00:00.250Z"}))
+    assert get_patch(plan) == {"$set": {"runSchedule": {"start": 1793520000000, "end": 1795161600250}}}
+    assert plan.steps[0].changes[0].after == "2026-11-20T08:00:00.250Z"
     assert get_patch(plan_edit("adGroup", Edit({"endAt": ""}))) == {"$set": {"runSchedule": {"start": 1793520000000}}}
 
 
 @pytest.mark.parametrize(
-    ("fields", "native", "wanted"),
+    ("fields", "native", "issues"),
     [
         ({"endAt": "2026-11-20T08:00:00.0001Z"}, {}, {"fields.endAt": "over_precision"}),
         ({"endAt": "2026-11-01T08:00:00Z"}, {}, {"fields.endAt": "order"}),
@@ -137,13 +137,13 @@ def test_a_schedule_is_replaced_whole() -> None:
         ({"endAt": ""}, {"dailyBudget": None, "totalBudget": {"amount": "5"}}, {"fields.endAt": "required"}),
     ],
 )
-def test_a_schedule_that_linkedin_would_refuse(fields: Any, native: Any, wanted: Any) -> None:
-    assert find_edit_issues("adGroup", Edit(fields), **native) == wanted
+def test_a_schedule_that_linkedin_would_refuse(fields: Any, native: Any, issues: Any) -> None:
+    assert find_edit_issues("adGroup", Edit(fields), **native) == issues
 
 
 def test_a_past_start_does_not_lock_the_end() -> None:
-    made = plan_edit("adGroup", Edit({"endAt": "2026-11-20T08:00:00Z"}), runSchedule={"start": 1760000000000})
-    assert get_patch(made)["$set"]["runSchedule"]["start"] == 1760000000000
+    plan = plan_edit("adGroup", Edit({"endAt": "2026-11-20T08:00:00Z"}), runSchedule={"start": 1760000000000})
+    assert get_patch(plan)["$set"]["runSchedule"]["start"] == 1760000000000
 
 
 # -- locks --------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_a_switch_is_a_switch() -> None:
 
 
 def make_places(*ids: str, **more: Any) -> list[dict[str, Any]]:
-    return [{"id": one, "name": one, **more} for one in ids]
+    return [{"id": entity_id, "name": entity_id, **more} for entity_id in ids]
 
 
 def plan_criteria(edit: Mapping[str, Any], **native: Any) -> Any:
@@ -224,7 +224,7 @@ def test_ages_meet_the_borders_of_the_ranges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "wanted"),
+    ("edit", "issues"),
     [
         ({"ageMin": 20}, {"targeting.ageMin": "choice"}),
         ({"ageMin": 35, "ageMax": 24}, {"targeting.ageMin": "order"}),
@@ -236,8 +236,8 @@ def test_ages_meet_the_borders_of_the_ranges() -> None:
         ({"excludedLocations": make_places("urn:li:geo:103644278")}, {"targeting": "invalid"}),
     ],
 )
-def test_targeting_that_linkedin_has_not(edit: Any, wanted: Any) -> None:
-    assert find_edit_issues("adGroup", Edit(targeting=edit)) == wanted
+def test_targeting_that_linkedin_has_not(edit: Any, issues: Any) -> None:
+    assert find_edit_issues("adGroup", Edit(targeting=edit)) == issues
 
 
 def test_targeting_belongs_to_campaigns() -> None:

@@ -29,8 +29,8 @@ OUTPUTS = {
 }
 
 
-def fill_requests(made: Plan) -> list[Request]:
-    return [fill_bindings(step, OUTPUTS) for step in made.steps]
+def fill_requests(plan: Plan) -> list[Request]:
+    return [fill_bindings(step, OUTPUTS) for step in plan.steps]
 
 
 def find_issues(value: dict[str, Any], account: Account = ACCOUNT) -> dict[str, str]:
@@ -43,9 +43,9 @@ def find_issues(value: dict[str, Any], account: Account = ACCOUNT) -> dict[str, 
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
-    group, campaign, creative = fill_requests(made)
+    plan = make_plan()
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "ad"]
+    group, campaign, creative = fill_requests(plan)
     account, window = "urn:li:sponsoredAccount:518121035", {"start": 1793520000000, "end": 1794729600000}
     assert group.body == {"account": account, "name": "Autumn webinar", "status": "ACTIVE", "runSchedule": window}
     assert campaign.body == {
@@ -75,21 +75,23 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         "name": "Autumn webinar",
     }
     paths = ["adCampaignGroups", "adCampaigns", "creatives"]
-    assert [build_request_url(one) for one in (group, campaign, creative)] == [
+    assert [build_request_url(request) for request in (group, campaign, creative)] == [
         f"{HOST}/adAccounts/518121035/{path}" for path in paths
     ]
-    assert [(one.method, one.headers, one.kind) for one in fill_requests(made)] == [("POST", HEADERS, "write")] * 3
-    assert "campaignGroup" not in made.steps[1].request.body and "campaign" not in made.steps[2].request.body
+    assert [(request.method, request.headers, request.kind) for request in fill_requests(plan)] == [
+        ("POST", HEADERS, "write")
+    ] * 3
+    assert "campaignGroup" not in plan.steps[1].request.body and "campaign" not in plan.steps[2].request.body
 
 
 def test_a_group_cannot_be_paused_at_creation_and_the_plan_says_so() -> None:
-    made = make_plan()
-    assert "ACTIVE" in made.steps[0].description and "paused" in made.steps[1].description
+    plan = make_plan()
+    assert "ACTIVE" in plan.steps[0].description and "paused" in plan.steps[1].description
     assert NETWORK.levels[0].initial_status == "" and "paused" in NETWORK.levels[0].note
 
 
 @pytest.mark.parametrize(
-    ("goal", "bid", "wanted"),
+    ("goal", "bid", "expected"),
     [
         ("traffic", None, ("WEBSITE_VISIT", "MAX_CLICK", "CPM", "0")),
         ("traffic", "4.50", ("WEBSITE_VISIT", "NONE", "CPC", "4.50")),
@@ -97,10 +99,10 @@ def test_a_group_cannot_be_paused_at_creation_and_the_plan_says_so() -> None:
         ("awareness", "12", ("BRAND_AWARENESS", "NONE", "CPM", "12")),
     ],
 )
-def test_a_goal_is_an_objective_a_target_and_a_charge(goal: str, bid: str | None, wanted: tuple[str, ...]) -> None:
+def test_a_goal_is_an_objective_a_target_and_a_charge(goal: str, bid: str | None, expected: tuple[str, ...]) -> None:
     body = fill_requests(make_plan(goal=goal, bid=bid))[1].body
-    told = (body["objectiveType"], body["optimizationTargetType"], body["costType"], body["unitCost"]["amount"])
-    assert told == wanted
+    actual = (body["objectiveType"], body["optimizationTargetType"], body["costType"], body["unitCost"]["amount"])
+    assert actual == expected
 
 
 def test_a_lifetime_budget_is_paced_and_is_the_only_one() -> None:
@@ -110,7 +112,7 @@ def test_a_lifetime_budget_is_paced_and_is_the_only_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "wanted"),
+    ("content", "expected_format"),
     [
         ({"media": {"id": "urn:li:image:1"}}, None),
         ({"media": {"id": "urn:li:video:1"}}, "SINGLE_VIDEO"),
@@ -118,11 +120,11 @@ def test_a_lifetime_budget_is_paced_and_is_the_only_one() -> None:
         ({}, None),
     ],
 )
-def test_the_format_follows_from_the_post(content: Any, wanted: str | None) -> None:
+def test_the_format_follows_from_the_post(content: Any, expected_format: str | None) -> None:
     post = {"id": POST, "author": "urn:li:organization:7700123", "lifecycleState": "PUBLISHED", "content": content}
-    made = make_plan(post)
-    assert fill_requests(made)[1].body.get("format") == wanted
-    assert made.warnings == (plans.ACTIVE_GROUP_WARNING,)
+    plan = make_plan(post)
+    assert fill_requests(plan)[1].body.get("format") == expected_format
+    assert plan.warnings == (plans.ACTIVE_GROUP_WARNING,)
 
 
 def test_a_post_that_cannot_be_read_is_a_warning() -> None:
@@ -229,8 +231,10 @@ def test_criteria_of_another_form_are_refused(criteria: dict[str, Any]) -> None:
 
 
 def classify_response(status: int, headers: dict[str, str] | None = None, body: bytes = b"", step: int = 0) -> Any:
-    one = make_plan().steps[step]
-    return classify_write(NETWORK, one, fill_bindings(one, OUTPUTS), Response.from_bytes(status, headers or {}, body))
+    planned_step = make_plan().steps[step]
+    return classify_write(
+        NETWORK, planned_step, fill_bindings(planned_step, OUTPUTS), Response.from_bytes(status, headers or {}, body)
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,10 +248,10 @@ def classify_response(status: int, headers: dict[str, str] | None = None, body: 
     ],
 )
 def test_the_id_is_in_a_header(headers: dict[str, str], body: bytes, step: int) -> None:
-    found = classify_response(201, headers, body, step)
-    assert isinstance(found, Applied)
+    outcome = classify_response(201, headers, body, step)
+    assert isinstance(outcome, Applied)
     kind = ("sponsoredCampaignGroup", "sponsoredCampaign", "sponsoredCreative")[step]
-    assert found.outputs == {"id": "7021", "urn": f"urn:li:{kind}:7021"}
+    assert outcome.outputs == {"id": "7021", "urn": f"urn:li:{kind}:7021"}
 
 
 def test_an_answer_without_an_id_is_open() -> None:
@@ -259,9 +263,9 @@ def test_an_answer_without_an_id_is_open() -> None:
 
 def test_refusals_are_told_apart() -> None:
     body = b'{"status": 400, "code": "CURRENCY_MISMATCH", "message": "EUR", "serviceErrorCode": 100}'
-    found = classify_response(400, {"x-li-uuid": "AAX"}, body)
-    assert isinstance(found, Rejected) and found.blame == "input"
-    assert (found.error.code, found.error.message, found.error.request_id) == ("CURRENCY_MISMATCH", "EUR", "AAX")
+    outcome = classify_response(400, {"x-li-uuid": "AAX"}, body)
+    assert isinstance(outcome, Rejected) and outcome.blame == "input"
+    assert (outcome.error.code, outcome.error.message, outcome.error.request_id) == ("CURRENCY_MISMATCH", "EUR", "AAX")
     later = classify_response(429, {}, b'{"status": 429, "message": "Resource level throttle limit"}')
     assert isinstance(later, Throttled) and later.retry_after == 60
     gone = classify_response(
@@ -287,27 +291,27 @@ def describe_patch(step: Step) -> tuple[str, str, Any]:
 
 
 def test_an_activation_goes_from_the_leaves_up() -> None:
-    made = run_flow(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS), refuse_request)
-    assert [describe_patch(step) for step in made.steps] == [
+    plan = run_flow(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS), refuse_request)
+    assert [describe_patch(step) for step in plan.steps] == [
         ("POST", "creatives/urn%3Ali%3AsponsoredCreative%3A91", {"$set": {"intendedStatus": "ACTIVE"}}),
         ("POST", "adCampaigns/880011", {"$set": {"status": "ACTIVE"}}),
         ("POST", "adCampaignGroups/7021", {"$set": {"status": "ACTIVE"}}),
     ]
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
     assert isinstance(
-        classify_write(NETWORK, made.steps[0], made.steps[0].request, Response.from_bytes(204, {}, b"")), Applied
+        classify_write(NETWORK, plan.steps[0], plan.steps[0].request, Response.from_bytes(204, {}, b"")), Applied
     )
 
 
 @pytest.mark.parametrize("entity_id", ["91", "urn:li:sponsoredCreative:91"])
 def test_a_creative_is_named_by_its_number_or_its_urn(entity_id: str) -> None:
-    made = run_flow(plans.plan_status(ACCOUNT, "ad", entity_id, "paused"), refuse_request)
-    assert describe_patch(made.steps[0])[1] == "creatives/urn%3Ali%3AsponsoredCreative%3A91"
-    assert (made.steps[0].entity, made.risk) == ("urn:li:sponsoredCreative:91", "low")
+    plan = run_flow(plans.plan_status(ACCOUNT, "ad", entity_id, "paused"), refuse_request)
+    assert describe_patch(plan.steps[0])[1] == "creatives/urn%3Ali%3AsponsoredCreative%3A91"
+    assert (plan.steps[0].entity, plan.risk) == ("urn:li:sponsoredCreative:91", "low")
 
 
 @pytest.mark.parametrize(
-    ("kind", "payload", "parent", "wanted", "risk"),
+    ("kind", "payload", "parent", "added", "risk"),
     [
         ("campaign", {"name": "A"}, None, {"status": "ACTIVE"}, "low"),
         ("campaign", {"name": "A", "totalBudget": {}}, None, {"status": "DRAFT"}, "low"),
@@ -322,10 +326,10 @@ def test_a_creative_is_named_by_its_number_or_its_urn(entity_id: str) -> None:
         ("ad", {"content": {}}, "88", {"intendedStatus": "DRAFT", "campaign": "urn:li:sponsoredCampaign:88"}, "low"),
     ],
 )
-def test_a_native_create(kind: Any, payload: Any, parent: str | None, wanted: Any, risk: str) -> None:
-    made = run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), refuse_request)
-    body = made.steps[0].request.body
-    assert body.items() >= {**payload, **wanted}.items() and made.risk == risk
+def test_a_native_create(kind: Any, payload: Any, parent: str | None, added: Any, risk: str) -> None:
+    plan = run_flow(plans.plan_native_create(ACCOUNT, kind, payload, parent), refuse_request)
+    body = plan.steps[0].request.body
+    assert body.items() >= {**payload, **added}.items() and plan.risk == risk
     assert ("account" in body) == (kind != "ad")
 
 
@@ -348,28 +352,28 @@ def test_a_native_create_that_contradicts_is_refused(kind: Any, payload: Any, pa
 
 
 def test_a_native_update_sets_and_deletes() -> None:
-    made = run_flow(
+    plan = run_flow(
         plans.plan_update(ACCOUNT, "campaign", "7021", {"name": "B", "totalBudget": None}, None), refuse_request
     )
-    assert describe_patch(made.steps[0])[2] == {"$set": {"name": "B"}, "$delete": ["totalBudget"]}
-    assert made.risk == "low"
+    assert describe_patch(plan.steps[0])[2] == {"$set": {"name": "B"}, "$delete": ["totalBudget"]}
+    assert plan.risk == "low"
 
 
 @pytest.mark.parametrize(
-    ("extras", "native", "wanted"),
+    ("extras", "native", "expected"),
     [
         ({}, {"status": "DRAFT"}, ("DELETE", None)),
         ({}, {"status": "PAUSED"}, ("POST", {"patch": {"$set": {"status": "PENDING_DELETION"}}})),
         ({"type": "ENTERPRISE"}, {"status": "DRAFT"}, ("POST", {"patch": {"$set": {"status": "ARCHIVED"}}})),
     ],
 )
-def test_a_delete_depends_on_the_status(extras: Any, native: Any, wanted: Any) -> None:
+def test_a_delete_depends_on_the_status(extras: Any, native: Any, expected: Any) -> None:
     account = evolve(ACCOUNT, extras=extras)
     answers = {f"{HOST}/adAccounts/518121035/adCampaignGroups/7021": {**GROUP, **native}}
-    made = run_flow(plans.plan_delete(account, "campaign", "7021"), make_responder(answers))
-    (step,) = made.steps
-    assert (step.request.method, step.request.body) == wanted
-    assert (step.action, step.entity, made.risk) == ("delete", "7021", "destructive")
+    plan = run_flow(plans.plan_delete(account, "campaign", "7021"), make_responder(answers))
+    (step,) = plan.steps
+    assert (step.request.method, step.request.body) == expected
+    assert (step.action, step.entity, plan.risk) == ("delete", "7021", "destructive")
     assert step.changes[0].before == native["status"]
 
 
@@ -391,11 +395,11 @@ COUNTS = (
 @pytest.mark.parametrize(("total", "issues"), [(299, ["targeting.native"]), (300, [])])
 def test_the_audience_has_300_members(total: int, issues: list[str]) -> None:
     answers = {COUNTS: {"elements": [{"active": 0, "total": total}]}}
-    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(make_brief())), make_responder(answers))
-    assert ([issue.path for issue in found], warnings) == (issues, [])
+    findings, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(make_brief())), make_responder(answers))
+    assert ([issue.path for issue in findings], warnings) == (issues, [])
 
 
 def test_an_audience_that_is_not_told_is_a_warning() -> None:
     answers = {COUNTS: Response(403, {}, {"status": 403})}
-    found, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(make_brief())), make_responder(answers))
-    assert found == [] and len(warnings) == 1
+    issues, warnings = run_flow(plans.preflight(ACCOUNT, read_brief(make_brief())), make_responder(answers))
+    assert issues == [] and len(warnings) == 1

@@ -41,16 +41,16 @@ def test_the_consent_page_names_scopes_with_blanks_and_no_challenge() -> None:
 
 
 def test_a_code_becomes_a_token_with_or_without_a_refresh_token() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     answers: dict[str, Any] = {"https://www.linkedin.com/oauth/v2/accessToken": {"access_token": "a", "expires_in": 60}}
     flow = LOGIN.fetch_credentials(APP, "https://ads.example/callback", {"code": "c"}, "", 1_000)
-    found = run_flow(flow, make_responder(answers, asked))
-    assert (found.access_token, found.refresh_token, found.expires_at) == ("a", None, 61_000)
-    assert asked[0].kind == "read_once" and not asked[0].is_signed
-    assert set(asked[0].body) == {"grant_type", "code", "redirect_uri", "client_id", "client_secret"}
-    assert run_flow(LOGIN.refresh_credentials(APP, found, 1_000), refuse_request) == found
-    kept = run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 1_000), make_responder(answers))
-    assert (kept.access_token, kept.refresh_token) == ("a", "r")
+    credentials = run_flow(flow, make_responder(answers, requests))
+    assert (credentials.access_token, credentials.refresh_token, credentials.expires_at) == ("a", None, 61_000)
+    assert requests[0].kind == "read_once" and not requests[0].is_signed
+    assert set(requests[0].body) == {"grant_type", "code", "redirect_uri", "client_id", "client_secret"}
+    assert run_flow(LOGIN.refresh_credentials(APP, credentials, 1_000), refuse_request) == credentials
+    refreshed = run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 1_000), make_responder(answers))
+    assert (refreshed.access_token, refreshed.refresh_token) == ("a", "r")
 
 
 def test_a_refused_refresh_blames_the_token() -> None:
@@ -96,42 +96,45 @@ def test_accounts_of_all_pages() -> None:
         "metadata": {"nextPageToken": "a(b),c"},
     }
     second = {"elements": [{"id": 2, "name": "B", "currency": "USD", "status": "CANCELED", "type": "ENTERPRISE"}]}
-    url, asked = f"{HOST}/adAccounts?q=search&pageSize=500", list[Request]()
-    found = run_flow(
-        reads.discover_accounts(), make_responder({url: first, f"{url}&pageToken=a%28b%29%2Cc": second}, asked)
+    url, requests = f"{HOST}/adAccounts?q=search&pageSize=500", list[Request]()
+    accounts = run_flow(
+        reads.discover_accounts(), make_responder({url: first, f"{url}&pageToken=a%28b%29%2Cc": second}, requests)
     )
-    assert [(one.native_id, one.currency, one.timezone, one.native_status, dict(one.extras)) for one in found] == [
+    assert [
+        (account.native_id, account.currency, account.timezone, account.native_status, dict(account.extras))
+        for account in accounts
+    ] == [
         ("1", "EUR", "UTC", "ACTIVE", {"reference": "urn:li:organization:4"}),
         ("2", "USD", "UTC", "CANCELED", {"type": "ENTERPRISE"}),
     ]
-    assert all(request.headers == HEADERS for request in asked)
+    assert all(request.headers == HEADERS for request in requests)
 
 
 def test_the_tree_asks_for_creatives_by_twenty_campaigns() -> None:
     campaigns = [{**CAMPAIGN, "id": number} for number in range(880011, 880011 + 21)]
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def answer(request: Request) -> Response:
-        asked.append(request)
+        requests.append(request)
         kind = request.url.rpartition("/")[2]
         if kind == "creatives":
-            return Response(200, {}, round_trip_json({"elements": [CREATIVE] if len(asked) == 3 else []}))
+            return Response(200, {}, round_trip_json({"elements": [CREATIVE] if len(requests) == 3 else []}))
         return Response(200, {}, round_trip_json({"elements": [GROUP] if kind == "adCampaignGroups" else campaigns}))
 
-    found = run_flow(reads.fetch_tree(ACCOUNT), answer)
-    assert build_request_url(asked[0]) == (
+    tree = run_flow(reads.fetch_tree(ACCOUNT), answer)
+    assert build_request_url(requests[0]) == (
         f"{OWN}/adCampaignGroups?q=search&search=(status:(values:{LIVE}))&pageSize=1000&sortOrder=ASCENDING"
     )
-    assert build_request_url(asked[3]) == (
+    assert build_request_url(requests[3]) == (
         f"{OWN}/creatives?q=criteria&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A880031)"
         f"&intendedStatuses={LIVE}&pageSize=100&sortOrder=ASCENDING"
     )
-    assert asked[3].headers == {**HEADERS, "X-RestLi-Method": "FINDER"}
-    assert max(len(build_request_url(request)) for request in asked) < 4_000
-    nodes = {node.kind: (node.id, node.parent_id, node.status) for node in found.nodes if node.id != "880012"}
+    assert requests[3].headers == {**HEADERS, "X-RestLi-Method": "FINDER"}
+    assert max(len(build_request_url(request)) for request in requests) < 4_000
+    nodes = {node.kind: (node.id, node.parent_id, node.status) for node in tree.nodes if node.id != "880012"}
     assert nodes["campaign"] == ("7021", None, "active")
     assert nodes["ad"] == ("urn:li:sponsoredCreative:91", "880011", "paused")
-    assert len(found.nodes) == 1 + 21 + 1
+    assert len(tree.nodes) == 1 + 21 + 1
 
 
 def test_a_list_is_filtered_by_parent_and_status_and_searched_here() -> None:
@@ -141,8 +144,8 @@ def test_a_list_is_filtered_by_parent_and_status_and_searched_here() -> None:
     )
     body = {"elements": [CAMPAIGN, {**CAMPAIGN, "id": 5, "name": "Tea"}], "metadata": {"nextPageToken": "p"}}
     query = ListQuery(25, "next:1", "7021", "PAUSED", "WEBINAR")
-    found = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), make_responder({url: body}))
-    assert ([one.id for one in found.entities], found.cursor) == (["880011"], "p")
+    page = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), make_responder({url: body}))
+    assert ([entity.id for entity in page.entities], page.cursor) == (["880011"], "p")
 
 
 def test_a_list_without_elements_is_unreadable() -> None:
@@ -153,8 +156,8 @@ def test_a_list_without_elements_is_unreadable() -> None:
 @pytest.mark.parametrize("entity_id", ["91", "urn:li:sponsoredCreative:91"])
 def test_one_creative_by_number_or_urn(entity_id: str) -> None:
     answers = {f"{OWN}/creatives/urn%3Ali%3AsponsoredCreative%3A91": CREATIVE}
-    found = run_flow(reads.fetch_entity(ACCOUNT, "ad", entity_id), make_responder(answers))
-    assert (found.id, found.parent_id, found.native_status) == ("urn:li:sponsoredCreative:91", "880011", "DRAFT")
+    entity = run_flow(reads.fetch_entity(ACCOUNT, "ad", entity_id), make_responder(answers))
+    assert (entity.id, entity.parent_id, entity.native_status) == ("urn:li:sponsoredCreative:91", "880011", "DRAFT")
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -168,8 +171,8 @@ FIELDS = (
 
 def make_report_url(start: str, end: str, fields: str) -> str:
     days = ",".join(
-        f"{name}:(year:{one.year},month:{one.month},day:{one.day})"
-        for name, one in (("start", date.fromisoformat(start)), ("end", date.fromisoformat(end)))
+        f"{name}:(year:{bound.year},month:{bound.month},day:{bound.day})"
+        for name, bound in (("start", date.fromisoformat(start)), ("end", date.fromisoformat(end)))
     )
     return (
         f"{HOST}/adAnalytics?q=analytics&pivot=ACCOUNT&timeGranularity=DAILY&dateRange=({days})"
@@ -185,8 +188,8 @@ def test_a_report_is_exact_and_silent_where_linkedin_is() -> None:
     rows = [make_row(2026, 10, 2, impressions=1200, clicks=14, costInLocalCurrency="20.130000000000000782")]
     url = make_report_url("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
     flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
-    found = run_flow(flow, make_responder({url: {"elements": rows}}))
-    assert [one.to_json() for one in found.rows] == [
+    insights = run_flow(flow, make_responder({url: {"elements": rows}}))
+    assert [row.to_json() for row in insights.rows] == [
         {
             "date": "2026-10-02",
             "impressions": 1200,
@@ -198,15 +201,15 @@ def test_a_report_is_exact_and_silent_where_linkedin_is() -> None:
             "reach": None,
         }
     ]
-    assert (found.coverage.is_complete, found.coverage.timezone, found.pending) == (False, "UTC", None)
+    assert (insights.coverage.is_complete, insights.coverage.timezone, insights.pending) == (False, "UTC", None)
 
 
 def test_reach_is_left_out_of_long_ranges_and_days_without_activity_are_missing() -> None:
     url = make_report_url("2026-04-01", "2026-10-31", FIELDS)
     flow = reads.fetch_insights(ACCOUNT, date(2026, 4, 1), date(2026, 10, 31), None, NOW)
-    found = run_flow(flow, make_responder({url: {"elements": [make_row(2026, 4, 1, impressions=1)]}}))
-    assert not found.coverage.is_complete and found.totals.impressions is None
-    assert [gap.to_json() for gap in found.coverage.missing_ranges] == [
+    insights = run_flow(flow, make_responder({url: {"elements": [make_row(2026, 4, 1, impressions=1)]}}))
+    assert not insights.coverage.is_complete and insights.totals.impressions is None
+    assert [gap.to_json() for gap in insights.coverage.missing_ranges] == [
         {"startDate": "2026-04-02", "endDate": "2026-10-31"}
     ]
 
@@ -214,8 +217,8 @@ def test_reach_is_left_out_of_long_ranges_and_days_without_activity_are_missing(
 def test_an_answer_that_was_cut_off_is_not_complete() -> None:
     url = make_report_url("2026-10-01", "2026-10-31", f"{FIELDS},approximateMemberReach")
     flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 10, 31), None, NOW)
-    found = run_flow(flow, make_responder({url: {"elements": [make_row(2026, 10, 1, impressions=1)] * 15_000}}))
-    assert not found.coverage.is_complete
+    insights = run_flow(flow, make_responder({url: {"elements": [make_row(2026, 10, 1, impressions=1)] * 15_000}}))
+    assert not insights.coverage.is_complete
 
 
 @pytest.mark.parametrize("start", [{}, {"year": 2026, "month": 13, "day": 1}, {"year": True, "month": 1, "day": 1}])
@@ -235,7 +238,7 @@ def test_a_typeahead_needs_its_text() -> None:
     )
     answers = {url: {"elements": [{"urn": "urn:li:geo:1", "name": "New York"}]}}
     flow = reads.fetch_catalog_page(ACCOUNT, "typeahead:locations", ListQuery(search="new york, us"))
-    assert [found.id for found in run_flow(flow, make_responder(answers)).rows] == ["urn:li:geo:1"]
+    assert [row.id for row in run_flow(flow, make_responder(answers)).rows] == ["urn:li:geo:1"]
     with pytest.raises(InvalidInput) as refusal:
         run_flow(reads.fetch_catalog_page(ACCOUNT, "typeahead:locations", ListQuery()), refuse_request)
     assert refusal.value.issues[0].path == "search"

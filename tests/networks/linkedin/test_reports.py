@@ -89,7 +89,9 @@ def read_all(kind: str, days: int, answer: Callable[[date, date], list[Any]]) ->
 
     def respond(request: Request) -> Response:
         text = parse_qs(request.query_raw or "")["dateRange"][0]
-        numbers = [int(part) for part in "".join(one if one.isdigit() else " " for one in text).split()]
+        numbers = [
+            int(part) for part in "".join(character if character.isdigit() else " " for character in text).split()
+        ]
         return make_response({"elements": answer(date(*numbers[:3]), date(*numbers[3:]))})
 
     pages: list[EntityReportPage] = []
@@ -101,18 +103,18 @@ def read_all(kind: str, days: int, answer: Callable[[date, date], list[Any]]) ->
 
 def test_days_with_too_many_rows_are_read_in_smaller_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "MAX_ELEMENTS", 10)
-    asked: list[tuple[int, int]] = []
+    requested_days: list[tuple[int, int]] = []
 
     def answer(first: date, last: date) -> list[Any]:
         """Four ads have rows on each day; the seventh day has 20, of which the first 10 are returned."""
-        asked.append((first.day, last.day))
+        requested_days.append((first.day, last.day))
         days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
         rows = [make_row("ad", ad, day, impressions=1) for day in days for ad in range(20 if day.day == 7 else 4)]
         return rows[:10]
 
     pages = read_all("ad", 9, answer)
-    assert asked == [(1, 9), (1, 4), (1, 2), (3, 4), (5, 6), (7, 8), (7, 7), (8, 8), (9, 9)]
-    keys = [(one.date.day, one.entity_id) for page in pages for one in page.rows]
+    assert requested_days == [(1, 9), (1, 4), (1, 2), (3, 4), (5, 6), (7, 8), (7, 7), (8, 8), (9, 9)]
+    keys = [(row.date.day, row.entity_id) for page in pages for row in page.rows]
     assert len(keys) == len(set(keys)) == 4 * 8 + 10
     assert [page.coverage.is_complete for page in pages] == [True, True, True, False, False, False]
     assert pages[-1].finished_days is None
@@ -122,15 +124,15 @@ def test_days_with_too_many_rows_are_read_in_smaller_ranges(monkeypatch: pytest.
 
 
 def test_a_long_range_is_read_in_parts_that_have_a_reach() -> None:
-    asked: list[tuple[date, date]] = []
+    requested_days: list[tuple[date, date]] = []
 
     def answer(first: date, last: date) -> list[Any]:
-        asked.append((first, last))
+        requested_days.append((first, last))
         return []
 
     pages = read_all("campaign", 100, answer)
-    assert [(last - first).days + 1 for first, last in asked] == [92, 8]
-    assert asked[1][1] == FIRST + timedelta(days=99)
+    assert [(last - first).days + 1 for first, last in requested_days] == [92, 8]
+    assert requested_days[1][1] == FIRST + timedelta(days=99)
     assert NO_ROWS_NOTE in pages[-1].coverage.notes
 
 

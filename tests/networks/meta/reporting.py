@@ -27,8 +27,8 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
     """The loop that somebody would write by hand for the rows."""
     kinds = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
     for row in native:
-        actions = {one["action_type"]: one["value"] for one in row.get("actions", ())}
-        values = {one["action_type"]: one["value"] for one in row.get("action_values", ())}
+        actions = {action["action_type"]: action["value"] for action in row.get("actions", ())}
+        values = {action["action_type"]: action["value"] for action in row.get("action_values", ())}
         kind = next((kind for kind in kinds if kind in actions), None)
         views, value = actions.get("video_view"), values.get(kind)
         yield (

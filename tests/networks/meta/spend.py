@@ -13,4 +13,4 @@ def sum_spend(world: World, account: Account, days: Days) -> Decimal:
     """What an account has spent on some days, in major units of its currency."""
     today = world.get_local_date(account)
     figures = (insights._generate_daily_figures(account, account.id, day, today) for day in days)
-    return sum_units((one["spend"] for one in figures if one is not None), 100)
+    return sum_units((row["spend"] for row in figures if row is not None), 100)

@@ -57,8 +57,8 @@ LIFELONG = AD_SET | {
 
 def plan_edit(kind: Any, entity: Mapping[str, Json], **parts: Any) -> Plan:
     flow = plans.plan_edit(ACCOUNT, kind, str(entity["id"]), Edit(**parts), NOW)
-    made: Plan = run(flow, make_response({**entity, "account_id": "7007"}))[0]
-    return made
+    plan: Plan = run(flow, make_response({**entity, "account_id": "7007"}))[0]
+    return plan
 
 
 def find_edit_issues(kind: Any, entity: Mapping[str, Json], **parts: Any) -> set[str]:
@@ -68,21 +68,21 @@ def find_edit_issues(kind: Any, entity: Mapping[str, Json], **parts: Any) -> set
 
 
 def test_an_edit_shows_before_and_after() -> None:
-    made = plan_edit("adGroup", AD_SET, fields={"name": "Tea", "budget": "20", "endAt": "2027-04-01T00:00:00+02:00"})
-    step = made.steps[0]
+    plan = plan_edit("adGroup", AD_SET, fields={"name": "Tea", "budget": "20", "endAt": "2027-04-01T00:00:00+02:00"})
+    step = plan.steps[0]
     assert step.request.body == {"name": "Tea", "daily_budget": 2000, "end_time": "2027-03-31T22:00:00+0000"}
     assert [(change.field, change.before, change.after) for change in step.changes] == [
         ("name", "Tea spring", "Tea"),
         ("budget", "18.5", "20"),
         ("endAt", None, "2027-03-31T22:00:00Z"),
     ]
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
     assert plan_edit("adGroup", AD_SET, fields={"budget": "18"}).risk == "low"
 
 
 def test_a_percentage_is_cut_to_the_lower_spend() -> None:
-    made = plan_edit("adGroup", AD_SET, fields={"budget": Percentage("increase", Decimal("0.1"))})
-    assert made.steps[0].request.body == {"daily_budget": 1851}
+    plan = plan_edit("adGroup", AD_SET, fields={"budget": Percentage("increase", Decimal("0.1"))})
+    assert plan.steps[0].request.body == {"daily_budget": 1851}
     assert plan_edit("adGroup", LIFELONG, fields={"budget": Percentage("increase", Decimal(10))}).steps[
         0
     ].request.body == {"lifetime_budget": 55000}
@@ -130,7 +130,7 @@ def test_an_end_can_be_taken_away_from_a_daily_budget() -> None:
 
 
 def test_targeting_is_read_merged_and_written_whole() -> None:
-    wanted = {
+    targeting = {
         "locations": [
             {"id": "city:5", "name": "Oslo", "radiusKm": Decimal(25)},
             {"id": "country:SE", "name": "Sweden"},
@@ -142,8 +142,8 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
         "genders": ["female"],
         "devices": [{"id": "mobile", "name": "Mobile"}],
     }
-    made = plan_edit("adGroup", AD_SET, targeting=wanted)
-    assert made.steps[0].request.body == {
+    plan = plan_edit("adGroup", AD_SET, targeting=targeting)
+    assert plan.steps[0].request.body == {
         "targeting": {
             "age_min": 21,
             "targeting_automation": {"advantage_audience": 0},
@@ -160,7 +160,7 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
             "device_platforms": ["mobile"],
         }
     }
-    assert made.steps[0].changes[0].before == AD_SET["targeting"]["geo_locations"]
+    assert plan.steps[0].changes[0].before == AD_SET["targeting"]["geo_locations"]
     assert AD_SET["targeting"]["age_min"] == 21
 
 
@@ -193,10 +193,10 @@ def test_targeting_that_cannot_be_said_is_refused(kind: Any, targeting: dict[str
 
 def test_an_ad_can_be_given_another_creative() -> None:
     ad = {"id": "6104", "status": "PAUSED", "creative": {"id": "6103"}}
-    made = plan_edit("ad", ad, creative={"existingId": "77"})
-    assert made.steps[0].request.body == {"creative": {"creative_id": "77"}}
-    assert made.steps[0].changes[0].before == "6103"
-    assert "review" in made.warnings[0]
+    plan = plan_edit("ad", ad, creative={"existingId": "77"})
+    assert plan.steps[0].request.body == {"creative": {"creative_id": "77"}}
+    assert plan.steps[0].changes[0].before == "6103"
+    assert "review" in plan.warnings[0]
     assert find_edit_issues("ad", ad, creative={"headline": "New"}) == {"creative.headline"}
     assert find_edit_issues("adGroup", AD_SET, creative={"existingId": "77"}) == {"creative"}
     assert find_edit_issues("ad", ad) == {"fields"}
@@ -226,8 +226,10 @@ def test_an_edit_of_what_is_not_the_accounts(answer: Response, raised: type[Prov
 
 
 def test_settings_show_the_budget_in_use() -> None:
-    told = settings.build_settings(NETWORK, ACCOUNT, "6102", parse_entity(get_level(NETWORK, "adGroup"), LIFELONG), NOW)
-    by_name = {row["field"]: row for row in told["fields"]}
+    adgroup_settings = settings.build_settings(
+        NETWORK, ACCOUNT, "6102", parse_entity(get_level(NETWORK, "adGroup"), LIFELONG), NOW
+    )
+    by_name = {row["field"]: row for row in adgroup_settings["fields"]}
     assert by_name["budget"] == {
         "field": "budget",
         "value": "500",
@@ -237,7 +239,7 @@ def test_settings_show_the_budget_in_use() -> None:
     }
     assert by_name["endAt"]["value"] == "2027-03-31T07:00:00Z"
     assert by_name["campaign_id"]["locked"]
-    assert told["targeting"] == {"targeting": AD_SET["targeting"]}
+    assert adgroup_settings["targeting"] == {"targeting": AD_SET["targeting"]}
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
@@ -275,9 +277,9 @@ def test_a_create_is_done_with_an_id_and_a_change_with_success() -> None:
     ],
 )
 def test_surely_not_done(response: Response, blame: str) -> None:
-    told = classify_response(response)
-    assert isinstance(told, Rejected)
-    assert told.blame == blame
+    outcome = classify_response(response)
+    assert isinstance(outcome, Rejected)
+    assert outcome.blame == blame
 
 
 @pytest.mark.parametrize(("code", "subcode"), [(4, 1504022), (17, 1885172), (32, None), (341, None), (613, 1487632)])

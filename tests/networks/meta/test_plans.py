@@ -43,9 +43,9 @@ from .calls import (
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
+    plan = make_plan()
     outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}}
-    requests = [fill_bindings(step, outputs) for step in made.steps]
+    requests = [fill_bindings(step, outputs) for step in plan.steps]
     assert [build_request_url(request) for request in requests] == [
         f"{GRAPH}/act_7007/campaigns",
         f"{GRAPH}/act_7007/adsets",
@@ -96,20 +96,20 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
     assert {(request.method, request.encoding, request.kind) for request in requests} == {
         ("POST", "form_json", "write")
     }
-    assert (made.warnings, made.risk) == ((), "low")
+    assert (plan.warnings, plan.risk) == ((), "low")
 
 
 def test_a_bound_member_stands_beside_the_body() -> None:
-    made = make_plan()
-    assert "campaign_id" not in made.get_step("adGroup").request.body
-    assert made.get_step("ad").request.body["creative"] == {}
-    assert [binding.to for binding in made.get_step("ad").bindings] == ["/body/adset_id", "/body/creative/creative_id"]
+    plan = make_plan()
+    assert "campaign_id" not in plan.get_step("adGroup").request.body
+    assert plan.get_step("ad").request.body["creative"] == {}
+    assert [binding.to for binding in plan.get_step("ad").bindings] == ["/body/adset_id", "/body/creative/creative_id"]
 
 
 def test_an_existing_creative_is_not_made_again() -> None:
-    made = make_plan(creative={"existingId": "77"}, platform={})
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
-    assert made.get_step("ad").request.body["creative"] == {"creative_id": "77"}
+    plan = make_plan(creative={"existingId": "77"}, platform={})
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "ad"]
+    assert plan.get_step("ad").request.body["creative"] == {"creative_id": "77"}
 
 
 @pytest.mark.parametrize(
@@ -271,10 +271,10 @@ def test_a_budget_under_the_accounts_floor_is_refused() -> None:
 
 @pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("meta-*.json")), ids=lambda path: path.stem)
 def test_every_example_plans(path: Path) -> None:
-    made = plan(read_brief(path.read_bytes()), Account("meta", "act_1", "USD", "America/New_York"), now=NOW)
-    assert made.steps[-1].key == "ad"
-    assert all(step.request.body.get("status", "PAUSED") == "PAUSED" for step in made.steps)
-    assert made.warnings == ()
+    example_plan = plan(read_brief(path.read_bytes()), Account("meta", "act_1", "USD", "America/New_York"), now=NOW)
+    assert example_plan.steps[-1].key == "ad"
+    assert all(step.request.body.get("status", "PAUSED") == "PAUSED" for step in example_plan.steps)
+    assert example_plan.warnings == ()
 
 
 # -- activate, status, native -----------------------------------------------------------------------------------------
@@ -283,21 +283,21 @@ def test_every_example_plans(path: Path) -> None:
 def test_activation_goes_from_the_ad_to_the_campaign() -> None:
     source = make_plan()
     outputs = {"campaign": {"id": "6101"}, "adGroup": {"id": "6102"}, "creative": {"id": "6103"}, "ad": {"id": "6104"}}
-    made, asked = run(plans.plan_activate(ACCOUNT, source, outputs))
-    assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
+    plan, requests = run(plans.plan_activate(ACCOUNT, source, outputs))
+    assert [(step.key, build_request_url(step.request), step.request.body) for step in plan.steps] == [
         ("activate_ad", f"{GRAPH}/6104", {"status": "ACTIVE"}),
         ("activate_adGroup", f"{GRAPH}/6102", {"status": "ACTIVE"}),
         ("activate_campaign", f"{GRAPH}/6101", {"status": "ACTIVE"}),
     ]
-    assert (made.risk, asked) == ("spend", [])
+    assert (plan.risk, requests) == ("spend", [])
 
 
 def test_a_status_is_one_write() -> None:
-    made, _ = run(plans.plan_status(ACCOUNT, "adGroup", "6102", "paused"))
-    assert [(build_request_url(step.request), step.request.body) for step in made.steps] == [
+    plan, _ = run(plans.plan_status(ACCOUNT, "adGroup", "6102", "paused"))
+    assert [(build_request_url(step.request), step.request.body) for step in plan.steps] == [
         (f"{GRAPH}/6102", {"status": "PAUSED"})
     ]
-    assert made.risk == "low"
+    assert plan.risk == "low"
     assert run(plans.plan_status(ACCOUNT, "ad", "1", "active"))[0].risk == "spend"
     with pytest.raises(InvalidInput):
         run(plans.plan_status(ACCOUNT, "ad", "1", "deleted"))
@@ -305,12 +305,12 @@ def test_a_status_is_one_write() -> None:
 
 def test_a_native_create_is_paused_unless_it_says_otherwise() -> None:
     for template in NETWORK.templates:
-        made, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, None))
-        assert made.steps[0].request.body == {"status": "PAUSED", **template.payload}
-        assert made.risk == "low"
-    made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"name": "A", "status": "ACTIVE"}, "6102"))
-    assert made.steps[0].request.body == {"name": "A", "status": "ACTIVE", "adset_id": "6102"}
-    assert made.risk == "spend"
+        plan, _ = run(plans.plan_native_create(ACCOUNT, template.kind, template.payload, None))
+        assert plan.steps[0].request.body == {"status": "PAUSED", **template.payload}
+        assert plan.risk == "low"
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"name": "A", "status": "ACTIVE"}, "6102"))
+    assert plan.steps[0].request.body == {"name": "A", "status": "ACTIVE", "adset_id": "6102"}
+    assert plan.risk == "spend"
 
 
 @pytest.mark.parametrize(
@@ -342,23 +342,23 @@ def test_a_native_create_is_held_against_the_reference(
     ],
 )
 def test_an_update_sends_what_changed(payload: dict[str, Any], risk: str) -> None:
-    made, _ = run(plans.plan_update(ACCOUNT, "adGroup", "6102", payload, None))
-    assert (build_request_url(made.steps[0].request), made.steps[0].request.body) == (f"{GRAPH}/6102", payload)
-    assert made.risk == risk
+    plan, _ = run(plans.plan_update(ACCOUNT, "adGroup", "6102", payload, None))
+    assert (build_request_url(plan.steps[0].request), plan.steps[0].request.body) == (f"{GRAPH}/6102", payload)
+    assert plan.risk == risk
 
 
 def test_a_deletion_takes_all_below_with_it() -> None:
-    made, _ = run(plans.plan_delete(ACCOUNT, "campaign", "6101"))
-    step = made.steps[0]
+    plan, _ = run(plans.plan_delete(ACCOUNT, "campaign", "6101"))
+    step = plan.steps[0]
     assert (step.request.method, build_request_url(step.request), step.action) == ("DELETE", f"{GRAPH}/6101", "delete")
-    assert made.risk == "destructive"
+    assert plan.risk == "destructive"
 
 
 def test_a_missing_creative_is_found_before() -> None:
-    given = read_brief(make_brief(creative={"existingId": "77"}, platform={}))
-    assert run(plans.preflight(ACCOUNT, given), make_response({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
-    (issues, _), asked = run(plans.preflight(ACCOUNT, given), make_error_response(100, 33))
-    assert ([issue.path for issue in issues], build_request_url(asked[0])) == (
+    brief = read_brief(make_brief(creative={"existingId": "77"}, platform={}))
+    assert run(plans.preflight(ACCOUNT, brief), make_response({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
+    (issues, _), requests = run(plans.preflight(ACCOUNT, brief), make_error_response(100, 33))
+    assert ([issue.path for issue in issues], build_request_url(requests[0])) == (
         ["creative.existingId"],
         f"{GRAPH}/77?fields=id%2Cname%2Cstatus",
     )
@@ -378,10 +378,10 @@ def test_names_and_currencies_are_those_of_the_reference() -> None:
         operations = reference["operations"]
         assert set(operations[f"{node}.create"]["params"]) - left_out == native.CREATE_MEMBERS[kind]
         assert set(operations[f"{node}.update"]["params"]) - left_out == native.UPDATE_MEMBERS[kind]
-    for one, fields in zip(NETWORK.levels, ("Campaign", "AdSet", "Ad"), strict=True):
-        assert {field.partition("{")[0] for field in one.fields} <= set(reference["objectFields"][fields])
-        assert set(one.status_filters) == set(reference["enums"][f"{fields}.EffectiveStatus"])
-        assert set(one.unified_statuses) == set(reference["enums"][f"{fields}.Status"])
+    for level, fields in zip(NETWORK.levels, ("Campaign", "AdSet", "Ad"), strict=True):
+        assert {field.partition("{")[0] for field in level.fields} <= set(reference["objectFields"][fields])
+        assert set(level.status_filters) == set(reference["enums"][f"{fields}.EffectiveStatus"])
+        assert set(level.unified_statuses) == set(reference["enums"][f"{fields}.Status"])
     assert set(reference["objectFields"]["Targeting"]) == native.TARGETING_MEMBERS
     assert set(native.BID_STRATEGIES) == set(reference["enums"]["AdSet.BidStrategy"])
     assert set(native.SPECIAL_AD_CATEGORIES) == set(reference["enums"]["Campaign.SpecialAdCategories"])
@@ -394,6 +394,6 @@ def test_names_and_currencies_are_those_of_the_reference() -> None:
 
 
 def test_the_adapter_is_registered() -> None:
-    one = get_adapter("meta")
-    assert (one.network, one.plans, one.reads) == (NETWORK, plans, reads)
-    assert dumps([level.kind for level in one.network.levels]) == '["campaign","adGroup","ad"]'
+    adapter = get_adapter("meta")
+    assert (adapter.network, adapter.plans, adapter.reads) == (NETWORK, plans, reads)
+    assert dumps([level.kind for level in adapter.network.levels]) == '["campaign","adGroup","ad"]'

@@ -48,9 +48,11 @@ def test_consent_asks_for_the_scopes() -> None:
 def test_a_code_becomes_a_long_lived_token() -> None:
     short = make_response({"access_token": "short", "token_type": "bearer", "expires_in": 5400})
     long = make_response({"access_token": "long", "token_type": "bearer", "expires_in": 5184000})
-    found, asked = run(reads.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v", 1000), short, long)
-    assert found == Credentials("long", None, 5184001000)
-    assert [dict(request.query) for request in asked] == [
+    credentials, requests = run(
+        reads.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v", 1000), short, long
+    )
+    assert credentials == Credentials("long", None, 5184001000)
+    assert [dict(request.query) for request in requests] == [
         {"client_id": "app-1", "client_secret": "app-secret", "redirect_uri": "https://ads.example/cb", "code": "c"},
         {
             "client_id": "app-1",
@@ -59,20 +61,20 @@ def test_a_code_becomes_a_long_lived_token() -> None:
             "fb_exchange_token": "short",
         },
     ]
-    assert [request.kind for request in asked] == ["read_once", "read"]
-    assert not any(request.is_signed for request in asked)
+    assert [request.kind for request in requests] == ["read_once", "read"]
+    assert not any(request.is_signed for request in requests)
 
 
 def test_a_refresh_exchanges_the_living_token() -> None:
-    fresh, asked = run(reads.refresh_credentials(APP, Credentials("old"), 0), make_response({"access_token": "new"}))
-    assert (fresh, asked[0].query["fb_exchange_token"]) == (Credentials("new"), "old")
+    fresh, requests = run(reads.refresh_credentials(APP, Credentials("old"), 0), make_response({"access_token": "new"}))
+    assert (fresh, requests[0].query["fb_exchange_token"]) == (Credentials("new"), "old")
     with pytest.raises(TokenRefused):
         run(reads.refresh_credentials(APP, Credentials("old"), 0), make_error_response(190, 463))
 
 
 def test_a_revocation_has_to_be_confirmed() -> None:
-    _, asked = run(reads.revoke_credentials(APP, Credentials("t")), make_response({"success": True}))
-    assert (asked[0].method, build_request_url(asked[0])) == ("DELETE", f"{GRAPH}/me/permissions")
+    _, requests = run(reads.revoke_credentials(APP, Credentials("t")), make_response({"success": True}))
+    assert (requests[0].method, build_request_url(requests[0])) == ("DELETE", f"{GRAPH}/me/permissions")
     with pytest.raises(ProviderUnreadable):
         run(reads.revoke_credentials(APP, Credentials("t")), make_response({"success": False}))
 
@@ -108,20 +110,20 @@ def test_accounts_are_read_to_the_last_page() -> None:
         "min_daily_budget": 100,
         "default_dsa_payor": "Tea Holding",
     }
-    found, asked = run(
+    accounts, requests = run(
         reads.discover_accounts(), make_page(first, after="C1"), make_page({"id": "act_2", "account_status": 3})
     )
-    assert [one.native_id for one in found] == ["act_7007", "act_2"]
-    assert (found[0].currency, found[0].timezone, found[0].native_status) == ("EUR", "Europe/Oslo", "ACTIVE")
-    assert found[0].extras == {
+    assert [account.native_id for account in accounts] == ["act_7007", "act_2"]
+    assert (accounts[0].currency, accounts[0].timezone, accounts[0].native_status) == ("EUR", "Europe/Oslo", "ACTIVE")
+    assert accounts[0].extras == {
         "defaultDsaBeneficiary": "",
         "defaultDsaPayor": "Tea Holding",
         "minDailyBudget": "100",
         "accountStatus": "1",
     }
-    assert found[1].native_status == "UNSETTLED"
-    assert [request.query.get("after") for request in asked] == [None, "C1"]
-    assert all(request.url.startswith("https://graph.facebook.com/") for request in asked)
+    assert accounts[1].native_status == "UNSETTLED"
+    assert [request.query.get("after") for request in requests] == [None, "C1"]
+    assert all(request.url.startswith("https://graph.facebook.com/") for request in requests)
 
 
 def test_a_cursor_that_repeats_is_refused() -> None:
@@ -130,18 +132,18 @@ def test_a_cursor_that_repeats_is_refused() -> None:
 
 
 def test_the_tree_has_three_levels() -> None:
-    found, asked = run(
+    tree, requests = run(
         reads.fetch_tree(ACCOUNT),
         make_page({"id": "1", "name": "C", "status": "ACTIVE", "effective_status": "ACTIVE"}),
         make_page({"id": "2", "name": "S", "status": "PAUSED", "campaign_id": "1"}),
         make_page({"id": "3", "name": "A", "status": "NEW_ONE", "adset_id": "2"}, {"id": "4", "adset_id": "gone"}),
     )
-    assert [(node.kind, node.id, node.parent_id, node.status) for node in found.nodes] == [
+    assert [(node.kind, node.id, node.parent_id, node.status) for node in tree.nodes] == [
         ("campaign", "1", None, "active"),
         ("adGroup", "2", "1", "paused"),
         ("ad", "3", "2", None),
     ]
-    assert [build_request_url(request) for request in asked] == [
+    assert [build_request_url(request) for request in requests] == [
         f"{GRAPH}/act_7007/campaigns?fields=id%2Cname%2Cstatus%2Ceffective_status&limit=100",
         f"{GRAPH}/act_7007/adsets?fields=id%2Cname%2Cstatus%2Ceffective_status%2Ccampaign_id&limit=100",
         f"{GRAPH}/act_7007/ads?fields=id%2Cname%2Cstatus%2Ceffective_status%2Cadset_id&limit=100",
@@ -150,12 +152,12 @@ def test_the_tree_has_three_levels() -> None:
 
 def test_a_list_is_filtered_by_meta() -> None:
     query = ListQuery(limit=5, cursor="C1", parent_id="6101", status="CAMPAIGN_PAUSED", search="tea")
-    page, asked = run(reads.list_entities(ACCOUNT, "adGroup", query), make_page({"id": "2"}, after="C2"))
-    assert (page.cursor, [one.id for one in page.entities]) == ("C2", ["2"])
-    assert asked[0].path == {"owner": "6101"}
-    assert asked[0].query["after"] == "C1"
-    assert loads(asked[0].query["effective_status"]) == ["CAMPAIGN_PAUSED"]
-    assert loads(asked[0].query["filtering"]) == [{"field": "name", "operator": "CONTAIN", "value": "tea"}]
+    page, requests = run(reads.list_entities(ACCOUNT, "adGroup", query), make_page({"id": "2"}, after="C2"))
+    assert (page.cursor, [entity.id for entity in page.entities]) == ("C2", ["2"])
+    assert requests[0].path == {"owner": "6101"}
+    assert requests[0].query["after"] == "C1"
+    assert loads(requests[0].query["effective_status"]) == ["CAMPAIGN_PAUSED"]
+    assert loads(requests[0].query["filtering"]) == [{"field": "name", "operator": "CONTAIN", "value": "tea"}]
     assert run(reads.list_entities(ACCOUNT, "ad", ListQuery()), make_page({"id": "2"}))[0].cursor is None
     for kind, refused in (("campaign", ListQuery(parent_id="1")), ("campaign", ListQuery(status="CAMPAIGN_PAUSED"))):
         with pytest.raises(InvalidInput):
@@ -164,10 +166,10 @@ def test_a_list_is_filtered_by_meta() -> None:
 
 def test_an_entity_is_read_by_name() -> None:
     ad = {"id": "6104", "account_id": "7007", "status": "DELETED"}
-    found, asked = run(reads.fetch_entity(ACCOUNT, "ad", "6104"), make_response(ad))
-    assert (found.status, found.native_status) == ("deleted", "DELETED")
+    entity, requests = run(reads.fetch_entity(ACCOUNT, "ad", "6104"), make_response(ad))
+    assert (entity.status, entity.native_status) == ("deleted", "DELETED")
     assert (
-        asked[0]
+        requests[0]
         .query["fields"]
         .endswith("creative{id,name,object_story_spec,thumbnail_url},ad_review_feedback,issues_info,account_id")
     )
@@ -200,8 +202,8 @@ def fetch_report(
 
 def test_insights_are_normalized() -> None:
     bare = {"date_start": "2026-10-02", "impressions": "5", "actions": [{"action_type": "like", "value": "1"}]}
-    found, asked = fetch_report(make_page(ROW, bare))
-    assert [row.to_json() for row in found.rows] == [
+    insights, requests = fetch_report(make_page(ROW, bare))
+    assert [row.to_json() for row in insights.rows] == [
         {
             "date": "2026-10-01",
             "impressions": 1200,
@@ -223,9 +225,9 @@ def test_insights_are_normalized() -> None:
             "reach": None,
         },
     ]
-    assert (found.totals.impressions, found.totals.conversions) == (1205, None)
-    assert found.coverage.is_complete
-    assert dict(asked[0].query) == {
+    assert (insights.totals.impressions, insights.totals.conversions) == (1205, None)
+    assert insights.coverage.is_complete
+    assert dict(requests[0].query) == {
         "level": "account",
         "time_increment": "1",
         "time_range": '{"since":"2026-10-01","until":"2026-10-31"}',
@@ -239,22 +241,22 @@ def test_insights_are_normalized() -> None:
 )
 def test_too_much_data_becomes_a_report(refusal: Response) -> None:
     running = make_response({"async_status": "Job Running", "async_percent_completion": 40})
-    found, asked = fetch_report(refusal, make_response({"report_run_id": "R1"}), running)
-    assert found.pending.to_json() == {"job": "R1", "status": "Job Running", "retryAfterMs": 15000}
-    assert [(request.method, request.url) for request in asked] == [
+    insights, requests = fetch_report(refusal, make_response({"report_run_id": "R1"}), running)
+    assert insights.pending.to_json() == {"job": "R1", "status": "Job Running", "retryAfterMs": 15000}
+    assert [(request.method, request.url) for request in requests] == [
         ("GET", f"{GRAPH}/{{owner}}/insights"),
         ("POST", f"{GRAPH}/{{account}}/insights"),
         ("GET", f"{GRAPH}/{{id}}"),
     ]
-    assert asked[1].kind == "read"
+    assert requests[1].kind == "read"
 
 
 def test_a_long_range_is_a_report_from_the_start() -> None:
     running = make_response({"async_status": "Job Not Started", "async_percent_completion": 0})
-    found, asked = fetch_report(make_response({"report_run_id": "R1"}), running, start=date(2026, 8, 2))
-    assert found.pending.job == "R1"
+    insights, requests = fetch_report(make_response({"report_run_id": "R1"}), running, start=date(2026, 8, 2))
+    assert insights.pending.job == "R1"
     assert len(fetch_report(make_page(), start=date(2026, 8, 3))[1]) == 1
-    assert asked[0].body["time_range"] == '{"since":"2026-08-02","until":"2026-10-31"}'
+    assert requests[0].body["time_range"] == '{"since":"2026-08-02","until":"2026-10-31"}'
 
 
 def test_a_report_is_resumed_until_it_is_whole() -> None:
@@ -262,9 +264,11 @@ def test_a_report_is_resumed_until_it_is_whole() -> None:
         return make_response({"async_status": status, "async_percent_completion": percent, "error_message": "Broken."})
 
     assert fetch_report(make_state("Job Completed", 99), job="R1")[0].pending.status == "Job Completed"
-    found, asked = fetch_report(make_state("Job Completed", 100), make_page(ROW, after="C"), make_page(), job="R1")
-    assert (len(found.rows), found.pending) == (1, None)
-    assert build_request_url(asked[1]) == f"{GRAPH}/R1/insights?limit=500"
+    insights, requests = fetch_report(
+        make_state("Job Completed", 100), make_page(ROW, after="C"), make_page(), job="R1"
+    )
+    assert (len(insights.rows), insights.pending) == (1, None)
+    assert build_request_url(requests[1]) == f"{GRAPH}/R1/insights?limit=500"
     for status in ("Job Failed", "Job Skipped"):
         with pytest.raises(ProviderError, match="Broken"):
             fetch_report(make_state(status, 100), job="R1")
@@ -283,8 +287,8 @@ def test_other_failures_of_insights_are_told() -> None:
 
 
 def read_catalog(resource: str, answer: Response, search: str | None = None) -> tuple[Any, str]:
-    page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), answer)
-    return page, build_request_url(asked[0])
+    page, requests = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), answer)
+    return page, build_request_url(requests[0])
 
 
 def test_catalogs_are_lists_of_the_account() -> None:
@@ -302,11 +306,11 @@ def test_catalogs_are_lists_of_the_account() -> None:
 
 
 def test_places_are_searched_and_told_apart_by_type() -> None:
-    found = [
+    locations = [
         {"key": "2490299", "name": "New York", "type": "city"},
         {"key": "US:10001", "name": "10001", "type": "zip"},
     ]
-    page, url = read_catalog("locations:new_york", make_response({"data": found}))
+    page, url = read_catalog("locations:new_york", make_response({"data": locations}))
     assert [row.id for row in page.rows] == ["city:2490299", "zip:US:10001"]
     types = "%5B%22country%22%2C%22region%22%2C%22city%22%2C%22zip%22%2C%22geo_market%22%5D"
     assert url == f"{GRAPH}/search?type=adgeolocation&q=new%20york&location_types={types}&limit=25"

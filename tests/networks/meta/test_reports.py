@@ -87,8 +87,8 @@ def test_a_long_range_is_a_job_from_the_start() -> None:
 
 
 def test_too_much_data_becomes_a_job_on_the_first_page_only() -> None:
-    page, asked = read_page(make_error_response(100, 1487534), make_response({"report_run_id": "R1"}))
-    assert ([request.method for request in asked], page.pending.job) == (["GET", "POST"], "R1")
+    page, requests = read_page(make_error_response(100, 1487534), make_response({"report_run_id": "R1"}))
+    assert ([request.method for request in requests], page.pending.job) == (["GET", "POST"], "R1")
     with pytest.raises(ProviderError):
         read_page(make_error_response(100, 1487534), cursor="0:C")
     with pytest.raises(ProviderError):
@@ -97,13 +97,13 @@ def test_too_much_data_becomes_a_job_on_the_first_page_only() -> None:
 
 def test_a_job_is_read_page_by_page() -> None:
     state = {"async_status": "Job Running", "async_percent_completion": 40}
-    pending, asked = read_page(make_response(state), job="R1")
-    assert (pending.pending.job, pending.pending.status, len(asked)) == ("R1", "Job Running", 1)
+    pending, requests = read_page(make_response(state), job="R1")
+    assert (pending.pending.job, pending.pending.status, len(requests)) == ("R1", "Job Running", 1)
     done = make_response({"async_status": "Job Completed", "async_percent_completion": 100})
-    first, asked = read_page(done, make_page({"campaign_id": "6"} | FIGURES, after="C"), job="R1")
-    assert (asked[1].path["owner"], dict(asked[1].query)) == ("R1", {"limit": "500"})
-    last, asked = read_page(make_page({"campaign_id": "7"} | FIGURES), cursor=first.cursor, job="R1")
-    assert (asked[0].path["owner"], dict(asked[0].query)) == ("R1", {"limit": "500", "after": "C"})
+    first, requests = read_page(done, make_page({"campaign_id": "6"} | FIGURES, after="C"), job="R1")
+    assert (requests[1].path["owner"], dict(requests[1].query)) == ("R1", {"limit": "500"})
+    last, requests = read_page(make_page({"campaign_id": "7"} | FIGURES), cursor=first.cursor, job="R1")
+    assert (requests[0].path["owner"], dict(requests[0].query)) == ("R1", {"limit": "500", "after": "C"})
     assert [row.entity_id for page in (first, last) for row in page.rows] == ["6", "7"]
     with pytest.raises(ProviderError, match="Job Skipped"):
         read_page(make_response({"async_status": "Job Skipped"}), job="R1")

@@ -116,9 +116,9 @@ def make_link(**members: Any) -> dict[str, Any]:
 
 
 def make_plan(*answers: Response, account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
-    made, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), *answers)
-    assert isinstance(made, Plan)
-    return add_operation_marks(made)
+    plan, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), *answers)
+    assert isinstance(plan, Plan)
+    return add_operation_marks(plan)
 
 
 def find_issues(*answers: Response, account: Account = ACCOUNT, **changes: Any) -> set[str]:
@@ -127,5 +127,5 @@ def find_issues(*answers: Response, account: Account = ACCOUNT, **changes: Any) 
     return {issue.path for issue in refusal.value.issues}
 
 
-def make_places(*found: Mapping[str, Any]) -> Response:
-    return make_response({"geoLocations": list(found)})
+def make_places(*locations: Mapping[str, Any]) -> Response:
+    return make_response({"geoLocations": list(locations)})

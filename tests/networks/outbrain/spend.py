@@ -13,4 +13,4 @@ def sum_spend(world: World, account: Account, days: Days) -> Decimal:
     """What an account has spent on some days, in major units of its currency."""
     campaigns = world.list_entities("campaign", account.id)
     rows = (figures.find_daily_figures(world, campaign, day) for campaign in campaigns for day in days)
-    return sum_units((one["spend"] for one in rows if one is not None), 100)
+    return sum_units((row["spend"] for row in rows if row is not None), 100)

@@ -25,25 +25,30 @@ OTHER = "f" * 32
 
 
 def plan_edit(
-    edit: Edit, *, campaign_: Any = None, budget_: Any = None, told: Response | None = CURRENCIES, now: datetime = NOW
+    edit: Edit,
+    *,
+    campaign_: Any = None,
+    budget_: Any = None,
+    currencies: Response | None = CURRENCIES,
+    now: datetime = NOW,
 ) -> Plan:
     answers = [make_response(campaign_ or make_campaign()), make_response(budget_ or make_budget())]
-    if told is not None and {"bid", "budget", "budgetType"} & set(edit.fields):
-        answers.append(told)
-    made, asked = run(plans.plan_edit(ACCOUNT, "campaign", CAMPAIGN, edit, now), *answers)
-    assert asked[0].query["extraFields"].startswith("Locations,")
-    assert len(asked) == len(answers)
-    assert isinstance(made, Plan)
-    return made
+    if currencies is not None and {"bid", "budget", "budgetType"} & set(edit.fields):
+        answers.append(currencies)
+    plan, requests = run(plans.plan_edit(ACCOUNT, "campaign", CAMPAIGN, edit, now), *answers)
+    assert requests[0].query["extraFields"].startswith("Locations,")
+    assert len(requests) == len(answers)
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def plan_field_edit(**fields: Any) -> Plan:
     return plan_edit(Edit(fields))
 
 
-def find_edit_issues(edit: Edit, **given: Any) -> set[str]:
+def find_edit_issues(edit: Edit, **options: Any) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
-        plan_edit(edit, **given)
+        plan_edit(edit, **options)
     return {issue.path for issue in refusal.value.issues}
 
 
@@ -51,35 +56,35 @@ def find_edit_issues(edit: Edit, **given: Any) -> set[str]:
 
 
 def test_the_budget_comes_first_with_all_of_its_members() -> None:
-    made = plan_field_edit(name="New", budget="70", endAt="2027-05-31", bid="0.50")
-    first, second = made.steps
+    plan = plan_field_edit(name="New", budget="70", endAt="2027-05-31", bid="0.50")
+    first, second = plan.steps
     assert build_request_url(first.request) == f"{API}/budgets/{BUDGET}"
     assert first.request.body == {"amount": Decimal(70), "endDate": "2027-05-31", "runForever": False}
-    assert [(one.field, one.before, one.after) for one in first.changes] == [
+    assert [(change.field, change.before, change.after) for change in first.changes] == [
         ("budget", "60.5", "70"),
         ("endAt", None, "2027-05-31"),
     ]
     assert build_request_url(second.request) == f"{API}/campaigns/{CAMPAIGN}"
     assert second.request.body == {"name": "New", "cpc": Decimal("0.5")}
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
 
 
 def test_an_end_is_taken_away_by_its_flag() -> None:
     there = make_budget(endDate="2027-05-31", runForever=False)
-    made = plan_edit(Edit({"endAt": ""}), budget_=there)
-    assert made.steps[0].request.body == {"runForever": True}
-    assert made.risk == "spend"
+    plan = plan_edit(Edit({"endAt": ""}), budget_=there)
+    assert plan.steps[0].request.body == {"runForever": True}
+    assert plan.risk == "spend"
 
 
 def test_an_instant_means_its_eastern_day() -> None:
-    made = plan_field_edit(startAt="2027-05-09T04:00:00Z", endAt="2027-06-01T04:00:00Z")
-    assert made.steps[0].request.body == {"startDate": "2027-05-09", "endDate": "2027-05-31", "runForever": False}
-    assert any("Eastern" in one for one in made.warnings)
+    plan = plan_field_edit(startAt="2027-05-09T04:00:00Z", endAt="2027-06-01T04:00:00Z")
+    assert plan.steps[0].request.body == {"startDate": "2027-05-09", "endDate": "2027-05-31", "runForever": False}
+    assert any("Eastern" in warning for warning in plan.warnings)
 
 
 def test_a_percentage_is_cut_to_cents() -> None:
-    made = plan_field_edit(bid=Percentage("increase", Decimal(10)))
-    assert made.steps[0].request.body == {"cpc": Decimal("0.46")}
+    plan = plan_field_edit(bid=Percentage("increase", Decimal(10)))
+    assert plan.steps[0].request.body == {"cpc": Decimal("0.46")}
 
 
 def test_a_shared_budget_is_locked() -> None:
@@ -119,14 +124,14 @@ def test_edits_that_are_refused(fields: dict[str, Any], there: dict[str, Any], p
 
 def test_without_the_currencies_the_campaign_tells_the_least_bid() -> None:
     silent = make_response({"errorMessage": "no"}, 500)
-    assert plan_edit(Edit({"bid": "9"}), told=silent).steps
-    assert find_edit_issues(Edit({"bid": "0.02"}), told=silent) == {"fields.bid"}
+    assert plan_edit(Edit({"bid": "9"}), currencies=silent).steps
+    assert find_edit_issues(Edit({"bid": "0.02"}), currencies=silent) == {"fields.bid"}
 
 
 def test_another_kind_of_budget_is_spending() -> None:
-    made = plan_edit(Edit({"budgetType": "DAILY"}), budget_=make_budget(type="MONTHLY", amount=800, pacing="AUTOMATIC"))
-    assert made.steps[0].request.body == {"type": "DAILY", "pacing": "SPEND_ASAP"}
-    assert made.risk == "spend"
+    plan = plan_edit(Edit({"budgetType": "DAILY"}), budget_=make_budget(type="MONTHLY", amount=800, pacing="AUTOMATIC"))
+    assert plan.steps[0].request.body == {"type": "DAILY", "pacing": "SPEND_ASAP"}
+    assert plan.risk == "spend"
 
 
 def test_an_objective_brings_its_optimization() -> None:
@@ -141,8 +146,8 @@ def test_an_objective_brings_its_optimization() -> None:
 
 def test_a_suffix_is_cleared_by_a_word() -> None:
     there = make_campaign(suffixTrackingCode="utm_source=outbrain")
-    made = plan_edit(Edit({"trackingSuffix": ""}), campaign_=there)
-    assert made.steps[0].request.body == {"suffixTrackingCode": "EMPTY_SUFFIX"}
+    plan = plan_edit(Edit({"trackingSuffix": ""}), campaign_=there)
+    assert plan.steps[0].request.body == {"suffixTrackingCode": "EMPTY_SUFFIX"}
     assert plan_field_edit(trackingPrefix="p").steps[0].request.body == {"prefixTrackingCode": {"prefix": "p"}}
 
 
@@ -150,9 +155,9 @@ def test_a_suffix_is_cleared_by_a_word() -> None:
 
 
 def test_a_targeting_is_sent_whole() -> None:
-    wanted = {"languages": [{"id": "en", "name": "English"}], "interests": [{"id": "i1", "name": "Tea"}]}
-    made = plan_edit(Edit(targeting=wanted))
-    assert made.steps[0].request.body == {
+    targeting = {"languages": [{"id": "en", "name": "English"}], "interests": [{"id": "i1", "name": "Tea"}]}
+    plan = plan_edit(Edit(targeting=targeting))
+    assert plan.steps[0].request.body == {
         "targeting": {
             "platform": ["DESKTOP"],
             "locations": [PLACE],
@@ -160,7 +165,7 @@ def test_a_targeting_is_sent_whole() -> None:
             "interests": {"op": "Or", "ids": ["i1"]},
         }
     }
-    assert [change.field for change in made.steps[0].changes] == ["languages", "interests"]
+    assert [change.field for change in plan.steps[0].changes] == ["languages", "interests"]
 
 
 @pytest.mark.parametrize(
@@ -168,13 +173,13 @@ def test_a_targeting_is_sent_whole() -> None:
     [Edit({"locations": OTHER}), Edit(targeting={"locations": [{"id": OTHER, "name": "Sweden"}]})],
 )
 def test_new_places_come_with_their_version(edit: Edit) -> None:
-    made = plan_edit(edit)
-    assert made.steps[0].request.body["targeting"] == {
+    plan = plan_edit(edit)
+    assert plan.steps[0].request.body["targeting"] == {
         "platform": ["DESKTOP"],
         "locations": [OTHER],
         "locationsVersion": "V2",
     }
-    assert made.steps[0].changes[0].before == [PLACE]
+    assert plan.steps[0].changes[0].before == [PLACE]
 
 
 @pytest.mark.parametrize(
@@ -195,14 +200,14 @@ def test_targetings_that_are_refused(targeting: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "held"),
+    ("name", "rows"),
     [("excludedLocations", [{"id": OTHER}]), ("browsers", ["CHROME"]), ("operatingSystems", ["ANDROID"])],
 )
-def test_an_empty_text_clears_a_list(name: str, held: list[Any]) -> None:
-    targeting = make_campaign()["targeting"] | {name: held}
-    made = plan_edit(Edit({name: ""}), campaign_=make_campaign(targeting=targeting))
-    assert made.steps[0].request.body["targeting"][name] == []
-    assert made.steps[0].changes[0].after == []
+def test_an_empty_text_clears_a_list(name: str, rows: list[Any]) -> None:
+    targeting = make_campaign()["targeting"] | {name: rows}
+    plan = plan_edit(Edit({name: ""}), campaign_=make_campaign(targeting=targeting))
+    assert plan.steps[0].request.body["targeting"][name] == []
+    assert plan.steps[0].changes[0].after == []
 
 
 @pytest.mark.parametrize("edit", [Edit({"locations": ""}), Edit(targeting={"locations": []})])
@@ -230,20 +235,20 @@ def test_a_targeting_that_cannot_be_read_is_not_replaced() -> None:
 
 
 def plan_link_edit(edit: Edit, **members: Any) -> Plan:
-    made, _ = run(
+    plan, _ = run(
         plans.plan_edit(ACCOUNT, "ad", LINK, edit, NOW),
         make_response(make_link(**members)),
         make_response(make_campaign()),
     )
-    assert isinstance(made, Plan)
-    return made
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def test_content_goes_to_the_campaigns_links() -> None:
-    made = plan_link_edit(
+    plan = plan_link_edit(
         Edit({"brandName": "Shop"}, creative={"headline": "New", "imageUrl": "https://a.example/b.jpg"})
     )
-    (step,) = made.steps
+    (step,) = plan.steps
     assert (step.request.method, build_request_url(step.request)) == (
         "PUT",
         f"{API}/campaigns/{CAMPAIGN}/promotedLinks/",
@@ -255,12 +260,12 @@ def test_content_goes_to_the_campaigns_links() -> None:
 
 
 def test_a_status_goes_to_the_link() -> None:
-    made = plan_link_edit(Edit({"status": "active"}))
-    assert (build_request_url(made.steps[0].request), made.steps[0].request.body) == (
+    plan = plan_link_edit(Edit({"status": "active"}))
+    assert (build_request_url(plan.steps[0].request), plan.steps[0].request.body) == (
         f"{API}/promotedLinks/{LINK}",
         {"enabled": True},
     )
-    assert (made.steps[0].can_be_empty, made.risk) == (True, "spend")
+    assert (plan.steps[0].can_be_empty, plan.risk) == (True, "spend")
 
 
 @pytest.mark.parametrize(
@@ -301,7 +306,7 @@ def test_a_refusal_names_the_member_that_was_sent() -> None:
 def test_settings_show_both_objects() -> None:
     native = make_campaign(budget=make_budget(shared=True))
     entity = parse_entity(get_level(NETWORK, "campaign"), native)
-    fields = {one["field"]: one for one in build_settings(NETWORK, ACCOUNT, CAMPAIGN, entity, NOW)["fields"]}
+    fields = {field["field"]: field for field in build_settings(NETWORK, ACCOUNT, CAMPAIGN, entity, NOW)["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["period"]) == ("60.5", "daily")
     assert fields["budget"]["locked"] == "its budget is used by other campaigns"
     assert fields["locations"]["value"] == [PLACE]

@@ -48,14 +48,14 @@ NORWAY = {"id": PLACE, "geoType": "Country", "code": "NO ", "canonicalName": "No
 
 
 def test_the_plan_is_what_the_reference_shows() -> None:
-    made = make_plan()
-    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
-    assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
+    plan = make_plan()
+    requests = [fill_bindings(step, OUTPUTS) for step in plan.steps]
+    assert [(request.method, build_request_url(request), request.kind) for request in requests] == [
         ("POST", f"{API}/marketers/{MARKETER}/budgets", "write"),
         ("POST", f"{API}/campaigns", "write"),
         ("POST", f"{API}/campaigns/{CAMPAIGN}/promotedLinks", "write"),
     ]
-    budget, below, promoted = (one.body for one in requests)
+    budget, below, promoted = (request.body for request in requests)
     assert re.fullmatch("Sleep guide [0-9a-f]{8}", budget.pop("name"))
     assert budget == {
         "amount": Decimal("60.5"),
@@ -82,17 +82,17 @@ def test_the_plan_is_what_the_reference_shows() -> None:
         "sectionName": "Example Shop",
         "imageMetadata": {"url": "https://shop.example/sleep.jpg"},
     }
-    assert made.risk == "low"
+    assert plan.risk == "low"
 
 
-def get_body(made: Plan, key: str) -> Any:
-    return made.get_step(key).request.body
+def get_body(plan: Plan, key: str) -> Any:
+    return plan.get_step(key).request.body
 
 
 def test_a_lifetime_budget_is_one_of_the_whole_campaign() -> None:
-    found = dict(get_body(make_plan(**LIFETIME), "budget"))
-    del found["name"]
-    assert found == {
+    body = dict(get_body(make_plan(**LIFETIME), "budget"))
+    del body["name"]
+    assert body == {
         "amount": Decimal(1800),
         "startDate": "2027-05-03",
         "endDate": "2027-05-31",
@@ -109,14 +109,14 @@ def test_the_budget_has_a_name_of_its_own_within_the_limit() -> None:
 
 
 def test_without_content_the_page_is_crawled() -> None:
-    made = make_plan(**CRAWLED)
-    assert {"text", "imageMetadata"}.isdisjoint(get_body(made, "ad"))
-    assert get_body(made, "ad")["description"] == "Short body"
+    plan = make_plan(**CRAWLED)
+    assert {"text", "imageMetadata"}.isdisjoint(get_body(plan, "ad"))
+    assert get_body(plan, "ad")["description"] == "Short body"
 
 
 def test_an_image_of_outbrain_is_named_by_its_id() -> None:
-    made = make_plan(creative__imageUrl=None, creative__imageHash="img-1")
-    assert get_body(made, "ad")["imageMetadata"] == {"id": "img-1"}
+    plan = make_plan(creative__imageUrl=None, creative__imageHash="img-1")
+    assert get_body(plan, "ad")["imageMetadata"] == {"id": "img-1"}
 
 
 def test_awareness_is_bought_by_clicks_too() -> None:
@@ -127,12 +127,12 @@ def test_awareness_is_bought_by_clicks_too() -> None:
 
 def test_countries_are_found_by_name() -> None:
     other = {**NORWAY, "id": "x", "geoType": "Region"}
-    made, asked = run(
+    plan, requests = run(
         plans.plan_create(ACCOUNT, read_brief(make_brief(targeting={"countries": ["NO"]})), None),
         make_places(other, {**NORWAY, "id": "y", "code": "NF"}, NORWAY),
     )
-    assert get_body(made, "campaign")["targeting"]["locations"] == [PLACE]
-    (request,) = asked
+    assert get_body(plan, "campaign")["targeting"]["locations"] == [PLACE]
+    (request,) = requests
     assert (request.query["term"], request.query["exactMatch"]) == ("Norway", "true")
     assert (request.query["include"], request.query["locationsVersion"]) == ("Country", "V2")
 
@@ -145,8 +145,8 @@ def test_a_country_that_is_not_found_is_refused() -> None:
 
 
 def test_native_targeting_is_completed() -> None:
-    made = make_plan(targeting={"native": {"language": "en", "locations": [PLACE]}})
-    assert get_body(made, "campaign")["targeting"] == {
+    plan = make_plan(targeting={"native": {"language": "en", "locations": [PLACE]}})
+    assert get_body(plan, "campaign")["targeting"] == {
         "platform": ["DESKTOP", "MOBILE", "TABLET"],
         "language": "en",
         "locations": [PLACE],
@@ -196,10 +196,10 @@ def test_a_currency_without_fractions_has_none() -> None:
 
 def test_warnings_say_what_a_reader_would_not_expect() -> None:
     plain = make_plan().warnings
-    assert [one for one in plain if "AI" in one] == list(plain)
-    assert any("all locations" in one for one in make_plan(targeting={}).warnings)
-    said = make_plan(schedule__endAt="2027-05-31T09:00:00Z").warnings
-    assert any("2027-05-03 through 2027-05-31" in one for one in said)
+    assert [warning for warning in plain if "AI" in warning] == list(plain)
+    assert any("all locations" in warning for warning in make_plan(targeting={}).warnings)
+    warnings = make_plan(schedule__endAt="2027-05-31T09:00:00Z").warnings
+    assert any("2027-05-03 through 2027-05-31" in warning for warning in warnings)
 
 
 # -- preflight --------------------------------------------------------------------------------------------------------
@@ -207,13 +207,13 @@ def test_warnings_say_what_a_reader_would_not_expect() -> None:
 
 def run_preflight(*names: str, **changes: Any) -> set[str]:
     account = evolve(ACCOUNT, currency=changes.get("budget__currency", "USD"))
-    listed = make_response({"campaigns": [{"id": str(n), "name": name} for n, name in enumerate(names)]})
+    campaigns = make_response({"campaigns": [{"id": str(n), "name": name} for n, name in enumerate(names)]})
     flow = plans.preflight(account, read_brief(make_brief(**changes)))
     sold = account.currency != "CHF"
-    (issues, warnings), asked = run(flow, CURRENCIES, *([listed] if sold else []))
+    (issues, warnings), requests = run(flow, CURRENCIES, *([campaigns] if sold else []))
     assert warnings == []
     names_of = f"{API}/marketers/{MARKETER}/campaigns?fetch=basic&includeArchived=true"
-    assert [build_request_url(one) for one in asked[1:]] == ([names_of] if sold else [])
+    assert [build_request_url(request) for request in requests[1:]] == ([names_of] if sold else [])
     return {issue.path for issue in issues}
 
 
@@ -229,12 +229,12 @@ def test_preflight_holds_names_and_bounds() -> None:
 
 
 def test_activation_goes_from_leaf_to_root() -> None:
-    made, asked = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
-    assert [(step.key, build_request_url(step.request), step.request.body) for step in made.steps] == [
+    plan, requests = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
+    assert [(step.key, build_request_url(step.request), step.request.body) for step in plan.steps] == [
         ("activate_ad", f"{API}/promotedLinks/{LINK}", {"enabled": True}),
         ("activate_campaign", f"{API}/campaigns/{CAMPAIGN}", {"enabled": True}),
     ]
-    assert (made.risk, asked) == ("spend", [])
+    assert (plan.risk, requests) == ("spend", [])
 
 
 def test_there_is_no_ad_group() -> None:
@@ -248,10 +248,10 @@ def test_there_is_no_ad_group() -> None:
 
 
 def test_a_campaign_is_archived_and_a_link_is_not_deleted() -> None:
-    made, _ = run(plans.plan_delete(ACCOUNT, "campaign", CAMPAIGN))
-    (step,) = made.steps
+    plan, _ = run(plans.plan_delete(ACCOUNT, "campaign", CAMPAIGN))
+    (step,) = plan.steps
     assert (step.request.method, step.request.body, step.action) == ("PUT", {"archived": True}, "delete")
-    assert made.risk == "destructive"
+    assert plan.risk == "destructive"
     with pytest.raises(InvalidInput, match="pause it"):
         run(plans.plan_delete(ACCOUNT, "ad", LINK))
 
@@ -261,16 +261,16 @@ def test_a_campaign_is_archived_and_a_link_is_not_deleted() -> None:
 
 def test_native_creation_is_paused_where_it_does_not_say() -> None:
     campaign_ = {"name": "x", "budgetId": BUDGET}
-    made, asked = run(
+    plan, requests = run(
         plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), make_response({"budgets": [{"id": BUDGET}]})
     )
-    assert build_request_url(asked[0]) == f"{API}/marketers/{MARKETER}/budgets"
+    assert build_request_url(requests[0]) == f"{API}/marketers/{MARKETER}/budgets"
     with pytest.raises(ProviderNotFound):  # another marketer's: the campaign would be theirs
         run(plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), make_response({"budgets": [{"id": LINK}]}))
-    assert made.steps[0].request.body == {"enabled": False, "name": "x", "budgetId": BUDGET}
-    made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"url": "https://a.example", "enabled": True}, CAMPAIGN))
-    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks"
-    assert made.risk == "spend"
+    assert plan.steps[0].request.body == {"enabled": False, "name": "x", "budgetId": BUDGET}
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"url": "https://a.example", "enabled": True}, CAMPAIGN))
+    assert build_request_url(plan.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks"
+    assert plan.risk == "spend"
 
 
 @pytest.mark.parametrize(
@@ -291,12 +291,12 @@ def test_native_creations_that_are_refused(kind: Any, payload: dict[str, Any], p
 
 
 def test_a_link_is_updated_where_its_members_are() -> None:
-    made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"enabled": False}, None))
-    assert (build_request_url(made.steps[0].request), asked) == (f"{API}/promotedLinks/{LINK}", [])
-    made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New", "enabled": True}, None), *LINKED)
-    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks/"
-    assert made.steps[0].request.body == [{"id": LINK, "title": "New", "enabled": True}]
-    assert (made.risk, len(asked)) == ("spend", 2)
+    plan, requests = run(plans.plan_update(ACCOUNT, "ad", LINK, {"enabled": False}, None))
+    assert (build_request_url(plan.steps[0].request), requests) == (f"{API}/promotedLinks/{LINK}", [])
+    plan, requests = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New", "enabled": True}, None), *LINKED)
+    assert build_request_url(plan.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks/"
+    assert plan.steps[0].request.body == [{"id": LINK, "title": "New", "enabled": True}]
+    assert (plan.risk, len(requests)) == ("spend", 2)
     wrong: tuple[tuple[Kind, dict[str, Any]], ...] = (
         ("campaign", {"budgetId": "x"}),
         ("ad", {"url": "https://b.example"}),
@@ -315,15 +315,17 @@ def classify_response(step: Step, response: Response) -> StepOutcome:
 
 
 def test_ids_stand_at_the_top() -> None:
-    for key, made in (("budget", BUDGET), ("campaign", CAMPAIGN), ("ad", LINK)):
-        assert classify_response(make_plan().get_step(key), make_response({"id": made})) == Applied({"id": made})
+    for key, native_id in (("budget", BUDGET), ("campaign", CAMPAIGN), ("ad", LINK)):
+        assert classify_response(make_plan().get_step(key), make_response({"id": native_id})) == Applied(
+            {"id": native_id}
+        )
         assert isinstance(classify_response(make_plan().get_step(key), make_response({"name": "x"})), Ambiguous)
         assert isinstance(classify_response(make_plan().get_step(key), EMPTY), Ambiguous)
 
 
 def test_an_empty_answer_is_the_success_of_a_switched_link() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
-    link_, campaign = made.steps
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
+    link_, campaign = plan.steps
     assert classify_response(link_, EMPTY) == Applied()
     assert classify_response(link_, make_response({"anything": 1})) == Applied()
     assert isinstance(classify_response(campaign, EMPTY), Ambiguous)
@@ -334,12 +336,12 @@ def test_an_empty_answer_is_the_success_of_a_switched_link() -> None:
 def test_refusals_have_words_and_no_codes() -> None:
     step = make_plan().get_step("budget")
     refused = {"moreInfo": "POST budgets", "errorMessage": "name is taken"}
-    found = classify_response(step, make_response(refused, 400, amplify_request_id="r-1"))
-    assert isinstance(found, Rejected)
-    assert (found.error.code, found.error.message) == (None, "name is taken: POST budgets")
-    assert (found.error.request_id, found.blame) == ("r-1", "input")
-    said = {401: "token", 403: "permission", 404: "not_found"}
-    for status, blame in said.items():
+    outcome = classify_response(step, make_response(refused, 400, amplify_request_id="r-1"))
+    assert isinstance(outcome, Rejected)
+    assert (outcome.error.code, outcome.error.message) == (None, "name is taken: POST budgets")
+    assert (outcome.error.request_id, outcome.blame) == ("r-1", "input")
+    blames = {401: "token", 403: "permission", 404: "not_found"}
+    for status, blame in blames.items():
         judgement = classify_response(step, make_response({"message": "no"}, status))
         assert isinstance(judgement, Rejected)
         assert judgement.blame == blame
@@ -349,11 +351,11 @@ def test_refusals_have_words_and_no_codes() -> None:
 
 
 def test_waits_are_told_in_milliseconds() -> None:
-    found = classify_response(
+    outcome = classify_response(
         make_plan().get_step("budget"), make_response({"errorMessage": "slow"}, 429, rate_limit_msec_left="1500")
     )
-    assert isinstance(found, Throttled)
-    assert found.retry_after == 1.5
+    assert isinstance(outcome, Throttled)
+    assert outcome.retry_after == 1.5
 
 
 def make_item(status: str | None, **members: Any) -> Response:
@@ -361,8 +363,8 @@ def make_item(status: str | None, **members: Any) -> Response:
 
 
 def test_each_item_has_an_outcome_of_its_own() -> None:
-    made, _ = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New"}, None), *LINKED)
-    (step,) = made.steps
+    plan, _ = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New"}, None), *LINKED)
+    (step,) = plan.steps
     assert isinstance(classify_response(step, make_item("Success")), Applied)
     assert isinstance(classify_response(step, make_item("Success", id=None)), Applied)
     refused = classify_response(step, make_item("Failure"))

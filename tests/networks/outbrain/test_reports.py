@@ -49,7 +49,7 @@ def make_links(*entries: dict[str, Any]) -> Response:
 
 
 def make_names(*ids: str) -> Response:
-    return make_response({"campaigns": [{"id": one, "name": "Boots"} for one in ids]})
+    return make_response({"campaigns": [{"id": entity_id, "name": "Boots"} for entity_id in ids]})
 
 
 def test_campaigns_come_in_one_report() -> None:
@@ -64,8 +64,8 @@ def test_campaigns_come_in_one_report() -> None:
     )
     query = ReportQuery(LEVELS["campaign"], FIRST, LAST, CAMPAIGNS)
     reported = make_entry("0c1", full, make_day("2027-04-26", spend=0))
-    page, (asked, _) = read_page(query, make_campaigns(reported, make_entry("0c9", full)), FULL_DAY)
-    assert build_request_url(asked) == (
+    page, (report_request, _) = read_page(query, make_campaigns(reported, make_entry("0c9", full)), FULL_DAY)
+    assert build_request_url(report_request) == (
         f"{REPORTS}/periodic?from=2027-04-26&to=2027-04-28&breakdown=daily&limit=500&offset=0&campaignId=0c1%2C0c2"
         "&includeArchivedCampaigns=true&enabledCampaignsOnly=false&includeVideoStats=true"
     )
@@ -82,26 +82,26 @@ def test_campaigns_come_in_one_report() -> None:
 
 
 def test_all_campaigns_are_asked_for_without_ids() -> None:
-    _, (asked, _) = read_page(ReportQuery(LEVELS["campaign"], FIRST, LAST), make_campaigns(), FULL_DAY)
-    assert "campaignId" not in asked.query and asked.query["includeArchivedCampaigns"] == "true"
+    _, (report_request, _) = read_page(ReportQuery(LEVELS["campaign"], FIRST, LAST), make_campaigns(), FULL_DAY)
+    assert "campaignId" not in report_request.query and report_request.query["includeArchivedCampaigns"] == "true"
 
 
 def test_links_are_read_campaign_by_campaign() -> None:
     query = ReportQuery(LEVELS["ad"], FIRST, LAST)
-    first, (listed, asked, _) = read_page(
+    first, (list_request, report_request, _) = read_page(
         query, make_names("0c2", "0c1"), make_links(make_entry("0a1", make_day("2027-04-27", clicks=3))), FULL_DAY
     )
-    assert listed.query["includeArchived"] == "true"
-    assert build_request_url(asked) == (
+    assert list_request.query["includeArchived"] == "true"
+    assert build_request_url(report_request) == (
         f"{REPORTS}/0c1/periodicContent?from=2027-04-26&to=2027-04-28&breakdown=daily&limit=500&offset=0"
         "&includeVideoStats=true"
     )
     assert [(row.entity_id, row.parent_id, row.clicks) for row in first.rows] == [("0a1", "0c1", 3)]
     # a campaign that is new since the first page changes neither the order nor the freshness
-    second, (_, asked) = read_page(
+    second, (_, report_request) = read_page(
         query, make_names("0c0", "0c2", "0c1"), make_links(make_entry("0a2")), cursor=first.cursor
     )
-    assert "/0c2/" in build_request_url(asked)
+    assert "/0c2/" in build_request_url(report_request)
     assert (second.rows, second.cursor, second.coverage) == ((), None, first.coverage)
 
 
@@ -110,12 +110,14 @@ def test_links_are_asked_for_by_their_campaigns() -> None:
     of = [make_response({"id": "0a", "campaignId": campaign}) for campaign in ("0c2", "0c1", "0cf")]
     refused = make_response({"errorMessage": "no"}, 403), make_response({"errorMessage": "no"}, 404)
     figures = make_day("2027-04-27", clicks=3)
-    found = make_links(make_entry("0a2", figures), make_entry("0a9", figures))
-    first, asked = read_page(query, make_names("0c1", "0c2", "0c3"), *of, *refused, found, FULL_DAY)
-    assert [build_request_url(one) for one in asked[1:6]] == [f"{API}/promotedLinks/0a{digit}" for digit in "12345"]
+    links = make_links(make_entry("0a2", figures), make_entry("0a9", figures))
+    first, requests = read_page(query, make_names("0c1", "0c2", "0c3"), *of, *refused, links, FULL_DAY)
+    assert [build_request_url(request) for request in requests[1:6]] == [
+        f"{API}/promotedLinks/0a{digit}" for digit in "12345"
+    ]
     assert [(row.entity_id, row.parent_id) for row in first.rows] == [("0a2", "0c1")]
-    second, (asked_next,) = read_page(query, make_links(make_entry("0a1", figures)), cursor=first.cursor)
-    assert "/0c2/" in build_request_url(asked_next)
+    second, (next_request,) = read_page(query, make_links(make_entry("0a1", figures)), cursor=first.cursor)
+    assert "/0c2/" in build_request_url(next_request)
     assert ([row.parent_id for row in second.rows], second.cursor) == (["0c2"], None)  # 0cf is of another marketer
 
 
@@ -126,10 +128,10 @@ def test_an_entity_with_more_days_than_a_page_has_is_read_on() -> None:
         make_entry("0c2", make_day("2027-04-28"), total=501),
     )
     first, _ = read_page(query, make_campaigns(full, more), FULL_DAY)
-    second, (asked,) = read_page(
+    second, (request,) = read_page(
         query, make_campaigns(make_entry("0c2", make_day("2027-04-26"), total=501)), cursor=first.cursor
     )
-    assert (asked.query["offset"], [row.date for row in second.rows], second.cursor) == ("500", [FIRST], None)
+    assert (request.query["offset"], [row.date for row in second.rows], second.cursor) == ("500", [FIRST], None)
 
 
 @pytest.mark.parametrize(("rows", "has_more"), [(499, False), (500, True), (501, False)])
@@ -139,15 +141,15 @@ def test_a_full_page_of_all_entities_together_is_not_the_last(rows: int, has_mor
     page, _ = read_page(query, make_names("0c1"), make_links(*entries), FULL_DAY)
     assert (page.cursor is not None) == has_more
     if has_more:
-        last, (_, asked) = read_page(query, make_names("0c1"), make_links(), cursor=page.cursor)
-        assert (asked.query["offset"], last.rows, last.cursor) == ("500", (), None)
+        last, (_, report_request) = read_page(query, make_names("0c1"), make_links(), cursor=page.cursor)
+        assert (report_request.query["offset"], last.rows, last.cursor) == ("500", (), None)
 
 
 def test_a_long_range_is_read_in_parts() -> None:
     query = ReportQuery(LEVELS["campaign"], date(2027, 1, 1), LAST)
-    first, (asked, _) = read_page(query, make_campaigns(), FULL_DAY)
-    second, (asked_next,) = read_page(query, make_campaigns(), cursor=first.cursor)
-    assert [(one.query["from"], one.query["to"]) for one in (asked, asked_next)] == [
+    first, (first_request, _) = read_page(query, make_campaigns(), FULL_DAY)
+    second, (next_request,) = read_page(query, make_campaigns(), cursor=first.cursor)
+    assert [(request.query["from"], request.query["to"]) for request in (first_request, next_request)] == [
         ("2027-01-01", "2027-03-31"),
         ("2027-04-01", "2027-04-28"),
     ]
@@ -155,8 +157,8 @@ def test_a_long_range_is_read_in_parts() -> None:
 
 
 def test_without_campaigns_no_report_is_asked_for() -> None:
-    page, asked = read_page(ReportQuery(LEVELS["ad"], FIRST, LAST), make_names(), FULL_DAY)
-    assert (page.rows, page.cursor, len(asked)) == ((), None, 2)
+    page, requests = read_page(ReportQuery(LEVELS["ad"], FIRST, LAST), make_names(), FULL_DAY)
+    assert (page.rows, page.cursor, len(requests)) == ((), None, 2)
     assert NO_CAMPAIGNS_NOTE in page.coverage.notes
     foreign, _ = read_page(
         ReportQuery(LEVELS["ad"], FIRST, LAST, ("0a1",)), make_names("0c1"), make_response({}, 404), FULL_DAY

@@ -39,10 +39,10 @@ AD: Mapping[str, Any] = {"id": "7", "ad_group_id": "6", "name": "A", "status": "
 
 
 def describe_edit(kind: Any, entity: Mapping[str, Any], edit: Edit) -> Any:
-    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), make_response(entity))
-    assert [one.method for one in asked] == ["GET"]
-    (step,) = made.steps
-    return step.request.body[0], made.risk, [(one.field, one.before, one.after) for one in step.changes]
+    plan, requests = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), make_response(entity))
+    assert [request.method for request in requests] == ["GET"]
+    (step,) = plan.steps
+    return step.request.body[0], plan.risk, [(change.field, change.before, change.after) for change in step.changes]
 
 
 def test_a_budget_is_raised() -> None:
@@ -79,7 +79,7 @@ def test_a_strategy_and_its_bid() -> None:
 
 
 def test_targeting_is_laid_over_what_is_there() -> None:
-    wanted = {
+    targeting = {
         "locations": [{"id": "US-CA", "name": "California"}, {"id": "501", "name": "New York"}],
         "excludedLocations": [{"id": "GB", "name": "United Kingdom"}],
         "languages": [{"id": "en", "name": "English"}],
@@ -87,7 +87,7 @@ def test_targeting_is_laid_over_what_is_there() -> None:
         "ageMin": 25,
         "ageMax": 65,
     }
-    body, _, _ = describe_edit("adGroup", GROUP, Edit(targeting=wanted))
+    body, _, _ = describe_edit("adGroup", GROUP, Edit(targeting=targeting))
     assert body["targeting_spec"] == {
         "LOCATION": ["501"],
         "GEO": ["US-CA"],

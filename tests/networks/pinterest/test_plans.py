@@ -39,8 +39,8 @@ from .calls import (
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
-    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
+    plan = make_plan()
+    requests = [fill_bindings(step, OUTPUTS) for step in plan.steps]
     assert [(request.method, build_request_url(request)) for request in requests] == [
         ("POST", f"{API}/pins?ad_account_id=549755885175"),
         ("POST", f"{BELOW}/campaigns"),
@@ -97,21 +97,21 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         ],
     ]
     assert {(request.encoding, request.kind) for request in requests} == {("json", "write")}
-    assert made.risk == "low"
-    assert "board" in made.warnings[0]
+    assert plan.risk == "low"
+    assert "board" in plan.warnings[0]
 
 
 def test_awareness_without_a_bid_for_a_lifetime() -> None:
-    made = make_plan(
+    plan = make_plan(
         goal="awareness", bid=None, budget__period="lifetime", targeting__keywords=None, creative__url=None
     )
-    assert [step.key for step in made.steps] == ["pin", "campaign", "adGroup", "ad"]
-    campaign, group, ad = (made.get_step(key).request.body[0] for key in ("campaign", "adGroup", "ad"))
+    assert [step.key for step in plan.steps] == ["pin", "campaign", "adGroup", "ad"]
+    campaign, group, ad = (plan.get_step(key).request.body[0] for key in ("campaign", "adGroup", "ad"))
     assert campaign["objective_type"] == "AWARENESS"
     assert campaign["lifetime_spend_cap"] == 25000000 and "daily_spend_cap" not in campaign
     assert (group["billable_event"], group["bid_strategy_type"]) == ("IMPRESSION", "AUTOMATIC_BID")
     assert "bid_in_micro_currency" not in group
-    assert "destination_url" not in ad and "link" not in made.get_step("pin").request.body
+    assert "destination_url" not in ad and "link" not in plan.get_step("pin").request.body
 
 
 def test_a_start_in_the_past_is_a_warning() -> None:
@@ -218,17 +218,17 @@ def plan_existing_pin(*answers: Response) -> Any:
 
 @pytest.mark.parametrize(("native", "frozen"), [("VIDEO", "VIDEO"), (None, "REGULAR"), ("IDEA", "IDEA")])
 def test_the_type_of_an_existing_pin_is_frozen(native: str | None, frozen: str) -> None:
-    made, asked = plan_existing_pin(make_response({"id": PIN_ID, "creative_type": native, "is_owner": True}))
-    assert [build_request_url(one) for one in asked] == [f"{API}/pins/{PIN_ID}?ad_account_id=549755885175"]
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "keywords", "ad"]
-    ad = made.get_step("ad").request.body[0]
+    plan, requests = plan_existing_pin(make_response({"id": PIN_ID, "creative_type": native, "is_owner": True}))
+    assert [build_request_url(request) for request in requests] == [f"{API}/pins/{PIN_ID}?ad_account_id=549755885175"]
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "keywords", "ad"]
+    ad = plan.get_step("ad").request.body[0]
     assert (ad["pin_id"], ad["creative_type"], "destination_url" in ad) == (PIN_ID, frozen, False)
-    assert made.warnings == ()
+    assert plan.warnings == ()
 
 
 def test_another_users_pin_is_a_warning() -> None:
-    made, _ = plan_existing_pin(make_response({"id": PIN_ID, "creative_type": "REGULAR", "is_owner": False}))
-    assert "another user" in made.warnings[0]
+    plan, _ = plan_existing_pin(make_response({"id": PIN_ID, "creative_type": "REGULAR", "is_owner": False}))
+    assert "another user" in plan.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -241,20 +241,20 @@ def test_a_pin_that_cannot_be_promoted(answer: Response) -> None:
 
 
 def test_a_pin_that_cannot_be_read_is_taken_for_a_plain_one() -> None:
-    for made in (
+    for plan in (
         plan_existing_pin(make_error_response(29, 403))[0],
         plan_existing_pin(make_error_response(500, 503))[0],
         make_plan(**EXISTING),
     ):
-        assert made.get_step("ad").request.body[0]["creative_type"] == "REGULAR"
-        assert "could not be read" in made.warnings[0]
+        assert plan.get_step("ad").request.body[0]["creative_type"] == "REGULAR"
+        assert "could not be read" in plan.warnings[0]
 
 
 def test_the_preflight_asks_where_ads_are_sold() -> None:
     flow = plans.preflight(ACCOUNT, read_brief(make_brief()))
-    (issues, warnings), asked = run(flow, make_page({"code": "US", "name": "United States"}))
+    (issues, warnings), requests = run(flow, make_page({"code": "US", "name": "United States"}))
     assert ([issue.path for issue in issues], warnings) == (["targeting.countries.1"], [])
-    assert build_request_url(asked[0]) == f"{API}/resources/ad_account_countries"
+    assert build_request_url(requests[0]) == f"{API}/resources/ad_account_countries"
     assert run(plans.preflight(ACCOUNT, read_brief(make_brief(targeting={"locationIds": ["501"]}))))[0] == ([], [])
     (issues, _), _ = run(
         plans.preflight(ACCOUNT, read_brief(make_brief())), make_page({"code": ["US"]}, {"code": "CA"})
@@ -266,8 +266,8 @@ def test_the_preflight_asks_where_ads_are_sold() -> None:
 
 
 def test_the_campaign_is_activated_last() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
-    assert [(step.request.method, build_request_url(step.request), step.request.body) for step in made.steps] == [
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
+    assert [(step.request.method, build_request_url(step.request), step.request.body) for step in plan.steps] == [
         ("PATCH", f"{BELOW}/ads", [{"id": "687195134316", "status": "ACTIVE"}]),
         ("PATCH", f"{BELOW}/ad_groups", [{"id": "2680060704746", "status": "ACTIVE"}]),
         (
@@ -275,16 +275,16 @@ def test_the_campaign_is_activated_last() -> None:
             [{"id": "626735565838", "ad_account_id": "549755885175", "status": "ACTIVE"}],
         ),
     ]
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
 
 
-@pytest.mark.parametrize(("native", "wanted"), [("PAUSED", "ARCHIVED"), ("DRAFT", "DELETED_DRAFT")])
-def test_deleting_follows_what_it_is(native: str, wanted: str) -> None:
-    made, asked = run(plans.plan_delete(ACCOUNT, "adGroup", "5"), make_response({"id": "5", "status": native}))
-    assert build_request_url(asked[0]) == f"{BELOW}/ad_groups/5"
-    (step,) = made.steps
-    assert (step.request.method, step.request.body) == ("PATCH", [{"id": "5", "status": wanted}])
-    assert (step.action, made.risk, step.changes[0].before) == ("delete", "destructive", native)
+@pytest.mark.parametrize(("native", "expected_status"), [("PAUSED", "ARCHIVED"), ("DRAFT", "DELETED_DRAFT")])
+def test_deleting_follows_what_it_is(native: str, expected_status: str) -> None:
+    plan, requests = run(plans.plan_delete(ACCOUNT, "adGroup", "5"), make_response({"id": "5", "status": native}))
+    assert build_request_url(requests[0]) == f"{BELOW}/ad_groups/5"
+    (step,) = plan.steps
+    assert (step.request.method, step.request.body) == ("PATCH", [{"id": "5", "status": expected_status}])
+    assert (step.action, plan.risk, step.changes[0].before) == ("delete", "destructive", native)
 
 
 def test_deleting_what_is_not_there() -> None:
@@ -293,8 +293,8 @@ def test_deleting_what_is_not_there() -> None:
 
 
 def describe_native_create(kind: Any, payload: dict[str, Any], parent: str | None = None) -> Any:
-    made, _ = run(plans.plan_native_create(ACCOUNT, kind, payload, parent))
-    return made.steps[0].request.body, made.risk
+    plan, _ = run(plans.plan_native_create(ACCOUNT, kind, payload, parent))
+    return plan.steps[0].request.body, plan.risk
 
 
 def test_native_creates() -> None:
@@ -335,9 +335,9 @@ def test_native_creates_that_are_refused(kind: Any, payload: dict[str, Any], par
     ],
 )
 def test_native_updates(payload: dict[str, Any], risk: str) -> None:
-    made, _ = run(plans.plan_update(ACCOUNT, "campaign", "5", payload, None))
-    assert made.steps[0].request.body == [{"id": "5", "ad_account_id": "549755885175", **payload}]
-    assert made.risk == risk
+    plan, _ = run(plans.plan_update(ACCOUNT, "campaign", "5", payload, None))
+    assert plan.steps[0].request.body == [{"id": "5", "ad_account_id": "549755885175", **payload}]
+    assert plan.risk == risk
 
 
 @pytest.mark.parametrize(
@@ -387,12 +387,12 @@ EXCEPTION = {"code": 2, "message": "Advertiser not found."}
 )
 @pytest.mark.parametrize("key", ["campaign", "adGroup", "ad"])
 def test_an_item(key: str, item: Any, kind: type) -> None:
-    found = classify_response(key, make_response({"items": [item]}))
-    assert isinstance(found, kind)
-    if isinstance(found, Applied):
-        assert found.outputs == {"id": "7"}
-    if isinstance(found, Rejected):
-        assert (found.error.code, found.error.message) == ("2", "Advertiser not found.")
+    outcome = classify_response(key, make_response({"items": [item]}))
+    assert isinstance(outcome, kind)
+    if isinstance(outcome, Applied):
+        assert outcome.outputs == {"id": "7"}
+    if isinstance(outcome, Rejected):
+        assert (outcome.error.code, outcome.error.message) == ("2", "Advertiser not found.")
 
 
 @pytest.mark.parametrize("body", [{}, {"items": []}, {"items": None}, {"items": {}}, [], {"items": [{}, {}]}])
@@ -401,8 +401,8 @@ def test_items_that_are_missing_leave_it_open(body: Any) -> None:
 
 
 def test_a_change_is_of_what_was_sent() -> None:
-    made, _ = run(plans.plan_status(ACCOUNT, "ad", "5", "active"))
-    (step,) = made.steps
+    plan, _ = run(plans.plan_status(ACCOUNT, "ad", "5", "active"))
+    (step,) = plan.steps
     for answered, kind in (("5", Applied), ("6", Ambiguous)):
         assert isinstance(
             classify_write(NETWORK, step, step.request, make_response({"items": [{"data": {"id": answered}}]})), kind
@@ -414,9 +414,9 @@ KIT = {"id": "12", "match_type": "PHRASE", "value": "camping kit"}
 
 
 def test_keywords_are_known_by_match_and_words() -> None:
-    found = classify_response("keywords", make_response({"keywords": [KIT, TENT], "errors": []}))
-    assert isinstance(found, Applied)
-    assert found.outputs == {"id": ["11", "12"]}
+    outcome = classify_response("keywords", make_response({"keywords": [KIT, TENT], "errors": []}))
+    assert isinstance(outcome, Applied)
+    assert outcome.outputs == {"id": ["11", "12"]}
 
 
 @pytest.mark.parametrize(
@@ -435,10 +435,10 @@ def test_keywords_are_known_by_match_and_words() -> None:
     ],
 )
 def test_keywords_in_part(body: Any, kind: type) -> None:
-    found = classify_response("keywords", make_response(body))
-    assert isinstance(found, kind)
-    if isinstance(found, Rejected):
-        assert found.outputs == {"id": ["12"]}
+    outcome = classify_response("keywords", make_response(body))
+    assert isinstance(outcome, kind)
+    if isinstance(outcome, Rejected):
+        assert outcome.outputs == {"id": ["12"]}
 
 
 @pytest.mark.parametrize(
@@ -471,9 +471,9 @@ def test_a_pin(answer: Response, kind: type) -> None:
     ],
 )
 def test_how_long_to_wait(headers: dict[str, str], seconds: float) -> None:
-    found = classify_response("pin", make_response({"code": 8, "message": "Slow down."}, 429, **headers))
-    assert isinstance(found, Throttled)
-    assert found.retry_after == seconds
+    outcome = classify_response("pin", make_response({"code": 8, "message": "Slow down."}, 429, **headers))
+    assert isinstance(outcome, Throttled)
+    assert outcome.retry_after == seconds
 
 
 JSON = st.recursive(

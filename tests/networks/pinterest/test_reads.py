@@ -65,11 +65,11 @@ def test_consent() -> None:
 
 
 def test_a_code_becomes_tokens() -> None:
-    found, asked = run(
+    credentials, requests = run(
         LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "", 1000), make_response(TOKENS)
     )
-    assert found == Credentials("pina_new", "pinr_new", 1000 + 2592000 * 1000)
-    (request,) = asked
+    assert credentials == Credentials("pina_new", "pinr_new", 1000 + 2592000 * 1000)
+    (request,) = requests
     assert (request.method, request.url, request.encoding) == ("POST", f"{API}/oauth/token", "form")
     assert request.headers["Authorization"] == BASIC and not request.is_signed
     assert request.body == {
@@ -86,11 +86,11 @@ def test_a_consent_that_was_not_given() -> None:
 
 
 def test_refreshing_rotates_the_refresh_token() -> None:
-    kept = Credentials("old", "pinr_old", 5)
-    found, asked = run(LOGIN.refresh_credentials(APP, kept, 0), make_response(TOKENS))
-    assert (found.access_token, found.refresh_token) == ("pina_new", "pinr_new")
-    assert asked[0].body == {"grant_type": "refresh_token", "refresh_token": "pinr_old"}
-    same, _ = run(LOGIN.refresh_credentials(APP, kept, 0), make_response({"access_token": "a", "expires_in": 1}))
+    expired = Credentials("old", "pinr_old", 5)
+    credentials, requests = run(LOGIN.refresh_credentials(APP, expired, 0), make_response(TOKENS))
+    assert (credentials.access_token, credentials.refresh_token) == ("pina_new", "pinr_new")
+    assert requests[0].body == {"grant_type": "refresh_token", "refresh_token": "pinr_old"}
+    same, _ = run(LOGIN.refresh_credentials(APP, expired, 0), make_response({"access_token": "a", "expires_in": 1}))
     assert same.refresh_token == "pinr_old"
 
 
@@ -106,8 +106,8 @@ def test_a_refresh_that_is_throttled_is_not_refused() -> None:
 
 
 def test_the_access_token_is_revoked() -> None:
-    _, asked = run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), make_response(b"", 204))
-    assert (asked[0].url, asked[0].body["token"]) == (f"{API}/oauth/token/revoke", "a")
+    _, requests = run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), make_response(b"", 204))
+    assert (requests[0].url, requests[0].body["token"]) == (f"{API}/oauth/token/revoke", "a")
     with pytest.raises(PermissionRefused):  # a user's token cannot be revoked
         run(LOGIN.revoke_credentials(APP, Credentials("a", "r")), make_error_response(29, 403))
 
@@ -131,32 +131,32 @@ def test_accounts_of_every_page() -> None:
         "permissions": ["OWNER", "ADMIN"],
         "created_time": 1600000000,
     }
-    found, asked = run(
+    accounts, requests = run(
         reads.discover_accounts(), make_page(first, bookmark="x="), make_page({"id": "2", "currency": "USD"})
     )
-    assert [build_request_url(one) for one in asked] == [
+    assert [build_request_url(request) for request in requests] == [
         f"{API}/ad_accounts?include_shared_accounts=true&page_size=250",
         f"{API}/ad_accounts?include_shared_accounts=true&page_size=250&bookmark=x%3D",
     ]
-    assert [(one.native_id, one.name, one.currency, one.timezone) for one in found] == [
+    assert [(account.native_id, account.name, account.currency, account.timezone) for account in accounts] == [
         ("1", "One", "JPY", "Asia/Tokyo"),
         ("2", "2", "USD", "UTC"),
     ]
-    assert found[0].extras == {
+    assert accounts[0].extras == {
         "permissions": "OWNER,ADMIN",
         "country": "JP",
         "owner": "tea",
         "createdTime": "1600000000",
     }
-    assert found[1].extras == {}
+    assert accounts[1].extras == {}
 
 
 # -- the hierarchy ----------------------------------------------------------------------------------------------------
 
 
 def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
-    groups = [{"id": str(one), "campaign_id": "1", "name": "G", "status": "PAUSED"} for one in range(1000, 1251)]
-    found, asked = run(
+    groups = [{"id": str(number), "campaign_id": "1", "name": "G", "status": "PAUSED"} for number in range(1000, 1251)]
+    tree, requests = run(
         reads.fetch_tree(ACCOUNT),
         make_page({"id": "1", "name": "C", "status": "ACTIVE"}),
         make_page(*groups),
@@ -165,10 +165,12 @@ def test_the_tree_asks_for_keywords_by_ad_groups() -> None:
         make_page(),
     )
     live = "entity_statuses=ACTIVE&entity_statuses=PAUSED&page_size=250"
-    assert build_request_url(asked[0]) == f"{BELOW}/campaigns?{live}"
-    asked_groups = [parse_qs(urlsplit(build_request_url(one)).query)["ad_group_ids"] for one in asked[3:]]
-    assert [len(one) for one in asked_groups] == [250, 1]
-    nodes = {(node.kind, node.id): node for node in found.nodes}
+    assert build_request_url(requests[0]) == f"{BELOW}/campaigns?{live}"
+    requested_group_ids = [
+        parse_qs(urlsplit(build_request_url(request)).query)["ad_group_ids"] for request in requests[3:]
+    ]
+    assert [len(group_ids) for group_ids in requested_group_ids] == [250, 1]
+    nodes = {(node.kind, node.id): node for node in tree.nodes}
     assert (nodes["adGroup", "1000"].parent_id, nodes["ad", "3"].parent_id) == ("1", "1000")
     assert (nodes["keyword", "4"].parent_id, nodes["keyword", "4"].name) == ("1000", "tent")
     assert (nodes["ad", "3"].status, nodes["ad", "3"].native_status) == ("paused", "DRAFT")
@@ -187,16 +189,18 @@ def test_a_cursor_that_repeats_ends() -> None:
 
 def test_a_list_by_parent_and_status() -> None:
     query = ListQuery(limit=5, cursor="b", parent_id="77", status="ARCHIVED")
-    page, asked = run(reads.list_entities(ACCOUNT, "ad", query), make_page({"id": "1", "name": "A"}, bookmark="c"))
-    assert build_request_url(asked[0]) == f"{BELOW}/ads?entity_statuses=ARCHIVED&ad_group_ids=77&page_size=5&bookmark=b"
-    assert (page.cursor, [one.id for one in page.entities]) == ("c", ["1"])
+    page, requests = run(reads.list_entities(ACCOUNT, "ad", query), make_page({"id": "1", "name": "A"}, bookmark="c"))
+    assert (
+        build_request_url(requests[0]) == f"{BELOW}/ads?entity_statuses=ARCHIVED&ad_group_ids=77&page_size=5&bookmark=b"
+    )
+    assert (page.cursor, [entity.id for entity in page.entities]) == ("c", ["1"])
 
 
 def test_a_search_reads_on_until_something_is_found() -> None:
     query, tea, kit = ListQuery(limit=1, search="KIT"), {"id": "1", "name": "Tea"}, {"id": "2", "name": "Autumn kit"}
     answers = make_page(tea, bookmark="b"), make_page(kit, bookmark="c")
-    page, asked = run(reads.list_entities(ACCOUNT, "campaign", query), *answers)
-    assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], "c", 2)
+    page, requests = run(reads.list_entities(ACCOUNT, "campaign", query), *answers)
+    assert ([entity.id for entity in page.entities], page.cursor, len(requests)) == (["2"], "c", 2)
     endless = [make_page(tea, bookmark=f"b{number}") for number in range(20)]
     page, _ = run(reads.list_entities(ACCOUNT, "campaign", query), *endless)
     assert (page.entities, page.cursor) == ((), "b19")
@@ -224,32 +228,32 @@ def parse_query(request: Request) -> dict[str, str]:
 
 def test_the_last_days_at_once() -> None:
     flow = reads.fetch_insights(ACCOUNT, date(2026, 8, 23), date(2026, 11, 21), None, TODAY)
-    found, asked = run(flow, make_response([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
-    assert parse_query(asked[0]) == {
+    insights, requests = run(flow, make_response([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
+    assert parse_query(requests[0]) == {
         "start_date": "2026-08-23",
         "end_date": "2026-11-21",
         "granularity": "DAY",
         "columns": COLUMNS,
     }
-    assert [(row.date.day, row.impressions, row.spend, row.clicks) for row in found.rows] == [
+    assert [(row.date.day, row.impressions, row.spend, row.clicks) for row in insights.rows] == [
         (1, 4100, "1.234567", None),
         (2, None, "1.234567", None),
     ]
-    assert (found.totals.spend, found.coverage.is_complete, found.coverage.timezone) == (None, False, "UTC")
-    gaps = [(gap.start, gap.end) for gap in found.coverage.missing_ranges]
+    assert (insights.totals.spend, insights.coverage.is_complete, insights.coverage.timezone) == (None, False, "UTC")
+    gaps = [(gap.start, gap.end) for gap in insights.coverage.missing_ranges]
     assert gaps == [(date(2026, 8, 23), date(2026, 10, 31)), (date(2026, 11, 3), date(2026, 11, 21))]
 
 
 def test_days_of_the_account_or_else_of_utc() -> None:
     days = date(2026, 11, 1), date(2026, 11, 2)
-    found, asked = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), make_response([ROW]))
-    assert parse_query(asked[0])["reporting_timezone"] == "AD_ACCOUNT_TIME_ZONE"
-    assert found.coverage.timezone == "America/New_York"
-    found, asked = run(
+    insights, requests = run(reads.fetch_insights(NEW_YORK, *days, None, TODAY), make_response([ROW]))
+    assert parse_query(requests[0])["reporting_timezone"] == "AD_ACCOUNT_TIME_ZONE"
+    assert insights.coverage.timezone == "America/New_York"
+    insights, requests = run(
         reads.fetch_insights(NEW_YORK, *days, None, TODAY), make_error_response(1, 400), make_response([ROW])
     )
-    assert "reporting_timezone" not in parse_query(asked[1])
-    assert found.coverage.timezone == "UTC" and found.coverage.notes
+    assert "reporting_timezone" not in parse_query(requests[1])
+    assert insights.coverage.timezone == "UTC" and insights.coverage.notes
     with pytest.raises(ProviderError):
         run(reads.fetch_insights(ACCOUNT, *days, None, TODAY), make_error_response(1, 400))
 
@@ -267,11 +271,11 @@ def test_older_days_are_reports(permissions: str) -> None:
     answers = (
         make_response({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2)
     )
-    found, asked = run(reads.fetch_insights(account, start, end, None, TODAY), *answers)
-    assert [(one.method, build_request_url(one), one.kind) for one in asked] == [
+    insights, requests = run(reads.fetch_insights(account, start, end, None, TODAY), *answers)
+    assert [(request.method, build_request_url(request), request.kind) for request in requests] == [
         ("POST", f"{BELOW}/reports", "read")
     ] * 2
-    assert asked[0].body == {
+    assert requests[0].body == {
         "start_date": "2026-03-01",
         "end_date": "2026-09-02",
         "granularity": "DAY",
@@ -279,24 +283,24 @@ def test_older_days_are_reports(permissions: str) -> None:
         "columns": COLUMNS.split(","),
         "report_format": "JSON",
     }
-    assert asked[1].body["start_date"] == "2026-09-03"
-    assert found.pending is not None and found.rows == ()
-    job = found.pending.job
-    still, asked = run(
+    assert requests[1].body["start_date"] == "2026-09-03"
+    assert insights.pending is not None and insights.rows == ()
+    job = insights.pending.job
+    still, requests = run(
         reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
         make_response({"report_status": "FINISHED", "url": "https://files.example/1"}),
         make_response({"report_status": "IN_PROGRESS", "url": None}),
     )
     assert still.pending.job == job
-    assert [parse_query(one)["token"] for one in asked] == ["t/1=", "t/2="]
-    done, asked = run(
+    assert [parse_query(request)["token"] for request in requests] == ["t/1=", "t/2="]
+    done, requests = run(
         reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
         make_response({"report_status": "FINISHED", "url": "https://files.example/1?sig=a%2Fb"}),
         make_response({"report_status": "FINISHED", "url": "https://files.example/2"}),
         make_response({"549755885175": [{**ROW, "DATE": "2026-03-01"}]}),
         make_response({"2026-10-01": [{"SPEND_IN_MICRO_DOLLAR": 5}]}),
     )
-    assert [(build_request_url(one), one.is_signed) for one in asked[2:]] == [
+    assert [(build_request_url(request), request.is_signed) for request in requests[2:]] == [
         ("https://files.example/1?sig=a%2Fb", False),
         ("https://files.example/2", False),
     ]
@@ -310,10 +314,12 @@ def test_older_days_are_reports(permissions: str) -> None:
 def test_a_report_in_days_of_utc_stays_one() -> None:
     start, end = date(2026, 7, 1), date(2026, 10, 31)
     started = make_response({"report_status": "IN_PROGRESS", "token": "t"})
-    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), make_error_response(1, 400), started)
-    assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", None]
+    insights, requests = run(
+        reads.fetch_insights(NEW_YORK, start, end, None, TODAY), make_error_response(1, 400), started
+    )
+    assert [request.body.get("reporting_timezone") for request in requests] == ["AD_ACCOUNT_TIME_ZONE", None]
     done, _ = run(
-        reads.fetch_insights(NEW_YORK, start, end, found.pending.job, TODAY),
+        reads.fetch_insights(NEW_YORK, start, end, insights.pending.job, TODAY),
         make_response({"report_status": "FINISHED", "url": "https://files.example/1"}),
         make_response({}),
     )
@@ -323,9 +329,11 @@ def test_a_report_in_days_of_utc_stays_one() -> None:
 def test_reports_of_a_long_range_have_days_of_one_zone() -> None:
     start, end = date(2025, 3, 1), date(2026, 10, 31)
     tokens = [make_response({"report_status": "IN_PROGRESS", "token": f"t{number}"}) for number in range(4)]
-    found, asked = run(reads.fetch_insights(NEW_YORK, start, end, None, TODAY), make_error_response(1, 400), *tokens)
-    assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", *[None] * 4]
-    assert (reads.decode_job(found.pending.job)[1], found.coverage.timezone) == (True, "UTC")
+    insights, requests = run(
+        reads.fetch_insights(NEW_YORK, start, end, None, TODAY), make_error_response(1, 400), *tokens
+    )
+    assert [request.body.get("reporting_timezone") for request in requests] == ["AD_ACCOUNT_TIME_ZONE", *[None] * 4]
+    assert (reads.decode_job(insights.pending.job)[1], insights.coverage.timezone) == (True, "UTC")
 
 
 @pytest.mark.parametrize("status", ["FAILED", "EXPIRED", "CANCELLED", "DOES_NOT_EXIST", "?"])
@@ -370,16 +378,16 @@ def read_catalog(resource: str, *answers: Any, **query: Any) -> Any:
     ],
 )
 def test_lists(resource: str, address: str) -> None:
-    page, asked = read_catalog(resource, make_page({"id": "1"}, bookmark="b"))
-    assert build_request_url(asked[0]) == address
+    page, requests = read_catalog(resource, make_page({"id": "1"}, bookmark="b"))
+    assert build_request_url(requests[0]) == address
     assert [row.id for row in page.rows] == ["1"]
 
 
 def test_what_targeting_can_name() -> None:
-    page, asked = read_catalog(
+    page, requests = read_catalog(
         "locations", make_response([{"807": "U.S.: San Francisco"}, {"US": "United States", "CA": "Canada"}])
     )
-    assert build_request_url(asked[0]) == f"{API}/resources/targeting/LOCATION"
+    assert build_request_url(requests[0]) == f"{API}/resources/targeting/LOCATION"
     assert [(row.id, row.name) for row in page.rows] == [
         ("807", "U.S.: San Francisco"),
         ("US", "United States"),
@@ -392,8 +400,8 @@ def test_what_targeting_can_name() -> None:
 def test_interests_by_name_or_number() -> None:
     options = make_response([{"1": "Food"}, {"2": "Drinks"}])
     assert [row.id for row in read_catalog("interests", options, search="drin")[0].rows] == ["2"]
-    page, asked = read_catalog("interests:945", make_response({"id": "945", "name": "Dress", "level": 2}))
-    assert build_request_url(asked[0]) == f"{API}/resources/targeting/interests/945"
+    page, requests = read_catalog("interests:945", make_response({"id": "945", "name": "Dress", "level": 2}))
+    assert build_request_url(requests[0]) == f"{API}/resources/targeting/interests/945"
     assert [(row.id, row.name) for row in page.rows] == [("945", "Dress")]
 
 

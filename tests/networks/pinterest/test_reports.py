@@ -93,19 +93,21 @@ def test_ids_are_asked_for_at_once(kind: str, native: str, path: str, ids_name: 
 def test_all_entities_are_pages_of_the_list(
     kind: str, native: str, path: str, ids_name: str, columns: tuple[str, ...]
 ) -> None:
-    found, cursor = [], None
+    pages, cursor = [], None
     for ids, bookmark in ((("6", "7"), "B+1"), ((), "B2"), (("8",), None)):
-        answers = [make_page(*({"id": one} for one in ids), bookmark=bookmark)]
-        answers += [make_response([ROW | {columns[0]: one} for one in ids])] if ids else []
+        answers = [make_page(*({"id": entity_id} for entity_id in ids), bookmark=bookmark)]
+        answers += [make_response([ROW | {columns[0]: entity_id} for entity_id in ids])] if ids else []
         page, (listing, *rest) = read_page(*answers, kind=kind, cursor=cursor)
         url, query = split_url(listing)
         assert (url, query[:4]) == (
             f"{BELOW}/{path}",
-            [*(("entity_statuses", one) for one in ("ACTIVE", "PAUSED", "ARCHIVED")), ("page_size", "250")],
+            [*(("entity_statuses", status) for status in ("ACTIVE", "PAUSED", "ARCHIVED")), ("page_size", "250")],
         )
-        found.append((dict(query).get("bookmark"), [split_url(one)[1][: len(ids)] for one in rest], len(page.rows)))
+        pages.append(
+            (dict(query).get("bookmark"), [split_url(request)[1][: len(ids)] for request in rest], len(page.rows))
+        )
         cursor = page.cursor
-    assert found == [
+    assert pages == [
         (None, [[(ids_name, "6"), (ids_name, "7")]], 2),
         ("B+1", [], 0),
         ("B2", [[(ids_name, "8")]], 1),
@@ -117,22 +119,22 @@ def test_all_entities_are_pages_of_the_list(
 
 def test_all_pages_have_days_of_the_same_zone() -> None:
     """The first page decides whether Pinterest reports days of the account; later pages do not fall back."""
-    first, asked = read_page(make_page({"id": "6"}, bookmark="B"), make_response([make_row()]), account=NEW_YORK)
-    assert ("reporting_timezone", "AD_ACCOUNT_TIME_ZONE") in split_url(asked[1])[1]
+    first, requests = read_page(make_page({"id": "6"}, bookmark="B"), make_response([make_row()]), account=NEW_YORK)
+    assert ("reporting_timezone", "AD_ACCOUNT_TIME_ZONE") in split_url(requests[1])[1]
     assert first.coverage.timezone == "America/New_York"
     with pytest.raises(ProviderError):
         read_page(make_page({"id": "7"}), make_error_response(1), account=NEW_YORK, cursor=first.cursor)
 
-    refused, asked = read_page(
+    refused, requests = read_page(
         make_page({"id": "6"}, bookmark="B"), make_error_response(1), make_response([make_row()]), account=NEW_YORK
     )
-    assert "reporting_timezone" not in dict(split_url(asked[2])[1])
+    assert "reporting_timezone" not in dict(split_url(requests[2])[1])
     assert (refused.coverage.timezone, len(refused.coverage.notes)) == ("UTC", 1)
-    last, asked = read_page(
+    last, requests = read_page(
         make_page({"id": "7"}), make_response([make_row("7")]), account=NEW_YORK, cursor=refused.cursor
     )
-    assert (split_url(asked[0])[1][-1], last.coverage.timezone) == (("bookmark", "B"), "UTC")
-    assert "reporting_timezone" not in dict(split_url(asked[1])[1])
+    assert (split_url(requests[0])[1][-1], last.coverage.timezone) == (("bookmark", "B"), "UTC")
+    assert "reporting_timezone" not in dict(split_url(requests[1])[1])
 
 
 def test_a_request_to_wait_is_not_a_refusal_of_the_zone() -> None:
@@ -149,13 +151,13 @@ def test_a_request_to_wait_is_not_a_refusal_of_the_zone() -> None:
 def test_older_days_are_a_job(
     kind: str, native: str, path: str, ids_name: str, columns: tuple[str, ...], ids: tuple[str, ...]
 ) -> None:
-    page, asked = read_page(
+    page, requests = read_page(
         make_started_report("t1"), make_started_report("t2"), kind=kind, ids=ids, start=date(2026, 5, 1)
     )
-    assert [(one.method, build_request_url(one), one.kind) for one in asked] == [
+    assert [(request.method, build_request_url(request), request.kind) for request in requests] == [
         ("POST", f"{BELOW}/reports", "read")
     ] * 2
-    assert asked[0].body == {
+    assert requests[0].body == {
         "start_date": "2026-05-01",
         "end_date": "2026-11-02",
         "granularity": "DAY",
@@ -163,27 +165,27 @@ def test_older_days_are_a_job(
         "columns": [*METRICS, *columns],
         "report_format": "JSON",
     } | ({ids_name: list(ids)} if ids else {})
-    assert (asked[1].body["start_date"], page.pending.status, page.rows) == ("2026-11-03", "IN_PROGRESS", ())
+    assert (requests[1].body["start_date"], page.pending.status, page.rows) == ("2026-11-03", "IN_PROGRESS", ())
 
 
 def test_a_job_is_read_file_by_file() -> None:
     start = date(2026, 5, 1)
     job = read_page(make_started_report("t1"), make_started_report("t2"), start=start)[0].pending.job
-    waiting, asked = read_page(
+    waiting, requests = read_page(
         make_finished_report(1), make_response({"report_status": "IN_PROGRESS"}), start=start, job=job
     )
-    assert (waiting.pending.job, len(asked), waiting.cursor) == (job, 2, None)
+    assert (waiting.pending.job, len(requests), waiting.cursor) == (job, 2, None)
 
     file = {"6": [make_row(6), make_row(6, DATE="2026-11-02")], "7": [make_row(7)]}
-    first, asked = read_page(
+    first, requests = read_page(
         make_finished_report(1), make_finished_report(2), make_response(file), start=start, ids=("6",), job=job
     )
-    assert (build_request_url(asked[2]), asked[2].is_signed) == ("https://files.example/1", False)
-    assert [(one.entity_id, one.date.day) for one in first.rows] == [("6", 1), ("6", 2)]
-    last, asked = read_page(
+    assert (build_request_url(requests[2]), requests[2].is_signed) == ("https://files.example/1", False)
+    assert [(row.entity_id, row.date.day) for row in first.rows] == [("6", 1), ("6", 2)]
+    last, requests = read_page(
         make_finished_report(2), make_response({}), start=start, ids=("6",), job=job, cursor=first.cursor
     )
-    assert dict(split_url(asked[0])[1]) == {"token": "t2"}
+    assert dict(split_url(requests[0])[1]) == {"token": "t2"}
     assert (last.rows, last.cursor) == ((), None)
     with pytest.raises(ProviderError, match="EXPIRED"):
         read_page(make_response({"report_status": "EXPIRED"}), start=start, job=job)
@@ -191,10 +193,10 @@ def test_a_job_is_read_file_by_file() -> None:
 
 def test_a_page_after_midnight_stays_at_once() -> None:
     """A later page continues the list, although its first day is too old for a new report at once."""
-    page, asked = read_page(
+    page, requests = read_page(
         make_page({"id": "6"}), make_response([make_row()]), start=date(2026, 8, 22), cursor="own 0:B"
     )
-    assert ([one.method for one in asked], page.rows[0].entity_id) == (["GET", "GET"], "6")
+    assert ([request.method for request in requests], page.rows[0].entity_id) == (["GET", "GET"], "6")
 
 
 def test_a_row_without_its_entity_is_refused() -> None:

@@ -71,13 +71,13 @@ PATHS = {"campaign": "campaigns", "adGroup": "ad_groups", "ad": "ads"}
 def plan_edit(kind: Any, edit: Edit, **now: Any) -> tuple[Plan, dict[str, Any]]:
     """The plan of an edit of the entity, some of whose members are other ones, and the changed members."""
     entity = {**ENTITIES[kind], **now}
-    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), make_data_response(entity))
+    plan, requests = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), make_data_response(entity))
     address = f"{API}/{PATHS[kind]}/{entity['id']}"
-    assert [(one.method, build_request_url(one)) for one in asked] == [("GET", address)]
-    (step,) = made.steps
+    assert [(request.method, build_request_url(request)) for request in requests] == [("GET", address)]
+    (step,) = plan.steps
     assert (step.request.method, build_request_url(step.request)) == ("PATCH", address)
     body: dict[str, Any] = step.request.body["data"]
-    return made, body
+    return plan, body
 
 
 def find_edit_issues(kind: Any, edit: Edit, **now: Any) -> set[str]:
@@ -104,8 +104,8 @@ def find_edit_issues(kind: Any, edit: Edit, **now: Any) -> set[str]:
     ],
 )
 def test_fields(kind: Any, fields: dict[str, Any], body: dict[str, Any], risk: str) -> None:
-    made, changed = plan_edit(kind, Edit(fields))
-    assert (changed, made.risk, made.warnings) == (body, risk, ())
+    plan, changed = plan_edit(kind, Edit(fields))
+    assert (changed, plan.risk, plan.warnings) == (body, risk, ())
 
 
 def test_dayparting_is_taken_away() -> None:
@@ -118,13 +118,13 @@ def test_a_budget_of_the_campaign() -> None:
     assert changed == {"goal_value": 80_000_000}
     for field in ("budget", "bid", "startAt", "endAt", "pixelId"):
         value = "2026-12-20T08:00:00Z" if field.endswith("At") else "80"
-        held = {"is_campaign_budget_optimization": True}
-        assert find_edit_issues("adGroup", Edit({field: value}), **held) == {f"fields.{field}"}
+        members = {"is_campaign_budget_optimization": True}
+        assert find_edit_issues("adGroup", Edit({field: value}), **members) == {f"fields.{field}"}
 
 
 def test_a_cap_that_is_taken_away_may_spend_more() -> None:
-    made, changed = plan_edit("campaign", Edit({"spendCap": ""}), spend_cap=5_000_000)
-    assert (changed, made.risk) == ({"spend_cap": None}, "spend")
+    plan, changed = plan_edit("campaign", Edit({"spendCap": ""}), spend_cap=5_000_000)
+    assert (changed, plan.risk) == ({"spend_cap": None}, "spend")
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_lists_are_json_texts(kind: Any, field: str, value: list[Any], native: s
 
 
 def test_no_more_than_fourteen_parameters() -> None:
-    one = {"name": "a", "value": "b"}
-    plan_edit("ad", Edit({"clickUrlQueryParameters": json.dumps([one] * 14)}))
-    assert find_edit_issues("ad", Edit({"clickUrlQueryParameters": json.dumps([one] * 15)}))
+    parameter = {"name": "a", "value": "b"}
+    plan_edit("ad", Edit({"clickUrlQueryParameters": json.dumps([parameter] * 14)}))
+    assert find_edit_issues("ad", Edit({"clickUrlQueryParameters": json.dumps([parameter] * 15)}))
 
 
 @pytest.mark.parametrize(
@@ -191,14 +191,14 @@ def test_a_strategy_that_needs_a_bid() -> None:
 
 
 def test_targeting_is_written_whole() -> None:
-    wanted = {
+    targeting = {
         "locations": [{"id": "US-VA", "name": "Virginia"}],
         "excludedLocations": [{"id": "US-TX", "name": "Texas"}],
         "interests": [{"id": "tech", "name": "Technology"}],
         "languages": [{"id": "EN", "name": "English"}],
         "genders": ["female"],
     }
-    made, changed = plan_edit("adGroup", Edit(targeting=wanted))
+    plan, changed = plan_edit("adGroup", Edit(targeting=targeting))
     assert changed == {
         "targeting": {
             "geolocations": ["US-VA"],
@@ -209,8 +209,8 @@ def test_targeting_is_written_whole() -> None:
             "languages": ["EN"],
         }
     }
-    assert made.warnings == ()
-    changes = {change.field: (change.before, change.after) for change in made.steps[0].changes}
+    assert plan.warnings == ()
+    changes = {change.field: (change.before, change.after) for change in plan.steps[0].changes}
     assert changes["locations"] == (["US", "CA"], ["US-VA"])
     assert changes["genders"] == (None, "FEMALE")
 
@@ -222,9 +222,9 @@ def test_both_genders_are_no_choice() -> None:
 
 
 def test_an_edit_of_what_serves_everywhere_is_warned_of() -> None:
-    made, changed = plan_edit("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
+    plan, changed = plan_edit("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
     assert changed["targeting"] == {"interests": ["tech"]}
-    assert made.warnings == (plans.WORLDWIDE_WARNING,)
+    assert plan.warnings == (plans.WORLDWIDE_WARNING,)
 
 
 @pytest.mark.parametrize(
@@ -260,9 +260,9 @@ def test_closed_ad_groups_keep_their_targeting() -> None:
 
 @pytest.mark.parametrize("edit", [Edit({"existingId": "t3_new"}), Edit(creative={"existingId": "t3_new"})])
 def test_another_post(edit: Edit) -> None:
-    made, changed = plan_edit("ad", edit)
+    plan, changed = plan_edit("ad", edit)
     assert changed == {"post_id": "t3_new"}
-    assert len(made.warnings) == 1
+    assert len(plan.warnings) == 1
 
 
 def test_what_the_post_says_is_fixed() -> None:
@@ -284,8 +284,8 @@ def test_an_edit_of_nothing() -> None:
 
 
 def read_settings(kind: Any, entity: Mapping[str, Any]) -> dict[str, Any]:
-    found = build_settings(NETWORK, ACCOUNT, entity["id"], parse_entity(get_level(NETWORK, kind), entity), NOW)
-    return {field["field"]: field for field in found["fields"]}
+    settings = build_settings(NETWORK, ACCOUNT, entity["id"], parse_entity(get_level(NETWORK, kind), entity), NOW)
+    return {field["field"]: field for field in settings["fields"]}
 
 
 def test_settings() -> None:

@@ -37,9 +37,9 @@ from .calls import (
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
-    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
-    assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
+    plan = make_plan()
+    requests = [fill_bindings(step, OUTPUTS) for step in plan.steps]
+    assert [(request.method, build_request_url(request), request.kind) for request in requests] == [
         ("POST", f"{BELOW}/campaigns", "write"),
         ("POST", f"{BELOW}/ad_groups", "write"),
         ("POST", f"{BELOW}/ads", "write"),
@@ -66,8 +66,8 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         "targeting": dict(TARGETING),
     }
     ad = {"ad_group_id": "202", "name": "Autumn launch", "configured_status": "PAUSED", "post_id": "t3_abc123"}
-    assert [one.body for one in requests] == [{"data": campaign}, {"data": ad_group}, {"data": ad}]
-    assert (made.warnings, made.risk) == ((), "low")
+    assert [request.body for request in requests] == [{"data": campaign}, {"data": ad_group}, {"data": ad}]
+    assert (plan.warnings, plan.risk) == ((), "low")
 
 
 def test_every_request_names_the_client() -> None:
@@ -78,17 +78,17 @@ def test_every_request_names_the_client() -> None:
 
 
 def test_what_a_step_waits_for_stands_beside_it() -> None:
-    made = make_plan()
-    assert "campaign_id" not in made.get_step("adGroup").request.body["data"]
-    assert [one.to for step in made.steps for one in step.bindings] == [
+    plan = make_plan()
+    assert "campaign_id" not in plan.get_step("adGroup").request.body["data"]
+    assert [binding.to for step in plan.steps for binding in step.bindings] == [
         "/body/data/campaign_id",
         "/body/data/ad_group_id",
     ]
 
 
 def make_ad_group(**changes: Any) -> dict[str, Any]:
-    found: dict[str, Any] = make_plan(**changes).get_step("adGroup").request.body["data"]
-    return found
+    ad_group: dict[str, Any] = make_plan(**changes).get_step("adGroup").request.body["data"]
+    return ad_group
 
 
 def test_without_a_bid_reddit_bids() -> None:
@@ -210,25 +210,27 @@ def test_outcomes_of_a_create() -> None:
 
 @pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
 def test_refusals_are_surely_not_applied(status: int, blame: str) -> None:
-    found = classify_response(make_plan().get_step("campaign"), make_error_response(status))
-    assert isinstance(found, Rejected)
-    assert (found.blame, found.error.code, found.error.message) == (blame, str(status), "No.")
+    outcome = classify_response(make_plan().get_step("campaign"), make_error_response(status))
+    assert isinstance(outcome, Rejected)
+    assert (outcome.blame, outcome.error.code, outcome.error.message) == (blame, str(status), "No.")
 
 
 def test_a_refusal_names_its_members_and_is_cut() -> None:
     fields = [{"field": f"data/fields/{n}", "message": "x" * 10_000} for n in range(50)]
-    found = classify_response(make_plan().get_step("campaign"), make_error_response(400, "Bad Request", fields=fields))
-    assert isinstance(found, Rejected)
-    message = found.error.message or ""
+    outcome = classify_response(
+        make_plan().get_step("campaign"), make_error_response(400, "Bad Request", fields=fields)
+    )
+    assert isinstance(outcome, Rejected)
+    message = outcome.error.message or ""
     assert message.startswith("Bad Request; data/fields/0: xxx")
     assert len(message) < 2_000
 
 
 @pytest.mark.parametrize("body", [{"errors": [{"code": 7, "message": "No."}]}, {"errors": ["No."]}])
 def test_other_forms_of_errors(body: Any) -> None:
-    found = classify_response(make_plan().get_step("campaign"), make_response(body, 400))
-    assert isinstance(found, Rejected)
-    assert found.error.message == "No."
+    outcome = classify_response(make_plan().get_step("campaign"), make_response(body, 400))
+    assert isinstance(outcome, Rejected)
+    assert outcome.error.message == "No."
 
 
 @pytest.mark.parametrize(
@@ -246,30 +248,30 @@ def test_other_forms_of_errors(body: Any) -> None:
 )
 def test_a_limit_says_when_it_opens(headers: dict[str, str], seconds: float | None) -> None:
     answer = make_response({"error": {"code": 429, "message": "Too Many Requests"}}, 429, **headers)
-    found = classify_response(make_plan().get_step("campaign"), answer)
-    assert isinstance(found, Throttled)
-    assert found.retry_after == seconds
+    outcome = classify_response(make_plan().get_step("campaign"), answer)
+    assert isinstance(outcome, Throttled)
+    assert outcome.retry_after == seconds
 
 
 # -- status -----------------------------------------------------------------------------------------------------------
 
 
 def test_activation_goes_from_the_ad_up() -> None:
-    made, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
-    assert [(step.key, step.request.method, build_request_url(step.request)) for step in made.steps] == [
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
+    assert [(step.key, step.request.method, build_request_url(step.request)) for step in plan.steps] == [
         ("activate_ad", "PATCH", f"{API}/ads/303"),
         ("activate_adGroup", "PATCH", f"{API}/ad_groups/202"),
         ("activate_campaign", "PATCH", f"{API}/campaigns/101"),
     ]
-    assert all(step.request.body == {"data": {"configured_status": "ACTIVE"}} for step in made.steps)
-    assert made.risk == "spend"
+    assert all(step.request.body == {"data": {"configured_status": "ACTIVE"}} for step in plan.steps)
+    assert plan.risk == "spend"
 
 
 def test_a_change_is_good_when_the_answer_names_the_same_entity() -> None:
-    made, _ = run(plans.plan_status(ACCOUNT, "ad", "303", "paused"))
-    (step,) = made.steps
+    plan, _ = run(plans.plan_status(ACCOUNT, "ad", "303", "paused"))
+    (step,) = plan.steps
     assert step.request.body == {"data": {"configured_status": "PAUSED"}}
-    assert made.risk == "low"
+    assert plan.risk == "low"
     assert classify_response(step, make_data_response({"id": "303"})) == Applied({})
     for other in (
         make_data_response({"id": "304"}),
@@ -294,18 +296,18 @@ def test_a_status_that_cannot_be_set() -> None:
 
 
 def test_native_create() -> None:
-    made, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "Group"}, "101"))
-    (step,) = made.steps
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "Group"}, "101"))
+    (step,) = plan.steps
     assert build_request_url(step.request) == f"{BELOW}/ad_groups"
     assert step.request.body == {"data": {"campaign_id": "101", "configured_status": "PAUSED", "name": "Group"}}
-    assert (step.parent, made.risk) == ("101", "low")
+    assert (step.parent, plan.risk) == ("101", "low")
 
 
 def test_a_native_create_may_be_active() -> None:
     payload = {"name": "Campaign", "objective": "SALES", "configured_status": "ACTIVE"}
-    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", payload, None))
-    assert made.steps[0].request.body == {"data": payload}
-    assert made.risk == "spend"
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", payload, None))
+    assert plan.steps[0].request.body == {"data": payload}
+    assert plan.risk == "spend"
 
 
 @pytest.mark.parametrize(
@@ -339,11 +341,11 @@ def test_native_creates_that_are_refused(kind: Any, payload: Any, parent: str | 
     ],
 )
 def test_native_update(payload: dict[str, Any], risk: str) -> None:
-    made, _ = run(plans.plan_update(ACCOUNT, "adGroup", "202", payload, None))
-    (step,) = made.steps
+    plan, _ = run(plans.plan_update(ACCOUNT, "adGroup", "202", payload, None))
+    (step,) = plan.steps
     assert (step.request.method, build_request_url(step.request)) == ("PATCH", f"{API}/ad_groups/202")
     assert step.request.body == {"data": payload}
-    assert made.risk == risk
+    assert plan.risk == risk
 
 
 @pytest.mark.parametrize(
@@ -369,19 +371,19 @@ OWN = {"id": "101", "ad_account_id": "a2_acc1"}
     ("now", "then", "warned"), [("ACTIVE", "ARCHIVED", 1), ("PAUSED", "ARCHIVED", 1), ("ARCHIVED", "DELETED", 0)]
 )
 def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
-    made, asked = run(
+    plan, requests = run(
         plans.plan_delete(ACCOUNT, "campaign", "101"), make_data_response({**OWN, "configured_status": now})
     )
-    assert [(one.method, build_request_url(one)) for one in asked] == [("GET", f"{API}/campaigns/101")]
-    (step,) = made.steps
+    assert [(request.method, build_request_url(request)) for request in requests] == [("GET", f"{API}/campaigns/101")]
+    (step,) = plan.steps
     assert (step.request.method, build_request_url(step.request), step.action) == (
         "PATCH",
         f"{API}/campaigns/101",
         "delete",
     )
     assert step.request.body == {"data": {"configured_status": then}}
-    assert [(one.before, one.after) for one in step.changes] == [(now, then)]
-    assert (made.risk, len(made.warnings)) == ("destructive", warned)
+    assert [(change.before, change.after) for change in step.changes] == [(now, then)]
+    assert (plan.risk, len(plan.warnings)) == ("destructive", warned)
 
 
 def test_what_cannot_be_deleted() -> None:
@@ -402,19 +404,23 @@ INSTRUMENTS, PIXELS = make_page(SERVABLE), make_page({"id": "a2_pixel0001"})
 
 
 def run_preflight(*answers: Response) -> tuple[set[tuple[str, str]], int, list[str]]:
-    (issues, warnings), asked = run(plans.preflight(ACCOUNT, read_brief(make_brief())), *answers)
-    return {(issue.path, issue.code) for issue in issues}, len(warnings), [build_request_url(one) for one in asked]
+    (issues, warnings), requests = run(plans.preflight(ACCOUNT, read_brief(make_brief())), *answers)
+    return (
+        {(issue.path, issue.code) for issue in issues},
+        len(warnings),
+        [build_request_url(request) for request in requests],
+    )
 
 
 def test_preflight() -> None:
-    asked = [f"{API}/posts/t3_abc123", f"{BELOW}/funding_instruments?mode=ALL", f"{BELOW}/pixels"]
-    assert run_preflight(POST, INSTRUMENTS, PIXELS) == (set(), 0, asked)
+    addresses = [f"{API}/posts/t3_abc123", f"{BELOW}/funding_instruments?mode=ALL", f"{BELOW}/pixels"]
+    assert run_preflight(POST, INSTRUMENTS, PIXELS) == (set(), 0, addresses)
 
 
 def test_preflight_looks_on_every_page() -> None:
     following = f"{BELOW}/funding_instruments?mode=ALL&page.token=p2"
-    issues, warnings, asked = run_preflight(POST, make_page({"id": "1"}, following=following), INSTRUMENTS, PIXELS)
-    assert (issues, warnings, asked[2]) == (set(), 0, following)
+    issues, warnings, addresses = run_preflight(POST, make_page({"id": "1"}, following=following), INSTRUMENTS, PIXELS)
+    assert (issues, warnings, addresses[2]) == (set(), 0, following)
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def test_consent() -> None:
 
 def test_the_code_becomes_tokens() -> None:
     flow = LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c1"}, "", 1_000)
-    found, (request,) = run(flow, make_response(TOKENS))
-    assert found == Credentials("new-access", "new-refresh", 86_401_000)
+    credentials, (request,) = run(flow, make_response(TOKENS))
+    assert credentials == Credentials("new-access", "new-refresh", 86_401_000)
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/access_token")
     assert (request.encoding, request.kind, request.is_signed) == ("form", "read_once", False)
     assert request.body == {
@@ -82,11 +82,11 @@ def test_no_code() -> None:
 
 
 def test_refreshing() -> None:
-    found, (request,) = run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(TOKENS))
-    assert found.refresh_token == "new-refresh"
+    credentials, (request,) = run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(TOKENS))
+    assert credentials.refresh_token == "new-refresh"
     assert request.body == {"grant_type": "refresh_token", "refresh_token": "old-refresh"}
-    kept = {name: value for name, value in TOKENS.items() if name != "refresh_token"}
-    assert run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(kept))[0].refresh_token == "old-refresh"
+    tokens = {name: value for name, value in TOKENS.items() if name != "refresh_token"}
+    assert run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(tokens))[0].refresh_token == "old-refresh"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ ROW = {
 
 def test_accounts_of_every_business() -> None:
     following = f"{API}/businesses/b1/ad_accounts/query?page.token=2"
-    found, asked = run(
+    accounts, requests = run(
         reads.discover_accounts(),
         make_page({"id": "b1"}, {"id": "b2"}),
         make_page(ROW, following=following),
@@ -152,19 +152,28 @@ def test_accounts_of_every_business() -> None:
         make_error_response(404),
         make_page(ROW),
     )
-    assert [(one.method, build_request_url(one), one.kind, one.body) for one in asked] == [
+    assert [(request.method, build_request_url(request), request.kind, request.body) for request in requests] == [
         ("GET", f"{API}/me/businesses", "read", None),
         ("POST", f"{API}/businesses/b1/ad_accounts/query", "read", {"data": {}}),
         ("POST", following, "read", {"data": {}}),
         ("POST", f"{API}/businesses/b2/ad_accounts/query", "read", {"data": {}}),
         ("GET", f"{API}/businesses/b2/ad_accounts", "read", None),
     ]
-    one, two = found
-    assert (one.native_id, one.name, one.currency, one.timezone, one.native_status) == (
-        *("a2_one", "One", "EUR", "Europe/Berlin", "VALID"),
+    first_account, second_account = accounts
+    assert (
+        first_account.native_id,
+        first_account.name,
+        first_account.currency,
+        first_account.timezone,
+        first_account.native_status,
+    ) == (*("a2_one", "One", "EUR", "Europe/Berlin", "VALID"),)
+    assert first_account.extras == {"businessId": "b1", "type": "MANAGED"}
+    assert (second_account.native_id, second_account.name, second_account.timezone, second_account.native_status) == (
+        "t2_two",
+        "t2_two",
+        "Etc/UTC",
+        "SUSPENDED",
     )
-    assert one.extras == {"businessId": "b1", "type": "MANAGED"}
-    assert (two.native_id, two.name, two.timezone, two.native_status) == ("t2_two", "t2_two", "Etc/UTC", "SUSPENDED")
 
 
 def test_a_token_that_is_refused_is_told() -> None:
@@ -181,14 +190,14 @@ def make_campaign(number: int, status: str = "ACTIVE", name: str = "Autumn") -> 
 
 def test_the_tree() -> None:
     following = f"{BELOW}/campaigns?page.size=1000&page.token=2"
-    tree, asked = run(
+    tree, requests = run(
         reads.fetch_tree(ACCOUNT),
         make_page(make_campaign(1), following=following),
         make_page(make_campaign(2, "PAUSED")),
         make_page({"id": "11", "campaign_id": "1", "name": "Group", "configured_status": "ARCHIVED"}),
         make_page({"id": "111", "ad_group_id": "11", "name": "Ad", "configured_status": "NEW"}),
     )
-    assert [build_request_url(one) for one in asked] == [
+    assert [build_request_url(request) for request in requests] == [
         f"{BELOW}/campaigns?page.size=1000",
         following,
         f"{BELOW}/ad_groups?page.size=1000",
@@ -242,7 +251,7 @@ def test_a_page_leaves_out_what_is_closed() -> None:
     answer = make_page(make_campaign(1, "ARCHIVED"), make_campaign(2), make_campaign(3, "DELETED"), following=following)
     page, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(limit=3)), answer)
     assert build_request_url(request) == f"{BELOW}/campaigns?page.size=3"
-    assert ([one.id for one in page.entities], page.cursor) == (["2"], following)
+    assert ([entity.id for entity in page.entities], page.cursor) == (["2"], following)
     page, (request,) = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(cursor=following)), make_page())
     assert (build_request_url(request), page.cursor) == (following, None)
 
@@ -254,14 +263,14 @@ def test_reddit_filters_ads_by_status_and_we_the_rest() -> None:
     rows = [{**make_campaign(n, status), "campaign_id": "1"} for n, status in ((11, "PAUSED"), (12, "ACTIVE"))]
     page, (request,) = run(reads.list_entities(ACCOUNT, "adGroup", evolve(query, parent_id="1")), make_page(*rows))
     assert build_request_url(request) == f"{BELOW}/ad_groups?page.size=50&campaign_id=1"
-    assert [one.id for one in page.entities] == ["11"]
+    assert [entity.id for entity in page.entities] == ["11"]
 
 
 def test_a_search_goes_on_until_something_is_found() -> None:
     second, third = (f"{BELOW}/campaigns?page.token={n}" for n in (2, 3))
     pages = (make_page(make_campaign(1), following=second), make_page(make_campaign(2, name="WINTER"), following=third))
-    page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="winter")), *pages)
-    assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], third, 2)
+    page, requests = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(search="winter")), *pages)
+    assert ([entity.id for entity in page.entities], page.cursor, len(requests)) == (["2"], third, 2)
 
 
 @pytest.mark.parametrize(
@@ -277,8 +286,8 @@ def test_lists_that_are_refused(kind: str, query: ListQuery, path: str) -> None:
 
 
 def test_one_entity() -> None:
-    found, (request,) = run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_data_response(make_campaign(1)))
-    assert (found.id, found.native_status, build_request_url(request)) == ("1", "ACTIVE", f"{API}/campaigns/1")
+    entity, (request,) = run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_data_response(make_campaign(1)))
+    assert (entity.id, entity.native_status, build_request_url(request)) == ("1", "ACTIVE", f"{API}/campaigns/1")
     for other in (make_campaign(2), {**make_campaign(1), "id": 1}):
         with pytest.raises(ProviderUnreadable):
             run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_data_response(other))
@@ -339,8 +348,8 @@ def test_the_report_that_is_asked_for() -> None:
 
 def test_half_hours_are_taken_in_whole() -> None:
     _, (request,) = fetch_insights(date(2026, 11, 1), date(2026, 11, 1), make_report(), zone="Asia/Kolkata")
-    asked = request.body["data"]
-    assert (asked["starts_at"], asked["ends_at"]) == ("2026-10-31T18:00:00Z", "2026-11-01T19:00:00Z")
+    body = request.body["data"]
+    assert (body["starts_at"], body["ends_at"]) == ("2026-10-31T18:00:00Z", "2026-11-01T19:00:00Z")
 
 
 def test_figures() -> None:
@@ -356,14 +365,18 @@ def test_figures() -> None:
     }
     outside = {**row, "date": "2026-10-31"}
     following = f"{BELOW}/reports?page.size=1000&page.token=2"
-    found, asked = fetch_insights(
+    insights, requests = fetch_insights(
         date(2026, 11, 1),
         date(2026, 11, 3),
         make_report(outside, row, following=following),
         make_report({"date": "2026-11-03", "impressions": 1, "spend": 0}),
     )
-    assert (asked[1].method, build_request_url(asked[1]), asked[1].body) == ("POST", following, asked[0].body)
-    first, second = [one.to_json() for one in found.rows]
+    assert (requests[1].method, build_request_url(requests[1]), requests[1].body) == (
+        "POST",
+        following,
+        requests[0].body,
+    )
+    first, second = [row.to_json() for row in insights.rows]
     assert first == {
         "date": "2026-11-02",
         "impressions": 1200,
@@ -375,17 +388,17 @@ def test_figures() -> None:
         "reach": 900,
     }
     assert (second["date"], second["spend"], second["clicks"]) == ("2026-11-03", "0", None)
-    assert found.totals.impressions == 1201
-    assert (found.totals.clicks, found.totals.reach) == (None, None)
-    assert len(found.native_rows) == 2
-    assert (found.coverage.is_complete, found.coverage.provisional_from) == (True, None)
+    assert insights.totals.impressions == 1201
+    assert (insights.totals.clicks, insights.totals.reach) == (None, None)
+    assert len(insights.native_rows) == 2
+    assert (insights.coverage.is_complete, insights.coverage.provisional_from) == (True, None)
 
 
 def test_what_is_not_settled_yet() -> None:
-    found, _ = fetch_insights(date(2026, 11, 18), date(2026, 11, 20), make_report(updated="2026-11-20T06:00:00Z"))
-    assert found.coverage.provisional_from == date(2026, 11, 19)  # 00:00 UTC is the evening before in New York
-    found, _ = fetch_insights(date(2026, 11, 18), date(2026, 11, 20), make_report(updated="soon"))
-    assert found.coverage.provisional_from == date(2026, 11, 20)
+    insights, _ = fetch_insights(date(2026, 11, 18), date(2026, 11, 20), make_report(updated="2026-11-20T06:00:00Z"))
+    assert insights.coverage.provisional_from == date(2026, 11, 19)  # 00:00 UTC is the evening before in New York
+    insights, _ = fetch_insights(date(2026, 11, 18), date(2026, 11, 20), make_report(updated="soon"))
+    assert insights.coverage.provisional_from == date(2026, 11, 20)
 
 
 @pytest.mark.parametrize(
@@ -400,7 +413,7 @@ def test_rows_that_cannot_be_read(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("resource", "search", "asked"),
+    ("resource", "search", "address"),
     [
         ("businesses", None, f"{API}/me/businesses"),
         ("funding_instruments", None, f"{BELOW}/funding_instruments?mode=SELECTABLE"),
@@ -421,9 +434,9 @@ def test_rows_that_cannot_be_read(row: dict[str, Any]) -> None:
         ("apps", None, f"{BELOW}/apps"),
     ],
 )
-def test_what_catalogs_ask_for(resource: str, search: str | None, asked: str) -> None:
+def test_what_catalogs_ask_for(resource: str, search: str | None, address: str) -> None:
     page, (request,) = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery(search=search)), make_page())
-    assert (build_request_url(request), page.rows, page.cursor) == (asked, (), None)
+    assert (build_request_url(request), page.rows, page.cursor) == (address, (), None)
 
 
 def test_rows_of_catalogs() -> None:

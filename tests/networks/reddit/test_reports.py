@@ -61,9 +61,9 @@ def test_a_level_is_a_breakdown(kind: str, breakdowns: list[str], ids: dict[str,
     foreign = {**own, f"{LEVELS[kind].native}_id": "99"}
     page, request = read_page(kind, own, foreign, {**own, "date": "2026-10-31"}, ids=("5", "6"))
     assert (request.method, build_request_url(request)) == ("POST", f"{BELOW}/reports?page.size=1000")
-    asked = request.body["data"]
-    assert (asked["breakdowns"], asked["filter"]) == (["DATE", *breakdowns], condition)
-    assert [one.to_json() for one in page.rows] == [
+    body = request.body["data"]
+    assert (body["breakdowns"], body["filter"]) == (["DATE", *breakdowns], condition)
+    assert [row.to_json() for row in page.rows] == [
         {
             "date": "2026-11-01",
             "entityId": "5",
@@ -81,7 +81,7 @@ def test_a_level_is_a_breakdown(kind: str, breakdowns: list[str], ids: dict[str,
     assert page.native_rows == [own]
     unfiltered, request = read_page(kind, own, foreign)
     assert "filter" not in request.body["data"]
-    assert [one.entity_id for one in unfiltered.rows] == ["5", "99"]
+    assert [row.entity_id for row in unfiltered.rows] == ["5", "99"]
 
 
 def test_a_cursor_leads_to_the_next_page_with_the_same_body() -> None:

@@ -45,7 +45,9 @@ def wrap_entities(plural: str, name: str, *entities: Mapping[str, Any], cursor: 
     body: dict[str, Any] = {"request_status": "SUCCESS", "request_id": "req-1"}
     if cursor is not None:
         body["paging"] = {"next_link": f"https://adsapisc.appspot.com/v1/x?cursor={cursor}&limit=50"}
-    return make_response(body | {plural: [{"sub_request_status": "success", name: dict(one)} for one in entities]})
+    return make_response(
+        body | {plural: [{"sub_request_status": "success", name: dict(entity)} for entity in entities]}
+    )
 
 
 def make_item_error(plural: str, reason: str, status: int = 200) -> Response:
@@ -55,15 +57,15 @@ def make_item_error(plural: str, reason: str, status: int = 200) -> Response:
 
 def make_creative(**members: Any) -> Response:
     entity = {"id": CREATIVE, "ad_account_id": ID, "type": "WEB_VIEW", "review_status": "APPROVED", **members}
-    return wrap_entities("creatives", "creative", {name: one for name, one in entity.items() if one is not None})
+    return wrap_entities("creatives", "creative", {name: value for name, value in entity.items() if value is not None})
 
 
 def make_plan(
     account: Account = ACCOUNT, now: datetime | None = None, over: Response | None = None, **changes: Any
 ) -> Plan:
-    made, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), over or make_creative())
-    assert isinstance(made, Plan)
-    return made
+    plan, _ = run(plan_create(account, read_brief(make_brief(**changes)), now), over or make_creative())
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def find_issues(account: Account = ACCOUNT, over: Response | None = None, **changes: Any) -> set[str]:

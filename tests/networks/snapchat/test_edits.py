@@ -54,9 +54,9 @@ def plan_edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: An
         if kind == "adGroup"
         else []
     )
-    made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), change, NOW), answer, *above)
-    step = made.steps[0]
-    return made, apply_overlay(step, step.request, answer).body[TABLES[kind][0]][0]
+    plan, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), change, NOW), answer, *above)
+    step = plan.steps[0]
+    return plan, apply_overlay(step, step.request, answer).body[TABLES[kind][0]][0]
 
 
 def find_edit_issues(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> set[str]:
@@ -67,7 +67,7 @@ def find_edit_issues(kind: Any, entity: Mapping[str, Any], change: Edit, **campa
 
 def test_fields_of_an_ad_squad() -> None:
     changes = {"name": "New", "budget": "1000.5", "bid": "5", "endAt": "2026-12-24T00:00:00Z", "pacing": "ACCELERATED"}
-    made, sent = plan_edit("adGroup", SQUAD_READ, Edit(changes))
+    plan, sent = plan_edit("adGroup", SQUAD_READ, Edit(changes))
     expected = {
         "name": "New",
         "lifetime_budget_micro": 1_000_500_000,
@@ -76,9 +76,9 @@ def test_fields_of_an_ad_squad() -> None:
         "pacing_type": "ACCELERATED",
     }
     assert sent == SQUAD_READ | expected
-    assert made.risk == "spend"
-    told = {change.field: (change.before, change.after) for change in made.steps[0].changes}
-    assert (told["budget"], told["bid"]) == (("900", "1000.5"), ("4.25", "5"))
+    assert plan.risk == "spend"
+    values = {change.field: (change.before, change.after) for change in plan.steps[0].changes}
+    assert (values["budget"], values["bid"]) == (("900", "1000.5"), ("4.25", "5"))
 
 
 def test_an_automatic_bid_drops_the_bid() -> None:
@@ -93,9 +93,9 @@ def test_an_automatic_bid_drops_the_bid() -> None:
 
 
 def test_a_percentage_is_cut_toward_the_lower_spend() -> None:
-    made, sent = plan_edit("adGroup", SQUAD_READ, Edit({"bid": Percentage("decrease", Decimal("33.3333333"))}))
+    plan, sent = plan_edit("adGroup", SQUAD_READ, Edit({"bid": Percentage("decrease", Decimal("33.3333333"))}))
     assert sent["bid_micro"] == 2_833_333
-    assert made.risk == "low"
+    assert plan.risk == "low"
 
 
 def test_under_smart_budgets_the_campaign_has_the_budget() -> None:
@@ -111,19 +111,19 @@ def test_caps_of_a_campaign() -> None:
     _, sent = plan_edit("campaign", READ, Edit({"dailyCap": "20", "spendCap": "500"}))
     assert (sent["daily_budget_micro"], sent["lifetime_spend_cap_micro"]) == (20_000_000, 500_000_000)
     assert find_edit_issues("campaign", READ, Edit({"spendCap": "19.99"})) == {"fields.spendCap"}
-    made, sent = plan_edit("campaign", READ, Edit({"dailyCap": ""}))
+    plan, sent = plan_edit("campaign", READ, Edit({"dailyCap": ""}))
     assert "daily_budget_micro" not in sent
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
 
 
 def test_a_status_that_is_set_by_an_edit_may_spend() -> None:
-    made, _ = run(
+    plan, _ = run(
         plans.plan_edit(ACCOUNT, "ad", AD, Edit({"status": "ACTIVE"}), NOW),
         wrap_entities("ads", "ad", {"id": AD, "ad_squad_id": SQUAD}),
         wrap_entities("adsquads", "adsquad", SQUAD_READ),
         wrap_entities("campaigns", "campaign", READ),
     )
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_edits_of_an_ad_squad_that_are_refused(fields: Mapping[str, Any], path: 
 
 
 def make_items(*ids: str) -> list[dict[str, Any]]:
-    return [{"id": one, "name": one} for one in ids]
+    return [{"id": entity_id, "name": entity_id} for entity_id in ids]
 
 
 def test_targeting_is_laid_into_what_is_there() -> None:
@@ -159,7 +159,7 @@ def test_targeting_is_laid_into_what_is_there() -> None:
             "devices": make_items("iOS"),
         }
     )
-    made, sent = plan_edit("adGroup", SQUAD_READ, change)
+    plan, sent = plan_edit("adGroup", SQUAD_READ, change)
     assert sent["targeting"] == {
         "geos": [
             {"country_code": "gb", "region_id": ["7"], "operation": "INCLUDE"},
@@ -172,7 +172,7 @@ def test_targeting_is_laid_into_what_is_there() -> None:
         ],
         "devices": [{"os_type": "iOS"}],
     }
-    assert made.steps[0].changes[0].before == [{"country_code": "gb"}]
+    assert plan.steps[0].changes[0].before == [{"country_code": "gb"}]
 
 
 @pytest.mark.parametrize(
@@ -204,17 +204,17 @@ def test_settings_show_money_and_locks() -> None:
         wrap_entities("adsquads", "adsquad", SQUAD_READ),
         wrap_entities("campaigns", "campaign", READ | {"pacing_level": "CAMPAIGN"}),
     )
-    found, asked = run(reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD), *answers)
-    assert [build_request_url(one) for one in asked][1] == f"{API}/campaigns/{CAMPAIGN}"
-    shown = build_settings(NETWORK, ACCOUNT, SQUAD, found, NOW)
-    fields = {one["field"]: one for one in shown["fields"]}
+    entity, requests = run(reads.fetch_editable_entity(ACCOUNT, "adGroup", SQUAD), *answers)
+    assert [build_request_url(request) for request in requests][1] == f"{API}/campaigns/{CAMPAIGN}"
+    settings = build_settings(NETWORK, ACCOUNT, SQUAD, entity, NOW)
+    fields = {field["field"]: field for field in settings["fields"]}
     assert (fields["budget"]["value"], fields["budget"]["period"], fields["budget"]["unit"]) == (
         "900",
         "lifetime",
         "GBP",
     )
     assert "Smart Budgets" in fields["budget"]["locked"]
-    assert shown["targeting"]["targeting"] == SQUAD_READ["targeting"]
+    assert settings["targeting"]["targeting"] == SQUAD_READ["targeting"]
 
 
 @pytest.mark.parametrize(

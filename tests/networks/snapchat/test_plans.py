@@ -50,9 +50,9 @@ LOCALE: dict[str, Any] = {"platform__locale": {"country": "US", "language": "en"
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
-    requests = [fill_bindings(step, OUTPUTS) for step in made.steps]
-    assert [(one.method, build_request_url(one), one.kind) for one in requests] == [
+    plan = make_plan()
+    requests = [fill_bindings(step, OUTPUTS) for step in plan.steps]
+    assert [(request.method, build_request_url(request), request.kind) for request in requests] == [
         ("POST", f"{API}/adaccounts/{ID}/campaigns", "write"),
         ("POST", f"{API}/campaigns/{CAMPAIGN}/adsquads", "write"),
         ("POST", f"{API}/adsquads/{SQUAD}/ads", "write"),
@@ -86,20 +86,20 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         "type": "REMOTE_WEBPAGE",
         "status": "PAUSED",
     }
-    assert [one.body for one in requests] == [{"campaigns": [campaign]}, {"adsquads": [squad]}, {"ads": [ad]}]
-    assert (made.warnings, made.risk) == ((), "low")
+    assert [request.body for request in requests] == [{"campaigns": [campaign]}, {"adsquads": [squad]}, {"ads": [ad]}]
+    assert (plan.warnings, plan.risk) == ((), "low")
 
 
 def test_what_a_step_waits_for_stands_beside_it() -> None:
     squad = make_plan().get_step("adGroup")
     assert build_request_url(squad.request) == f"{API}/campaigns/{{campaign_id}}/adsquads"
     assert "campaign_id" not in squad.request.body["adsquads"][0]
-    assert [one.to for one in squad.bindings] == ["/path/campaign_id", "/body/adsquads/0/campaign_id"]
+    assert [binding.to for binding in squad.bindings] == ["/path/campaign_id", "/body/adsquads/0/campaign_id"]
 
 
 def make_squad(**changes: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = make_plan(**changes).get_step("adGroup").request.body["adsquads"][0]
-    return found
+    squad: Mapping[str, Any] = make_plan(**changes).get_step("adGroup").request.body["adsquads"][0]
+    return squad
 
 
 def test_without_a_bid_snap_bids() -> None:
@@ -183,9 +183,9 @@ def test_targeting_that_is_refused(targeting: Mapping[str, Any], path: str) -> N
 
 def test_native_targeting_goes_as_it_is() -> None:
     native = {"geos": [{"country_code": "us"}], "interests": [{"category_id": ["SLC_1"]}]}
-    made = make_plan(targeting={"native": native})
-    assert made.get_step("adGroup").request.body["adsquads"][0]["targeting"] == native
-    assert "auto_expansion_options" in made.warnings[0]
+    plan = make_plan(targeting={"native": native})
+    assert plan.get_step("adGroup").request.body["adsquads"][0]["targeting"] == native
+    assert "auto_expansion_options" in plan.warnings[0]
 
 
 def test_special_ad_categories() -> None:
@@ -208,9 +208,9 @@ def test_an_existing_creative_brings_its_own(member: str) -> None:
     [("SNAP_AD", "SNAP_AD", 0), ("COMPOSITE", "STORY", 0), ("WEB_VIEW", "REMOTE_WEBPAGE", 0), ("REMINDER",) * 2 + (1,)],
 )
 def test_the_ad_is_called_as_its_creative_demands(kind: str, type_: str, warned: int) -> None:
-    made = make_plan(over=make_creative(type=kind))
-    assert made.get_step("ad").request.body["ads"][0]["type"] == type_
-    assert len(made.warnings) == warned
+    plan = make_plan(over=make_creative(type=kind))
+    assert plan.get_step("ad").request.body["ads"][0]["type"] == type_
+    assert len(plan.warnings) == warned
 
 
 @pytest.mark.parametrize(
@@ -239,16 +239,16 @@ def test_a_creative_that_is_being_packaged_is_waited_for() -> None:
 
 
 def test_a_start_in_the_past_is_sent_with_a_warning() -> None:
-    made = make_plan(now=datetime(2026, 12, 2, tzinfo=UTC))
-    assert made.get_step("campaign").request.body["campaigns"][0]["start_time"] == TIMES["start_time"]
-    assert len(made.warnings) == 1
+    plan = make_plan(now=datetime(2026, 12, 2, tzinfo=UTC))
+    assert plan.get_step("campaign").request.body["campaigns"][0]["start_time"] == TIMES["start_time"]
+    assert len(plan.warnings) == 1
 
 
 @pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("snapchat-*.json")), ids=lambda path: path.stem)
 def test_the_example_briefs_plan(path: Path) -> None:
     account = Account("snapchat", ID, "USD", "Etc/UTC")
-    made, _ = run(plan_create(account, read_brief(path.read_bytes()), NOW), make_creative())
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
+    plan, _ = run(plan_create(account, read_brief(path.read_bytes()), NOW), make_creative())
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "ad"]
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
@@ -276,9 +276,9 @@ def test_a_success_is_one_on_both_levels_with_an_id() -> None:
 
 def test_a_refused_item_inside_a_success() -> None:
     step = make_plan().get_step("campaign")
-    told = classify_response(step, make_item_error("campaigns", "Error code: E2004, message: name is too long"))
-    assert isinstance(told, Rejected)
-    assert (told.error.code, told.error.request_id) == ("E2004", "req-2")
+    outcome = classify_response(step, make_item_error("campaigns", "Error code: E2004, message: name is too long"))
+    assert isinstance(outcome, Rejected)
+    assert (outcome.error.code, outcome.error.request_id) == ("E2004", "req-2")
     assert isinstance(classify_response(step, make_item_error("campaigns", "the objective is not available")), Rejected)
 
 
@@ -293,26 +293,26 @@ def test_an_error_beside_an_id_tells_nothing() -> None:
 def test_what_is_not_ready_may_go_later() -> None:
     step = make_plan().get_step("ad")
     for status in (200, 400):
-        told = classify_response(
+        outcome = classify_response(
             step, make_item_error("ads", "The media of the creative hasn't been uploaded yet", status)
         )
-        assert isinstance(told, Throttled)
-        assert told.retry_after == 5.0
+        assert isinstance(outcome, Throttled)
+        assert outcome.retry_after == 5.0
 
 
 @pytest.mark.parametrize(("headers", "seconds"), [({}, None), ({"retry_after": "7"}, 7.0)])
 def test_too_many_requests(headers: Mapping[str, str], seconds: float | None) -> None:
-    told = classify_response(make_plan().get_step("ad"), make_response({"request_status": "ERROR"}, 429, **headers))
-    assert isinstance(told, Throttled)
-    assert told.retry_after == seconds
+    outcome = classify_response(make_plan().get_step("ad"), make_response({"request_status": "ERROR"}, 429, **headers))
+    assert isinstance(outcome, Throttled)
+    assert outcome.retry_after == seconds
 
 
 @pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
 def test_refusals_by_status(status: int, blame: str) -> None:
     body = {"request_status": "ERROR", "error_code": "E2001", "debug_message": "No.", "request_id": "req-3"}
-    told = classify_response(make_plan().get_step("ad"), make_response(body, status))
-    assert isinstance(told, Rejected)
-    assert (told.blame, told.error.code, told.error.message) == (blame, "E2001", "No.")
+    outcome = classify_response(make_plan().get_step("ad"), make_response(body, status))
+    assert isinstance(outcome, Rejected)
+    assert (outcome.blame, outcome.error.code, outcome.error.message) == (blame, "E2001", "No.")
 
 
 # -- status and activation --------------------------------------------------------------------------------------------
@@ -328,14 +328,14 @@ READ = {
 
 
 def test_activation_goes_from_the_leaf_to_the_root() -> None:
-    made, asked = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
-    assert (asked, made.risk) == ([], "spend")
-    assert [(step.key, step.request.method, build_request_url(step.request)) for step in made.steps] == [
+    plan, requests = run(plans.plan_activate(ACCOUNT, make_plan(), OUTPUTS))
+    assert (requests, plan.risk) == ([], "spend")
+    assert [(step.key, step.request.method, build_request_url(step.request)) for step in plan.steps] == [
         ("activate_ad", "PUT", f"{API}/adsquads/{SQUAD}/ads"),
         ("activate_adGroup", "PUT", f"{API}/campaigns/{CAMPAIGN}/adsquads"),
         ("activate_campaign", "PUT", f"{API}/adaccounts/{ID}/campaigns"),
     ]
-    assert [build_request_url(step.overlay.read_request) for step in made.steps if step.overlay] == [
+    assert [build_request_url(step.overlay.read_request) for step in plan.steps if step.overlay] == [
         f"{API}/ads/{AD}",
         f"{API}/adsquads/{SQUAD}?return_placement_v2=true",
         f"{API}/campaigns/{CAMPAIGN}",
@@ -343,8 +343,8 @@ def test_activation_goes_from_the_leaf_to_the_root() -> None:
 
 
 def test_an_update_replaces_the_whole_as_it_was_read() -> None:
-    made, _ = run(plans.plan_status(ACCOUNT, "campaign", CAMPAIGN, "active"))
-    step = made.steps[0]
+    plan, _ = run(plans.plan_status(ACCOUNT, "campaign", CAMPAIGN, "active"))
+    step = plan.steps[0]
     sent = apply_overlay(step, step.request, wrap_entities("campaigns", "campaign", READ))
     left = {name: value for name, value in READ.items() if name not in READ_ONLY_MEMBERS}
     assert sent.body == {"campaigns": [left | {"status": "ACTIVE"}]}
@@ -359,13 +359,13 @@ def test_an_update_replaces_the_whole_as_it_was_read() -> None:
 def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
     squad = wrap_entities("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN})
     campaign = wrap_entities("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID})
-    made, asked = run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), squad, campaign)
-    assert [build_request_url(one) for one in asked] == [
+    plan, requests = run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), squad, campaign)
+    assert [build_request_url(request) for request in requests] == [
         f"{API}/adsquads/{SQUAD}?return_placement_v2=true",
         f"{API}/campaigns/{CAMPAIGN}",
     ]
-    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
-    assert made.risk == "low"
+    assert build_request_url(plan.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
+    assert plan.risk == "low"
     with pytest.raises(ProviderNotFound):
         run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), make_response({"request_status": "ERROR"}, 404))
     with pytest.raises(ProviderUnreadable):
@@ -382,12 +382,12 @@ def find_flow_issues(flow: Any, *answers: Response) -> set[str]:
 
 
 def test_a_native_entity_is_wrapped_paused_and_put_under_its_parent() -> None:
-    made, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "A"}, CAMPAIGN))
-    assert build_request_url(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
-    assert made.steps[0].request.body == {"adsquads": [{"campaign_id": CAMPAIGN, "status": "PAUSED", "name": "A"}]}
-    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "A", "status": "ACTIVE"}, None))
-    assert made.steps[0].request.body == {"campaigns": [{"ad_account_id": ID, "status": "ACTIVE", "name": "A"}]}
-    assert made.risk == "spend"
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "A"}, CAMPAIGN))
+    assert build_request_url(plan.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
+    assert plan.steps[0].request.body == {"adsquads": [{"campaign_id": CAMPAIGN, "status": "PAUSED", "name": "A"}]}
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "A", "status": "ACTIVE"}, None))
+    assert plan.steps[0].request.body == {"campaigns": [{"ad_account_id": ID, "status": "ACTIVE", "name": "A"}]}
+    assert plan.risk == "spend"
 
 
 def test_native_payloads_that_are_refused() -> None:
@@ -404,9 +404,9 @@ def test_native_payloads_that_are_refused() -> None:
 
 
 def test_a_native_update_is_laid_over_member_by_member() -> None:
-    made, asked = run(plans.plan_update(ACCOUNT, "adGroup", SQUAD, {"bid_micro": 1, "a/b~": None}, CAMPAIGN))
-    step = made.steps[0]
-    assert (asked, made.risk) == ([], "low")
+    plan, requests = run(plans.plan_update(ACCOUNT, "adGroup", SQUAD, {"bid_micro": 1, "a/b~": None}, CAMPAIGN))
+    step = plan.steps[0]
+    assert (requests, plan.risk) == ([], "low")
     read = wrap_entities("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 9})
     sent = apply_overlay(step, step.request, read).body["adsquads"][0]
     assert sent == {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 1, "a/b~": None}
@@ -423,15 +423,15 @@ def test_a_native_update_is_laid_over_member_by_member() -> None:
     ],
 )
 def test_a_deletion_is_believed_by_its_status_alone(body: Any, applied: bool) -> None:
-    made, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
-    assert (made.steps[0].request.method, build_request_url(made.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
-    assert made.risk == "destructive"
-    again = Plan.from_bytes(made.canonical_bytes, made.digest)
+    plan, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
+    assert (plan.steps[0].request.method, build_request_url(plan.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
+    assert plan.risk == "destructive"
+    again = Plan.from_bytes(plan.canonical_bytes, plan.digest)
     assert isinstance(classify_response(again.steps[0], make_response(body)), Applied if applied else Ambiguous)
 
 
 def test_a_deletion_that_is_refused_inside_a_success() -> None:
-    made, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
+    plan, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
     assert isinstance(
-        classify_response(made.steps[0], make_item_error("ads", "Error code: E2002, message: no")), Rejected
+        classify_response(plan.steps[0], make_item_error("ads", "Error code: E2002, message: no")), Rejected
     )

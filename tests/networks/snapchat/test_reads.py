@@ -42,20 +42,22 @@ def test_consent() -> None:
 
 def test_the_code_becomes_tokens() -> None:
     answer = make_response({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
-    found, asked = run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
-    assert found == Credentials("a", "r", 3_601_000)
-    assert (asked[0].encoding, asked[0].kind, asked[0].is_signed) == ("form", "read_once", False)
-    assert "code_verifier" not in asked[0].body
+    credentials, requests = run(
+        LOGIN.fetch_credentials(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer
+    )
+    assert credentials == Credentials("a", "r", 3_601_000)
+    assert (requests[0].encoding, requests[0].kind, requests[0].is_signed) == ("form", "read_once", False)
+    assert "code_verifier" not in requests[0].body
     with pytest.raises(InvalidInput, match="access_denied"):
         run(LOGIN.fetch_credentials(APP, "https://ads.example/back", {"error": "access_denied"}, "v", 1_000))
 
 
-@pytest.mark.parametrize(("more", "kept"), [({}, "old"), ({"refresh_token": "new"}, "new")])
-def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
+@pytest.mark.parametrize(("more", "refresh_token"), [({}, "old"), ({"refresh_token": "new"}, "new")])
+def test_a_refresh_token_may_rotate(more: Mapping[str, str], refresh_token: str) -> None:
     answer = make_response({"access_token": "b", "expires_in": 1800, **more})
-    found, asked = run(LOGIN.refresh_credentials(APP, Credentials("a", "old", 1), 1_000), answer)
-    assert found == Credentials("b", kept, 1_801_000)
-    assert asked[0].body["refresh_token"] == "old"
+    credentials, requests = run(LOGIN.refresh_credentials(APP, Credentials("a", "old", 1), 1_000), answer)
+    assert credentials == Credentials("b", refresh_token, 1_801_000)
+    assert requests[0].body["refresh_token"] == "old"
 
 
 def test_a_refresh_that_is_refused() -> None:
@@ -77,16 +79,23 @@ def test_only_snaps_own_hosts_get_the_token() -> None:
 
 def test_accounts_of_every_organization() -> None:
     account = {"id": ID, "name": "Tea", "currency": "GBP", "timezone": "Europe/London", "status": "PAUSED"}
-    found, asked = run(
+    accounts, requests = run(
         reads.discover_accounts(),
         wrap_entities("organizations", "organization", {"id": "org-1"}, {"id": "org-2"}),
         wrap_entities("adaccounts", "adaccount", account | {"regulations": {"restricted_delivery_signals": True}}),
         wrap_entities("adaccounts", "adaccount"),
     )
-    assert [build_request_url(one) for one in asked][1:] == [f"{API}/organizations/org-{n}/adaccounts" for n in (1, 2)]
-    (one,) = found
-    assert (one.native_id, one.currency, one.timezone, one.native_status) == (ID, "GBP", "Europe/London", "PAUSED")
-    assert one.extras == {"organizationId": "org-1", "restrictedDeliverySignals": "true"}
+    assert [build_request_url(request) for request in requests][1:] == [
+        f"{API}/organizations/org-{n}/adaccounts" for n in (1, 2)
+    ]
+    (discovered_account,) = accounts
+    assert (
+        discovered_account.native_id,
+        discovered_account.currency,
+        discovered_account.timezone,
+        discovered_account.native_status,
+    ) == (ID, "GBP", "Europe/London", "PAUSED")
+    assert discovered_account.extras == {"organizationId": "org-1", "restrictedDeliverySignals": "true"}
 
 
 # -- the hierarchy ----------------------------------------------------------------------------------------------------
@@ -98,20 +107,20 @@ def make_campaigns(*numbers: int, cursor: str | None = None, **members: Any) -> 
 
 
 def test_the_tree_is_read_to_its_last_page() -> None:
-    found, asked = run(
+    tree, requests = run(
         reads.fetch_tree(ACCOUNT),
         make_campaigns(1, cursor="c2"),
         make_campaigns(2, deleted=True),
         wrap_entities("adsquads", "adsquad", {"id": SQUAD, "campaign_id": "1", "status": "ACTIVE"}),
         wrap_entities("ads", "ad", {"id": AD, "ad_squad_id": SQUAD, "status": "PAUSED"}),
     )
-    assert [(node.kind, node.parent_id, node.status) for node in found.nodes] == [
+    assert [(node.kind, node.parent_id, node.status) for node in tree.nodes] == [
         ("campaign", None, "paused"),
         ("campaign", None, "deleted"),
         ("adGroup", "1", "active"),
         ("ad", SQUAD, "paused"),
     ]
-    assert [build_request_url(one).removeprefix(f"{API}/adaccounts/{ID}/") for one in asked] == [
+    assert [build_request_url(request).removeprefix(f"{API}/adaccounts/{ID}/") for request in requests] == [
         "campaigns?limit=1000",
         "campaigns?limit=1000&cursor=c2",
         "adsquads?return_placement_v2=true&limit=1000",
@@ -120,25 +129,25 @@ def test_the_tree_is_read_to_its_last_page() -> None:
 
 
 def list_ids(page: Any) -> list[str]:
-    return [one.id for one in page.entities]
+    return [entity.id for entity in page.entities]
 
 
 def test_our_pages_may_be_smaller_than_snaps() -> None:
     answers = {None: make_campaigns(*range(50), cursor="n"), "n": make_campaigns(50, 51)}
-    seen: list[str] = []
+    campaign_ids: list[str] = []
     cursor, calls = None, 0
     while calls == 0 or cursor is not None:
-        asked: list[Request] = []
+        requests: list[Request] = []
 
-        def answer(request: Request, asked: list[Request] = asked) -> Response:
-            asked.append(request)
+        def answer(request: Request, requests: list[Request] = requests) -> Response:
+            requests.append(request)
             return answers[request.query.get("cursor")]
 
         page = run_flow(reads.list_entities(ACCOUNT, "campaign", ListQuery(20, cursor)), answer)
-        assert {one.query["limit"] for one in asked} == {"50"}
-        seen += list_ids(page)
+        assert {request.query["limit"] for request in requests} == {"50"}
+        campaign_ids += list_ids(page)
         cursor, calls = page.cursor, calls + 1
-    assert seen == [str(n) for n in range(52)]
+    assert campaign_ids == [str(n) for n in range(52)]
     assert calls == 3
 
 
@@ -153,17 +162,17 @@ def test_status_and_search_are_looked_for_here() -> None:
 
 def test_a_filtered_list_reads_no_more_than_twenty_pages() -> None:
     pages = [make_campaigns(2, cursor=f"c{n}") for n in range(20)]
-    page, asked = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), *pages)
-    assert (list_ids(page), len(asked)) == ([], 20)
-    _, asked = run(
+    page, requests = run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, status="PAUSED")), *pages)
+    assert (list_ids(page), len(requests)) == ([], 20)
+    _, requests = run(
         reads.list_entities(ACCOUNT, "campaign", ListQuery(50, page.cursor, status="PAUSED")), make_campaigns(1)
     )
-    assert asked[0].query["cursor"] == "c19"
+    assert requests[0].query["cursor"] == "c19"
 
 
 def test_a_list_of_a_parent() -> None:
-    _, asked = run(reads.list_entities(ACCOUNT, "ad", ListQuery(50, parent_id=SQUAD)), wrap_entities("ads", "ad"))
-    assert build_request_url(asked[0]) == f"{API}/adsquads/{SQUAD}/ads?limit=50"
+    _, requests = run(reads.list_entities(ACCOUNT, "ad", ListQuery(50, parent_id=SQUAD)), wrap_entities("ads", "ad"))
+    assert build_request_url(requests[0]) == f"{API}/adsquads/{SQUAD}/ads?limit=50"
     with pytest.raises(InvalidInput):
         run(reads.list_entities(ACCOUNT, "campaign", ListQuery(50, parent_id=SQUAD)))
 
@@ -192,8 +201,10 @@ def test_a_cursor_that_repeats_does_not_end() -> None:
 
 def test_one_entity() -> None:
     own = {"id": CAMPAIGN, "ad_account_id": ID, "name": "A"}
-    found, asked = run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrap_entities("campaigns", "campaign", own))
-    assert (found.id, found.name, build_request_url(asked[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
+    entity, requests = run(
+        reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), wrap_entities("campaigns", "campaign", own)
+    )
+    assert (entity.id, entity.name, build_request_url(requests[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
     with pytest.raises(ProviderNotFound):
         run(reads.fetch_entity(ACCOUNT, "campaign", CAMPAIGN), make_response({"request_status": "ERROR"}, 404))
     with pytest.raises(ProviderUnreadable):
@@ -226,12 +237,12 @@ def fetch_insights(*answers: Response, start: str = "2026-11-01", end: str = "20
 def test_campaigns_are_summed_by_local_day() -> None:
     first = make_stat("2026-11-01T00:00:00.000Z", impressions=10, swipes=2, spend=1_500_000, conversion_purchases=1)
     second = make_stat("2026-11-01T00:00:00.000Z", impressions=5, swipes=0, spend=250_000)
-    found, asked = fetch_insights(make_stats([first], [second, make_stat("2026-11-02T00:00:00.000Z", spend=0)]))
-    assert [row.date.isoformat() for row in found.rows] == ["2026-11-01", "2026-11-02"]
-    row = found.rows[0]
+    insights, requests = fetch_insights(make_stats([first], [second, make_stat("2026-11-02T00:00:00.000Z", spend=0)]))
+    assert [row.date.isoformat() for row in insights.rows] == ["2026-11-01", "2026-11-02"]
+    row = insights.rows[0]
     assert (row.impressions, row.clicks, row.spend, row.conversions, row.reach) == (15, 2, "1.75", None, None)
-    assert (found.rows[1].impressions, found.rows[1].spend) == (None, "0")
-    query = {name: value[0] for name, value in parse_qs(urlsplit(build_request_url(asked[0])).query).items()}
+    assert (insights.rows[1].impressions, insights.rows[1].spend) == (None, "0")
+    query = {name: value[0] for name, value in parse_qs(urlsplit(build_request_url(requests[0])).query).items()}
     assert query == {
         "granularity": "DAY",
         "breakdown": "campaign",
@@ -245,8 +256,8 @@ def test_campaigns_are_summed_by_local_day() -> None:
 
 
 def test_each_bound_has_the_offset_of_its_own_day() -> None:
-    _, asked = fetch_insights(make_stats(), start="2026-10-24", end="2026-10-25", timezone="Europe/Berlin")
-    query = asked[0].query
+    _, requests = fetch_insights(make_stats(), start="2026-10-24", end="2026-10-25", timezone="Europe/Berlin")
+    query = requests[0].query
     assert (query["start_time"], query["end_time"]) == (
         "2026-10-24T00:00:00.000+02:00",
         "2026-10-26T00:00:00.000+01:00",
@@ -254,27 +265,30 @@ def test_each_bound_has_the_offset_of_its_own_day() -> None:
 
 
 def test_a_day_is_one_of_the_account() -> None:
-    found, _ = fetch_insights(
+    insights, _ = fetch_insights(
         make_stats([make_stat("2026-11-01T08:00:00.000Z", spend=1)]), timezone="America/Los_Angeles"
     )
-    assert [row.date.isoformat() for row in found.rows] == ["2026-11-01"]
+    assert [row.date.isoformat() for row in insights.rows] == ["2026-11-01"]
 
 
 def test_long_ranges_are_asked_for_in_windows_and_pages() -> None:
-    found, asked = fetch_insights(
+    insights, requests = fetch_insights(
         make_stats(cursor="p2"),
         make_stats([make_stat("2026-09-05T00:00:00Z", spend=7)]),
         make_stats(),
         start="2026-09-01",
         end="2026-10-15",
     )
-    assert [(one.query["start_time"][:10], one.query["end_time"][:10], one.query.get("cursor")) for one in asked] == [
+    assert [
+        (request.query["start_time"][:10], request.query["end_time"][:10], request.query.get("cursor"))
+        for request in requests
+    ] == [
         ("2026-09-01", "2026-10-01", None),
         ("2026-09-01", "2026-10-01", "p2"),
         ("2026-10-01", "2026-10-16", None),
     ]
-    assert {urlsplit(one.url).netloc for one in asked} == {"adsapi.snapchat.com"}
-    assert [row.spend for row in found.rows] == ["0.000007"]
+    assert {urlsplit(request.url).netloc for request in requests} == {"adsapi.snapchat.com"}
+    assert [row.spend for row in insights.rows] == ["0.000007"]
 
 
 @pytest.mark.parametrize(
@@ -288,8 +302,8 @@ def test_long_ranges_are_asked_for_in_windows_and_pages() -> None:
     ],
 )
 def test_what_may_still_change(final: str | None, now: datetime, expected: str | None) -> None:
-    found, _ = fetch_insights(make_stats(final=final), now=now)
-    provisional = found.coverage.provisional_from
+    insights, _ = fetch_insights(make_stats(final=final), now=now)
+    provisional = insights.coverage.provisional_from
     assert (None if provisional is None else provisional.isoformat()) == expected
 
 
@@ -300,14 +314,14 @@ def make_report(status: str, **more: str) -> Response:
 
 
 def test_a_report_is_resumed() -> None:
-    found, asked = fetch_insights(make_report("RUNNING"), job="7")
-    assert (found.pending.job, found.pending.status) == ("7", "RUNNING")
-    assert build_request_url(asked[0]) == f"{API}/adaccounts/{ID}/stats_report?report_run_id=7"
-    made = json.dumps(make_stats([make_stat("2026-11-01T00:00:00Z", spend=2_000_000)]).body).encode()
-    file = Response.from_bytes(200, {}, made, "bytes")
-    found, asked = fetch_insights(make_report("COMPLETED", result="https://files.example/7.json"), file, job="7")
-    assert (found.pending, [row.spend for row in found.rows]) == (None, ["2"])
-    assert (asked[1].is_signed, asked[1].response_format) == (False, "bytes")
+    insights, requests = fetch_insights(make_report("RUNNING"), job="7")
+    assert (insights.pending.job, insights.pending.status) == ("7", "RUNNING")
+    assert build_request_url(requests[0]) == f"{API}/adaccounts/{ID}/stats_report?report_run_id=7"
+    content = json.dumps(make_stats([make_stat("2026-11-01T00:00:00Z", spend=2_000_000)]).body).encode()
+    file = Response.from_bytes(200, {}, content, "bytes")
+    insights, requests = fetch_insights(make_report("COMPLETED", result="https://files.example/7.json"), file, job="7")
+    assert (insights.pending, [row.spend for row in insights.rows]) == (None, ["2"])
+    assert (requests[1].is_signed, requests[1].response_format) == (False, "bytes")
     with pytest.raises(ProviderError, match="FAILED"):
         fetch_insights(make_report("FAILED"), job="7")
     for result in ("http://files.example/7", ""):
@@ -329,7 +343,7 @@ def make_dimensions(*rows: Mapping[str, Any]) -> Response:
 
 
 @pytest.mark.parametrize(
-    ("resource", "answer", "address", "found"),
+    ("resource", "answer", "address", "row"),
     [
         (
             "regions:US",
@@ -344,23 +358,23 @@ def make_dimensions(*rows: Mapping[str, Any]) -> Response:
         ("interests:US", {"scls": {"id": "SLC_1", "name": "Tea"}}, "interests/scls?country_code=us", ("SLC_1", "Tea")),
     ],
 )
-def test_targeting_catalogs(resource: str, answer: Any, address: str, found: tuple[str, str]) -> None:
-    page, asked = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), make_dimensions(answer))
-    assert [(row.id, row.name) for row in page.rows] == [found]
-    assert build_request_url(asked[0]) == f"{API}/targeting/{address}"
+def test_targeting_catalogs(resource: str, answer: Any, address: str, row: tuple[str, str]) -> None:
+    page, requests = run(reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()), make_dimensions(answer))
+    assert [(row.id, row.name) for row in page.rows] == [row]
+    assert build_request_url(requests[0]) == f"{API}/targeting/{address}"
 
 
 def test_catalogs_of_the_account() -> None:
-    page, asked = run(
+    page, requests = run(
         reads.fetch_catalog_page(ACCOUNT, "creatives", ListQuery(5)),
         wrap_entities("creatives", "creative", {"id": "1", "name": "A", "type": "WEB_VIEW"}, cursor="n"),
     )
-    assert (page.rows[0].native["type"], page.cursor, asked[0].query) == ("WEB_VIEW", "n", {"limit": "50"})
-    page, asked = run(
+    assert (page.rows[0].native["type"], page.cursor, requests[0].query) == ("WEB_VIEW", "n", {"limit": "50"})
+    page, requests = run(
         reads.fetch_catalog_page(ACCOUNT, "funding_sources", ListQuery()),
         wrap_entities("fundingsources", "fundingsource", {"id": "9", "type": "CREDIT_CARD"}),
     )
-    assert (page.rows[0].name, build_request_url(asked[0])) == (
+    assert (page.rows[0].name, build_request_url(requests[0])) == (
         "CREDIT_CARD",
         f"{API}/organizations/org-1/fundingsources?limit=50",
     )

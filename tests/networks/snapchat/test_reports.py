@@ -40,7 +40,7 @@ def make_stats(
     breakdown: str = "", *entities: tuple[str, list[Any]], cursor: str | None = None, **inner: Any
 ) -> Response:
     if breakdown:
-        items = [{"id": one, "type": breakdown.upper(), "timeseries": rows} for one, rows in entities]
+        items = [{"id": entity, "type": breakdown.upper(), "timeseries": rows} for entity, rows in entities]
         inner["breakdown_stats"] = {breakdown: items}
     body = {
         "request_status": "SUCCESS",
@@ -53,7 +53,9 @@ def make_stats(
 
 def make_campaigns(*ids: str, cursor: str | None = None) -> Response:
     """A page of the list of campaigns, the newest first."""
-    rows = ({"id": one, "created_at": f"2026-01-0{9 - number}T00:00:00Z"} for number, one in enumerate(ids))
+    rows = (
+        {"id": campaign_id, "created_at": f"2026-01-0{9 - number}T00:00:00Z"} for number, campaign_id in enumerate(ids)
+    )
     return wrap_entities("campaigns", "campaign", *rows, cursor=cursor)
 
 
@@ -79,13 +81,13 @@ def test_all_campaigns_and_ads_are_in_statistics_of_the_account(kind: str) -> No
         "2026-11-03T00:00:00.000+00:00",
         "false",
     )
-    assert [(one.entity_id, one.date.day, one.spend, one.impressions) for one in page.rows] == [
+    assert [(row.entity_id, row.date.day, row.spend, row.impressions) for row in page.rows] == [
         (CAMPAIGN, 1, "1.5", 10),
         (CAMPAIGN, 2, "0", None),
         (OTHER, 1, "1.5", 10),
         (OTHER, 2, "0", None),
     ]
-    assert {(one.entity_name, one.parent_id, one.conversions, one.reach) for one in page.rows} == {(None,) * 4}
+    assert {(row.entity_name, row.parent_id, row.conversions, row.reach) for row in page.rows} == {(None,) * 4}
     assert (page.cursor, page.coverage.is_complete) == (None, True)
 
 
@@ -94,10 +96,10 @@ def test_ranges_and_pages_of_the_account() -> None:
     requests: list[Request] = []
     cursor = None
     for answer in answers:
-        page, asked = read_page(answer, kind="ad", start=date(2026, 10, 1), cursor=cursor)
-        requests, cursor = requests + asked, page.cursor
+        page, page_requests = read_page(answer, kind="ad", start=date(2026, 10, 1), cursor=cursor)
+        requests, cursor = requests + page_requests, page.cursor
     assert cursor is None
-    assert [(one.query["start_time"][:10], one.query.get("cursor")) for one in requests] == [
+    assert [(request.query["start_time"][:10], request.query.get("cursor")) for request in requests] == [
         ("2026-10-01", None),
         ("2026-10-01", "p2"),
         ("2026-10-31", None),
@@ -106,38 +108,38 @@ def test_ranges_and_pages_of_the_account() -> None:
 
 def test_ad_squads_are_in_statistics_of_each_campaign() -> None:
     """A page of figures is one campaign. The list is in order of creation, so a new campaign moves no other one."""
-    first, asked = read_page(
+    first, requests = read_page(
         make_campaigns(OTHER, CAMPAIGN, cursor="L2"),
         make_stats("adsquad", (SQUAD, [make_row(spend=5)])),
         kind="adGroup",
     )
-    assert [build_request_url(one).partition("?")[0] for one in asked] == [
+    assert [build_request_url(request).partition("?")[0] for request in requests] == [
         f"{API}/adaccounts/{ID}/campaigns",
         f"{API}/campaigns/{CAMPAIGN}/stats",
     ]
-    assert dict(asked[0].query) == {"limit": "50", "read_deleted_entities": "true"}
-    assert asked[1].query["breakdown"] == "adsquad"
-    assert [(one.entity_id, one.parent_id, one.spend) for one in first.rows] == [(SQUAD, CAMPAIGN, "0.000005")]
+    assert dict(requests[0].query) == {"limit": "50", "read_deleted_entities": "true"}
+    assert requests[1].query["breakdown"] == "adsquad"
+    assert [(row.entity_id, row.parent_id, row.spend) for row in first.rows] == [(SQUAD, CAMPAIGN, "0.000005")]
 
-    second, asked = read_page(
+    second, requests = read_page(
         make_campaigns(OTHER, CAMPAIGN, cursor="L2"), make_stats("adsquad"), kind="adGroup", cursor=first.cursor
     )
-    assert (asked[1].path["owner"], second.rows) == (OTHER, ())
-    third, asked = read_page(make_campaigns(), kind="adGroup", cursor=second.cursor)
-    assert (asked[0].query["cursor"], third.rows, third.cursor) == ("L2", (), None)
+    assert (requests[1].path["owner"], second.rows) == (OTHER, ())
+    third, requests = read_page(make_campaigns(), kind="adGroup", cursor=second.cursor)
+    assert (requests[0].query["cursor"], third.rows, third.cursor) == ("L2", (), None)
     with pytest.raises(ProviderUnreadable, match="cursor repeats"):
         read_page(make_campaigns(cursor="L2"), kind="adGroup", cursor=second.cursor)
 
 
 def test_statistics_of_a_campaign_have_ranges_and_pages() -> None:
-    found, cursor = [], None
+    queries, cursor = [], None
     for answer in (make_stats("adsquad", cursor="p2"), make_stats("adsquad"), make_stats("adsquad")):
         page, (_, request) = read_page(
             make_campaigns(CAMPAIGN), answer, kind="adGroup", start=date(2026, 10, 1), cursor=cursor
         )
-        found.append((request.query["start_time"][:10], request.query.get("cursor")))
+        queries.append((request.query["start_time"][:10], request.query.get("cursor")))
         cursor = page.cursor
-    assert (found, cursor) == ([("2026-10-01", None), ("2026-10-01", "p2"), ("2026-10-31", None)], None)
+    assert (queries, cursor) == ([("2026-10-01", None), ("2026-10-01", "p2"), ("2026-10-31", None)], None)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +153,10 @@ def test_statistics_of_a_campaign_have_ranges_and_pages() -> None:
 def test_an_id_is_read_by_itself_once_it_is_of_the_account(
     kind: str, path: str, native_id: str, lineage: tuple[Response, ...], expected: tuple[str | None, ...]
 ) -> None:
-    page, asked = read_page(*lineage, make_stats(timeseries=[make_row(spend=7_000_000)]), kind=kind, ids=(native_id,))
-    assert build_request_url(asked[-1]).startswith(f"{API}/{path}/{native_id}/stats?granularity=DAY&fields=")
+    page, requests = read_page(
+        *lineage, make_stats(timeseries=[make_row(spend=7_000_000)]), kind=kind, ids=(native_id,)
+    )
+    assert build_request_url(requests[-1]).startswith(f"{API}/{path}/{native_id}/stats?granularity=DAY&fields=")
     (only,) = page.rows
     assert (only.entity_id, only.entity_name, only.parent_id, only.spend) == (native_id, *expected, "7")
     assert page.cursor is None
@@ -161,13 +165,15 @@ def test_an_id_is_read_by_itself_once_it_is_of_the_account(
 def test_an_id_of_another_account_has_no_rows() -> None:
     """The report continues with the next id, after all ranges of the foreign one."""
     ids, start = (CAMPAIGN, OTHER), date(2026, 10, 1)
-    page, asked = read_page(make_campaign(owner=OTHER), ids=ids, start=start)
-    assert (page.rows, len(asked), page.coverage.notes) == ((), 1, (reports.UNKNOWN_ID_NOTE,))
+    page, requests = read_page(make_campaign(owner=OTHER), ids=ids, start=start)
+    assert (page.rows, len(requests), page.coverage.notes) == ((), 1, (reports.UNKNOWN_ID_NOTE,))
     answer = make_stats(timeseries=[make_row("2026-10-02T00:00:00Z", spend=1)])
-    page, asked = read_page(make_campaign(OTHER), answer, ids=ids, start=start, cursor=page.cursor)
-    assert (asked[1].path["owner"], page.rows[0].entity_id) == (OTHER, OTHER)
-    page, asked = read_page(make_campaign(OTHER), make_stats(timeseries=[]), ids=ids, start=start, cursor=page.cursor)
-    assert (asked[1].query["start_time"][:10], page.cursor) == ("2026-10-31", None)
+    page, requests = read_page(make_campaign(OTHER), answer, ids=ids, start=start, cursor=page.cursor)
+    assert (requests[1].path["owner"], page.rows[0].entity_id) == (OTHER, OTHER)
+    page, requests = read_page(
+        make_campaign(OTHER), make_stats(timeseries=[]), ids=ids, start=start, cursor=page.cursor
+    )
+    assert (requests[1].query["start_time"][:10], page.cursor) == ("2026-10-31", None)
     gone = make_response({"request_status": "ERROR", "debug_message": "No."}, 404)
     assert read_page(gone, ids=(CAMPAIGN,))[0].rows == ()
 

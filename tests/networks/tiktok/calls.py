@@ -46,9 +46,9 @@ def make_response(data: Any = None, code: int = 0, status: int = 200, **more: An
     return Response.from_bytes(status, {}, json.dumps(body).encode())
 
 
-def make_page(*found: Any, page: int = 1, pages: int = 1, name: str = "list") -> Response:
-    info = {"page": page, "page_size": 10, "total_number": len(found), "total_page": pages}
-    return make_response({name: list(found), "page_info": info})
+def make_page(*rows: Any, page: int = 1, pages: int = 1, name: str = "list") -> Response:
+    info = {"page": page, "page_size": 10, "total_number": len(rows), "total_page": pages}
+    return make_response({name: list(rows), "page_info": info})
 
 
 VIDEO = {"video_id": "v10033g50000abc", "displayable": True, "allowed_placements": ["PLACEMENT_TIKTOK"]}
@@ -65,7 +65,7 @@ class TikTok:
     """Answers the reads before a plan, and remembers them."""
 
     def __init__(self, **answers: Response) -> None:
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.answers = {
             "info": make_page(VIDEO),
             "identity": make_page(USER, name="identity_list"),
@@ -74,7 +74,7 @@ class TikTok:
         } | answers
 
     def __call__(self, request: Request) -> Response:
-        self.asked.append(request)
+        self.requests.append(request)
         words = request.url.removeprefix(BASE).strip("/").split("/")
         return self.answers[words[0] if words[0] in self.answers else words[-1] if words[-1] != "get" else words[-2]]
 

@@ -62,8 +62,8 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def test_the_flow_of_an_entity_is_asked_for() -> None:
-    plan, asked = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), make_page(GROUP))
-    assert build_request_url(asked[0]).endswith("filtering=%7B%22adgroup_ids%22%3A%5B%222%22%5D%7D")
+    plan, requests = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), make_page(GROUP))
+    assert build_request_url(requests[0]).endswith("filtering=%7B%22adgroup_ids%22%3A%5B%222%22%5D%7D")
     assert plan.steps[0].request.url == f"{BASE}/adgroup/status/update/"
     smart = GROUP | {"campaign_automation_type": "UPGRADED_SMART_PLUS"}
     plan, _ = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), make_page(smart))
@@ -77,8 +77,8 @@ def test_the_flow_of_an_entity_is_asked_for() -> None:
 
 def test_an_ad_of_smart_plus_is_found_under_its_other_id() -> None:
     own = {"smart_plus_ad_id": "88", "ad_name": "Shoes", "operation_status": "ENABLE", "adgroup_id": "2"}
-    plan, asked = run(plans.plan_delete(ACCOUNT, "ad", "88"), make_page(), make_page(own))
-    assert [request.url.removeprefix(BASE) for request in asked] == ["/ad/get/", "/smart_plus/ad/get/"]
+    plan, requests = run(plans.plan_delete(ACCOUNT, "ad", "88"), make_page(), make_page(own))
+    assert [request.url.removeprefix(BASE) for request in requests] == ["/ad/get/", "/smart_plus/ad/get/"]
     assert plan.risk == "destructive" and plan.steps[0].action == "delete"
     assert plan.steps[0].request.body == {
         "advertiser_id": "7011112222",

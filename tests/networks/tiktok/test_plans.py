@@ -185,20 +185,20 @@ def test_an_image_address_is_uploaded_first_and_becomes_the_cover(account: Accou
         "file_name": "cover-" + hash_to_number("op-1:cover"),
     }
     assert "img-9" in dumps(fill_bodies(plan)[3])
-    assert not any("suggestcover" in request.url for request in talk.asked)
+    assert not any("suggestcover" in request.url for request in talk.requests)
 
 
 def test_the_reads_come_in_their_order_and_change_nothing() -> None:
     talk = TikTok()
     make_plan(talk=talk)
-    assert [build_request_url(request).removeprefix(BASE).split("?")[0] for request in talk.asked] == [
+    assert [build_request_url(request).removeprefix(BASE).split("?")[0] for request in talk.requests] == [
         "/file/video/ad/info/",
         "/identity/get/",
         "/file/video/suggestcover/",
         "/tool/region/",
     ]
-    assert {request.method for request in talk.asked} == {"GET"}
-    assert talk.asked[-1].query == {
+    assert {request.method for request in talk.requests} == {"GET"}
+    assert talk.requests[-1].query == {
         "advertiser_id": "7011112222",
         "placements": '["PLACEMENT_TIKTOK"]',
         "objective_type": "TRAFFIC",
@@ -207,23 +207,23 @@ def test_the_reads_come_in_their_order_and_change_nothing() -> None:
 
 
 def test_equal_briefs_of_two_operations_have_two_request_ids() -> None:
-    one, other = make_plan(operation="op-1"), make_plan(operation="op-2")
-    assert one.steps[0].request.body["request_id"] != other.steps[0].request.body["request_id"]
-    assert make_plan(operation="op-1") == one and one.digest == other.digest
+    plan, other = make_plan(operation="op-1"), make_plan(operation="op-2")
+    assert plan.steps[0].request.body["request_id"] != other.steps[0].request.body["request_id"]
+    assert make_plan(operation="op-1") == plan and plan.digest == other.digest
 
 
 def test_an_identity_of_a_business_centre_brings_its_centre() -> None:
     mine = USER | {"identity_id": "6bd1-bc", "identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": "7077770001"}
     talk = TikTok(identity=make_page(USER, mine, name="identity_list"))
-    wanted: dict[str, Any] = {"platform__identityId": "6bd1-bc", "platform__identityType": "BC_AUTH_TT"}
-    ad = fill_bodies(make_plan(talk=talk, **wanted))[2]["creatives"][0]
+    identity: dict[str, Any] = {"platform__identityId": "6bd1-bc", "platform__identityType": "BC_AUTH_TT"}
+    ad = fill_bodies(make_plan(talk=talk, **identity))[2]["creatives"][0]
     assert ad["identity_authorized_bc_id"] == "7077770001" and ad["dark_post_status"] == "ON"
-    assert "identity_type" not in talk.asked[1].query
+    assert "identity_type" not in talk.requests[1].query
     centres = make_page({"bc_info": {"bc_id": "7077770001"}})
     silent = make_page({k: v for k, v in mine.items() if k != "identity_authorized_bc_id"}, name="identity_list")
     talk = TikTok(identity=silent, bc=centres)
-    assert fill_bodies(make_plan(talk=talk, **wanted))[2]["creatives"][0]["identity_authorized_bc_id"] == "7077770001"
-    assert talk.asked[3].query["identity_authorized_bc_id"] == "7077770001"
+    assert fill_bodies(make_plan(talk=talk, **identity))[2]["creatives"][0]["identity_authorized_bc_id"] == "7077770001"
+    assert talk.requests[3].query["identity_authorized_bc_id"] == "7077770001"
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------------

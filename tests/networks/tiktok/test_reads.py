@@ -28,11 +28,13 @@ def test_connecting_asks_in_tiktoks_way() -> None:
     assert url == (
         "https://business-api.tiktok.com/portal/auth?app_id=app-1&state=s1&redirect_uri=https%3A%2F%2Fme.example%2Fcb"
     )
-    given = make_response({"access_token": "T", "advertiser_ids": ["7"], "scope": [1, 2, 4]})
-    credentials, asked = run(reads.fetch_credentials(APP, "https://me.example/cb", {"auth_code": "C"}, "", 0), given)
+    tokens = make_response({"access_token": "T", "advertiser_ids": ["7"], "scope": [1, 2, 4]})
+    credentials, requests = run(
+        reads.fetch_credentials(APP, "https://me.example/cb", {"auth_code": "C"}, "", 0), tokens
+    )
     assert credentials == Credentials("T")
-    assert asked[0].body == {"app_id": "app-1", "secret": "app-secret", "auth_code": "C"}
-    assert asked[0].kind == "read_once" and not asked[0].is_signed
+    assert requests[0].body == {"app_id": "app-1", "secret": "app-secret", "auth_code": "C"}
+    assert requests[0].kind == "read_once" and not requests[0].is_signed
     assert run(reads.refresh_credentials(APP, credentials, 0)) == (credentials, [])
     with pytest.raises(TokenRefused):
         run(reads.fetch_credentials(APP, "", {"auth_code": "C"}, "", 0), make_response(code=40110))
@@ -41,8 +43,8 @@ def test_connecting_asks_in_tiktoks_way() -> None:
 def test_signing_adds_the_token_and_for_the_accounts_the_app() -> None:
     signed = reads.sign_request(Request("GET", f"{BASE}/ad/get/"), Credentials("T"), APP, 0, "n")
     assert (signed.headers, signed.query) == ({"Access-Token": "T"}, {})
-    listed = reads.sign_request(Request("GET", reads.ADVERTISERS_URL), Credentials("T"), APP, 0, "n")
-    assert listed.query == {"app_id": "app-1", "secret": "app-secret"}
+    accounts_request = reads.sign_request(Request("GET", reads.ADVERTISERS_URL), Credentials("T"), APP, 0, "n")
+    assert accounts_request.query == {"app_id": "app-1", "secret": "app-secret"}
     assert reads.sign_request(Request("GET", "https://else.example/"), Credentials("T"), APP, 0, "n").headers == {}
 
 
@@ -57,40 +59,40 @@ def test_accounts_prefer_the_displayed_time_zone() -> None:
         "can_use_custom_identity": False,
         "owner_bc_id": "70",
     }
-    (found,), _ = run(reads.discover_accounts(), make_page({"advertiser_id": "7"}), make_page(row))
-    assert (found.timezone, found.native_status) == ("Asia/Tokyo", "STATUS_LIMIT")
-    assert found.extras == {"canUseCustomIdentity": "false", "ownerBcId": "70"}
+    (shop,), _ = run(reads.discover_accounts(), make_page({"advertiser_id": "7"}), make_page(row))
+    assert (shop.timezone, shop.native_status) == ("Asia/Tokyo", "STATUS_LIMIT")
+    assert shop.extras == {"canUseCustomIdentity": "false", "ownerBcId": "70"}
 
 
 def test_lists_page_and_filter() -> None:
     query = ListQuery(limit=2, parent_id="1", status="ADGROUP_STATUS_DISABLE", search="Sho")
-    page, asked = run(reads.list_entities(ACCOUNT, "adGroup", query), make_page(GROUP, page=1, pages=3))
+    page, requests = run(reads.list_entities(ACCOUNT, "adGroup", query), make_page(GROUP, page=1, pages=3))
     assert page.cursor == "2:2"
-    assert asked[0].query["filtering"] == (
+    assert requests[0].query["filtering"] == (
         '{"campaign_ids":["1"],"adgroup_name":"Sho","secondary_status":"ADGROUP_STATUS_DISABLE"}'
     )
-    _, asked = run(
+    _, requests = run(
         reads.list_entities(ACCOUNT, "adGroup", ListQuery(limit=50, cursor="2:2")), make_page(page=2, pages=2)
     )
-    assert (asked[0].query["page"], asked[0].query["page_size"]) == ("2", "2")
+    assert (requests[0].query["page"], requests[0].query["page_size"]) == ("2", "2")
     for wrong in (ListQuery(parent_id="1"), ListQuery(status="PAUSED"), ListQuery(status="AD_STATUS_DISABLE")):
         with pytest.raises(InvalidInput):
             run(reads.list_entities(ACCOUNT, "campaign", wrong))
     deleted = {"campaign_id": "1", "operation_status": "ENABLE", "secondary_status": "CAMPAIGN_STATUS_DELETE"}
-    found, _ = run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_page(deleted))
-    assert found.status == "deleted"
+    entity, _ = run(reads.fetch_entity(ACCOUNT, "campaign", "1"), make_page(deleted))
+    assert entity.status == "deleted"
 
 
 def test_reports_are_split_into_30_days_and_a_dash_is_not_zero() -> None:
     metrics = {"spend": "1.20", "impressions": "30", "clicks": "2", "conversion": "-", "video_play_actions": "9"}
     row = {"dimensions": {"stat_time_day": "2026-11-03 00:00:00"}, "metrics": metrics}
     flow = reads.fetch_insights(ACCOUNT, date(2026, 10, 1), date(2026, 11, 5), None, NOW)
-    found, asked = run(flow, make_page(), make_page(row))
-    assert [(one.query["start_date"], one.query["end_date"]) for one in asked] == [
+    insights, requests = run(flow, make_page(), make_page(row))
+    assert [(request.query["start_date"], request.query["end_date"]) for request in requests] == [
         ("2026-10-01", "2026-10-30"),
         ("2026-10-31", "2026-11-05"),
     ]
-    (only,) = found.rows
+    (only,) = insights.rows
     assert only.to_json() == {
         "date": "2026-11-03",
         "impressions": 30,

@@ -99,8 +99,8 @@ def test_a_long_range_has_a_part_for_each_30_days() -> None:
 
 def test_a_report_without_all_ads_is_never_complete() -> None:
     """The header is on one page; neither this page nor a later one is complete."""
-    found = make_page(make_row("ad_id_v2", "6"), pages=2)
-    first, _ = read_page(evolve(found, headers=THROTTLED), kind="ad")
+    ads = make_page(make_row("ad_id_v2", "6"), pages=2)
+    first, _ = read_page(evolve(ads, headers=THROTTLED), kind="ad")
     last, (request,) = read_page(make_page(page=2, pages=2), kind="ad", cursor=first.cursor)
     assert (request.query["page"], last.cursor) == ("2", None)
     for page in (first, last):

@@ -55,23 +55,23 @@ def find_edit_issues(kind: Any, native: dict[str, Any], **parts: Any) -> set[str
 
 
 def test_a_budget_is_raised_in_micros() -> None:
-    made = plan_edit("campaign", CAMPAIGN, fields={"budget": Percentage("increase", Decimal(10)), "name": "New"})
-    (step,) = made.steps
+    plan = plan_edit("campaign", CAMPAIGN, fields={"budget": Percentage("increase", Decimal(10)), "name": "New"})
+    (step,) = plan.steps
     assert (
         build_request_url(step.request) == f"{BASE}/campaigns/8wku2?daily_budget_amount_local_micro=46750000&name=New"
     )
-    assert [(one.field, one.before, one.after) for one in step.changes] == [
+    assert [(change.field, change.before, change.after) for change in step.changes] == [
         ("name", "Winter sale", "New"),
         ("budget", "42.5", "46.75"),
     ]
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
     assert plan_edit("campaign", CAMPAIGN, fields={"budget": "40"}).risk == "low"
 
 
 def test_the_budget_is_the_one_in_use() -> None:
     lifetime = CAMPAIGN | {"daily_budget_amount_local_micro": None, "total_budget_amount_local_micro": 750_000_000}
-    made = plan_edit("campaign", lifetime, fields={"budget": "700"})
-    assert made.steps[0].request.query == {"total_budget_amount_local_micro": "700000000"}
+    plan = plan_edit("campaign", lifetime, fields={"budget": "700"})
+    assert plan.steps[0].request.query == {"total_budget_amount_local_micro": "700000000"}
     assert find_edit_issues("campaign", lifetime, fields={"lifetimeBudget": "1"}) == {"fields.lifetimeBudget"}
     both = plan_edit("campaign", CAMPAIGN, fields={"lifetimeBudget": "750"})
     assert both.steps[0].request.query == {"total_budget_amount_local_micro": "750000000"}
@@ -84,13 +84,13 @@ def test_activating_by_an_edit_spends() -> None:
 
 
 def test_a_strategy_unlocks_its_bid() -> None:
-    made = plan_edit("adGroup", LINE_ITEM, fields={"bid": "0.75", "bidStrategy": "MAX"})
-    assert made.steps[0].request.query == {"bid_amount_local_micro": "750000", "bid_strategy": "MAX"}
+    plan = plan_edit("adGroup", LINE_ITEM, fields={"bid": "0.75", "bidStrategy": "MAX"})
+    assert plan.steps[0].request.query == {"bid_amount_local_micro": "750000", "bid_strategy": "MAX"}
 
 
 def test_the_end_is_sent_in_utc_and_taken_away_by_an_empty_value() -> None:
-    made = plan_edit("adGroup", LINE_ITEM, fields={"endAt": "2026-12-31T10:00:00+01:00"})
-    assert made.steps[0].request.query == {"end_time": "2026-12-31T09:00:00Z"}
+    plan = plan_edit("adGroup", LINE_ITEM, fields={"endAt": "2026-12-31T10:00:00+01:00"})
+    assert plan.steps[0].request.query == {"end_time": "2026-12-31T09:00:00Z"}
     ended = LINE_ITEM | {"end_time": "2026-12-31T09:00:00Z"}
     assert build_request_url(plan_edit("adGroup", ended, fields={"endAt": ""}).steps[0].request).endswith(
         "/9cqz1?end_time="
@@ -130,8 +130,8 @@ def test_a_post_is_neither_edited_nor_swapped() -> None:
 
 
 def test_only_the_kinds_that_are_named_are_compared() -> None:
-    wanted = {"locations": [{"id": "de", "name": "Germany"}, {"id": "es", "name": "Spain"}], "ageMin": 35}
-    (step,) = plan_edit("adGroup", LINE_ITEM, HELD, targeting={**wanted, "ageMax": 54}).steps
+    targeting = {"locations": [{"id": "de", "name": "Germany"}, {"id": "es", "name": "Spain"}], "ageMin": 35}
+    (step,) = plan_edit("adGroup", LINE_ITEM, HELD, targeting={**targeting, "ageMax": 54}).steps
     assert build_request_url(step.request) == f"{API}/batch/accounts/abc12/targeting_criteria"
     assert step.request.body == [
         {
@@ -145,7 +145,7 @@ def test_only_the_kinds_that_are_named_are_compared() -> None:
         }
         for type_, value in (("LOCATION", "es"), ("AGE", "AGE_35_TO_54"))
     ] + [{"operation_type": "Delete", "params": {"targeting_criterion_id": id_}} for id_ in ("t1", "t5")]
-    assert [(one.field, one.before, one.after) for one in step.changes] == [
+    assert [(change.field, change.before, change.after) for change in step.changes] == [
         ("locations", ["fr", "de"], ["de", "es"]),
         ("age", ["AGE_25_TO_49"], ["AGE_35_TO_54"]),
     ]
@@ -153,17 +153,19 @@ def test_only_the_kinds_that_are_named_are_compared() -> None:
 
 def test_an_age_of_65_sets_no_upper_end() -> None:
     (step,) = plan_edit("adGroup", LINE_ITEM, HELD, targeting={"ageMin": 35, "ageMax": 65}).steps
-    assert [(one.field, one.before, one.after) for one in step.changes] == [("age", ["AGE_25_TO_49"], ["AGE_OVER_35"])]
+    assert [(change.field, change.before, change.after) for change in step.changes] == [
+        ("age", ["AGE_25_TO_49"], ["AGE_OVER_35"])
+    ]
 
 
 def test_fields_and_targeting_are_two_steps() -> None:
-    made = plan_edit("adGroup", LINE_ITEM, HELD, fields={"name": "New"}, targeting={"genders": ["female"]})
-    assert [step.key for step in made.steps] == ["adGroup", "targeting"]
+    plan = plan_edit("adGroup", LINE_ITEM, HELD, fields={"name": "New"}, targeting={"genders": ["female"]})
+    assert [step.key for step in plan.steps] == ["adGroup", "targeting"]
 
 
 def test_taking_all_targeting_away_is_warned_of() -> None:
-    made = plan_edit("adGroup", LINE_ITEM, HELD[2:3], targeting={"excludedLocations": []})
-    assert "worldwide" in made.warnings[0]
+    plan = plan_edit("adGroup", LINE_ITEM, HELD[2:3], targeting={"excludedLocations": []})
+    assert "worldwide" in plan.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -194,9 +196,9 @@ def test_an_edit_that_changes_nothing_is_refused() -> None:
 
 def test_settings_show_the_targeting_and_what_is_locked() -> None:
     answers = {f"GET {BASE}/line_items/9cqz1": {"data": LINE_ITEM}, CRITERIA: {"data": HELD, "next_cursor": None}}
-    found = run_flow(reads.fetch_editable_entity(ACCOUNT, "adGroup", "9cqz1"), make_responder(answers))
-    shown = build_settings(NETWORK, ACCOUNT, "9cqz1", found, NOW)
-    assert shown["targeting"]["targeting_criteria"] == HELD
-    fields = {one["field"]: one for one in shown["fields"]}
+    entity = run_flow(reads.fetch_editable_entity(ACCOUNT, "adGroup", "9cqz1"), make_responder(answers))
+    settings = build_settings(NETWORK, ACCOUNT, "9cqz1", entity, NOW)
+    assert settings["targeting"]["targeting_criteria"] == HELD
+    fields = {field["field"]: field for field in settings["fields"]}
     assert "AUTO" in fields["bid"]["locked"]
     assert fields["name"]["locked"] is None

@@ -40,9 +40,9 @@ def find_issues(value: Mapping[str, Any], account: Account = ACCOUNT) -> set[str
 
 
 def test_the_plan_is_what_the_documentation_shows() -> None:
-    made = make_plan()
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "targeting", "ad"]
-    requests = [fill_bindings(step, MADE) for step in made.steps]
+    plan = make_plan()
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "targeting", "ad"]
+    requests = [fill_bindings(step, MADE) for step in plan.steps]
     campaign = (
         "budget_optimization=LINE_ITEM&daily_budget_amount_local_micro=42500000"
         "&entity_status=PAUSED&funding_instrument_id=k9x2&name=Winter%20sale"
@@ -76,17 +76,17 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         None,
     ]
     assert {(request.method, request.kind) for request in requests} == {("POST", "write")}
-    assert [one for one in made.warnings if "cannot" in one or "never pauses" in one]
+    assert [warning for warning in plan.warnings if "cannot" in warning or "never pauses" in warning]
 
 
 def test_a_bid_is_a_maximum_and_a_lifetime_budget_the_total() -> None:
-    made = make_plan(
+    plan = make_plan(
         bid="0.75",
         budget__period="lifetime",
         budget__amount="750",
         schedule={"startAt": "2026-12-01T10:00:00+01:00", "endAt": "2026-12-31T09:00:00.0Z"},
     )
-    campaign, line_item = (made.get_step(key).request.query for key in ("campaign", "adGroup"))
+    campaign, line_item = (plan.get_step(key).request.query for key in ("campaign", "adGroup"))
     assert campaign["total_budget_amount_local_micro"] == "750000000"
     assert "daily_budget_amount_local_micro" not in campaign
     assert (line_item["bid_strategy"], line_item["bid_amount_local_micro"]) == ("MAX", "750000")
@@ -97,23 +97,23 @@ def test_a_bid_is_a_maximum_and_a_lifetime_budget_the_total() -> None:
 def test_countries_are_looked_up_before_the_plan_is_frozen() -> None:
     row = {"country_code": "FR", "targeting_value": "f3bfc7dcc928977f", "name": "France"}
     other = {"country_code": "GF", "targeting_value": "1", "name": "French Guiana"}
-    made = make_plan({f"GET {FRANCE}": {"data": [other, row]}}, targeting={"countries": ["FR"]})
-    assert made.get_step("targeting").request.body[0]["params"]["targeting_value"] == "f3bfc7dcc928977f"
+    plan = make_plan({f"GET {FRANCE}": {"data": [other, row]}}, targeting={"countries": ["FR"]})
+    assert plan.get_step("targeting").request.body[0]["params"]["targeting_value"] == "f3bfc7dcc928977f"
     with pytest.raises(InvalidInput) as refusal:
         make_plan({f"GET {FRANCE}": {"data": [other]}}, targeting={"countries": ["FR"]})
     assert [issue.path for issue in refusal.value.issues] == ["targeting.countries.0"]
 
 
 def test_without_targeting_there_is_no_step_but_a_warning() -> None:
-    made = make_plan(targeting={})
-    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
-    assert "all users worldwide" in made.warnings[0]
+    plan = make_plan(targeting={})
+    assert [step.key for step in plan.steps] == ["campaign", "adGroup", "ad"]
+    assert "all users worldwide" in plan.warnings[0]
 
 
 def test_keywords_are_appended_to_native_criteria() -> None:
     gender = {"targeting_type": "GENDER", "targeting_value": "2", "operator_type": "EQ"}
-    made = make_plan(targeting={"native": {"criteria": [gender]}, "keywords": [{"text": "ski"}]})
-    types = [one["params"]["targeting_type"] for one in made.get_step("targeting").request.body]
+    plan = make_plan(targeting={"native": {"criteria": [gender]}, "keywords": [{"text": "ski"}]})
+    types = [criterion["params"]["targeting_type"] for criterion in plan.get_step("targeting").request.body]
     assert types == ["GENDER", "EXACT_KEYWORD"]
 
 
@@ -184,11 +184,11 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
         f"GET {BASE}/promotable_users?count=1000": {"data": others},
         f"GET {post}&user_id=2": {"data": [{"tweet_id": "1166476031668015104"}]},
     }
-    asked = read_brief(make_brief())
-    assert run_flow(plans.preflight(ACCOUNT, asked), make_responder(answers)) == ([], [])
+    brief = read_brief(make_brief())
+    assert run_flow(plans.preflight(ACCOUNT, brief), make_responder(answers)) == ([], [])
     answers[f"GET {post}&user_id=2"] = {"data": []}
     answers[f"GET {BASE}/funding_instruments?funding_instrument_ids=k9x2"]["data"][0]["able_to_fund"] = False
-    issues, _ = run_flow(plans.preflight(ACCOUNT, asked), make_responder(answers))
+    issues, _ = run_flow(plans.preflight(ACCOUNT, brief), make_responder(answers))
     assert [issue.path for issue in issues] == ["platform.fundingInstrumentId", "creative.existingId"]
 
 
@@ -196,12 +196,12 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
 
 
 def test_the_line_item_is_activated_before_the_campaign() -> None:
-    made = run_flow(plans.plan_activate(ACCOUNT, make_plan(), {**MADE, "ad": {"id": "1"}}), make_responder({}))
-    assert [build_request_url(step.request) for step in made.steps] == [
+    plan = run_flow(plans.plan_activate(ACCOUNT, make_plan(), {**MADE, "ad": {"id": "1"}}), make_responder({}))
+    assert [build_request_url(step.request) for step in plan.steps] == [
         f"{BASE}/line_items/9cqz1?entity_status=ACTIVE",
         f"{BASE}/campaigns/8wku2?entity_status=ACTIVE",
     ]
-    assert made.risk == "spend"
+    assert plan.risk == "spend"
 
 
 @pytest.mark.parametrize("status", ["active", "paused"])
@@ -213,11 +213,11 @@ def test_a_post_has_no_settable_status(status: str) -> None:
 def test_a_native_create_is_paused_where_it_can_be() -> None:
     payload = {"name": "A, b", "campaign_id": "8wku2", "objective": "REACH", "product_type": "PROMOTED_TWEETS"}
     more = {"placements": ["TWITTER_SEARCH", "TWITTER_TIMELINE"], "start_time": "2026-12-01T09:00:00Z"}
-    made = plan_native_create("adGroup", payload | more | {"standard_delivery": False})
-    query = made.steps[0].request.query
+    plan = plan_native_create("adGroup", payload | more | {"standard_delivery": False})
+    query = plan.steps[0].request.query
     assert (query["entity_status"], query["standard_delivery"]) == ("PAUSED", "false")
     assert query["placements"] == "TWITTER_SEARCH,TWITTER_TIMELINE"
-    assert made.risk == "low"
+    assert plan.risk == "low"
     assert plan_native_create("adGroup", payload | more | {"entity_status": "ACTIVE"}).risk == "spend"
     assert plan_native_create("ad", {"tweet_ids": ["1"]}, "9cqz1").risk == "spend"
     for wrong, path in (({"campaign_id": "other"}, "parentId"), ({"account_id": "1"}, "payload.account_id")):
@@ -235,13 +235,13 @@ def test_several_posts_are_all_to_be_answered() -> None:
 
 
 def test_deleting_is_promised_to_be_told() -> None:
-    made = run_flow(plans.plan_delete(ACCOUNT, "ad", "1efwlo"), make_responder({}))
-    (step,) = made.steps
+    plan = run_flow(plans.plan_delete(ACCOUNT, "ad", "1efwlo"), make_responder({}))
+    (step,) = plan.steps
     assert (step.request.method, build_request_url(step.request)) == ("DELETE", f"{BASE}/promoted_tweets/1efwlo")
     done = {"data": {"id": "1efwlo", "deleted": True}}
     assert isinstance(classify_write(NETWORK, step, step.request, make_response(done)), Applied)
     assert isinstance(classify_write(NETWORK, step, step.request, make_response({"data": {"id": "1efwlo"}})), Ambiguous)
-    assert made.risk == "destructive"
+    assert plan.risk == "destructive"
 
 
 # -- outcomes -----------------------------------------------------------------------------------------------------
@@ -261,17 +261,17 @@ def make_error_body(code: str) -> dict[str, Any]:
 
 
 def test_a_batch_answers_in_the_order_sent() -> None:
-    said = classify_batch(make_response({"data": [{"id": "t1"}, {"id": "t2"}]}))
-    assert isinstance(said, Applied)
-    assert said.outputs == {"id": ["t1", "t2"]}
+    outcome = classify_batch(make_response({"data": [{"id": "t1"}, {"id": "t2"}]}))
+    assert isinstance(outcome, Applied)
+    assert outcome.outputs == {"id": ["t1", "t2"]}
 
 
 def test_a_batch_with_an_error_is_not_applied_at_all() -> None:
     entry = [{"code": "INVALID_PARAMETER", "message": "No.", "parameter": "targeting_value"}]
     for status in (200, 400):
-        said = classify_batch(Response(status, {}, round_trip_json({"data": [], "operation_errors": [[], entry]})))
-        assert isinstance(said, Rejected)
-        assert said.error.code == "INVALID_PARAMETER"
+        outcome = classify_batch(Response(status, {}, round_trip_json({"data": [], "operation_errors": [[], entry]})))
+        assert isinstance(outcome, Rejected)
+        assert outcome.error.code == "INVALID_PARAMETER"
     both = classify_batch(make_response({"data": [{"id": "t1"}], "operation_errors": [[], entry]}))
     assert isinstance(both, Ambiguous)
 
@@ -282,7 +282,7 @@ def test_a_batch_that_tells_less_than_was_sent_is_ambiguous(data: list[Any]) -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "wanted"),
+    ("status", "code", "kind"),
     [
         (400, "INVALID_PARAMETER", Rejected),
         (401, "UNAUTHORIZED_ACCESS", Rejected),
@@ -295,9 +295,9 @@ def test_a_batch_that_tells_less_than_was_sent_is_ambiguous(data: list[Any]) -> 
         (503, "OVER_CAPACITY", Ambiguous),
     ],
 )
-def test_errors_are_judged_as_the_table_says(status: int, code: str, wanted: type[StepOutcome]) -> None:
+def test_errors_are_judged_as_the_table_says(status: int, code: str, kind: type[StepOutcome]) -> None:
     step = make_plan().get_step("campaign")
-    assert type(classify_write(NETWORK, step, step.request, Response(status, {}, make_error_body(code)))) is wanted
+    assert type(classify_write(NETWORK, step, step.request, Response(status, {}, make_error_body(code)))) is kind
 
 
 def test_the_wait_is_until_the_account_s_allowance_is_renewed() -> None:
@@ -306,11 +306,11 @@ def test_the_wait_is_until_the_account_s_allowance_is_renewed() -> None:
     step = make_plan().get_step("campaign")
 
     def get_wait(status: int, headers: Mapping[str, str]) -> float | None:
-        said = classify_write(
+        outcome = classify_write(
             NETWORK, step, step.request, Response(status, headers, make_error_body("TOO_MANY_REQUESTS"))
         )
-        assert isinstance(said, Throttled)
-        return said.retry_after
+        assert isinstance(outcome, Throttled)
+        return outcome.retry_after
 
     assert get_wait(429, date | resets) == 90
     assert get_wait(429, resets) == get_wait(429, date) == 60
@@ -319,5 +319,5 @@ def test_the_wait_is_until_the_account_s_allowance_is_renewed() -> None:
 
 
 def test_a_start_in_the_past_is_told() -> None:
-    made = make_plan(now=NOW, schedule={"startAt": "2026-11-01T09:00:00Z"})
-    assert any("past" in one for one in made.warnings)
+    plan = make_plan(now=NOW, schedule={"startAt": "2026-11-01T09:00:00Z"})
+    assert any("past" in warning for warning in plan.warnings)

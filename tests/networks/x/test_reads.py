@@ -34,7 +34,7 @@ SECONDS = 1318622958
 def parse_oauth_header(request: Request) -> dict[str, str]:
     scheme, _, pairs = request.headers["Authorization"].partition(" ")
     assert scheme == "OAuth"
-    return {name: value.strip('"') for name, _, value in (one.partition("=") for one in pairs.split(", "))}
+    return {name: value.strip('"') for name, _, value in (pair.partition("=") for pair in pairs.split(", "))}
 
 
 # -- signing ------------------------------------------------------------------------------------------------------
@@ -53,9 +53,9 @@ def test_the_documented_example(host: str, signature: str) -> None:
         encoding="form",
     )
     nonce = "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg"
-    found = parse_oauth_header(authorize_request(request, APP, SECONDS * 1000, nonce, TOKEN, SECRET))
-    assert found.pop("oauth_signature") == signature
-    assert found == {
+    parameters = parse_oauth_header(authorize_request(request, APP, SECONDS * 1000, nonce, TOKEN, SECRET))
+    assert parameters.pop("oauth_signature") == signature
+    assert parameters == {
         "oauth_consumer_key": APP.client_id,
         "oauth_nonce": nonce,
         "oauth_signature_method": "HMAC-SHA1",
@@ -91,21 +91,21 @@ def make_form_response(text: str) -> Response:
 
 
 def test_the_first_leg_gives_the_consent_page() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     url = "https://api.x.com/oauth/request_token"
     answers = {
         f"POST {url}": make_form_response("oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=true")
     }
     flow = reads.fetch_request_token(APP, "https://ads.example/connect/callback/x", "st+te", SECONDS * 1000)
-    found = run_flow(flow, make_responder(answers, asked))
-    assert (found.url, found.token) == ("https://api.x.com/oauth/authorize?oauth_token=rt1", "rt1")
-    assert found.secret == "rs1"
-    assert "rs1" not in repr(found)
-    sent = parse_oauth_header(asked[0])
+    request_token = run_flow(flow, make_responder(answers, requests))
+    assert (request_token.url, request_token.token) == ("https://api.x.com/oauth/authorize?oauth_token=rt1", "rt1")
+    assert request_token.secret == "rs1"
+    assert "rs1" not in repr(request_token)
+    sent = parse_oauth_header(requests[0])
     assert "oauth_token" not in sent
     assert sent["oauth_nonce"] == hashlib.sha256(b"st+te").hexdigest()
     assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"
-    assert (asked[0].is_signed, asked[0].kind) == (False, "read_once")
+    assert (requests[0].is_signed, requests[0].kind) == (False, "read_once")
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,15 @@ def test_a_first_leg_that_is_not_confirmed_is_refused(answer: Response) -> None:
 
 
 def test_the_last_leg_is_signed_with_the_request_token() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     url = "https://api.x.com/oauth/access_token"
-    said = make_form_response("oauth_token=7-ut&oauth_token_secret=us&user_id=7&screen_name=shop")
+    tokens = make_form_response("oauth_token=7-ut&oauth_token_secret=us&user_id=7&screen_name=shop")
     answer = {"oauth_token": "rt1", "oauth_verifier": "v1", "state": "state"}
-    found = run_flow(
-        reads.fetch_credentials(APP, "", answer, "rs1", 1000), make_responder({f"POST {url}": said}, asked)
+    credentials = run_flow(
+        reads.fetch_credentials(APP, "", answer, "rs1", 1000), make_responder({f"POST {url}": tokens}, requests)
     )
-    assert found == Credentials("7-ut", extras={"tokenSecret": "us", "userId": "7", "screenName": "shop"})
-    sent = parse_oauth_header(asked[0])
+    assert credentials == Credentials("7-ut", extras={"tokenSecret": "us", "userId": "7", "screenName": "shop"})
+    sent = parse_oauth_header(requests[0])
     assert (sent["oauth_token"], sent["oauth_verifier"]) == ("rt1", "v1")
     again = authorize_request(Request("POST", url), APP, 1000, sent["oauth_nonce"], "rt1", "rs1", oauth_verifier="v1")
     assert parse_oauth_header(again)["oauth_signature"] == sent["oauth_signature"]
@@ -181,10 +181,10 @@ def test_the_currency_is_that_of_the_first_instrument_able_to_fund() -> None:
         f"GET {BASE}/funding_instruments": {"data": funding},
         f"GET {API}/accounts/zz/funding_instruments": {"data": []},
     }
-    one, two = run_flow(reads.discover_accounts(), make_responder(answers))
-    assert (one.currency, one.native_status, one.extras) == ("EUR", None, {})
-    assert (two.currency, two.native_status) == (None, "UNDER_REVIEW")
-    assert two.extras == {"timezoneSwitchAt": "2026-01-01T05:00:00Z"}
+    first_account, second_account = run_flow(reads.discover_accounts(), make_responder(answers))
+    assert (first_account.currency, first_account.native_status, first_account.extras) == ("EUR", None, {})
+    assert (second_account.currency, second_account.native_status) == (None, "UNDER_REVIEW")
+    assert second_account.extras == {"timezoneSwitchAt": "2026-01-01T05:00:00Z"}
 
 
 # -- lists --------------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_a_status_is_filtered_here_page_by_page() -> None:
     }
     query = ListQuery(limit=2, parent_id="8wku2", status="ACTIVE", search="Sale")
     page = run_flow(reads.list_entities(ACCOUNT, "adGroup", query), make_responder(answers))
-    assert ([one.id for one in page.entities], page.cursor) == (["x"], "c")
+    assert ([entity.id for entity in page.entities], page.cursor) == (["x"], "c")
 
 
 def test_a_missing_entity_is_not_found() -> None:
@@ -244,22 +244,22 @@ def test_a_missing_entity_is_not_found() -> None:
     ],
 )
 def test_catalogs_are_asked_for(resource: str, address: str) -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
     assert (
         run_flow(
             reads.fetch_catalog_page(ACCOUNT, resource, ListQuery()),
-            make_responder({f"GET {address}": {"data": []}}, asked),
+            make_responder({f"GET {address}": {"data": []}}, requests),
         ).rows
         == ()
     )
-    assert [build_request_url(one) for one in asked] == [address]
+    assert [build_request_url(request) for request in requests] == [address]
 
 
 def test_placements_stand_together() -> None:
     answer = {"data": [{"product_type": "PROMOTED_TWEETS", "placements": [["ALL_ON_TWITTER"], ["A", "B"]]}]}
     address = f"GET {API}/line_items/placements?product_type=PROMOTED_TWEETS"
-    found = run_flow(reads.fetch_catalog_page(ACCOUNT, "placements", ListQuery()), make_responder({address: answer}))
-    assert [row.id for row in found.rows] == ["ALL_ON_TWITTER", "A,B"]
+    page = run_flow(reads.fetch_catalog_page(ACCOUNT, "placements", ListQuery()), make_responder({address: answer}))
+    assert [row.id for row in page.rows] == ["ALL_ON_TWITTER", "A,B"]
 
 
 # -- figures ------------------------------------------------------------------------------------------------------
@@ -298,27 +298,28 @@ def fetch_insights(start: date, end: date, answer: Any, job: str | None = None, 
 
 
 def test_a_few_days_are_asked_for_at_once() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def answer(request: Request) -> Response:
-        asked.append(request)
+        requests.append(request)
         if build_request_url(request) == CAMPAIGNS.removeprefix("GET "):
-            listed = [{"id": "c7", "currency": "USD"}, {"id": "other", "currency": "EUR"}]
-            return Response(200, {}, {"data": listed})
+            campaigns = [{"id": "c7", "currency": "USD"}, {"id": "other", "currency": "EUR"}]
+            return Response(200, {}, {"data": campaigns})
         assert request.url.endswith("/stats/accounts/{account}")
         return Response(200, {}, round_trip_json(make_stats("c7", select_metrics(request))))
 
-    found = fetch_insights(date(2026, 10, 1), date(2026, 10, 2), answer)
+    insights = fetch_insights(date(2026, 10, 1), date(2026, 10, 2), answer)
     assert [
-        (row.date.day, row.impressions, row.clicks, row.spend, row.conversions, row.video_views) for row in found.rows
+        (row.date.day, row.impressions, row.clicks, row.spend, row.conversions, row.video_views)
+        for row in insights.rows
     ] == [
         (1, 5210, 61, "18.34", "1", None),
         (2, 4980, 57, "17.925", "3", None),
     ]
-    assert (found.totals.impressions, found.totals.spend, found.totals.video_views) == (10190, "36.265", None)
-    assert found.native_rows[0]["url_clicks"] == 40
-    assert found.native_rows[0]["conversion_purchases"]["sale_amount"] == 5
-    queries = [request.query for request in asked[1:]]
+    assert (insights.totals.impressions, insights.totals.spend, insights.totals.video_views) == (10190, "36.265", None)
+    assert insights.native_rows[0]["url_clicks"] == 40
+    assert insights.native_rows[0]["conversion_purchases"]["sale_amount"] == 5
+    queries = [request.query for request in requests[1:]]
     assert len(queries) == 6
     assert {query["placement"] for query in queries} == {"ALL_ON_TWITTER", "SPOTLIGHT", "TREND"}
     assert {query["metric_groups"] for query in queries} == {"ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION"}
@@ -327,8 +328,8 @@ def test_a_few_days_are_asked_for_at_once() -> None:
         ("2026-10-01T05:00:00Z", "2026-10-03T05:00:00Z")
     }
     assert {query["entity_ids"] for query in queries} == {"c7"}
-    assert found.coverage.provisional_from is None
-    assert found.coverage.is_complete
+    assert insights.coverage.provisional_from is None
+    assert insights.coverage.is_complete
 
 
 def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
@@ -366,14 +367,14 @@ def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
     assert still.pending is not None
     assert still.pending.job == waiting.pending.job
     status = "SUCCESS"
-    found = fetch_insights(start, end, resume_reports, waiting.pending.job)
-    assert [(row.date.isoformat(), row.impressions) for row in found.rows] == [
+    insights = fetch_insights(start, end, resume_reports, waiting.pending.job)
+    assert [(row.date.isoformat(), row.impressions) for row in insights.rows] == [
         ("2026-08-01", 5210),
         ("2026-08-02", 4980),
         ("2026-10-30", 5210),
         ("2026-10-31", 4980),
     ]
-    assert found.coverage.provisional_from == date(2026, 11, 6)
+    assert insights.coverage.provisional_from == date(2026, 11, 6)
     status = "FAILED"
     with pytest.raises(ProviderError, match="FAILED"):
         fetch_insights(start, end, resume_reports, waiting.pending.job)
@@ -423,40 +424,40 @@ def test_a_report_that_cannot_be_read_is_told(job: Mapping[str, Any], file: Resp
 
 
 def test_many_campaigns_are_narrowed_to_those_with_activity() -> None:
-    asked: list[Request] = []
-    listed = [{"id": f"c{number}", "currency": "USD"} for number in range(21)]
+    requests: list[Request] = []
+    campaigns = [{"id": f"c{number}", "currency": "USD"} for number in range(21)]
 
     def answer(request: Request) -> Response:
-        asked.append(request)
+        requests.append(request)
         if "/campaigns" in request.url:
-            return Response(200, {}, round_trip_json({"data": listed}))
+            return Response(200, {}, round_trip_json({"data": campaigns}))
         if "active_entities" in request.url:
             return Response(200, {}, round_trip_json({"data": [{"entity_id": "c3", "placements": ["ALL_ON_TWITTER"]}]}))
         return Response(200, {}, round_trip_json(make_stats("c3", select_metrics(request))))
 
-    found = fetch_insights(date(2026, 11, 19), date(2026, 11, 20), answer)
-    assert [row.impressions for row in found.rows] == [5210, 4980]
-    assert found.coverage.provisional_from == date(2026, 11, 19)
-    window, *rest = [request.query for request in asked[1:]]
+    insights = fetch_insights(date(2026, 11, 19), date(2026, 11, 20), answer)
+    assert [row.impressions for row in insights.rows] == [5210, 4980]
+    assert insights.coverage.provisional_from == date(2026, 11, 19)
+    window, *rest = [request.query for request in requests[1:]]
     assert (window["start_time"], window["end_time"]) == ("2026-11-19T05:00:00Z", "2026-11-20T13:00:00Z")
     assert [(query["entity_ids"], query["placement"]) for query in rest] == [("c3", "ALL_ON_TWITTER")] * 2
 
 
 def test_an_account_without_campaigns_delivered_nothing() -> None:
-    found = fetch_insights(
+    insights = fetch_insights(
         date(2026, 1, 1), datetime(2026, 11, 1, tzinfo=UTC).date(), make_responder({CAMPAIGNS: {"data": []}})
     )
-    assert (found.rows, found.totals, found.coverage.is_complete, found.coverage.missing_ranges) == (
+    assert (insights.rows, insights.totals, insights.coverage.is_complete, insights.coverage.missing_ranges) == (
         (),
         MetricValues(),
         True,
         (),
     )
-    assert NO_CAMPAIGNS_NOTE in found.coverage.notes
+    assert NO_CAMPAIGNS_NOTE in insights.coverage.notes
 
 
 def test_campaigns_in_another_currency_are_no_proof_that_nothing_was_delivered() -> None:
     foreign = {CAMPAIGNS: {"data": [{"id": "c1", "currency": "JPY"}]}}
-    found = fetch_insights(date(2026, 11, 1), date(2026, 11, 2), make_responder(foreign))
-    assert (found.rows, found.coverage.is_complete) == ((), False)
-    assert found.coverage.missing_ranges == (DateRange(date(2026, 11, 1), date(2026, 11, 2)),)
+    insights = fetch_insights(date(2026, 11, 1), date(2026, 11, 2), make_responder(foreign))
+    assert (insights.rows, insights.coverage.is_complete) == ((), False)
+    assert insights.coverage.missing_ranges == (DateRange(date(2026, 11, 1), date(2026, 11, 2)),)

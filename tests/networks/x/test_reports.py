@@ -54,14 +54,14 @@ class Network:
         answered_id: str | None = None,
     ) -> None:
         self.lists, self.page_size, self.answered_id = lists, page_size, answered_id
-        self.listed: list[tuple[str, dict[str, str]]] = []
+        self.list_requests: list[tuple[str, dict[str, str]]] = []
         self.stats: list[dict[str, str]] = []
 
     def answer(self, request: Request) -> Response:
         path, query = request.url.rpartition("/")[2], dict(request.query)
         assert request.method == "GET"
         if path in LISTS:
-            self.listed.append((path, query))
+            self.list_requests.append((path, query))
             return self.list_entities(path, query)
         self.stats.append(query)
         if path == "active_entities":
@@ -109,15 +109,15 @@ def test_a_page_has_the_entities_of_a_list_in_the_currency_of_the_account(
 ) -> None:
     network = Network()
     page = read_page(network, kind)
-    assert network.listed[0] == (path, {"count": "200", "with_deleted": "true"})
+    assert network.list_requests[0] == (path, {"count": "200", "with_deleted": "true"})
     assert len(network.stats) == 6
-    assert {(one["entity"], one["entity_ids"]) for one in network.stats} == {
+    assert {(query["entity"], query["entity_ids"]) for query in network.stats} == {
         (entity, ",".join(id_ for id_, *_ in expected))
     }
-    assert {(one["start_time"], one["end_time"]) for one in network.stats} == {
+    assert {(query["start_time"], query["end_time"]) for query in network.stats} == {
         ("2026-11-16T05:00:00Z", "2026-11-19T05:00:00Z")
     }
-    assert {(one["placement"], one["metric_groups"]) for one in network.stats} == {
+    assert {(query["placement"], query["metric_groups"]) for query in network.stats} == {
         (placement, groups)
         for placement in ("ALL_ON_TWITTER", "SPOTLIGHT", "TREND")
         for groups in ("ENGAGEMENT,BILLING,VIDEO", "WEB_CONVERSION")
@@ -140,9 +140,9 @@ def test_a_page_has_the_entities_of_a_list_in_the_currency_of_the_account(
 def test_named_entities_are_the_only_ones_of_a_request() -> None:
     network = Network()
     page = read_page(network, "adGroup", "l1", "other")
-    (listed,) = network.listed
-    assert listed == ("line_items", {"count": "200", "with_deleted": "true", "line_item_ids": "l1,other"})
-    assert {one["entity_ids"] for one in network.stats} == {"l1"}
+    (list_request,) = network.list_requests
+    assert list_request == ("line_items", {"count": "200", "with_deleted": "true", "line_item_ids": "l1,other"})
+    assert {query["entity_ids"] for query in network.stats} == {"l1"}
     assert {row.entity_id for row in page.rows} == {"l1"}
     empty = read_page(network, "adGroup", "other")
     assert (empty.rows, empty.cursor) == ((), None)
@@ -151,8 +151,8 @@ def test_named_entities_are_the_only_ones_of_a_request() -> None:
 def test_the_currency_of_a_post_is_that_of_its_line_item() -> None:
     network = Network()
     read_page(network, "ad", "p1")
-    assert [path for path, _ in network.listed] == ["promoted_tweets", "line_items"]
-    assert network.listed[1][1]["line_item_ids"] == "l1"
+    assert [path for path, _ in network.list_requests] == ["promoted_tweets", "line_items"]
+    assert network.list_requests[1][1]["line_item_ids"] == "l1"
     assert read_page(network, "ad", "p3").rows == ()
 
 
@@ -163,7 +163,9 @@ def test_a_cursor_leads_over_the_pages_of_the_list_and_then_to_the_next_week() -
         pages.append(
             read_page(network, "adGroup", start=date(2026, 11, 5), end=date(2026, 11, 14), cursor=pages[-1].cursor)
         )
-    windows = list(dict.fromkeys((one["entity_ids"], one["start_time"], one["end_time"]) for one in network.stats))
+    windows = list(
+        dict.fromkeys((query["entity_ids"], query["start_time"], query["end_time"]) for query in network.stats)
+    )
     assert windows == [
         ("l1", "2026-11-05T05:00:00Z", "2026-11-12T05:00:00Z"),
         ("l2", "2026-11-05T05:00:00Z", "2026-11-12T05:00:00Z"),
@@ -182,7 +184,7 @@ def test_a_large_page_is_narrowed_to_the_entities_with_activity() -> None:
     page = read_page(network, "adGroup")
     window, *stats = network.stats
     assert (window["entity"], window["start_time"]) == ("LINE_ITEM", "2026-11-16T05:00:00Z")
-    assert {(one["entity_ids"], one["placement"]) for one in stats} == {("l7", "TREND")}
+    assert {(query["entity_ids"], query["placement"]) for query in stats} == {("l7", "TREND")}
     assert page.rows == ()
 
 
