@@ -10,11 +10,11 @@ import jsonschema
 from adsunify.values.exact_json import Json, dumps, loads
 
 
-def media(content: Mapping[str, Any], wanted: str | None) -> Mapping[str, Any]:
+def media(content: Mapping[str, Any], media_type: str | None) -> Mapping[str, Any]:
     """The schema of a media type; the one there is where none is named."""
-    if wanted is not None and wanted in content:
-        return dict(content[wanted]["schema"])
-    assert wanted is None or len(content) == 1, (wanted, list(content))
+    if media_type is not None and media_type in content:
+        return dict(content[media_type]["schema"])
+    assert media_type is None or len(content) == 1, (media_type, list(content))
     return dict(next(iter(content.values()))["schema"])
 
 
@@ -23,30 +23,30 @@ def problems(
 ) -> list[str]:
     """What is wrong with a value: by the schema, and members that no schema names."""
     whole = {**schema, "components": components}
-    found = [
+    errors = [
         f"{'/'.join(map(str, error.absolute_path))}: {error.message}"[:200] for error in draft(whole).iter_errors(value)
     ]
-    return found + [f"{place} is not in the schema" for place in unknown(schema, components, value)]
+    return errors + [f"{place} is not in the schema" for place in unknown(schema, components, value)]
 
 
 def unknown(schema: Json, components: Json, value: Json, at: str = "") -> Iterator[str]:
     """Members that the schema has no name for: the descriptions do not close their objects."""
-    schema = resolved(schema, components)
+    schema = resolve_reference(schema, components)
     if isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from unknown(schema.get("items", {}), components, one, f"{at}/{index}")
+        for index, element in enumerate(value):
+            yield from unknown(schema.get("items", {}), components, element, f"{at}/{index}")
     if isinstance(value, Mapping):
         members = schema.get("properties", {})
         if not members and (schema.get("additionalProperties") or not schema.get("type")):
             return
-        for name, one in value.items():
+        for name, member in value.items():
             if name not in members:
                 yield f"{at}/{name}"
             else:
-                yield from unknown(members[name], components, one, f"{at}/{name}")
+                yield from unknown(members[name], components, member, f"{at}/{name}")
 
 
-def resolved(schema: Json, components: Json) -> Json:
+def resolve_reference(schema: Json, components: Json) -> Json:
     """The schema behind references, with the members of all its parts."""
     while "$ref" in schema:
         schema = components["schemas"][schema["$ref"].rpartition("/")[2]]
@@ -55,7 +55,7 @@ def resolved(schema: Json, components: Json) -> Json:
         return schema
     merged = {**schema, "properties": dict(schema.get("properties", {}))}
     for part in parts:
-        inner = resolved(part, components)
+        inner = resolve_reference(part, components)
         merged["properties"] |= inner.get("properties", {})
         merged |= {name: inner[name] for name in ("type", "items") if name in inner and name not in merged}
     return merged

@@ -64,12 +64,12 @@ def plain(value: Json) -> Json:
 @cache
 def writes(network: str) -> tuple[Write, ...]:
     """Every step that the cases and the example briefs of a network plan."""
-    found: list[Write] = []
+    all_writes: list[Write] = []
     for name, planned in _plans(network):
-        made = add_operation_marks(planned)
-        outputs = {step.key: dict.fromkeys(list_output_names(step), SAMPLE_ID) for step in made.steps}
-        found += [Write(f"{name}-{step.key}", step, fill_bindings(step, outputs)) for step in made.steps]
-    return tuple(found)
+        marked_plan = add_operation_marks(planned)
+        outputs = {step.key: dict.fromkeys(list_output_names(step), SAMPLE_ID) for step in marked_plan.steps}
+        all_writes += [Write(f"{name}-{step.key}", step, fill_bindings(step, outputs)) for step in marked_plan.steps]
+    return tuple(all_writes)
 
 
 def _plans(network: str) -> Iterator[tuple[str, Plan]]:
@@ -78,11 +78,11 @@ def _plans(network: str) -> Iterator[tuple[str, Plan]]:
     for case in _cases(network):
         if case.kind in PLANNING:
             try:
-                made = run_case(case, LIBRARY).plan
+                plan = run_case(case, LIBRARY).plan
             except (AdsunifyError, InvalidCase, UnexpectedRequest):
                 continue  # a case that does not run is told where the cases are run
-            assert made is not None
-            yield case.path.stem, made
+            assert plan is not None
+            yield case.path.stem, plan
 
 
 LIBRARY = Library(list_own_cases())
@@ -120,14 +120,16 @@ def _cases(network: str) -> Iterator[Case]:
 @cache
 def exchanges(network: str) -> tuple[Exchange, ...]:
     """Every exchange of the exemplary cases of a network: answers as the network gives them."""
-    found: list[Exchange] = []
+    all_exchanges: list[Exchange] = []
     for case in _cases(network):
         if not case.is_exemplary or not case.exchange:
             continue
         if case.kind == "outcome":
             step, _ = find_answered_step(case, LIBRARY)
             request = make_sent_request(step, case.exchange[0].get("request") or {})
-            found.append(Exchange(case.path.stem, request, make_response(case.exchange[0]["response"], request)))
+            all_exchanges.append(
+                Exchange(case.path.stem, request, make_response(case.exchange[0]["response"], request))
+            )
             continue
         talk = Conversation(case.network, case.exchange)
         try:
@@ -136,14 +138,14 @@ def exchanges(network: str) -> tuple[Exchange, ...]:
             continue
         for index, (request, place) in enumerate(talk.answered):
             response = make_response(case.exchange[place]["response"], request)
-            found.append(Exchange(f"{case.path.stem}-{index}", request, response))
-    return tuple(found)
+            all_exchanges.append(Exchange(f"{case.path.stem}-{index}", request, response))
+    return tuple(all_exchanges)
 
 
 @cache
 def refusals(network: str) -> tuple[Exchange, ...]:
     """The recorded answers of all outcome cases that are errors in JSON."""
-    found: list[Exchange] = []
+    all_refusals: list[Exchange] = []
     for case in _cases(network):
         if case.kind != "outcome":
             continue
@@ -154,10 +156,10 @@ def refusals(network: str) -> tuple[Exchange, ...]:
         request = make_sent_request(step, case.exchange[0].get("request") or {})
         response = make_response(case.exchange[0]["response"], request)
         if response.status >= 400 and response.state == "json":
-            found.append(Exchange(case.path.stem, request, response))
-    return tuple(found)
+            all_refusals.append(Exchange(case.path.stem, request, response))
+    return tuple(all_refusals)
 
 
-def named(one: Write | Exchange) -> str:
+def get_name(sample: Write | Exchange) -> str:
     """The name of a test."""
-    return one.name
+    return sample.name

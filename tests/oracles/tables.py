@@ -14,26 +14,26 @@ Enums = Mapping[str, Collection[str]]
 """The values of each place: ``targeting/geos/*/operation``, ``*`` being any item of a list."""
 
 
-def fitting(templates: Iterable[str], path: str) -> str | None:
+def find_template(templates: Iterable[str], path: str) -> str | None:
     """The template that a path is made of (slots are ``{id}`` or ``:id``); one with fewer slots wins."""
     parts = path.split("/")
-    found = [
+    matches = [
         template
         for template in templates
         if len(template.split("/")) == len(parts)
         and all(_SLOT(slot) or slot == part for slot, part in zip(template.split("/"), parts, strict=True))
     ]
-    return min(found, key=lambda template: len([part for part in template.split("/") if _SLOT(part)]), default=None)
+    return min(matches, key=lambda template: len([part for part in template.split("/") if _SLOT(part)]), default=None)
 
 
 def leaves(value: Json, at: str = "") -> Iterator[tuple[str, Json]]:
     """Each value that is no object and no list, with its place."""
     if isinstance(value, Mapping):
-        for name, one in value.items():
-            yield from leaves(one, f"{at}/{name}" if at else str(name))
+        for name, member in value.items():
+            yield from leaves(member, f"{at}/{name}" if at else str(name))
     elif isinstance(value, list):
-        for one in value:
-            yield from leaves(one, f"{at}/*" if at else "*")
+        for element in value:
+            yield from leaves(element, f"{at}/*" if at else "*")
     else:
         yield at, value
 
@@ -45,7 +45,9 @@ def wrong_values(body: Json, enums: Enums, free: Collection[str] = ()) -> list[s
         if place in enums:
             if value is not None and value not in enums[place]:
                 wrong.append(f"{place}: {value}")
-        elif place not in free and not any(place.startswith(one[:-2]) for one in free if one.endswith("/**")):
+        elif place not in free and not any(
+            place.startswith(pattern[:-2]) for pattern in free if pattern.endswith("/**")
+        ):
             wrong.append(f"{place} stands in no table")
     return wrong
 
@@ -57,19 +59,19 @@ def unknown_values(named: Iterable[str], known: Collection[str]) -> list[str]:
 
 def statuses(network: Network, kind: str) -> set[str]:
     """Every native status that a level names."""
-    one = next(level for level in network.levels if level.kind == kind)
+    level = next(level for level in network.levels if level.kind == kind)
     return {
-        *one.unified_statuses,
-        *one.writable_statuses.values(),
-        *one.status_filters,
-        *((one.initial_status,) if one.initial_status else ()),
+        *level.unified_statuses,
+        *level.writable_statuses.values(),
+        *level.status_filters,
+        *((level.initial_status,) if level.initial_status else ()),
     }
 
 
 def choices(network: Network) -> dict[str, tuple[str, ...]]:
     """The choices of each setting that has any: by level and pointer, ``adGroup/bid_strategy``."""
     return {
-        f"{one.level}{one.native if isinstance(one.native, str) else '/' + one.field}": one.choices
-        for one in network.settings
-        if one.choices
+        f"{setting.level}{setting.native if isinstance(setting.native, str) else '/' + setting.field}": setting.choices
+        for setting in network.settings
+        if setting.choices
     }

@@ -16,7 +16,7 @@ from adsunify.networks.amazon.native import MARKETPLACES, REPORT_COLUMNS, REPORT
 from adsunify.values.exact_json import Json
 
 from .schemas import exact, media, problems
-from .sources import Exchange, Write, exchanges, named, writes
+from .sources import Exchange, Write, exchanges, get_name, writes
 
 WRITES, READS = writes("amazon"), exchanges("amazon")
 DESCRIPTIONS = (
@@ -33,7 +33,7 @@ OLDER = {"ProductInfoList": "ProductMetadataList"}
 
 
 @pytest.fixture(scope="module")
-def described(spec: Callable[[str], Json]) -> Callable[[str, str], Mapping[str, Any] | None]:
+def find_operation(spec: Callable[[str], Json]) -> Callable[[str, str], Mapping[str, Any] | None]:
     """The operation of a method and path, with the components it refers to."""
     documents = [_with_drift(spec(f"amazon/{name}")) for name in DESCRIPTIONS]
 
@@ -59,10 +59,10 @@ def _with_drift(document: Json) -> Json:
 def _nullable(value: Json) -> Json:
     """OpenAPI 3.0's ``nullable`` as a null type; without it, clearing a member would be no valid payload."""
     if isinstance(value, list):
-        return [_nullable(one) for one in value]
+        return [_nullable(element) for element in value]
     if not isinstance(value, dict):
         return value
-    changed = {name: _nullable(one) for name, one in value.items()}
+    changed = {name: _nullable(member) for name, member in value.items()}
     if changed.pop("nullable", None) is True:
         if "type" in changed:
             changed["type"] = [changed["type"], "null"]
@@ -75,20 +75,22 @@ def _nullable(value: Json) -> Json:
 
 # -- payloads -----------------------------------------------------------------------------------------------------
 
-Described = Callable[[str, str], Mapping[str, Any] | None]
+FindOperation = Callable[[str, str], Mapping[str, Any] | None]
 
 
 def header(headers: Mapping[str, str], name: str) -> str | None:
     return next((value for other, value in headers.items() if other.lower() == name.lower()), None)
 
 
-def payload_problems(described: Described, method: str, url: str, headers: Mapping[str, str], body: Json) -> list[str]:
-    found = described(method, urlsplit(url).path)
-    assert found is not None, f"{method} {url} is in no description"
-    content = found["operation"].get("requestBody", {}).get("content")
+def payload_problems(
+    find_operation: FindOperation, method: str, url: str, headers: Mapping[str, str], body: Json
+) -> list[str]:
+    description = find_operation(method, urlsplit(url).path)
+    assert description is not None, f"{method} {url} is in no description"
+    content = description["operation"].get("requestBody", {}).get("content")
     if content is None:
         return [] if body is None else ["the operation takes no body"]
-    return problems(media(content, header(headers, "content-type")), found["components"], exact(body))
+    return problems(media(content, header(headers, "content-type")), description["components"], exact(body))
 
 
 def test_there_is_something_to_hold() -> None:
@@ -96,10 +98,13 @@ def test_there_is_something_to_hold() -> None:
     assert READS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_validates(one: Write, described: Described) -> None:
-    request = one.request
-    assert payload_problems(described, request.method, build_request_url(request), request.headers, request.body) == []
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_validates(write: Write, find_operation: FindOperation) -> None:
+    request = write.request
+    assert (
+        payload_problems(find_operation, request.method, build_request_url(request), request.headers, request.body)
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,47 +117,53 @@ def test_a_write_validates(one: Write, described: Described) -> None:
         ({"name": None}, "None is not of type"),
     ],
 )
-def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, described: Described) -> None:
-    one = next(write for write in WRITES if build_request_url(write.request).endswith("/sp/campaigns"))
-    (campaign,) = one.request.body["campaigns"]
+def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, find_operation: FindOperation) -> None:
+    write = next(write for write in WRITES if build_request_url(write.request).endswith("/sp/campaigns"))
+    (campaign,) = write.request.body["campaigns"]
     body = {"campaigns": [{**campaign, **change}]}
-    told = payload_problems(described, one.request.method, build_request_url(one.request), one.request.headers, body)
-    assert any(says in problem for problem in told)
+    messages = payload_problems(
+        find_operation, write.request.method, build_request_url(write.request), write.request.headers, body
+    )
+    assert any(says in problem for problem in messages)
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_names_its_media_type_twice(one: Write, described: Described) -> None:
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_names_its_media_type_twice(write: Write, find_operation: FindOperation) -> None:
     """Content-Type and Accept are the resource's own; others are answered 415 and 406."""
-    found = described(one.request.method, urlsplit(build_request_url(one.request)).path)
-    assert found is not None
-    sent = set(found["operation"]["requestBody"]["content"])
-    answered = {name for answer in found["operation"]["responses"].values() for name in answer.get("content", {})}
-    assert header(one.request.headers, "content-type") in sent
-    assert header(one.request.headers, "accept") in answered
+    description = find_operation(write.request.method, urlsplit(build_request_url(write.request)).path)
+    assert description is not None
+    sent = set(description["operation"]["requestBody"]["content"])
+    answered = {name for answer in description["operation"]["responses"].values() for name in answer.get("content", {})}
+    assert header(write.request.headers, "content-type") in sent
+    assert header(write.request.headers, "accept") in answered
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_read_validates(one: Exchange, described: Described) -> None:
-    request = one.request
-    if request.kind != "write" and described(request.method, urlsplit(build_request_url(request)).path) is not None:
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_read_validates(exchange: Exchange, find_operation: FindOperation) -> None:
+    request = exchange.request
+    if (
+        request.kind != "write"
+        and find_operation(request.method, urlsplit(build_request_url(request)).path) is not None
+    ):
         assert (
-            payload_problems(described, request.method, build_request_url(request), request.headers, request.body) == []
+            payload_problems(find_operation, request.method, build_request_url(request), request.headers, request.body)
+            == []
         )
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_answer_validates(one: Exchange, described: Described) -> None:
-    found = described(one.request.method, urlsplit(build_request_url(one.request)).path)
-    if found is None or one.response.state != "json" or not one.response.is_ok:
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_answer_validates(exchange: Exchange, find_operation: FindOperation) -> None:
+    description = find_operation(exchange.request.method, urlsplit(build_request_url(exchange.request)).path)
+    if description is None or exchange.response.state != "json" or not exchange.response.is_ok:
         return
-    answers = found["operation"]["responses"]
-    answer = answers.get(str(one.response.status))
-    assert answer is not None, f"{one.response.status} is none of {list(answers)}"
-    schema, body = media(answer["content"], None), exact(one.response.body)
+    answers = description["operation"]["responses"]
+    answer = answers.get(str(exchange.response.status))
+    assert answer is not None, f"{exchange.response.status} is none of {list(answers)}"
+    schema, body = media(answer["content"], None), exact(exchange.response.body)
     for older, name in OLDER.items():
         if older in body:
             body[name] = body.pop(older)
-    assert problems(schema, found["components"], body) == []
+    assert problems(schema, description["components"], body) == []
 
 
 # -- reports and limits -------------------------------------------------------------------------------------------
@@ -170,7 +181,7 @@ def test_limits_are_those_of_the_data(spec: Callable[[str], Json]) -> None:
     data = spec("amazon/marketplace-limits.json")
     bids, budgets = (
         data["spBid"],
-        {("AE" if code == "UAE" else code): one for code, one in data["spDailyBudget"].items()},
+        {("AE" if code == "UAE" else code): bounds for code, bounds in data["spDailyBudget"].items()},
     )
     for code, market in MARKETPLACES.items():
         if code in bids and code != "EG":  # the documented maximum of EG looks like a misprint

@@ -19,8 +19,8 @@ from adsunify.networks.apple.native import CLIENT_SECRET_LIFETIME, sign_client_s
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, loads
 
-from .sources import Exchange, Write, exchanges, named, writes
-from .tables import choices, fitting, leaves, statuses, unknown_values
+from .sources import Exchange, Write, exchanges, get_name, writes
+from .tables import choices, find_template, leaves, statuses, unknown_values
 
 NETWORK = get_adapter("apple").network
 WRITES, READS = writes("apple"), exchanges("apple")
@@ -52,8 +52,8 @@ def tables(spec: Spec) -> Json:
 
 
 def enum(tables: Json, name: str) -> Collection[str]:
-    found = tables["enums"][ENUMS.get(name, name)]
-    return [one for part in found.values() for one in part] if name == "matchType" else found
+    values = tables["enums"][ENUMS.get(name, name)]
+    return [value for part in values.values() for value in part] if name == "matchType" else values
 
 
 def wrongs(tables: Json, kind: str, body: Mapping[str, Json], action: str = "create") -> Iterator[str]:
@@ -75,12 +75,12 @@ def wrongs(tables: Json, kind: str, body: Mapping[str, Json], action: str = "cre
 
 def wrong_field(tables: Json, name: str, kind: Json, value: Json) -> Iterator[str]:
     if isinstance(kind, list):
-        for one in value:
-            yield from wrong_field(tables, name, kind[0], one)
+        for element in value:
+            yield from wrong_field(tables, name, kind[0], element)
     elif isinstance(kind, Mapping):
-        for member, one in value.items():
+        for member, inner in value.items():
             if member in kind:
-                yield from wrong_field(tables, f"{name}/{member}", kind[member], one)
+                yield from wrong_field(tables, f"{name}/{member}", kind[member], inner)
             else:
                 yield f"{name}/{member} stands in no table"
     elif kind == "Money":
@@ -97,7 +97,11 @@ def wrong_field(tables: Json, name: str, kind: Json, value: Json) -> Iterator[st
         if not FORMS[word](value) or (most and len(value) > int(most)):
             yield f"{name} is no {kind}: {value}"
         if word == "object" and isinstance(value, Mapping):
-            yield from (f"{name}/{one} stands in no table" for one in value if one not in NAMED.get(name, ()))
+            yield from (
+                f"{name}/{inner_name} stands in no table"
+                for inner_name in value
+                if inner_name not in NAMED.get(name, ())
+            )
 
 
 def wrong_money(tables: Json, name: str, value: Json) -> Iterator[str]:
@@ -123,47 +127,49 @@ def wrong_targeting(tables: Json, kind: str, value: Mapping[str, Json]) -> Itera
     for dimension, data in value.items():
         if dimension not in known:
             yield f"targeting/{dimension} stands in no table"
-        for part, listed in data.items():
-            if part not in tables["objects"]["TargetingData"] or not all(isinstance(one, str) for one in listed):
+        for part, values in data.items():
+            if part not in tables["objects"]["TargetingData"] or not all(isinstance(text, str) for text in values):
                 yield f"targeting/{dimension}/{part} is no list of texts"
             if dimension in DIMENSIONS:
-                yield from unknown_values(listed, tables["enums"][dimension])
+                yield from unknown_values(values, tables["enums"][dimension])
 
 
 def endpoint(tables: Json, request: Request) -> str | None:
     path = urlsplit(build_request_url(request)).path.removeprefix("/v1")
-    return fitting([template for method, template in tables["endpoints"] if method == request.method], path)
+    return find_template([template for method, template in tables["endpoints"] if method == request.method], path)
 
 
-def problems(tables: Json, one: Write) -> list[str]:
+def problems(tables: Json, write: Write) -> list[str]:
     """What the tables do not know of a write."""
-    template = endpoint(tables, one.request)
+    template = endpoint(tables, write.request)
     if template is None:
-        return [f"{one.request.method} {build_request_url(one.request)} stands in no table"]
+        return [f"{write.request.method} {build_request_url(write.request)} stands in no table"]
     kind, *rest = template.removeprefix("/").split("/")
     bulk = BULK.get(rest[0]) if rest else None
     if bulk is not None:
         request = tables["objects"]["BulkRequest"]
-        found = [f"{name} stands in no table" for name in one.body if name not in request["fields"]]
-        for item in one.body["items"]:
-            found += [f"items/{name} stands in no table" for name in item if name not in request["fields"]["items"][0]]
-            found += wrongs(tables, kind, item["data"], bulk)
-        return found
-    if one.request.method == "DELETE":
-        return [] if one.body is None else ["it takes no body"]
-    return list(wrongs(tables, kind, one.body, "create" if one.request.method == "POST" else "update"))
+        messages = [f"{name} stands in no table" for name in write.body if name not in request["fields"]]
+        for item in write.body["items"]:
+            messages += [
+                f"items/{name} stands in no table" for name in item if name not in request["fields"]["items"][0]
+            ]
+            messages += wrongs(tables, kind, item["data"], bulk)
+        return messages
+    if write.request.method == "DELETE":
+        return [] if write.body is None else ["it takes no body"]
+    return list(wrongs(tables, kind, write.body, "create" if write.request.method == "POST" else "update"))
 
 
 def test_there_is_something_to_hold(tables: Json) -> None:
-    found = {endpoint(tables, one.request) for one in WRITES}
-    assert {"/campaigns", "/adgroups", "/ads", "/keywords/bulk-create", "/keywords/bulk-update"} <= found
+    templates = {endpoint(tables, write.request) for write in WRITES}
+    assert {"/campaigns", "/adgroups", "/ads", "/keywords/bulk-create", "/keywords/bulk-update"} <= templates
     assert READS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_is_in_the_tables(one: Write, tables: Json) -> None:
-    assert build_request_url(one.request).startswith(tables["server"] + "/")
-    assert problems(tables, one) == []
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_is_in_the_tables(write: Write, tables: Json) -> None:
+    assert build_request_url(write.request).startswith(tables["server"] + "/")
+    assert problems(tables, write) == []
 
 
 @pytest.mark.parametrize(
@@ -183,9 +189,11 @@ def test_a_write_is_in_the_tables(one: Write, tables: Json) -> None:
     ],
 )
 def test_what_is_wrong_is_found(path: str, change: Mapping[str, Json], says: str, tables: Json) -> None:
-    one = next(one for one in WRITES if one.request.method == "POST" and endpoint(tables, one.request) == path)
-    told = list(wrongs(tables, path.removeprefix("/"), {**one.body, **change}))
-    assert any(says in problem for problem in told)
+    write = next(
+        write for write in WRITES if write.request.method == "POST" and endpoint(tables, write.request) == path
+    )
+    messages = list(wrongs(tables, path.removeprefix("/"), {**write.body, **change}))
+    assert any(says in problem for problem in messages)
     assert list(wrongs(tables, path.removeprefix("/"), {})) != []
 
 
@@ -195,22 +203,22 @@ def test_a_wrong_update_is_found(tables: Json) -> None:
     assert list(wrongs(tables, "keywords", {"id": 3, "matchType": "NARROW"}, "create"))[-1] == "matchType: NARROW"
 
 
-@pytest.mark.parametrize("one", [*WRITES, *READS], ids=named)
-def test_the_account_is_named_where_it_has_to_be(one: Write | Exchange, tables: Json) -> None:
-    if urlsplit(build_request_url(one.request)).netloc == native.TOKEN_HOST:
+@pytest.mark.parametrize("sample", [*WRITES, *READS], ids=get_name)
+def test_the_account_is_named_where_it_has_to_be(sample: Write | Exchange, tables: Json) -> None:
+    if urlsplit(build_request_url(sample.request)).netloc == native.TOKEN_HOST:
         return
-    template = endpoint(tables, one.request)
-    assert template is not None, build_request_url(one.request)
-    without = f"{one.request.method} {template}" in tables["headers"]["not_needed_for"]
-    header = one.request.headers.get("X-AP-Context")
+    template = endpoint(tables, sample.request)
+    assert template is not None, build_request_url(sample.request)
+    without = f"{sample.request.method} {template}" in tables["headers"]["not_needed_for"]
+    header = sample.request.headers.get("X-AP-Context")
     assert without or (header is not None and re.fullmatch(r"adAccountId=\d+", header) is not None)
 
 
-@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
-def test_a_template_is_in_the_tables(one: Template, tables: Json) -> None:
-    kind = {"campaign": "campaigns", "adGroup": "adgroups", "ad": "ads"}[one.kind]
+@pytest.mark.parametrize("template", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(template: Template, tables: Json) -> None:
+    kind = {"campaign": "campaigns", "adGroup": "adgroups", "ad": "ads"}[template.kind]
     # the account is added
-    assert set(wrongs(tables, kind, one.payload)) <= {"adAccountId is missing"}
+    assert set(wrongs(tables, kind, template.payload)) <= {"adAccountId is missing"}
 
 
 # -- reads ---------------------------------------------------------------------------------------------------------
@@ -232,25 +240,29 @@ def query_wrongs(tables: Json, template: str, body: Mapping[str, Json]) -> list[
     return wrong + ([f"pageSize: {size}"] if size > limits["reportPageSizeMax"] else [])
 
 
-QUERIES = [one for one in READS if one.request.method == "POST" and build_request_url(one.request).endswith("/query")]
+QUERIES = [
+    exchange
+    for exchange in READS
+    if exchange.request.method == "POST" and build_request_url(exchange.request).endswith("/query")
+]
 
 
-@pytest.mark.parametrize("one", QUERIES, ids=named)
-def test_a_query_is_in_the_tables(one: Exchange, tables: Json) -> None:
-    assert query_wrongs(tables, endpoint(tables, one.request) or "", one.body) == []
+@pytest.mark.parametrize("exchange", QUERIES, ids=get_name)
+def test_a_query_is_in_the_tables(exchange: Exchange, tables: Json) -> None:
+    assert query_wrongs(tables, endpoint(tables, exchange.request) or "", exchange.body) == []
 
 
 def test_a_wrong_query_is_found(tables: Json) -> None:
-    asked = {
+    query = {
         "timeRange": {"start": "2026-10-01", "end": "2026-10-02", "timeZone": "PST", "granularity": "DAY"},
         "fields": ["taps", "clicks"],
         "selector": {},
         "pagination": {"offset": 0, "pageSize": 5001},
     }
-    told = query_wrongs(tables, "/reports/apps/campaigns/query", asked)
-    assert told == ["selector", "clicks", "PST", "DAY", "pageSize: 5001"]
+    messages = query_wrongs(tables, "/reports/apps/campaigns/query", query)
+    assert messages == ["selector", "clicks", "PST", "DAY", "pageSize: 5001"]
     assert query_wrongs(tables, "/campaigns/query", {"pagination": {"pageSize": 1001}}) == ["pageSize: 1001"]
-    assert any("/reports/" in (endpoint(tables, one.request) or "") for one in QUERIES)
+    assert any("/reports/" in (endpoint(tables, exchange.request) or "") for exchange in QUERIES)
 
 
 SHOWN = {
@@ -270,11 +282,11 @@ SHOWN = {
 SYSTEM = {"/creatives": "creativeSystemStatus", "/ad-accounts": "adAccountSystemStatus"}
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_entity_is_in_the_tables(one: Exchange, tables: Json) -> None:
-    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_entity_is_in_the_tables(exchange: Exchange, tables: Json) -> None:
+    body = exchange.response.body if exchange.response.state == "json" and exchange.response.is_ok else None
     result = body.get("result") if isinstance(body, Mapping) else None
-    path = urlsplit(build_request_url(one.request)).path.removeprefix("/v1")
+    path = urlsplit(build_request_url(exchange.request)).path.removeprefix("/v1")
     system = next((table for start, table in SYSTEM.items() if path.startswith(start)), "systemStatus")
     for row in result if isinstance(result, list) else [result]:
         for place, value in leaves(row if isinstance(row, Mapping) else {}):
@@ -288,8 +300,8 @@ def test_a_recorded_entity_is_in_the_tables(one: Exchange, tables: Json) -> None
 
 def test_values_are_the_tables(tables: Json) -> None:
     enums = tables["enums"]
-    for one in NETWORK.levels:
-        assert statuses(NETWORK, one.kind) == set(enums["status"])
+    for level in NETWORK.levels:
+        assert statuses(NETWORK, level.kind) == set(enums["status"])
     assert dict(native.BID_STRATEGIES) == enums["bidStrategyPairs"]
     assert set(targeting.DEVICES) == set(enums["deviceClass"])
     assert set(targeting.GENDERS.values()) == set(enums["gender"])
@@ -316,7 +328,7 @@ def test_settings_choose_from_the_tables(tables: Json) -> None:
 
 def test_metrics_are_asked_for(tables: Json) -> None:
     assert unknown_values(reads.REPORT_FIELDS, tables["objects"]["AppsMetrics"]) == []
-    assert {one.native.split("/")[1] for one in NETWORK.metrics} <= set(reads.REPORT_FIELDS)
+    assert {metric.native.split("/")[1] for metric in NETWORK.metrics} <= set(reads.REPORT_FIELDS)
 
 
 def test_every_currency_has_a_unit(tables: Json) -> None:
@@ -327,20 +339,20 @@ def test_every_currency_has_a_unit(tables: Json) -> None:
 
 def test_the_client_secret_is_as_the_table_says(tables: Json) -> None:
     token = tables["token"]
-    wanted = token["client_secret_jwt"]
+    expected = token["client_secret_jwt"]
     pem = ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     parts = sign_client_secret("SEARCHADS.1", "SEARCHADS.2", "key", pem.decode(), 1_793_800_000_000).split(".")
     header, claims = (loads(base64.urlsafe_b64decode(part + "==")) for part in parts[:2])
-    assert set(header) == set(wanted["header"])
-    assert header["alg"] == wanted["alg"]
-    assert set(claims) == set(wanted["claims"])
-    assert claims["aud"] == wanted["aud"]
-    assert 0 < claims["exp"] - claims["iat"] == CLIENT_SECRET_LIFETIME <= wanted["max_lifetime_days"] * 24 * 60 * 60
-    connecting = [one for one in READS if build_request_url(one.request) == token["url"]]
+    assert set(header) == set(expected["header"])
+    assert header["alg"] == expected["alg"]
+    assert set(claims) == set(expected["claims"])
+    assert claims["aud"] == expected["aud"]
+    assert 0 < claims["exp"] - claims["iat"] == CLIENT_SECRET_LIFETIME <= expected["max_lifetime_days"] * 24 * 60 * 60
+    connecting = [exchange for exchange in READS if build_request_url(exchange.request) == token["url"]]
     assert connecting
-    for one in connecting:
-        assert {name: one.request.body[name] for name in ("grant_type", "scope")} == {
+    for exchange in connecting:
+        assert {name: exchange.request.body[name] for name in ("grant_type", "scope")} == {
             name: token[name] for name in ("grant_type", "scope")
         }

@@ -18,8 +18,8 @@ from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json, loads
 
 from .schemas import exact, media, problems
-from .sources import Exchange, Write, exchanges, named, writes
-from .tables import fitting, statuses, unknown_values
+from .sources import Exchange, Write, exchanges, get_name, writes
+from .tables import find_template, statuses, unknown_values
 
 NETWORK = get_adapter("chatgpt").network
 WRITES, READS = writes("chatgpt"), exchanges("chatgpt")
@@ -32,7 +32,7 @@ UNTABLED = {
 TEXT, NUMBER, OPEN = {"type": ["string", "null"]}, {"type": ["number", "null"]}, {}
 LISTS = ("/campaigns", "/ad_groups", "/ads")
 
-Described = Callable[[str, str], Mapping[str, Any] | None]
+FindOperation = Callable[[str, str], Mapping[str, Any] | None]
 
 
 def brought_up_to_date(document: Json, delta: Json) -> Json:
@@ -81,13 +81,13 @@ def document(spec: Callable[[str], Json]) -> Json:
 
 
 @pytest.fixture(scope="module")
-def described(document: Json) -> Described:
+def find_operation(document: Json) -> FindOperation:
     """The operation of a method and a path, with the components it refers to and its template."""
 
     @cache
     def find(method: str, path: str) -> Mapping[str, Any] | None:
         templates = [name for name, operations in document["paths"].items() if method.lower() in operations]
-        template = fitting(templates, path)
+        template = find_template(templates, path)
         if template is None:
             return None
         operation = document["paths"][template][method.lower()]
@@ -102,25 +102,29 @@ def path_of(request: Request) -> str:
     return urlsplit(url).path.removeprefix(f"/{native.VERSION}")
 
 
-def payload_problems(described: Described, method: str, path: str, body: Json) -> list[str]:
-    found = described(method, path)
-    assert found is not None, f"{method} {path} is not in the document"
-    content = found["operation"].get("requestBody", {}).get("content")
+def payload_problems(find_operation: FindOperation, method: str, path: str, body: Json) -> list[str]:
+    description = find_operation(method, path)
+    assert description is not None, f"{method} {path} is not in the document"
+    content = description["operation"].get("requestBody", {}).get("content")
     if content is None:
         return [] if body is None else ["the operation takes no body"]
-    return problems(media(content, "application/json"), found["components"], exact(body), Draft202012Validator)
+    return problems(media(content, "application/json"), description["components"], exact(body), Draft202012Validator)
 
 
-def query_problems(described: Described, request: Request) -> list[str]:
+def query_problems(find_operation: FindOperation, request: Request) -> list[str]:
     """Parameters that the operation does not have, or not with this value; arrays have names that end in ``[]``."""
     path = path_of(request)
-    found = described(request.method, path)
+    description = find_operation(request.method, path)
     extra = UNTABLED.get((request.method, path), ())
-    listed = found["operation"].get("parameters", []) if found is not None else []
-    known = {one["name"]: one.get("schema", {}) for one in listed if one["in"] == "query"}
-    wrong = [f"{one['name']} is missing" for one in listed if one.get("required") and one["in"] == "query"]
+    parameters = description["operation"].get("parameters", []) if description is not None else []
+    known = {parameter["name"]: parameter.get("schema", {}) for parameter in parameters if parameter["in"] == "query"}
+    wrong = [
+        f"{parameter['name']} is missing"
+        for parameter in parameters
+        if parameter.get("required") and parameter["in"] == "query"
+    ]
     for name, value in parse_qsl(urlsplit(build_request_url(request)).query, keep_blank_values=True):
-        wrong = [one for one in wrong if one != f"{name} is missing"]
+        wrong = [message for message in wrong if message != f"{name} is missing"]
         schema = known.get(name, known.get(name.removesuffix("[]")))
         if schema is None:
             wrong += [] if name in extra else [f"{name} is no parameter"]
@@ -128,9 +132,9 @@ def query_problems(described: Described, request: Request) -> list[str]:
         array = schema.get("type") == "array"
         if array != name.endswith("[]") and schema:
             wrong.append(f"{name} is {'an' if array else 'no'} array")
-        wanted = schema.get("items", {}) if array else schema
-        sent = loads(value) if wanted.get("type") == "integer" and value.isdigit() else value
-        whole = {**wanted, "components": found["components"] if found is not None else {}}
+        value_schema = schema.get("items", {}) if array else schema
+        sent = loads(value) if value_schema.get("type") == "integer" and value.isdigit() else value
+        whole = {**value_schema, "components": description["components"] if description is not None else {}}
         wrong += [f"{name}: {error.message}" for error in Draft202012Validator(whole).iter_errors(sent)]
     return wrong
 
@@ -143,10 +147,10 @@ def test_there_is_something_to_hold() -> None:
 # -- payloads ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_validates(one: Write, described: Described) -> None:
-    assert payload_problems(described, one.request.method, path_of(one.request), one.request.body) == []
-    assert query_problems(described, one.request) == []
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_validates(write: Write, find_operation: FindOperation) -> None:
+    assert payload_problems(find_operation, write.request.method, path_of(write.request), write.request.body) == []
+    assert query_problems(find_operation, write.request) == []
 
 
 @pytest.mark.parametrize(
@@ -163,74 +167,76 @@ def test_a_write_validates(one: Write, described: Described) -> None:
         ("ad", {"creative": {"type": "chat_card", "title": "Boots", "body": "Dry.", "image_url": "u"}}, "/image_url"),
     ],
 )
-def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, described: Described) -> None:
-    one = next(write for write in WRITES if write.step.kind == kind and path_of(write.request) in LISTS)
-    told = payload_problems(described, "POST", path_of(one.request), {**one.request.body, **change})
-    assert any(says in problem for problem in told)
+def test_what_is_wrong_is_found(
+    kind: str, change: Mapping[str, Json], says: str, find_operation: FindOperation
+) -> None:
+    write = next(write for write in WRITES if write.step.kind == kind and path_of(write.request) in LISTS)
+    messages = payload_problems(find_operation, "POST", path_of(write.request), {**write.request.body, **change})
+    assert any(says in problem for problem in messages)
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_keys_go_where_they_are_taken(one: Write, spec: Callable[[str], Json]) -> None:
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_keys_go_where_they_are_taken(write: Write, spec: Callable[[str], Json]) -> None:
     taken = spec("chatgpt/delta-2026-09.json")["idempotencyKeyOperations"]
-    sent = one.request.headers.get(native.IDEMPOTENCY_KEY)
-    assert (sent is not None) == (f"{one.request.method} {path_of(one.request)}" in taken)
+    sent = write.request.headers.get(native.IDEMPOTENCY_KEY)
+    assert (sent is not None) == (f"{write.request.method} {path_of(write.request)}" in taken)
     assert sent is None or 1 <= len(sent.strip()) <= 255
-    assert "OpenAI-Ad-Account" not in one.request.headers  # for partner keys only
+    assert "OpenAI-Ad-Account" not in write.request.headers  # for partner keys only
 
 
-@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
-def test_a_template_validates(one: Any, described: Described) -> None:
-    path = {"campaign": "/campaigns", "adGroup": "/ad_groups", "ad": "/ads"}[one.kind]
-    parent = {"adGroup": {"campaign_id": "cmpn_9"}, "ad": {"ad_group_id": "adgrp_4"}}.get(one.kind, {})
-    assert payload_problems(described, "POST", path, {**parent, **one.payload}) == []
+@pytest.mark.parametrize("template", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_validates(template: Any, find_operation: FindOperation) -> None:
+    path = {"campaign": "/campaigns", "adGroup": "/ad_groups", "ad": "/ads"}[template.kind]
+    parent = {"adGroup": {"campaign_id": "cmpn_9"}, "ad": {"ad_group_id": "adgrp_4"}}.get(template.kind, {})
+    assert payload_problems(find_operation, "POST", path, {**parent, **template.payload}) == []
 
 
 # -- reads ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_read_validates(one: Exchange, described: Described) -> None:
-    if one.request.kind == "write":
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_read_validates(exchange: Exchange, find_operation: FindOperation) -> None:
+    if exchange.request.kind == "write":
         return  # what cases record of a write leaves out what is bound: the plan's own writes are held above
-    path = path_of(one.request)
-    if described(one.request.method, path) is None:
-        assert (one.request.method, path) in UNTABLED
+    path = path_of(exchange.request)
+    if find_operation(exchange.request.method, path) is None:
+        assert (exchange.request.method, path) in UNTABLED
     else:
-        assert payload_problems(described, one.request.method, path, one.request.body) == []
-    assert query_problems(described, one.request) == []
+        assert payload_problems(find_operation, exchange.request.method, path, exchange.request.body) == []
+    assert query_problems(find_operation, exchange.request) == []
 
 
-def test_a_wrong_query_is_found(described: Described) -> None:
-    def told(path: str, query: str) -> list[str]:
-        return query_problems(described, Request("GET", f"{native.API_URL}{path}", query_raw=query))
+def test_a_wrong_query_is_found(find_operation: FindOperation) -> None:
+    def list_query_problems(path: str, query: str) -> list[str]:
+        return query_problems(find_operation, Request("GET", f"{native.API_URL}{path}", query_raw=query))
 
-    assert told("/campaigns", "limit=501")
-    assert told("/campaigns", "colour=red") == ["colour is no parameter"]
-    assert told("/ad_account/insights", "fields=spend") == ["fields is an array"]
-    assert told("/ad_account/insights", "aggregation_level=account")
-    assert told("/geo_lookup/search", "limit=5") == ["q is missing"]
+    assert list_query_problems("/campaigns", "limit=501")
+    assert list_query_problems("/campaigns", "colour=red") == ["colour is no parameter"]
+    assert list_query_problems("/ad_account/insights", "fields=spend") == ["fields is an array"]
+    assert list_query_problems("/ad_account/insights", "aggregation_level=account")
+    assert list_query_problems("/geo_lookup/search", "limit=5") == ["q is missing"]
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_answer_validates(one: Exchange, described: Described) -> None:
-    found = described(one.request.method, path_of(one.request))
-    if found is None or one.response.state != "json" or not one.response.is_ok:
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_answer_validates(exchange: Exchange, find_operation: FindOperation) -> None:
+    description = find_operation(exchange.request.method, path_of(exchange.request))
+    if description is None or exchange.response.state != "json" or not exchange.response.is_ok:
         return
-    answers = found["operation"]["responses"]
-    assert str(one.response.status) in answers
-    schema = media(answers[str(one.response.status)]["content"], None)
-    assert problems(schema, found["components"], exact(one.response.body), Draft202012Validator) == []
+    answers = description["operation"]["responses"]
+    assert str(exchange.response.status) in answers
+    schema = media(answers[str(exchange.response.status)]["content"], None)
+    assert problems(schema, description["components"], exact(exchange.response.body), Draft202012Validator) == []
 
 
-def test_a_wrong_answer_is_found(described: Described) -> None:
-    one = next(read for read in READS if read.name == "entities-campaigns-0")
-    found = described("GET", path_of(one.request))
-    assert found is not None
-    schema = media(found["operation"]["responses"]["200"]["content"], None)
+def test_a_wrong_answer_is_found(find_operation: FindOperation) -> None:
+    exchange = next(read for read in READS if read.name == "entities-campaigns-0")
+    description = find_operation("GET", path_of(exchange.request))
+    assert description is not None
+    schema = media(description["operation"]["responses"]["200"]["content"], None)
     for change in ({"budget": {"lifetime_spend_limit_micros": "1"}}, {"colour": "red"}):
-        campaign, *_ = exact(one.response.body)["data"]
-        body = {**exact(one.response.body), "data": [{**campaign, **change}]}
-        assert problems(schema, found["components"], body, Draft202012Validator)
+        campaign, *_ = exact(exchange.response.body)["data"]
+        body = {**exact(exchange.response.body), "data": [{**campaign, **change}]}
+        assert problems(schema, description["components"], body, Draft202012Validator)
 
 
 # -- tables --------------------------------------------------------------------------------------------------------
@@ -277,11 +283,13 @@ def test_limits_are_those_of_the_document(document: Json) -> None:
         "/ad_account/insights": native.REPORT_PAGE_SIZE,
     }
     for path, most in pages.items():
-        limit = next(one for one in document["paths"][path]["get"]["parameters"] if one["name"] == "limit")
+        limit = next(
+            parameter for parameter in document["paths"][path]["get"]["parameters"] if parameter["name"] == "limit"
+        )
         assert limit["schema"]["maximum"] == most
 
 
 def test_metrics_are_in_the_rows(document: Json) -> None:
     schemas = document["components"]["schemas"]
     known = {*schemas["InsightItemBody"]["properties"], *schemas["ConversionSummaryRowBody"]["properties"]}
-    assert unknown_values((one.native.removeprefix("/") for one in NETWORK.metrics), known) == []
+    assert unknown_values((metric.native.removeprefix("/") for metric in NETWORK.metrics), known) == []

@@ -13,7 +13,7 @@ from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
-from .sources import Exchange, Write, exchanges, named, plain, refusals, writes
+from .sources import Exchange, Write, exchanges, get_name, plain, refusals, writes
 
 pytest.importorskip("google.ads.googleads.v26", reason="the package google-ads is in the dependency group oracles")
 
@@ -39,18 +39,18 @@ CUSTOMER = re.compile(r"/customers/([0-9]+)/").search
 FIELD = re.compile(r"\b[a-z_]+(?:\.[a-z_0-9]+)+\b")
 
 WRITES, READS = writes("google"), exchanges("google")
-FAILURES = [one for one in refusals("google") if get_value(one.response.body, "/error/details/0/errors")]
+FAILURES = [exchange for exchange in refusals("google") if get_value(exchange.response.body, "/error/details/0/errors")]
 
 
-def parsed(message: Any, value: Json, **more: Any) -> Any:
+def parse_message(message: Any, value: Json, **more: Any) -> Any:
     """The protocol buffer; ParseError for an unknown name, a wrong enum, two members of a oneof."""
     return json_format.ParseDict({**plain(value), **more}, message.pb(message()))
 
 
 def customer(url: str) -> str:
-    found = CUSTOMER(url)
-    assert found is not None, url
-    return found.group(1)
+    match = CUSTOMER(url)
+    assert match is not None, url
+    return match.group(1)
 
 
 def test_there_is_something_to_hold() -> None:
@@ -73,34 +73,34 @@ def wrong_campaign(name: str, value: Json) -> Json:
 @pytest.mark.parametrize(("name", "value"), WRONG)
 def test_what_is_wrong_does_not_parse(name: str, value: Json) -> None:
     with pytest.raises(json_format.ParseError):
-        parsed(MutateGoogleAdsRequest, wrong_campaign(name, value))
+        parse_message(MutateGoogleAdsRequest, wrong_campaign(name, value))
 
 
 # -- writes -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_mutate_parses_and_comes_back(one: Write) -> None:
-    url = build_request_url(one.request)
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_mutate_parses_and_comes_back(write: Write) -> None:
+    url = build_request_url(write.request)
     assert url.endswith(MUTATE)
-    message = parsed(MutateGoogleAdsRequest, one.body, customerId=customer(url))
+    message = parse_message(MutateGoogleAdsRequest, write.body, customerId=customer(url))
     back = json_format.MessageToDict(message)
     del back["customerId"]
-    assert back == told(one.body)
+    assert back == drop_defaults(write.body)
 
 
-def told(value: Json) -> Json:
+def drop_defaults(value: Json) -> Json:
     """The value without what protocol buffers do not write: false, which is the default."""
     if isinstance(value, Mapping):
-        return {name: told(one) for name, one in value.items() if one is not False or name in PRESENT}
-    return [told(one) for one in value] if isinstance(value, list) else value
+        return {name: drop_defaults(member) for name, member in value.items() if member is not False or name in PRESENT}
+    return [drop_defaults(element) for element in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_names_stand_before_their_use_and_once(one: Write) -> None:
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_names_stand_before_their_use_and_once(write: Write) -> None:
     """Temporary names: negative, unique over the whole request, defined by an earlier operation than their use."""
     defined: set[str] = set()
-    for operation in one.body["mutateOperations"]:
+    for operation in write.body["mutateOperations"]:
         for place, text in texts(operation):
             if not re.search(r"/-[0-9]+$", text):
                 continue
@@ -116,18 +116,18 @@ def texts(value: Json, at: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield at, value
     elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield from texts(one, f"{at}/{name}")
+        for name, member in value.items():
+            yield from texts(member, f"{at}/{name}")
     elif isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from texts(one, f"{at}/{index}")
+        for index, element in enumerate(value):
+            yield from texts(element, f"{at}/{index}")
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_masks_name_what_is_sent(one: Write) -> None:
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_masks_name_what_is_sent(write: Write) -> None:
     """A member that no mask names would be passed over; a masked one that is not sent is cleared."""
-    message = parsed(MutateGoogleAdsRequest, one.body, customerId="1")
-    for operation, sent in zip(message.mutate_operations, one.body["mutateOperations"], strict=True):
+    message = parse_message(MutateGoogleAdsRequest, write.body, customerId="1")
+    for operation, sent in zip(message.mutate_operations, write.body["mutateOperations"], strict=True):
         kind = operation.WhichOneof("operation")
         inner = getattr(operation, kind)
         if inner.WhichOneof("operation") != "update":
@@ -162,24 +162,26 @@ def resolves(descriptor: Any, parts: list[str]) -> bool:
 # -- reads --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_read_and_its_answer_parse(one: Exchange) -> None:
-    url, body = build_request_url(one.request), one.body
-    good = one.response.state == "json" and one.response.is_ok
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_read_and_its_answer_parse(exchange: Exchange) -> None:
+    url, body = build_request_url(exchange.request), exchange.body
+    good = exchange.response.state == "json" and exchange.response.is_ok
     if url.endswith(SEARCH):
-        parsed(SearchGoogleAdsRequest, body, customerId=customer(url))
+        parse_message(SearchGoogleAdsRequest, body, customerId=customer(url))
         if good:
-            parsed(SearchGoogleAdsResponse, one.response.body)
+            parse_message(SearchGoogleAdsResponse, exchange.response.body)
     elif url.endswith(SUGGEST):
-        parsed(SuggestGeoTargetConstantsRequest, body)
+        parse_message(SuggestGeoTargetConstantsRequest, body)
         if good:
-            parsed(SuggestGeoTargetConstantsResponse, one.response.body)
+            parse_message(SuggestGeoTargetConstantsResponse, exchange.response.body)
     elif url.endswith(MUTATE) and good:
-        message = parsed(MutateGoogleAdsResponse, one.response.body)
+        message = parse_message(MutateGoogleAdsResponse, exchange.response.body)
         assert len(message.mutate_operation_responses) == len(body["mutateOperations"])
 
 
-QUERIES = {one.name: one.body["query"] for one in READS if build_request_url(one.request).endswith(SEARCH)}
+QUERIES = {
+    exchange.name: exchange.body["query"] for exchange in READS if build_request_url(exchange.request).endswith(SEARCH)
+}
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -194,15 +196,15 @@ def test_a_query_names_fields_that_exist(name: str) -> None:
     assert resource.group(1) in row.fields_by_name
 
 
-@pytest.mark.parametrize("one", FAILURES, ids=named)
-def test_a_recorded_failure_parses(one: Exchange) -> None:
+@pytest.mark.parametrize("exchange", FAILURES, ids=get_name)
+def test_a_recorded_failure_parses(exchange: Exchange) -> None:
     """Strictly, but for the names of codes: cases may bring ones that are newer than the protocol buffers."""
-    details = plain(get_value(one.response.body, "/error/details/0"))
+    details = plain(get_value(exchange.response.body, "/error/details/0"))
     details.pop("@type", None)
     for error in details["errors"]:
         for category in error.pop("errorCode", {}):
             assert category in {camel(name) for name in ErrorCode.pb(ErrorCode()).DESCRIPTOR.fields_by_name}
-    parsed(GoogleAdsFailure, details)
+    parse_message(GoogleAdsFailure, details)
 
 
 def test_each_code_of_errors_exists() -> None:
@@ -211,16 +213,16 @@ def test_each_code_of_errors_exists() -> None:
         for code in rule.codes:
             category, dot, name = code.partition(".")
             if dot and name:
-                parsed(GoogleAdsFailure, {"errors": [{"errorCode": {category: name}}]})
+                parse_message(GoogleAdsFailure, {"errors": [{"errorCode": {category: name}}]})
 
 
 # -- the same names in the published data --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_names_and_enums_are_in_the_data(one: Write, spec: Callable[[str], Json]) -> None:
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_names_and_enums_are_in_the_data(write: Write, spec: Callable[[str], Json]) -> None:
     data = spec("google/google-ads-v26.json")
-    unknown = [wrong for operation in one.body["mutateOperations"] for wrong in wrongs(data, operation)]
+    unknown = [wrong for operation in write.body["mutateOperations"] for wrong in wrongs(data, operation)]
     assert unknown == []
 
 
@@ -229,12 +231,12 @@ def wrongs(data: Json, value: Json, kind: str = "services.MutateOperation", at: 
     members = data["messages"].get(kind)
     if members is None or not isinstance(value, Mapping):
         return
-    for name, one in value.items():
+    for name, member in value.items():
         if name not in members:
             yield f"{at}/{name}"
             continue
         sort, _, what = members[name]["type"].partition(" ")
-        for inner in one if isinstance(one, list) else [one]:
+        for inner in member if isinstance(member, list) else [member]:
             if sort == "enum" and what in data["enums"] and inner not in data["enums"][what]:
                 yield f"{at}/{name}: {inner}"
             yield from wrongs(data, inner, members[name]["type"], f"{at}/{name}")
@@ -242,19 +244,19 @@ def wrongs(data: Json, value: Json, kind: str = "services.MutateOperation", at: 
 
 def test_what_is_wrong_is_not_in_the_data(spec: Callable[[str], Json]) -> None:
     data = spec("google/google-ads-v26.json")
-    found = [
+    messages = [
         list(wrongs(data, wrong_campaign(name, value)["mutateOperations"][0]))
         for name, value in WRONG
         if name != "targetSpend"
     ]
-    assert all(found)
+    assert all(messages)
 
 
 def test_countries_are_those_of_the_data(spec: Callable[[str], Json]) -> None:
     """A country's geo target is 2000 and its number."""
-    listed = {str(number) for number in spec("google/country-geo-targets.json")["countries"].values()}
-    for one in WRITES:
-        for _, text in texts(one.body):
-            found = re.fullmatch(r"geoTargetConstants/(2[0-9]{3})", text)
-            if found:
-                assert found.group(1) in listed
+    geo_targets = {str(number) for number in spec("google/country-geo-targets.json")["countries"].values()}
+    for write in WRITES:
+        for _, text in texts(write.body):
+            match = re.fullmatch(r"geoTargetConstants/(2[0-9]{3})", text)
+            if match:
+                assert match.group(1) in geo_targets

@@ -14,7 +14,7 @@ from adsunify.networks.linkedin import native, targeting
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 
-from .sources import Exchange, Write, exchanges, named, writes
+from .sources import Exchange, Write, exchanges, get_name, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values
 
 NETWORK = get_adapter("linkedin").network
@@ -74,29 +74,29 @@ def wrongs(data: Json, kind: str, body: Json, *, created: bool) -> list[str]:
     if kind == "adCampaigns" and body.get("objectiveType") in data["campaign.optimizationTargetType.byObjective"]:
         of_objective = data["campaign.optimizationTargetType.byObjective"][body["objectiveType"]]
         enums["optimizationTargetType"] = of_objective
-    found = wrong_values(body, enums, FREE[kind])
+    messages = wrong_values(body, enums, FREE[kind])
     facets = {facet for place, _ in leaves(body.get("targetingCriteria", {})) for facet in FACET.findall(place)}
-    return found + unknown_values(facets, data["targetingFacets"])
+    return messages + unknown_values(facets, data["targetingFacets"])
 
 
 def test_there_is_something_to_hold() -> None:
-    assert {resource(build_request_url(one.request)) for one in WRITES} == set(ENUMS)
+    assert {resource(build_request_url(write.request)) for write in WRITES} == set(ENUMS)
     assert READS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
-    data, kind = spec("linkedin/enums.json"), resource(build_request_url(one.request))
-    if one.request.method == "DELETE":
-        assert one.body is None
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_is_in_the_tables(write: Write, spec: Spec) -> None:
+    data, kind = spec("linkedin/enums.json"), resource(build_request_url(write.request))
+    if write.request.method == "DELETE":
+        assert write.body is None
         return
-    assert one.request.method == "POST"
-    patched = one.request.headers.get(native.METHOD_HEADER) == native.PARTIAL_UPDATE
-    assert patched == (set(one.body) == {"patch"})
+    assert write.request.method == "POST"
+    patched = write.request.headers.get(native.METHOD_HEADER) == native.PARTIAL_UPDATE
+    assert patched == (set(write.body) == {"patch"})
     if not patched:
-        assert wrongs(data, kind, one.body, created=True) == []
+        assert wrongs(data, kind, write.body, created=True) == []
         return
-    patch = one.body["patch"]
+    patch = write.body["patch"]
     assert set(patch) <= {"$set", "$delete"}
     assert wrongs(data, kind, patch.get("$set", {}), created=False) == []
     assert set(patch.get("$delete", ())) <= DELETABLE
@@ -114,15 +114,15 @@ def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
     ],
 )
 def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, spec: Spec) -> None:
-    one = next(write for write in WRITES if build_request_url(write.request).endswith(f"/{kind}"))
-    told = wrongs(spec("linkedin/enums.json"), kind, {**one.body, **change}, created=True)
-    assert any(says in problem for problem in told)
+    write = next(write for write in WRITES if build_request_url(write.request).endswith(f"/{kind}"))
+    messages = wrongs(spec("linkedin/enums.json"), kind, {**write.body, **change}, created=True)
+    assert any(says in problem for problem in messages)
 
 
-@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
-def test_a_template_is_in_the_tables(one: Template, spec: Spec) -> None:
-    kind = {"campaign": "adCampaignGroups", "adGroup": "adCampaigns", "ad": "creatives"}[one.kind]
-    assert wrongs(spec("linkedin/enums.json"), kind, dict(one.payload), created=True) == []
+@pytest.mark.parametrize("template", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(template: Template, spec: Spec) -> None:
+    kind = {"campaign": "adCampaignGroups", "adGroup": "adCampaigns", "ad": "creatives"}[template.kind]
+    assert wrongs(spec("linkedin/enums.json"), kind, dict(template.payload), created=True) == []
 
 
 # -- reads ---------------------------------------------------------------------------------------------------------
@@ -135,35 +135,39 @@ QUERIED = {
 }
 
 
-def asked(url: str) -> list[tuple[str, list[str]]]:
+def list_enumerated_parameters(url: str) -> list[tuple[str, list[str]]]:
     """The enumerated parameters of an address, with their values."""
     query = unquote(urlsplit(url).query)
-    found = [
+    matches = [
         (name, re.search(rf"(?:^|[&(,]){name}(?:=|:\(values:)(?:List\(([^)]*)\)|(\w+))", query)) for name in QUERIED
     ]
-    return [(name, (one.group(1) or one.group(2)).split(",")) for name, one in found if one is not None]
+    return [(name, (match.group(1) or match.group(2)).split(",")) for name, match in matches if match is not None]
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_read_is_in_the_tables(one: Exchange, spec: Spec) -> None:
-    data, url = spec("linkedin/enums.json"), build_request_url(one.request)
-    for name, values in asked(url):
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_read_is_in_the_tables(exchange: Exchange, spec: Spec) -> None:
+    data, url = spec("linkedin/enums.json"), build_request_url(exchange.request)
+    for name, values in list_enumerated_parameters(url):
         table = "campaignGroup.status" if name == "status" and "/adCampaignGroups" in url else QUERIED[name]
         assert unknown_values(values, data[table]) == []
     assert unknown_values(FACET.findall(unquote(urlsplit(url).query)), data["targetingFacets"]) == []
 
 
 def test_reads_ask_for_all_of_them() -> None:
-    assert {name for one in READS for name, _ in asked(build_request_url(one.request))} == set(QUERIED)
-    assert asked("https://h/?search=(status:(values:List(LIVE,PAUSED)))") == [("status", ["LIVE", "PAUSED"])]
+    assert {
+        name for exchange in READS for name, _ in list_enumerated_parameters(build_request_url(exchange.request))
+    } == set(QUERIED)
+    assert list_enumerated_parameters("https://h/?search=(status:(values:List(LIVE,PAUSED)))") == [
+        ("status", ["LIVE", "PAUSED"])
+    ]
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_entity_is_in_the_tables(one: Exchange, spec: Spec) -> None:
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_entity_is_in_the_tables(exchange: Exchange, spec: Spec) -> None:
     data = spec("linkedin/enums.json")
-    path = urlsplit(build_request_url(one.request)).path
+    path = urlsplit(build_request_url(exchange.request)).path
     kind = next((name for name in ENUMS if f"/{name}" in path), None)
-    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
+    body = exchange.response.body if exchange.response.state == "json" and exchange.response.is_ok else None
     if kind is None or not isinstance(body, Mapping):
         return
     for row in body.get("elements", [body]):
@@ -200,17 +204,17 @@ def test_settings_choose_from_the_tables(spec: Spec) -> None:
 
 
 def test_facets_exist(spec: Spec) -> None:
-    named_ones = [
+    facet_names = [
         *targeting.PLACE_FACETS,
         *targeting.INCLUDE_ONLY_FACETS,
-        *(one for pair in targeting.CONFLICTING_FACETS for one in pair),
+        *(facet for pair in targeting.CONFLICTING_FACETS for facet in pair),
     ]
-    facets = {one.removeprefix(native.FACET_URN) for one in named_ones}
+    facets = {facet.removeprefix(native.FACET_URN) for facet in facet_names}
     assert unknown_values(facets, spec("linkedin/enums.json")["targetingFacets"]) == []
 
 
 def test_codes_of_errors_exist(spec: Spec) -> None:
-    known = {one["code"] for one in spec("linkedin/error-codes.json")["codes"]}
+    known = {row["code"] for row in spec("linkedin/error-codes.json")["codes"]}
     assert not known & GATEWAY
     assert unknown_values((code for rule in NETWORK.errors for code in rule.codes), known | GATEWAY) == []
 

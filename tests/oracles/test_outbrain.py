@@ -13,8 +13,8 @@ from adsunify.networks.outbrain import native, targeting
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 
-from .sources import Exchange, Write, exchanges, named, writes
-from .tables import choices, fitting, leaves, unknown_values, wrong_values
+from .sources import Exchange, Write, exchanges, get_name, writes
+from .tables import choices, find_template, leaves, unknown_values, wrong_values
 
 NETWORK = get_adapter("outbrain").network
 WRITES, READS = writes("outbrain"), exchanges("outbrain")
@@ -73,7 +73,7 @@ def tables(spec: Spec) -> Json:
 def operation(tables: Json, request: Request) -> str | None:
     """Method and template of a request."""
     path = build_request_url(request).partition("?")[0].removeprefix(tables["server"])
-    template = fitting([path_ for method, path_ in tables["endpoints"] if method == request.method], path)
+    template = find_template([path_ for method, path_ in tables["endpoints"] if method == request.method], path)
     return None if template is None else f"{request.method} {template}"
 
 
@@ -81,7 +81,7 @@ def members(tables: Json, called: str) -> list[str]:
     """The members that an operation takes, without what is said of them."""
     objects = tables["objects"]
     link = [*objects["PromotedLinkCreate"]["mandatory"], *objects["PromotedLinkCreate"]["optional"]]
-    listed = {
+    declarations = {
         "POST /marketers/{id}/budgets": objects["BudgetCreate"],
         "PUT /budgets/{id}": objects["BudgetUpdatable"],
         "POST /campaigns": objects["CampaignCreate"],
@@ -90,7 +90,7 @@ def members(tables: Json, called: str) -> list[str]:
         "PUT /campaigns/{id}/promotedLinks/": ["id", "title", *link],
         "PUT /promotedLinks/{ids}": ["enabled", "archived"],
     }[called]
-    return [name.partition("<")[0].partition(" ")[0] for name in listed]
+    return [name.partition("<")[0].partition(" ")[0] for name in declarations]
 
 
 def wrongs(tables: Json, called: str, body: Mapping[str, Json]) -> list[str]:
@@ -99,13 +99,13 @@ def wrongs(tables: Json, called: str, body: Mapping[str, Json]) -> list[str]:
     if "campaignOptimization" in body and body.get("objective") in tables["enums"]["objective"]:
         enums["campaignOptimization/optimizationType"] = tables["enums"]["objective"][body["objective"]]
     known = members(tables, called)
-    image = [f"{name}/{one}" for name in PICTURES for one in tables["objects"]["ImageMetadataInput"]]
+    image = [f"{name}/{member}" for name in PICTURES for member in tables["objects"]["ImageMetadataInput"]]
     free = [name.replace(".", "/") for name in known if name not in (*PICTURES, "targeting")]
     free += image if "imageMetadata" in known else []
     if "/campaigns" in called and "promotedLinks" not in called:
         free += [*TARGETING, *TRACKING, "campaignOptimization/optimizationType"]
-    found = wrong_values(body, enums, free)
-    return found + (["name is longer than 100"] if len(body.get("name", "")) > 100 else [])
+    messages = wrong_values(body, enums, free)
+    return messages + (["name is longer than 100"] if len(body.get("name", "")) > 100 else [])
 
 
 def objects_of(body: Json) -> list[Mapping[str, Json]]:
@@ -113,18 +113,18 @@ def objects_of(body: Json) -> list[Mapping[str, Json]]:
 
 
 def test_there_is_something_to_hold(tables: Json) -> None:
-    assert {operation(tables, one.request) for one in WRITES} == set(ENUMS)
+    assert {operation(tables, write.request) for write in WRITES} == set(ENUMS)
     assert READS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_is_in_the_tables(one: Write, tables: Json) -> None:
-    called = operation(tables, one.request)
-    assert called is not None, f"{one.request.method} {build_request_url(one.request)}"
-    for body in objects_of(one.body):
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_is_in_the_tables(write: Write, tables: Json) -> None:
+    called = operation(tables, write.request)
+    assert called is not None, f"{write.request.method} {build_request_url(write.request)}"
+    for body in objects_of(write.body):
         assert wrongs(tables, called, body) == []
     if called == "POST /campaigns/{id}/promotedLinks":
-        assert set(tables["objects"]["PromotedLinkCreate"]["mandatory"]) <= set(one.body)
+        assert set(tables["objects"]["PromotedLinkCreate"]["mandatory"]) <= set(write.body)
 
 
 @pytest.mark.parametrize(
@@ -145,20 +145,20 @@ def test_a_write_is_in_the_tables(one: Write, tables: Json) -> None:
     ],
 )
 def test_what_is_wrong_is_found(called: str, change: Mapping[str, Json], says: str, tables: Json) -> None:
-    one = next(write for write in WRITES if operation(tables, write.request) == called)
-    assert any(says in problem for problem in wrongs(tables, called, {**objects_of(one.body)[0], **change}))
+    write = next(write for write in WRITES if operation(tables, write.request) == called)
+    assert any(says in problem for problem in wrongs(tables, called, {**objects_of(write.body)[0], **change}))
 
 
-@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
-def test_a_template_is_in_the_tables(one: Template, tables: Json) -> None:
-    called = {"campaign": "POST /campaigns", "ad": "POST /campaigns/{id}/promotedLinks"}[one.kind]
-    assert wrongs(tables, called, dict(one.payload)) == []
+@pytest.mark.parametrize("template", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(template: Template, tables: Json) -> None:
+    called = {"campaign": "POST /campaigns", "ad": "POST /campaigns/{id}/promotedLinks"}[template.kind]
+    assert wrongs(tables, called, dict(template.payload)) == []
 
 
 # -- reads ---------------------------------------------------------------------------------------------------------
 
 
-def read_wrongs(tables: Json, called: str, asked: Mapping[str, list[str]]) -> list[str]:
+def read_wrongs(tables: Json, called: str, query: Mapping[str, list[str]]) -> list[str]:
     """Parameters whose value the tables do not know."""
     enums, limits = tables["enums"], tables["limits"]
     known = {
@@ -170,33 +170,35 @@ def read_wrongs(tables: Json, called: str, asked: Mapping[str, list[str]]) -> li
     wrong = [
         f"{name}: {value}"
         for name, values in known.items()
-        for listed in asked.get(name, ())
-        for value in listed.split(",")
+        for text in query.get(name, ())
+        for value in text.split(",")
         if value not in values
     ]
     most = {
         "GET /marketers/{id}/campaigns": limits["campaignListLimitMax"],
         "GET /reports/marketers/{id}/periodic": limits["reportLimitMax"],
     }.get(called)
-    return wrong + [f"limit: {one}" for one in asked.get("limit", ()) if most is not None and int(one) > most]
+    return wrong + [f"limit: {limit}" for limit in query.get("limit", ()) if most is not None and int(limit) > most]
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_read_is_in_the_tables(one: Exchange, tables: Json) -> None:
-    called = operation(tables, one.request)
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_read_is_in_the_tables(exchange: Exchange, tables: Json) -> None:
+    called = operation(tables, exchange.request)
     if called is None:
         assert (
-            fitting(UNTABLED, build_request_url(one.request).partition("?")[0].removeprefix(tables["server"]))
+            find_template(
+                UNTABLED, build_request_url(exchange.request).partition("?")[0].removeprefix(tables["server"])
+            )
             is not None
         )
         return
-    assert read_wrongs(tables, called, parse_qs(urlsplit(build_request_url(one.request)).query)) == []
+    assert read_wrongs(tables, called, parse_qs(urlsplit(build_request_url(exchange.request)).query)) == []
 
 
 def test_a_wrong_read_is_found(tables: Json) -> None:
-    asked = {"extraFields": ["Locations,Targeting"], "limit": ["51"], "fetch": ["some"]}
-    told = read_wrongs(tables, "GET /marketers/{id}/campaigns", asked)
-    assert told == ["fetch: some", "extraFields: Targeting", "limit: 51"]
+    query = {"extraFields": ["Locations,Targeting"], "limit": ["51"], "fetch": ["some"]}
+    messages = read_wrongs(tables, "GET /marketers/{id}/campaigns", query)
+    assert messages == ["fetch: some", "extraFields: Targeting", "limit: 51"]
     assert read_wrongs(tables, "GET /locations/search", {"include": ["Town"]}) == ["include: Town"]
 
 
@@ -213,9 +215,9 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_answer_is_in_the_tables(one: Exchange, tables: Json) -> None:
-    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_answer_is_in_the_tables(exchange: Exchange, tables: Json) -> None:
+    body = exchange.response.body if exchange.response.state == "json" and exchange.response.is_ok else None
     if not isinstance(body, Mapping):
         return
     for row in [body, *(row for rows in body.values() if isinstance(rows, list) for row in rows)]:
@@ -268,5 +270,5 @@ def test_settings_choose_from_the_tables(tables: Json) -> None:
 
 
 def test_metrics_exist(tables: Json) -> None:
-    metrics = (one.native.removeprefix("/metrics/") for one in NETWORK.metrics)
+    metrics = (metric.native.removeprefix("/metrics/") for metric in NETWORK.metrics)
     assert unknown_values(metrics, {*tables["objects"]["Metrics"], *VIDEO}) == []

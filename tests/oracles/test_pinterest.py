@@ -21,11 +21,11 @@ from adsunify.networks.pinterest.tables import NETWORK, REPORT_LEVELS
 from adsunify.networks.pinterest.targeting import AGE_CHOICES, LIST_CHOICES, TARGETING_MEMBERS
 from adsunify.values.exact_json import Json
 
-from .sources import Exchange, Write, exchanges, named, plain, writes
+from .sources import Exchange, Write, exchanges, get_name, plain, writes
 
 HOST = "https://api.pinterest.com/v5"
 WRITES = writes("pinterest")
-READS = [one for one in exchanges("pinterest") if build_request_url(one.request).startswith(HOST)]
+READS = [exchange for exchange in exchanges("pinterest") if build_request_url(exchange.request).startswith(HOST)]
 """A report's file lies on another host."""
 
 Members = Mapping[str, Mapping[str, Json]]
@@ -42,42 +42,42 @@ NEWER: Members = {
 
 @pytest.fixture(scope="module")
 def document(spec: Callable[[str], Json]) -> Json:
-    found = deepcopy(spec("pinterest/openapi-5.23.0-ads-subset.json"))
+    description = deepcopy(spec("pinterest/openapi-5.23.0-ads-subset.json"))
     for name, members in NEWER.items():
-        found["components"]["schemas"][name]["properties"].update(members)
-    return _nullable(found)
+        description["components"]["schemas"][name]["properties"].update(members)
+    return _nullable(description)
 
 
 def _nullable(value: Json) -> Json:
     """OpenAPI 3.0's ``nullable`` as another type that the value may be of."""
     if isinstance(value, list):
-        return [_nullable(one) for one in value]
+        return [_nullable(element) for element in value]
     if not isinstance(value, dict):
         return value
-    changed = {name: _nullable(one) for name, one in value.items()}
+    changed = {name: _nullable(member) for name, member in value.items()}
     if changed.pop("nullable", None) is True:
         return {"anyOf": [changed, {"type": "null"}]}
     return changed
 
 
-def resolved(document: Json, value: Json) -> Json:
+def resolve_reference(document: Json, value: Json) -> Json:
     """What a reference stands for."""
     while "$ref" in value:
-        found = document
+        target = document
         for part in value["$ref"].removeprefix("#/").split("/"):
-            found = found[part]
-        value = found
+            target = target[part]
+        value = target
     return value
 
 
 def operation(document: Json, method: str, url: str) -> tuple[str, Mapping[str, Json]]:
     """The path and the description of what a request asks for; a fixed path goes before one with a slot."""
     path = urlsplit(url.removeprefix(HOST)).path
-    for template in sorted(document["paths"], key=lambda one: one.count("{")):
+    for template in sorted(document["paths"], key=lambda template: template.count("{")):
         if re.fullmatch(re.sub(r"{\w+}", "[^/]+", template), path):
-            found = document["paths"][template].get(method.lower())
-            if found is not None:
-                return template, found
+            description = document["paths"][template].get(method.lower())
+            if description is not None:
+                return template, description
     raise AssertionError(f"{method} {path} is not in the description")
 
 
@@ -86,22 +86,22 @@ def operation(document: Json, method: str, url: str) -> tuple[str, Mapping[str, 
 
 def problems(document: Json, schema: Json, value: Json) -> list[str]:
     """What is wrong with a value: by the schema, and members that no schema names."""
-    schema = _chosen(document, schema, value)
+    schema = _choose_schema(document, schema, value)
     whole = {"allOf": [schema], "components": document["components"]}
-    found = [
+    messages = [
         f"{'/'.join(map(str, error.absolute_path))}: {error.message}"[:300]
         for error in jsonschema.Draft4Validator(whole).iter_errors(value)
     ]
-    return found + [f"{place} is not in the schema" for place in unknown(document, schema, value)]
+    return messages + [f"{place} is not in the schema" for place in unknown(document, schema, value)]
 
 
-def _chosen(document: Json, schema: Json, value: Json) -> Json:
+def _choose_schema(document: Json, schema: Json, value: Json) -> Json:
     """The schema that one member of the value decides on, such as the grant of a token."""
-    found = resolved(document, schema)
-    if "discriminator" not in found or not isinstance(value, Mapping):
+    target = resolve_reference(document, schema)
+    if "discriminator" not in target or not isinstance(value, Mapping):
         return schema
-    mapping = found["discriminator"]["mapping"]
-    return {"$ref": mapping[value[found["discriminator"]["propertyName"]]]}
+    mapping = target["discriminator"]["mapping"]
+    return {"$ref": mapping[value[target["discriminator"]["propertyName"]]]}
 
 
 def unknown(document: Json, schema: Json, value: Json, at: str = "") -> Iterator[str]:
@@ -109,8 +109,8 @@ def unknown(document: Json, schema: Json, value: Json, at: str = "") -> Iterator
     shapes = list(_shapes(document, schema))
     if isinstance(value, list):
         items = [shape["items"] for shape in shapes if "items" in shape]
-        for index, one in enumerate(value if items else ()):
-            yield from unknown(document, {"allOf": items}, one, f"{at}/{index}")
+        for index, element in enumerate(value if items else ()):
+            yield from unknown(document, {"allOf": items}, element, f"{at}/{index}")
     if not isinstance(value, Mapping):
         return
     members: dict[str, list[Json]] = {}
@@ -119,16 +119,16 @@ def unknown(document: Json, schema: Json, value: Json, at: str = "") -> Iterator
             members.setdefault(name, []).append(inner)
     if not members or any("additionalProperties" in shape for shape in shapes):
         return
-    for name, one in value.items():
+    for name, member in value.items():
         if name not in members:
             yield f"{at}/{name}"
         else:
-            yield from unknown(document, {"allOf": members[name]}, one, f"{at}/{name}")
+            yield from unknown(document, {"allOf": members[name]}, member, f"{at}/{name}")
 
 
 def _shapes(document: Json, schema: Json) -> Iterator[Mapping[str, Json]]:
     """The schema and all that it is put together from."""
-    schema = resolved(document, schema)
+    schema = resolve_reference(document, schema)
     yield schema
     for word in ("allOf", "anyOf", "oneOf"):
         for part in schema.get(word, ()):
@@ -140,17 +140,19 @@ def _shapes(document: Json, schema: Json) -> Iterator[Mapping[str, Json]]:
 
 def request_problems(document: Json, method: str, url: str, body: Json) -> list[str]:
     """What is wrong with a request: its query, and its body."""
-    template, found = operation(document, method, url)
+    template, description = operation(document, method, url)
     described = [
-        resolved(document, one)
-        for one in (*found.get("parameters", ()), *document["paths"][template].get("parameters", ()))
+        resolve_reference(document, parameter)
+        for parameter in (*description.get("parameters", ()), *document["paths"][template].get("parameters", ()))
     ]
-    told = list(_query_problems(document, [one for one in described if one["in"] == "query"], url))
-    content = resolved(document, found.get("requestBody", {})).get("content")
+    messages = list(
+        _query_problems(document, [parameter for parameter in described if parameter["in"] == "query"], url)
+    )
+    content = resolve_reference(document, description.get("requestBody", {})).get("content")
     if content is None:
-        return told if body is None else [*told, "the operation takes no body"]
-    (schema,) = (one["schema"] for one in content.values())
-    return told + problems(document, schema, body)
+        return messages if body is None else [*messages, "the operation takes no body"]
+    (schema,) = (media_type["schema"] for media_type in content.values())
+    return messages + problems(document, schema, body)
 
 
 PLAIN: Mapping[str, Callable[[str], Json]] = {"integer": int, "boolean": lambda value: value == "true"}
@@ -158,25 +160,29 @@ PLAIN: Mapping[str, Callable[[str], Json]] = {"integer": int, "boolean": lambda 
 
 
 def _query_problems(document: Json, described: list[Json], url: str) -> Iterator[str]:
-    known = {one["name"]: one for one in described}
-    given: dict[str, list[str]] = {}
+    known = {parameter["name"]: parameter for parameter in described}
+    values_by_name: dict[str, list[str]] = {}
     for name, value in parse_qsl(urlsplit(url).query, keep_blank_values=True):
-        given.setdefault(name, []).append(value)
-    yield from (f"{name} is no parameter" for name in given if name not in known)
-    yield from (f"{name} is required" for name, one in known.items() if one.get("required") and name not in given)
-    for name in given.keys() & known.keys():
-        one = known[name]
-        schema = resolved(document, one["schema"])
+        values_by_name.setdefault(name, []).append(value)
+    yield from (f"{name} is no parameter" for name in values_by_name if name not in known)
+    yield from (
+        f"{name} is required"
+        for name, parameter in known.items()
+        if parameter.get("required") and name not in values_by_name
+    )
+    for name in values_by_name.keys() & known.keys():
+        parameter = known[name]
+        schema = resolve_reference(document, parameter["schema"])
         kind = schema.get("type")
-        values: Json = given[name]
+        values: Json = values_by_name[name]
         if kind == "array":
-            values = values if one.get("explode", True) else values[0].split(",")
+            values = values if parameter.get("explode", True) else values[0].split(",")
         elif len(values) > 1:
             yield f"{name} stands there twice"
             continue
         else:
             values = PLAIN[kind](values[0]) if kind in PLAIN else values[0]
-        yield from (f"{name}{told}" for told in problems(document, schema, values))
+        yield from (f"{name}{message}" for message in problems(document, schema, values))
 
 
 def test_there_is_something_to_hold() -> None:
@@ -184,22 +190,24 @@ def test_there_is_something_to_hold() -> None:
     assert READS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_validates(one: Write, document: Json) -> None:
-    assert request_problems(document, one.request.method, build_request_url(one.request), one.body) == []
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_validates(write: Write, document: Json) -> None:
+    assert request_problems(document, write.request.method, build_request_url(write.request), write.body) == []
 
 
-@pytest.mark.parametrize("one", [one for one in READS if one.request.kind != "write"], ids=named)
-def test_a_read_validates(one: Exchange, document: Json) -> None:
-    assert request_problems(document, one.request.method, build_request_url(one.request), one.body) == []
+@pytest.mark.parametrize("exchange", [exchange for exchange in READS if exchange.request.kind != "write"], ids=get_name)
+def test_a_read_validates(exchange: Exchange, document: Json) -> None:
+    assert request_problems(document, exchange.request.method, build_request_url(exchange.request), exchange.body) == []
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_answer_validates(one: Exchange, document: Json) -> None:
-    _, found = operation(document, one.request.method, build_request_url(one.request))
-    if one.response.is_ok:
-        (schema,) = (kind["schema"] for kind in found["responses"][str(one.response.status)]["content"].values())
-        assert problems(document, schema, plain(one.response.body)) == []
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_answer_validates(exchange: Exchange, document: Json) -> None:
+    _, description = operation(document, exchange.request.method, build_request_url(exchange.request))
+    if exchange.response.is_ok:
+        (schema,) = (
+            kind["schema"] for kind in description["responses"][str(exchange.response.status)]["content"].values()
+        )
+        assert problems(document, schema, plain(exchange.response.body)) == []
 
 
 @pytest.mark.parametrize(
@@ -214,9 +222,11 @@ def test_a_recorded_answer_validates(one: Exchange, document: Json) -> None:
     ],
 )
 def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, document: Json) -> None:
-    one = next(write for write in WRITES if write.name.endswith("traffic-daily-campaign"))
-    body = [{**one.body[0], **change}]
-    assert any(says in told for told in request_problems(document, "POST", build_request_url(one.request), body))
+    write = next(write for write in WRITES if write.name.endswith("traffic-daily-campaign"))
+    body = [{**write.body[0], **change}]
+    assert any(
+        says in message for message in request_problems(document, "POST", build_request_url(write.request), body)
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,7 +240,7 @@ def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, document:
 )
 def test_what_is_wrong_in_a_query_is_found(query: str, says: str, document: Json) -> None:
     url = f"{HOST}/ad_accounts/1/campaigns?{query}"
-    assert any(says in told for told in request_problems(document, "GET", url, None))
+    assert any(says in message for message in request_problems(document, "GET", url, None))
 
 
 # -- tables -------------------------------------------------------------------------------------------------------
@@ -238,16 +248,16 @@ def test_what_is_wrong_in_a_query_is_found(query: str, says: str, document: Json
 
 def values(document: Json, name: str) -> set[str]:
     """The values of an enumeration."""
-    (found,) = {
+    (enumeration,) = {
         tuple(shape["enum"]) for shape in _shapes(document, document["components"]["schemas"][name]) if "enum" in shape
     }
-    return set(found)
+    return set(enumeration)
 
 
 def test_the_columns_exist(document: Json) -> None:
-    at_once = resolved(document, document["components"]["parameters"]["query_columns"])["schema"]["items"]
+    at_once = resolve_reference(document, document["components"]["parameters"]["query_columns"])["schema"]["items"]
     columns = {*REPORT_COLUMNS, *(column for columns in ENTITY_COLUMNS.values() for column in columns)}
-    assert columns <= set(resolved(document, at_once)["enum"])
+    assert columns <= set(resolve_reference(document, at_once)["enum"])
     assert columns <= values(document, "ReportingColumnAsync")
 
 

@@ -13,7 +13,7 @@ import pytest
 from adsunify.http.messages import build_request_url
 from adsunify.values.exact_json import Json
 
-from .sources import Exchange, Write, exchanges, named, writes
+from .sources import Exchange, Write, exchanges, get_name, writes
 
 pytest.importorskip("pinterestsdk", reason="the package pinterestsdk is in the dependency group oracles")
 
@@ -72,7 +72,7 @@ WRITES, EXCHANGES = writes("pinterest"), exchanges("pinterest")
 
 def account(url: str) -> dict[str, Json]:
     """The account that an address names, as an argument."""
-    return {"ad_account_id": found[0]} if (found := ACCOUNT.search(url)) else {}
+    return {"ad_account_id": match[0]} if (match := ACCOUNT.search(url)) else {}
 
 
 def last(url: str) -> str:
@@ -81,9 +81,15 @@ def last(url: str) -> str:
     return f"{above}/{word}" if f"{above}/{word}" in READS else word
 
 
-LISTS = [one for one in EXCHANGES if one.request.method == "GET" and last(build_request_url(one.request)) in READS]
+LISTS = [
+    exchange
+    for exchange in EXCHANGES
+    if exchange.request.method == "GET" and last(build_request_url(exchange.request)) in READS
+]
 REPORTS = [
-    one for one in EXCHANGES if one.request.method == "POST" and last(build_request_url(one.request)) == "reports"
+    exchange
+    for exchange in EXCHANGES
+    if exchange.request.method == "POST" and last(build_request_url(exchange.request)) == "reports"
 ]
 
 
@@ -95,8 +101,8 @@ def native(api: str, name: str, **arguments: Json) -> tuple[str, str, Json]:
     """Method, address and body as the package would send them; nothing is sent."""
     prepare = getattr(getattr(pinterestsdk, api)(), f"_{name}_serialize")
     absent = dict.fromkeys(inspect.signature(prepare).parameters)
-    found = prepare(**{**absent, **arguments, "_host_index": 0})
-    return found[0], found[1], found[3]
+    request_parts = prepare(**{**absent, **arguments, "_host_index": 0})
+    return request_parts[0], request_parts[1], request_parts[3]
 
 
 def test_there_is_something_to_hold() -> None:
@@ -105,44 +111,44 @@ def test_there_is_something_to_hold() -> None:
     assert REPORTS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_goes_where_the_package_would_send_it(one: Write) -> None:
-    method, url = one.request.method, build_request_url(one.request)
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_goes_where_the_package_would_send_it(write: Write) -> None:
+    method, url = write.request.method, build_request_url(write.request)
     api, name, _ = table(method)[last(url)]
     prepare = getattr(getattr(pinterestsdk, api), f"_{name}_serialize")
     (body,) = (part for part in inspect.signature(prepare).parameters if part not in PLAIN)
-    assert native(api, name, **account(url), **{body: one.body}) == (method, url, one.body)
+    assert native(api, name, **account(url), **{body: write.body}) == (method, url, write.body)
 
 
-@pytest.mark.parametrize("one", [*WRITES, *REPORTS], ids=named)
-def test_a_payload_is_one_of_the_model(one: Write | Exchange) -> None:
-    model = getattr(pinterestsdk, table(one.request.method)[last(build_request_url(one.request))][2])
-    for entity in one.body if isinstance(one.body, list) else [one.body]:
-        assert list(lost(model, entity)) == []
+@pytest.mark.parametrize("sample", [*WRITES, *REPORTS], ids=get_name)
+def test_a_payload_is_one_of_the_model(sample: Write | Exchange) -> None:
+    model = getattr(pinterestsdk, table(sample.request.method)[last(build_request_url(sample.request))][2])
+    for entity in sample.body if isinstance(sample.body, list) else [sample.body]:
+        assert list(list_lost_members(model, entity)) == []
 
 
-def lost(model: type[BaseModel], value: Mapping[str, Json], at: str = "") -> Iterator[str]:
+def list_lost_members(model: type[BaseModel], value: Mapping[str, Json], at: str = "") -> Iterator[str]:
     """Members that the model does not have, or does not take as they are. Raises ValidationError for a wrong value."""
-    made = model.model_validate(value)
+    entity = model.model_validate(value)
     names = {field.alias or name: name for name, field in model.model_fields.items()}
-    for name, written in value.items():
+    for name, member in value.items():
         if name not in names:
             yield f"{at}/{name}"
             continue
-        if name in OPEN or written is None:
+        if name in OPEN or member is None:
             continue
-        yield from _differs(getattr(made, names[name]), written, f"{at}/{name}")
+        yield from _differs(getattr(entity, names[name]), member, f"{at}/{name}")
 
 
-def _differs(held: Any, written: Json, at: str) -> Iterator[str]:
-    if isinstance(held, BaseModel):
-        yield from lost(type(held), written, at)
-    elif isinstance(held, list) and isinstance(written, list):
-        if len(held) != len(written):
+def _differs(model_value: Any, payload_value: Json, at: str) -> Iterator[str]:
+    if isinstance(model_value, BaseModel):
+        yield from list_lost_members(type(model_value), payload_value, at)
+    elif isinstance(model_value, list) and isinstance(payload_value, list):
+        if len(model_value) != len(payload_value):
             yield at
-        for index, (one, other) in enumerate(zip(held, written, strict=False)):
-            yield from _differs(one, other, f"{at}/{index}")
-    elif held != written:
+        for index, (inner, other) in enumerate(zip(model_value, payload_value, strict=False)):
+            yield from _differs(inner, other, f"{at}/{index}")
+    elif model_value != payload_value:
         yield at
 
 
@@ -157,20 +163,20 @@ def _differs(held: Any, written: Json, at: str) -> Iterator[str]:
     ],
 )
 def test_a_wrong_value_is_found(change: Mapping[str, Json]) -> None:
-    one = next(write for write in WRITES if write.name.endswith("traffic-daily-campaign"))
+    write = next(write for write in WRITES if write.name.endswith("traffic-daily-campaign"))
     with pytest.raises(ValidationError):
-        list(lost(pinterestsdk.CampaignCreateRequest, {**one.body[0], **change}))
+        list(list_lost_members(pinterestsdk.CampaignCreateRequest, {**write.body[0], **change}))
 
 
 def test_an_unknown_member_is_found() -> None:
-    one = next(write for write in WRITES if write.name.endswith("traffic-daily-adGroup"))
-    entity = {**one.body[0], "colour": "red", "targeting_spec": {"LOCATION": ["US"], "PLACE": ["US"]}}
-    assert list(lost(pinterestsdk.AdGroupCreateRequest, entity)) == ["/targeting_spec/PLACE", "/colour"]
+    write = next(write for write in WRITES if write.name.endswith("traffic-daily-adGroup"))
+    entity = {**write.body[0], "colour": "red", "targeting_spec": {"LOCATION": ["US"], "PLACE": ["US"]}}
+    assert list(list_lost_members(pinterestsdk.AdGroupCreateRequest, entity)) == ["/targeting_spec/PLACE", "/colour"]
 
 
-@pytest.mark.parametrize("one", LISTS, ids=named)
-def test_a_list_is_asked_for_as_the_package_does(one: Exchange) -> None:
-    url = build_request_url(one.request)
+@pytest.mark.parametrize("exchange", LISTS, ids=get_name)
+def test_a_list_is_asked_for_as_the_package_does(exchange: Exchange) -> None:
+    url = build_request_url(exchange.request)
     api, name = READS[last(url)]
     query: dict[str, Json] = account(url)
     for member, value in parse_qsl(urlsplit(url).query):

@@ -14,12 +14,12 @@ from adsunify.networks.reddit import native, reads, targeting
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 
-from .sources import Exchange, Write, exchanges, named, writes
+from .sources import Exchange, Write, exchanges, get_name, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values
 
 NETWORK = get_adapter("reddit").network
 WRITES, READS = writes("reddit"), exchanges("reddit")
-REPORTS = [one for one in READS if urlsplit(build_request_url(one.request)).path.endswith("/reports")]
+REPORTS = [exchange for exchange in READS if urlsplit(build_request_url(exchange.request)).path.endswith("/reports")]
 
 AIM = {"optimization_goal": "ad_group.optimization_goal", "goal_type": "ad_group.goal_type"}
 ENUMS: Mapping[str, Mapping[str, str]] = {
@@ -83,13 +83,13 @@ Spec = Callable[[str], Json]
 @pytest.fixture
 def enums(spec: Spec) -> Json:
     """The tables; the objectives are those before and after the migration of 2026-09-30."""
-    found = dict(spec("reddit/enums.json")["enums"])
-    found["campaign.objective"] = [*found["campaign.objective"], *found["campaign.objective.added_2026_09_30"]]
-    return found
+    tables = dict(spec("reddit/enums.json")["enums"])
+    tables["campaign.objective"] = [*tables["campaign.objective"], *tables["campaign.objective.added_2026_09_30"]]
+    return tables
 
 
-def kind_of(one: Write | Exchange) -> str | None:
-    path = urlsplit(build_request_url(one.request)).path
+def kind_of(sample: Write | Exchange) -> str | None:
+    path = urlsplit(build_request_url(sample.request)).path
     return next((name for name in ENUMS if f"/{name}" in path), None)
 
 
@@ -99,18 +99,18 @@ def wrongs(enums: Json, kind: str, entity: Json) -> list[str]:
 
 
 def test_there_is_something_to_hold() -> None:
-    assert {kind_of(one) for one in WRITES} == set(ENUMS)
+    assert {kind_of(write) for write in WRITES} == set(ENUMS)
     assert READS
     assert REPORTS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_is_in_the_tables(one: Write, enums: Json) -> None:
-    kind = kind_of(one)
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_is_in_the_tables(write: Write, enums: Json) -> None:
+    kind = kind_of(write)
     assert kind is not None
-    assert one.request.method in ("POST", "PATCH")
-    assert set(one.body) == {"data"}
-    assert wrongs(enums, kind, one.body["data"]) == []
+    assert write.request.method in ("POST", "PATCH")
+    assert set(write.body) == {"data"}
+    assert wrongs(enums, kind, write.body["data"]) == []
 
 
 @pytest.mark.parametrize(
@@ -127,45 +127,45 @@ def test_a_write_is_in_the_tables(one: Write, enums: Json) -> None:
     ],
 )
 def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, enums: Json) -> None:
-    one = next(write for write in WRITES if write.request.method == "POST" and kind_of(write) == kind)
-    assert says in wrongs(enums, kind, {**one.body["data"], **change})
+    write = next(write for write in WRITES if write.request.method == "POST" and kind_of(write) == kind)
+    assert says in wrongs(enums, kind, {**write.body["data"], **change})
 
 
-@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
-def test_a_template_is_in_the_tables(one: Template, enums: Json) -> None:
-    kind = {"campaign": "campaigns", "adGroup": "ad_groups", "ad": "ads"}[one.kind]
-    assert wrongs(enums, kind, dict(one.payload)) == []
+@pytest.mark.parametrize("template", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(template: Template, enums: Json) -> None:
+    kind = {"campaign": "campaigns", "adGroup": "ad_groups", "ad": "ads"}[template.kind]
+    assert wrongs(enums, kind, dict(template.payload)) == []
 
 
 # -- reads ---------------------------------------------------------------------------------------------------------
 
 
-def report_wrongs(enums: Json, asked: Mapping[str, Json]) -> list[str]:
+def report_wrongs(enums: Json, report: Mapping[str, Json]) -> list[str]:
     """Values of a report that the tables do not know."""
     return [
-        *unknown_values(asked["fields"], enums["report.fields"]),
-        *unknown_values(asked["breakdowns"], enums["report.breakdowns"]),
-        *unknown_values([asked["time_zone_id"]], enums["time_zone_id"]),
+        *unknown_values(report["fields"], enums["report.fields"]),
+        *unknown_values(report["breakdowns"], enums["report.breakdowns"]),
+        *unknown_values([report["time_zone_id"]], enums["time_zone_id"]),
     ]
 
 
-@pytest.mark.parametrize("one", REPORTS, ids=named)
-def test_a_report_is_in_the_tables(one: Exchange, enums: Json) -> None:
-    assert set(one.body) == {"data"}
-    assert report_wrongs(enums, one.body["data"]) == []
+@pytest.mark.parametrize("exchange", REPORTS, ids=get_name)
+def test_a_report_is_in_the_tables(exchange: Exchange, enums: Json) -> None:
+    assert set(exchange.body) == {"data"}
+    assert report_wrongs(enums, exchange.body["data"]) == []
 
 
 def test_a_wrong_report_is_found(enums: Json) -> None:
-    asked = {"fields": ["SPEND", "COST"], "breakdowns": ["DAY"], "time_zone_id": "Europe/Bern"}
-    assert report_wrongs(enums, asked) == ["COST", "DAY", "Europe/Bern"]
+    report = {"fields": ["SPEND", "COST"], "breakdowns": ["DAY"], "time_zone_id": "Europe/Bern"}
+    assert report_wrongs(enums, report) == ["COST", "DAY", "Europe/Bern"]
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_entity_is_in_the_tables(one: Exchange, enums: Json) -> None:
-    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_entity_is_in_the_tables(exchange: Exchange, enums: Json) -> None:
+    body = exchange.response.body if exchange.response.state == "json" and exchange.response.is_ok else None
     data = body.get("data") if isinstance(body, Mapping) else None
     for row in data if isinstance(data, list) else [data]:
-        of_kind = ENUMS.get(kind_of(one) or "", {})
+        of_kind = ENUMS.get(kind_of(exchange) or "", {})
         for place, value in leaves(row if isinstance(row, Mapping) else {}):
             table = {**SHOWN, **of_kind}.get(place)
             if table is not None and value is not None:
@@ -203,7 +203,7 @@ def test_settings_choose_from_the_tables(enums: Json) -> None:
 
 def test_metrics_are_asked_for(enums: Json) -> None:
     assert unknown_values(reads.REPORT_FIELDS, enums["report.fields"]) == []
-    assert {one.native.removeprefix("/").upper() for one in NETWORK.metrics} <= set(reads.REPORT_FIELDS)
+    assert {metric.native.removeprefix("/").upper() for metric in NETWORK.metrics} <= set(reads.REPORT_FIELDS)
 
 
 def test_every_currency_has_a_unit(enums: Json) -> None:

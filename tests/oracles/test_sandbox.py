@@ -20,9 +20,9 @@ from adsunify.sandbox.networks.x import tables as x
 from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_value
 
-Held = Mapping[str, Collection[str]]
+SimulatedValues = Mapping[str, Collection[str]]
 
-EQUAL: Mapping[str, Held] = {
+EQUAL: Mapping[str, SimulatedValues] = {
     "x/enums-errors-metrics.json": {
         "/enums/entity_status": x.STATUSES,
         "/enums/objective": x.GOALS,
@@ -86,7 +86,9 @@ EQUAL: Mapping[str, Held] = {
         "/enums/pricingModel": apple.PRICING_MODELS,
         "/enums/bidStrategyPairs": apple.BID_STRATEGIES,
         "/enums/supplySource": apple.SUPPLY_SOURCES.values(),
-        "/enums/supplyPlacement": [one for placements in apple.SUPPLY_PLACEMENTS.values() for one in placements],
+        "/enums/supplyPlacement": [
+            placement for placements in apple.SUPPLY_PLACEMENTS.values() for placement in placements
+        ],
         "/enums/keywordMatchType/appstore": apple.MATCH_TYPES[apple.APP_PROMOTION],
         "/enums/keywordMatchType/maps": apple.MATCH_TYPES[apple.BRAND_PROMOTION],
         "/enums/creativeType": apple.CREATIVE_TYPES,
@@ -116,7 +118,7 @@ EQUAL: Mapping[str, Held] = {
 }
 """What a simulated network holds, by the file and the place of the same table in it."""
 
-PARTS: Mapping[str, Held] = {
+PARTS: Mapping[str, SimulatedValues] = {
     "x/enums-errors-metrics.json": {f"/metricGroups/{name}": values for name, values in x.METRICS.items()},
     "apple/platform-v1-tables.json": {
         "/objects/AppsMetrics": (*apple_figures.COUNT_METRICS, apple_figures.SPEND_METRIC)
@@ -128,14 +130,16 @@ PARTS: Mapping[str, Held] = {
 Spec = Callable[[str], Json]
 
 
-def differences(data: Json, held: Held, *, whole: bool = True) -> list[str]:
+def differences(data: Json, simulated: SimulatedValues, *, whole: bool = True) -> list[str]:
     """The values that only one of them has; with ``whole`` False, those that only the simulated network has."""
-    found = []
-    for at, values in held.items():
+    messages = []
+    for at, values in simulated.items():
         known = get_value(data, at)
         assert known, f"{at} is not in the table"
-        found += sorted(f"{at}: {one}" for one in (set(values) ^ set(known) if whole else set(values) - set(known)))
-    return found
+        messages += sorted(
+            f"{at}: {value}" for value in (set(values) ^ set(known) if whole else set(values) - set(known))
+        )
+    return messages
 
 
 @pytest.mark.parametrize("name", EQUAL)
@@ -160,9 +164,9 @@ def test_what_is_wrong_is_found(name: str, spec: Spec) -> None:
 
 def test_codes_and_currencies_of_x_are_the_tables(spec: Spec) -> None:
     data = spec("x/enums-errors-metrics.json")
-    listed = {(one["code"], one["http"]) for one in data["errorCodes"]}
-    named = {code for code, _ in listed}
-    assert {(code, http) for code, http in x.STATUS_BY_CODE.items() if code in named} <= listed
+    code_rows = {(row["code"], row["http"]) for row in data["errorCodes"]}
+    known_codes = {code for code, _ in code_rows}
+    assert {(code, http) for code, http in x.STATUS_BY_CODE.items() if code in known_codes} <= code_rows
     digits = {code: int(number) for number, codes in data["enums"]["currency_decimals"].items()
               if number != "default" for code in codes}  # fmt: skip
     assert digits == x.CURRENCY_DECIMALS
@@ -170,7 +174,9 @@ def test_codes_and_currencies_of_x_are_the_tables(spec: Spec) -> None:
 
 def test_pairs_of_types_of_snapchat_are_the_tables(spec: Spec) -> None:
     pairs = spec("snapchat/enums.json")["creative_type_to_ad_type"]
-    assert {one: snapchat.AD_TYPE_BY_CREATIVE_TYPE.get(one, one) for one in pairs} == pairs
+    assert {
+        creative_type: snapchat.AD_TYPE_BY_CREATIVE_TYPE.get(creative_type, creative_type) for creative_type in pairs
+    } == pairs
 
 
 def test_goals_of_bidding_of_apple_are_the_tables(spec: Spec) -> None:

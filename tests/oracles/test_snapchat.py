@@ -13,12 +13,12 @@ from adsunify.networks.registry import get_adapter
 from adsunify.networks.snapchat import native, reads
 from adsunify.values.exact_json import Json
 
-from .sources import Exchange, Write, exchanges, named, writes
+from .sources import Exchange, Write, exchanges, get_name, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values
 
 NETWORK = get_adapter("snapchat").network
 WRITES, READS = writes("snapchat"), exchanges("snapchat")
-STATS = [one for one in READS if urlsplit(build_request_url(one.request)).path.endswith("/stats")]
+STATS = [exchange for exchange in READS if urlsplit(build_request_url(exchange.request)).path.endswith("/stats")]
 
 ENUMS: Mapping[str, Mapping[str, str]] = {
     "campaigns": {
@@ -77,36 +77,36 @@ Spec = Callable[[str], Json]
 
 def wrongs(data: Json, kind: str, entity: Json) -> list[str]:
     """What the tables do not know of an entity that is written."""
-    found = wrong_values(entity, {place: data[name] for place, name in ENUMS[kind].items()}, FREE[kind])
+    messages = wrong_values(entity, {place: data[name] for place, name in ENUMS[kind].items()}, FREE[kind])
     for place, value in leaves(entity.get("targeting", {})):
         part, _, member = place.partition("/*/")
         if (member and member not in PLACES.get(part, ())) or (not member and place not in native.TARGETING_MEMBERS):
-            found.append(f"targeting/{place} stands in no table")
+            messages.append(f"targeting/{place} stands in no table")
         elif member == "operation" and value not in ("INCLUDE", "EXCLUDE"):
-            found.append(f"targeting/{place}: {value}")
-    return found
+            messages.append(f"targeting/{place}: {value}")
+    return messages
 
 
-def entities(one: Write) -> tuple[str, list[Json]]:
-    ((kind, listed),) = one.body.items()
-    return kind, listed
+def entities(write: Write) -> tuple[str, list[Json]]:
+    ((kind, rows),) = write.body.items()
+    return kind, rows
 
 
 def test_there_is_something_to_hold() -> None:
-    assert {entities(one)[0] for one in WRITES if one.body is not None} == set(ENUMS)
+    assert {entities(write)[0] for write in WRITES if write.body is not None} == set(ENUMS)
     assert READS
     assert STATS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
-    if one.request.method == "DELETE":
-        assert one.body is None
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_is_in_the_tables(write: Write, spec: Spec) -> None:
+    if write.request.method == "DELETE":
+        assert write.body is None
         return
-    kind, listed = entities(one)
-    assert urlsplit(build_request_url(one.request)).path.endswith(f"/{kind}")
-    assert len(listed) == 1
-    assert wrongs(spec("snapchat/enums.json"), kind, listed[0]) == []
+    kind, rows = entities(write)
+    assert urlsplit(build_request_url(write.request)).path.endswith(f"/{kind}")
+    assert len(rows) == 1
+    assert wrongs(spec("snapchat/enums.json"), kind, rows[0]) == []
 
 
 @pytest.mark.parametrize(
@@ -122,51 +122,53 @@ def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
     ],
 )
 def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, spec: Spec) -> None:
-    one = next(write for write in WRITES if write.request.method == "POST" and entities(write)[0] == kind)
-    told = wrongs(spec("snapchat/enums.json"), kind, {**entities(one)[1][0], **change})
-    assert any(says in problem for problem in told)
+    write = next(write for write in WRITES if write.request.method == "POST" and entities(write)[0] == kind)
+    messages = wrongs(spec("snapchat/enums.json"), kind, {**entities(write)[1][0], **change})
+    assert any(says in problem for problem in messages)
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_goal_is_one_of_its_objective(one: Write, spec: Spec) -> None:
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_goal_is_one_of_its_objective(write: Write, spec: Spec) -> None:
     """The unified format has one objective."""
     goals = spec("snapchat/enums.json")["goals_by_objective"][native.AWARENESS]
-    if one.body is not None and entities(one)[0] == "adsquads":
-        assert {squad["optimization_goal"] for squad in entities(one)[1] if "optimization_goal" in squad} <= set(goals)
+    if write.body is not None and entities(write)[0] == "adsquads":
+        assert {squad["optimization_goal"] for squad in entities(write)[1] if "optimization_goal" in squad} <= set(
+            goals
+        )
 
 
-@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
-def test_a_template_is_in_the_tables(one: Template, spec: Spec) -> None:
-    kind = {"campaign": "campaigns", "adGroup": "adsquads", "ad": "ads"}[one.kind]
-    assert wrongs(spec("snapchat/enums.json"), kind, dict(one.payload)) == []
+@pytest.mark.parametrize("template", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(template: Template, spec: Spec) -> None:
+    kind = {"campaign": "campaigns", "adGroup": "adsquads", "ad": "ads"}[template.kind]
+    assert wrongs(spec("snapchat/enums.json"), kind, dict(template.payload)) == []
 
 
 # -- reads ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", STATS, ids=named)
-def test_a_report_is_in_the_tables(one: Exchange, spec: Spec) -> None:
+@pytest.mark.parametrize("exchange", STATS, ids=get_name)
+def test_a_report_is_in_the_tables(exchange: Exchange, spec: Spec) -> None:
     data = spec("snapchat/enums.json")
-    assert report_wrongs(data, parse_qs(urlsplit(build_request_url(one.request)).query)) == []
+    assert report_wrongs(data, parse_qs(urlsplit(build_request_url(exchange.request)).query)) == []
 
 
-def report_wrongs(data: Json, asked: Mapping[str, list[str]]) -> list[str]:
+def report_wrongs(data: Json, query: Mapping[str, list[str]]) -> list[str]:
     """Values of a report's parameters that the tables do not know."""
     known = {name.removeprefix("stats."): values for name, values in data.items() if name.startswith("stats.")}
-    wrong = [f"{name}: {value}" for name in known for value in asked.get(name, ()) if value not in known[name]]
-    return wrong + unknown_values(asked["fields"][0].split(","), known["fields_daily"])
+    wrong = [f"{name}: {value}" for name in known for value in query.get(name, ()) if value not in known[name]]
+    return wrong + unknown_values(query["fields"][0].split(","), known["fields_daily"])
 
 
 def test_a_wrong_report_is_found(spec: Spec) -> None:
     data = spec("snapchat/enums.json")
-    asked = {"granularity": ["DAILY"], "view_attribution_window": ["2_DAY"], "fields": ["spend,clicks,uniques"]}
-    assert report_wrongs(data, asked) == ["granularity: DAILY", "view_attribution_window: 2_DAY", "clicks", "uniques"]
+    query = {"granularity": ["DAILY"], "view_attribution_window": ["2_DAY"], "fields": ["spend,clicks,uniques"]}
+    assert report_wrongs(data, query) == ["granularity: DAILY", "view_attribution_window: 2_DAY", "clicks", "uniques"]
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_recorded_entity_is_in_the_tables(one: Exchange, spec: Spec) -> None:
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_recorded_entity_is_in_the_tables(exchange: Exchange, spec: Spec) -> None:
     data = spec("snapchat/enums.json")
-    body = one.response.body if one.response.state == "json" and one.response.is_ok else None
+    body = exchange.response.body if exchange.response.state == "json" and exchange.response.is_ok else None
     lists = [value for value in body.values() if isinstance(value, list)] if isinstance(body, Mapping) else []
     for row in (row for rows in lists for row in rows if isinstance(row, Mapping)):
         for kind, enums in READ_ENUMS.items():
@@ -195,7 +197,7 @@ def test_values_are_the_tables(spec: Spec) -> None:
 def test_the_type_of_an_ad_is_its_creatives(spec: Spec) -> None:
     data = spec("snapchat/enums.json")
     pairs = data["creative_type_to_ad_type"]
-    assert {one: pairs[one] for one in native.AD_TYPES} == dict(native.AD_TYPES)
+    assert {creative_type: pairs[creative_type] for creative_type in native.AD_TYPES} == dict(native.AD_TYPES)
     assert set(native.AD_TYPES) | set(native.UNSUPPORTED_CREATIVE_TYPES) >= set(pairs)
     assert not set(native.AD_TYPES) & set(native.UNSUPPORTED_CREATIVE_TYPES)
     assert (
@@ -219,6 +221,6 @@ def test_settings_choose_from_the_tables(spec: Spec) -> None:
 
 
 def test_metrics_are_asked_for(spec: Spec) -> None:
-    asked = reads.STATS_FIELDS.split(",")
-    assert unknown_values(asked, spec("snapchat/enums.json")["stats.fields_daily"]) == []
-    assert unknown_values((one.native.removeprefix("/stats/") for one in NETWORK.metrics), asked) == []
+    field_names = reads.STATS_FIELDS.split(",")
+    assert unknown_values(field_names, spec("snapchat/enums.json")["stats.fields_daily"]) == []
+    assert unknown_values((metric.native.removeprefix("/stats/") for metric in NETWORK.metrics), field_names) == []

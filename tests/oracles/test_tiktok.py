@@ -22,7 +22,7 @@ from adsunify.networks.registry import get_adapter
 from adsunify.networks.tiktok.native import get_budget_limits
 from adsunify.values.exact_json import Json, loads
 
-from .sources import Exchange, Write, exchanges, named, plain, writes
+from .sources import Exchange, Write, exchanges, get_name, plain, writes
 
 pytest.importorskip(
     "business_api_client", reason="the package tiktok-business-api-sdk-official is in the dependency group oracles"
@@ -60,7 +60,7 @@ class Capture(sdk.ApiClient):
 @cache
 def operations() -> Mapping[tuple[str, str], Callable[..., Any]]:
     """The SDK's functions by method and path."""
-    found: dict[tuple[str, str], Callable[..., Any]] = {}
+    functions: dict[tuple[str, str], Callable[..., Any]] = {}
     client = Capture()
     for name in dir(sdk):
         if not name.endswith("Api"):
@@ -70,8 +70,8 @@ def operations() -> Mapping[tuple[str, str], Callable[..., Any]]:
             if member.endswith("_with_http_info"):
                 head = HEAD.search(inspect.getsource(function))
                 if head is not None:
-                    found[(head[2], head[1])] = function
-    return found
+                    functions[(head[2], head[1])] = function
+    return functions
 
 
 def parameters(function: Callable[..., Any]) -> Mapping[str, str]:
@@ -79,21 +79,23 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, str]:
     return {name: kind for kind, name in PARAMETER.findall(function.__doc__ or "") if name != "async_req"}
 
 
-def built(kind: str, value: Json, at: str) -> Any:
+def build_value(kind: str, value: Json, at: str) -> Any:
     """A value of one of the SDK's types. TypeError or ValueError for what its models do not take."""
-    listed = re.fullmatch(r"list\[(.+)\]", kind)
-    if listed is not None:
+    match = re.fullmatch(r"list\[(.+)\]", kind)
+    if match is not None:
         assert isinstance(value, list), (at, kind, value)
-        return [built(listed[1], one, f"{at}/{index}") for index, one in enumerate(value)]
+        return [build_value(match[1], element, f"{at}/{index}") for index, element in enumerate(value)]
     model = getattr(sdk, kind, None)
     if model is not None and hasattr(model, "swagger_types"):
         assert isinstance(value, Mapping), (at, kind, value)
         unknown = set(value) - set(model.swagger_types)
         assert not unknown, (at, unknown)
-        return model(**{name: built(model.swagger_types[name], one, f"{at}/{name}") for name, one in value.items()})
-    wanted = {"str": (str,), "bool": (bool,), "float": (int, float), "int": (int,)}.get(kind)
-    if wanted is not None:
-        assert isinstance(value, wanted) and (kind == "bool" or not isinstance(value, bool)), (at, kind, value)
+        return model(
+            **{name: build_value(model.swagger_types[name], member, f"{at}/{name}") for name, member in value.items()}
+        )
+    accepted_types = {"str": (str,), "bool": (bool,), "float": (int, float), "int": (int,)}.get(kind)
+    if accepted_types is not None:
+        assert isinstance(value, accepted_types) and (kind == "bool" or not isinstance(value, bool)), (at, kind, value)
     return value
 
 
@@ -120,44 +122,44 @@ def native(request: Request, body: Json) -> Any:
         return None
     known = parameters(function)
     assert request.headers.get("Access-Token") == "T" or "access_token" not in known
-    given: dict[str, Any] = {"access_token": "T"} if "access_token" in known else {}
-    given |= {
-        name: built(known[name], plain(read_text(known[name], value)), name)
+    arguments: dict[str, Any] = {"access_token": "T"} if "access_token" in known else {}
+    arguments |= {
+        name: build_value(known[name], plain(read_text(known[name], value)), name)
         for name, value in query_of(request).items()
     }
     if body is not None and "body" in known:
-        given["body"] = built(known["body"], body, "body")
+        arguments["body"] = build_value(known["body"], body, "body")
     elif isinstance(body, Mapping):  # a form
-        given |= {name: built(known[name], value, name) for name, value in body.items()}
-    return function(**given)
+        arguments |= {name: build_value(known[name], value, name) for name, value in body.items()}
+    return function(**arguments)
 
 
-def body_of(one: Write) -> Json:
+def body_of(write: Write) -> Json:
     """The body of a step with the members that an operation fills in."""
-    if not isinstance(one.body, Mapping):
-        return one.body
-    return {**one.body, **{mark.to.rpartition("/")[2]: f"{mark.prefix}1" for mark in one.step.marks}}
+    if not isinstance(write.body, Mapping):
+        return write.body
+    return {**write.body, **{mark.to.rpartition("/")[2]: f"{mark.prefix}1" for mark in write.step.marks}}
 
 
 def within(value: Json, whole: Json) -> bool:
     """Whether everything of a value stands in the SDK's own, which also holds the defaults of its models."""
     if isinstance(value, Mapping):
         return isinstance(whole, Mapping) and all(
-            name in whole and within(one, whole[name]) for name, one in value.items()
+            name in whole and within(member, whole[name]) for name, member in value.items()
         )
     if isinstance(value, list):
         return isinstance(whole, list) and len(value) == len(whole) and all(map(within, value, whole))
     return type(value) is type(whole) and value == whole
 
 
-def listed(path: str) -> bool:
+def is_in_sdk(path: str) -> bool:
     """Whether the SDK ought to know the address."""
     return path.startswith(BASE) and not path.removeprefix(BASE).startswith(UNLISTED)
 
 
 def test_there_is_something_to_hold() -> None:
     assert len(operations()) > 200
-    assert {path_of(one.request).removeprefix(BASE) for one in WRITES} >= {
+    assert {path_of(write.request).removeprefix(BASE) for write in WRITES} >= {
         f"{flow}/{level}/{verb}/"
         for flow in ("", "/smart_plus")
         for level in ("campaign", "adgroup", "ad")
@@ -166,32 +168,36 @@ def test_there_is_something_to_hold() -> None:
     assert READS
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_is_the_one_that_the_sdk_would_send(one: Write) -> None:
-    made = native(one.request, body_of(one))
-    assert made is not None, path_of(one.request)
-    assert urlsplit(build_request_url(one.request)).netloc == NETWORK.hosts[0]
-    form = one.request.encoding == "multipart"
-    assert within(body_of(one), made["form" if form else "body"])
-    assert made["headers"]["Content-Type"] == ("multipart/form-data" if form else "application/json")
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_is_the_one_that_the_sdk_would_send(write: Write) -> None:
+    sdk_request = native(write.request, body_of(write))
+    assert sdk_request is not None, path_of(write.request)
+    assert urlsplit(build_request_url(write.request)).netloc == NETWORK.hosts[0]
+    form = write.request.encoding == "multipart"
+    assert within(body_of(write), sdk_request["form" if form else "body"])
+    assert sdk_request["headers"]["Content-Type"] == ("multipart/form-data" if form else "application/json")
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_read_is_the_one_that_the_sdk_would_send(one: Exchange) -> None:
-    if one.request.kind == "write":
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_read_is_the_one_that_the_sdk_would_send(exchange: Exchange) -> None:
+    if exchange.request.kind == "write":
         return  # an outcome: its step is among the writes
-    made = native(one.request, one.body)
-    assert made is not None or not listed(path_of(one.request)), path_of(one.request)
+    sdk_request = native(exchange.request, exchange.body)
+    assert sdk_request is not None or not is_in_sdk(path_of(exchange.request)), path_of(exchange.request)
 
 
 def test_a_wrong_member_is_found() -> None:
-    one = next(one for one in WRITES if one.step.key == "ad" and isinstance(one.body, dict) and "creatives" in one.body)
-    creative = one.body["creatives"][0]
+    write = next(
+        write
+        for write in WRITES
+        if write.step.key == "ad" and isinstance(write.body, dict) and "creatives" in write.body
+    )
+    creative = write.body["creatives"][0]
     for wrong in ({"landing_url": "x"}, {"image_ids": "x"}, {"ad_text": 1}):
         with pytest.raises(AssertionError):
-            native(one.request, {**one.body, "creatives": [{**creative, **wrong}]})
+            native(write.request, {**write.body, "creatives": [{**creative, **wrong}]})
     with pytest.raises(ValueError, match="adgroup_id"):
-        native(one.request, {name: value for name, value in one.body.items() if name != "adgroup_id"})
+        native(write.request, {name: value for name, value in write.body.items() if name != "adgroup_id"})
 
 
 # -- published enums and schemas ----------------------------------------------------------------------------------
@@ -202,10 +208,10 @@ LATER = (("/smart_plus/campaign/create/", "objective_type", "TRAFFIC"),)
 """What the description of February 2026 has not yet: Upgraded Smart+ replaces manual creation, traffic included."""
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_enums_are_published_ones(one: Write, spec: Callable[[str], Json]) -> None:
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_enums_are_published_ones(write: Write, spec: Callable[[str], Json]) -> None:
     enums = spec("tiktok/enums.json")
-    for name, value in members(body_of(one)):
+    for name, value in members(body_of(write)):
         known = enums.get(SINGULAR.get(name, name))
         if isinstance(known, list):
             assert value in known, (name, value)
@@ -214,11 +220,11 @@ def test_enums_are_published_ones(one: Write, spec: Callable[[str], Json]) -> No
 def members(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
     """Every text with the name of the member that it stands in, also in lists."""
     if isinstance(value, Mapping):
-        for own, one in value.items():
-            yield from members(one, own)
+        for own, member in value.items():
+            yield from members(member, own)
     elif isinstance(value, list):
-        for one in value:
-            yield from members(one, name)
+        for element in value:
+            yield from members(element, name)
     elif isinstance(value, str):
         yield name, value
 
@@ -232,41 +238,47 @@ def schemas(spec: Callable[[str], Json]) -> Mapping[str, Any]:
     return dict(paths)
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_bodies_are_as_described(one: Write, schemas: Mapping[str, Any]) -> None:
-    described = schemas.get(path_of(one.request).removeprefix(BASE))
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_bodies_are_as_described(write: Write, schemas: Mapping[str, Any]) -> None:
+    described = schemas.get(path_of(write.request).removeprefix(BASE))
     if described is not None:
-        held(body_of(one), described["post"])
+        validate_body(body_of(write), described["post"])
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_queries_are_as_described(one: Exchange, schemas: Mapping[str, Any]) -> None:
-    described = schemas.get(path_of(one.request).removeprefix(BASE))
-    if described is None or one.request.kind == "write":
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_queries_are_as_described(exchange: Exchange, schemas: Mapping[str, Any]) -> None:
+    described = schemas.get(path_of(exchange.request).removeprefix(BASE))
+    if described is None or exchange.request.kind == "write":
         return
-    operation = described[one.request.method.lower()]
-    if one.body is not None:
-        held(one.body, operation)
-    known = {found["name"]: found for found in operation["parameters"] if found["in"] == "query"}
-    given = query_of(one.request)
-    assert {name for name, found in known.items() if found.get("required")} <= set(given)
-    for name, value in given.items():
+    operation = described[exchange.request.method.lower()]
+    if exchange.body is not None:
+        validate_body(exchange.body, operation)
+    known = {parameter["name"]: parameter for parameter in operation["parameters"] if parameter["in"] == "query"}
+    query = query_of(exchange.request)
+    assert {name for name, parameter in known.items() if parameter.get("required")} <= set(query)
+    for name, value in query.items():
         schema = known[name].get("schema") or known[name]["content"]["application/json"]["schema"]
-        jsonschema.validate(plain(read_text("str" if schema["type"] == "string" else "json", value)), closed(schema))
+        jsonschema.validate(
+            plain(read_text("str" if schema["type"] == "string" else "json", value)), close_objects(schema)
+        )
 
 
-def held(body: Json, operation: Mapping[str, Any]) -> None:
-    jsonschema.validate(body, closed(operation["requestBody"]["content"]["application/json"]["schema"]))
+def validate_body(body: Json, operation: Mapping[str, Any]) -> None:
+    jsonschema.validate(body, close_objects(operation["requestBody"]["content"]["application/json"]["schema"]))
 
 
-def closed(schema: Json) -> Any:
+def close_objects(schema: Json) -> Any:
     """The schema with objects that take nothing beyond their members."""
     if isinstance(schema, list):
-        return [closed(one) for one in schema]
+        return [close_objects(element) for element in schema]
     if not isinstance(schema, Mapping):
         return schema
-    made = {name: closed(one) for name, one in schema.items()}
-    return {**made, "additionalProperties": False} if isinstance(schema.get("properties"), Mapping) else made
+    closed_schema = {name: close_objects(member) for name, member in schema.items()}
+    return (
+        {**closed_schema, "additionalProperties": False}
+        if isinstance(schema.get("properties"), Mapping)
+        else closed_schema
+    )
 
 
 # -- tables -------------------------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ from adsunify.networks.x.reads import TOKEN_SECRET_EXTRA, fetch_credentials, fet
 from adsunify.values.exact_json import Json, loads
 from adsunify.values.json_pointer import get_value
 
-from .sources import Exchange, Write, exchanges, named, refusals, writes
-from .tables import choices, fitting, statuses, unknown_values
+from .sources import Exchange, Write, exchanges, get_name, refusals, writes
+from .tables import choices, find_template, statuses, unknown_values
 
 pytest.importorskip("twitter_ads", reason="the package twitter-ads is in the dependency group oracles")
 
@@ -59,16 +59,16 @@ TYPES: Mapping[str, Callable[[str], bool]] = {
 APP, TOKEN, SECRET = OAuthClient("consumer", "consumer & secret"), "7588892-token", "token secret/+"
 
 Endpoint = Mapping[str, Any]
-Described = Callable[[str, str], Endpoint | None]
+FindEndpoint = Callable[[str, str], Endpoint | None]
 
 
 @pytest.fixture(scope="module")
-def described(spec: Callable[[str], Json]) -> Described:
+def find_endpoint(spec: Callable[[str], Json]) -> FindEndpoint:
     """The endpoint of a method and an address."""
-    listed = spec("x/endpoints-v12.json")
+    table = spec("x/endpoints-v12.json")
     enums = {
         parameter["name"]: parameter["enum"]
-        for endpoint in listed["endpoints"]
+        for endpoint in table["endpoints"]
         if endpoint["path"].startswith("/12/stats/accounts/:account_id")
         for parameter in endpoint["parameters"]
         if "enum" in parameter
@@ -76,75 +76,81 @@ def described(spec: Callable[[str], Json]) -> Described:
 
     @cache
     def find(method: str, path: str) -> Endpoint | None:
-        found = {one["path"]: one for one in listed["endpoints"] if one["method"] == method}
-        template = fitting(found, path)
+        endpoints = {endpoint["path"]: endpoint for endpoint in table["endpoints"] if endpoint["method"] == method}
+        template = find_template(endpoints, path)
         if template is None:
             return None
         # the asynchronous reports name no values: they are those of the synchronous ones
         shared = enums if template.startswith("/12/stats/") else {}
         parameters = [
-            {**({"enum": shared[one["name"]]} if one["name"] in shared else {}), **one}
-            for one in found[template]["parameters"]
+            {**({"enum": shared[parameter["name"]]} if parameter["name"] in shared else {}), **parameter}
+            for parameter in endpoints[template]["parameters"]
         ]
-        return {**found[template], "parameters": parameters}
+        return {**endpoints[template], "parameters": parameters}
 
     return find
 
 
 def wrongs(endpoint: Endpoint, sent: Mapping[str, str]) -> Iterator[str]:
     """What the endpoint does not take of its parameters."""
-    known = {one["name"]: one for one in endpoint["parameters"] if one["in"] != "path"}
-    for name, one in known.items():
-        if one["required"] and name not in sent and name not in OMITTED and endpoint["method"] != "DELETE":
+    known = {parameter["name"]: parameter for parameter in endpoint["parameters"] if parameter["in"] != "path"}
+    for name, parameter in known.items():
+        if parameter["required"] and name not in sent and name not in OMITTED and endpoint["method"] != "DELETE":
             yield f"{name} is missing"
     for name, value in sent.items():
-        one = known.get(name)
-        if one is None:
+        parameter = known.get(name)
+        if parameter is None:
             yield f"{name} is no parameter"
             continue
         if value == "" and endpoint["method"] == "PUT":
             continue  # an empty value clears
-        if not TYPES.get(one.get("type", ""), lambda value: True)(value):
-            yield f"{name} is no {one['type']}: {value}"
-        elif not one.get("minimum", 0) <= (int(value) if one.get("type") == "int" else 0) <= one.get("maximum", 10**9):
+        if not TYPES.get(parameter.get("type", ""), lambda value: True)(value):
+            yield f"{name} is no {parameter['type']}: {value}"
+        elif (
+            not parameter.get("minimum", 0)
+            <= (int(value) if parameter.get("type") == "int" else 0)
+            <= parameter.get("maximum", 10**9)
+        ):
             yield f"{name} is out of bounds: {value}"
-        for part in value.split(",") if "enum" in one else ():
-            if part not in one["enum"]:
+        for part in value.split(",") if "enum" in parameter else ():
+            if part not in parameter["enum"]:
                 yield f"{name} is not {part}"
-        if len(value) > one.get("maxLength", len(value)) or value.count(",") >= one.get("maxIds", len(value) + 1):
+        if len(value) > parameter.get("maxLength", len(value)) or value.count(",") >= parameter.get(
+            "maxIds", len(value) + 1
+        ):
             yield f"{name} is too long"
 
 
-def operations(described: Described, path: str, endpoint: Endpoint, body: Json) -> Iterator[str]:
+def operations(find_endpoint: FindEndpoint, path: str, endpoint: Endpoint, body: Json) -> Iterator[str]:
     """What a batch does not take: each creation has the parameters of the single call."""
-    single = described("POST", path.replace("/batch", ""))
+    single = find_endpoint("POST", path.replace("/batch", ""))
     assert single is not None
     if not isinstance(body, list) or not 0 < len(body) <= endpoint["maxItems"]:
         yield f"a batch has 1 to {endpoint['maxItems']} operations"
         return
-    for one in body:
-        if set(one) != {parameter["name"] for parameter in endpoint["parameters"] if parameter["in"] == "body"}:
-            yield f"an operation has no {', '.join(one)}"
+    for operation in body:
+        if set(operation) != {parameter["name"] for parameter in endpoint["parameters"] if parameter["in"] == "body"}:
+            yield f"an operation has no {', '.join(operation)}"
         yield from wrongs(
-            {**endpoint, "parameters": [{**one, "required": False} for one in endpoint["parameters"]]},
-            {"operation_type": one["operation_type"]},
+            {**endpoint, "parameters": [{**parameter, "required": False} for parameter in endpoint["parameters"]]},
+            {"operation_type": operation["operation_type"]},
         )
-        if one["operation_type"] == "Create":
-            yield from wrongs(single, one["params"])
-        elif set(one["params"]) != {"targeting_criterion_id"}:
-            yield f"{one['operation_type']} takes the criterion's id"
+        if operation["operation_type"] == "Create":
+            yield from wrongs(single, operation["params"])
+        elif set(operation["params"]) != {"targeting_criterion_id"}:
+            yield f"{operation['operation_type']} takes the criterion's id"
 
 
 def query(request: Request) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(build_request_url(request)).query, keep_blank_values=True))
 
 
-def problems(described: Described, request: Request, body: Json) -> list[str]:
+def problems(find_endpoint: FindEndpoint, request: Request, body: Json) -> list[str]:
     path = urlsplit(build_request_url(request)).path
-    endpoint = described(request.method, path)
+    endpoint = find_endpoint(request.method, path)
     assert endpoint is not None, f"{request.method} {path} is in no table"
     if "/batch/" in path:
-        return [*operations(described, path, endpoint, body), *(f"{name} in the query" for name in query(request))]
+        return [*operations(find_endpoint, path, endpoint, body), *(f"{name} in the query" for name in query(request))]
     return [*wrongs(endpoint, query(request)), *(["it takes no body"] if body is not None else [])]
 
 
@@ -157,23 +163,27 @@ def test_there_is_something_to_hold() -> None:
 # -- the documentation's tables ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("one", WRITES, ids=named)
-def test_a_write_is_described(one: Write, described: Described) -> None:
-    assert urlsplit(build_request_url(one.request)).netloc == native.HOST
-    assert problems(described, one.request, one.body) == []
+@pytest.mark.parametrize("write", WRITES, ids=get_name)
+def test_a_write_is_described(write: Write, find_endpoint: FindEndpoint) -> None:
+    assert urlsplit(build_request_url(write.request)).netloc == native.HOST
+    assert problems(find_endpoint, write.request, write.body) == []
 
 
-@pytest.mark.parametrize("one", READS, ids=named)
-def test_a_read_and_its_answer_are_described(one: Exchange, described: Described) -> None:
-    address = urlsplit(build_request_url(one.request))
+@pytest.mark.parametrize("exchange", READS, ids=get_name)
+def test_a_read_and_its_answer_are_described(exchange: Exchange, find_endpoint: FindEndpoint) -> None:
+    address = urlsplit(build_request_url(exchange.request))
     # what cases record of a write leaves out what is bound: the plan's own writes are held above
-    if address.netloc != native.HOST or one.request.kind == "write" or fitting(UNTABLED, address.path):
+    if address.netloc != native.HOST or exchange.request.kind == "write" or find_template(UNTABLED, address.path):
         return
-    assert problems(described, one.request, one.body) == []
-    endpoint = described(one.request.method, address.path)
+    assert problems(find_endpoint, exchange.request, exchange.body) == []
+    endpoint = find_endpoint(exchange.request.method, address.path)
     assert endpoint is not None
     known = endpoint.get("response", {}).get("fields", ())
-    data = get_value(one.response.body, "/data") if one.response.state == "json" and one.response.is_ok else None
+    data = (
+        get_value(exchange.response.body, "/data")
+        if exchange.response.state == "json" and exchange.response.is_ok
+        else None
+    )
     if known and "/stats/" not in address.path:
         rows = data if isinstance(data, list) else [data]
         assert sorted({name for row in rows if isinstance(row, Mapping) for name in row} - set(known)) == []
@@ -190,11 +200,11 @@ def test_a_read_and_its_answer_are_described(one: Exchange, described: Described
         ({"funding_instrument_id": None}, "funding_instrument_id is missing"),
     ],
 )
-def test_what_is_wrong_is_found(change: Mapping[str, str | None], says: str, described: Described) -> None:
-    one = next(write for write in WRITES if write.step.kind == "campaign" and write.request.method == "POST")
-    changed = {name: value for name, value in {**query(one.request), **change}.items() if value is not None}
-    told = problems(described, evolve(one.request, query=changed), None)
-    assert any(says in problem for problem in told)
+def test_what_is_wrong_is_found(change: Mapping[str, str | None], says: str, find_endpoint: FindEndpoint) -> None:
+    write = next(write for write in WRITES if write.step.kind == "campaign" and write.request.method == "POST")
+    changed = {name: value for name, value in {**query(write.request), **change}.items() if value is not None}
+    messages = problems(find_endpoint, evolve(write.request, query=changed), None)
+    assert any(says in problem for problem in messages)
 
 
 @pytest.mark.parametrize(
@@ -205,19 +215,19 @@ def test_what_is_wrong_is_found(change: Mapping[str, str | None], says: str, des
         ({"id": "7"}, "id is no parameter"),
     ],
 )
-def test_what_is_wrong_in_a_batch_is_found(change: Mapping[str, str], says: str, described: Described) -> None:
-    one = next(write for write in WRITES if "/batch/" in build_request_url(write.request))
-    first = one.body[0]
-    told = problems(described, one.request, [{**first, "params": {**first["params"], **change}}])
-    assert says in told
-    assert problems(described, one.request, [{**first, "operation_type": "Upsert"}])
-    assert problems(described, one.request, [first] * 501)
+def test_what_is_wrong_in_a_batch_is_found(change: Mapping[str, str], says: str, find_endpoint: FindEndpoint) -> None:
+    write = next(write for write in WRITES if "/batch/" in build_request_url(write.request))
+    first = write.body[0]
+    messages = problems(find_endpoint, write.request, [{**first, "params": {**first["params"], **change}}])
+    assert says in messages
+    assert problems(find_endpoint, write.request, [{**first, "operation_type": "Upsert"}])
+    assert problems(find_endpoint, write.request, [first] * 501)
 
 
-def parameters(described: Described, method: str, path: str) -> dict[str, Any]:
-    endpoint = described(method, path)
+def parameters(find_endpoint: FindEndpoint, method: str, path: str) -> dict[str, Any]:
+    endpoint = find_endpoint(method, path)
     assert endpoint is not None
-    return {one["name"]: one for one in endpoint["parameters"] if one["in"] == "query"}
+    return {parameter["name"]: parameter for parameter in endpoint["parameters"] if parameter["in"] == "query"}
 
 
 LEVELS = {
@@ -228,22 +238,24 @@ LEVELS = {
 
 
 @pytest.mark.parametrize("kind", LEVELS)
-def test_the_names_of_a_level_are_the_tables(kind: str, described: Described) -> None:
-    made = parameters(described, "POST", LEVELS[kind])
-    assert set(get_level(NETWORK, kind).payload.create) == set(made)
-    required = {name for name, one in made.items() if one["required"]} - set(OMITTED)
+def test_the_names_of_a_level_are_the_tables(kind: str, find_endpoint: FindEndpoint) -> None:
+    create_parameters = parameters(find_endpoint, "POST", LEVELS[kind])
+    assert set(get_level(NETWORK, kind).payload.create) == set(create_parameters)
+    required = {name for name, parameter in create_parameters.items() if parameter["required"]} - set(OMITTED)
     assert set(native.REQUIRED_MEMBERS[kind]) == required
     if kind != "ad":
-        assert set(get_level(NETWORK, kind).payload.update) == set(parameters(described, "PUT", f"{LEVELS[kind]}/7"))
+        assert set(get_level(NETWORK, kind).payload.update) == set(
+            parameters(find_endpoint, "PUT", f"{LEVELS[kind]}/7")
+        )
     for template in NETWORK.templates:
         if template.kind == kind:
             sent = {name: native.format_parameter(value, name) for name, value in template.payload.items()}
-            endpoint = described("POST", LEVELS[kind])
+            endpoint = find_endpoint("POST", LEVELS[kind])
             assert endpoint is not None
             assert list(wrongs(endpoint, sent)) == []
 
 
-def test_values_are_the_tables(spec: Callable[[str], Json], described: Described) -> None:
+def test_values_are_the_tables(spec: Callable[[str], Json], find_endpoint: FindEndpoint) -> None:
     data = spec("x/enums-errors-metrics.json")
     enums = data["enums"]
     assert statuses(NETWORK, "campaign") == statuses(NETWORK, "adGroup") == set(enums["entity_status"])
@@ -266,36 +278,36 @@ def test_values_are_the_tables(spec: Callable[[str], Json], described: Described
     )
 
 
-def test_settings_choose_from_the_tables(described: Described) -> None:
+def test_settings_choose_from_the_tables(find_endpoint: FindEndpoint) -> None:
     for place, values in choices(NETWORK).items():
         kind, _, name = place.partition("/")
-        known = parameters(described, "PUT", f"{LEVELS[kind]}/7")[name]["enum"]
+        known = parameters(find_endpoint, "PUT", f"{LEVELS[kind]}/7")[name]["enum"]
         assert set(values) == set(known), place
 
 
 def test_currencies_count_as_in_the_table(spec: Callable[[str], Json]) -> None:
     data = dict(spec("x/enums-errors-metrics.json")["enums"]["currency_decimals"])
     usual = data.pop("default")
-    listed = {code: int(digits) for digits, codes in data.items() for code in codes} | dict.fromkeys(
+    digits_by_code = {code: int(digits) for digits, codes in data.items() for code in codes} | dict.fromkeys(
         ("USD", "EUR"), usual
     )
     unit = NETWORK.get_money_unit
-    assert {code: unit(Account("x", "abc", code)).step for code in listed} == {
-        code: 10 ** (6 - digits) for code, digits in listed.items()
+    assert {code: unit(Account("x", "abc", code)).step for code in digits_by_code} == {
+        code: 10 ** (6 - digits) for code, digits in digits_by_code.items()
     }
 
 
 def test_metrics_are_in_a_group_that_is_asked_for(spec: Callable[[str], Json]) -> None:
     groups = spec("x/enums-errors-metrics.json")["metricGroups"]
-    asked = {metric for names in reads.METRIC_GROUPS for group in names.split(",") for metric in groups[group]}
-    assert unknown_values((one.native.split("/")[1] for one in NETWORK.metrics), asked) == []
+    metrics = {metric for names in reads.METRIC_GROUPS for group in names.split(",") for metric in groups[group]}
+    assert unknown_values((metric.native.split("/")[1] for metric in NETWORK.metrics), metrics) == []
 
 
 def test_codes_of_errors_exist(spec: Callable[[str], Json]) -> None:
-    listed = spec("x/enums-errors-metrics.json")["errorCodes"]
-    known = {one["code"] for one in listed} | {native.OPERATION_ERROR}
+    rows = spec("x/enums-errors-metrics.json")["errorCodes"]
+    known = {row["code"] for row in rows} | {native.OPERATION_ERROR}
     assert unknown_values((code for rule in NETWORK.errors for code in rule.codes), known) == []
-    locked = {one["code"] for one in listed if one["http"] == 423}
+    locked = {row["code"] for row in rows if row["http"] == 423}
     assert locked, "a status without a code has its row"
 
 
@@ -339,20 +351,20 @@ def test_values_are_of_the_sdk() -> None:
 
 
 @contextmanager
-def listening() -> Iterator[tuple[str, list[tuple[str, str, bytes, str]]]]:
+def record_requests() -> Iterator[tuple[str, list[tuple[str, str, bytes, str]]]]:
     """A server on this machine that keeps what it is sent: method, target, body, Authorization."""
-    kept: list[tuple[str, str, bytes, str]] = []
+    requests: list[tuple[str, str, bytes, str]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            kept.append((self.command, self.path, body, self.headers["Authorization"]))
-            shown = b'{"data": [{}]}' if "promoted_tweets" in self.path and self.command == "POST" else b'{"data": {}}'
+            requests.append((self.command, self.path, body, self.headers["Authorization"]))
+            reply = b'{"data": [{}]}' if "promoted_tweets" in self.path and self.command == "POST" else b'{"data": {}}'
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(shown)))
+            self.send_header("Content-Length", str(len(reply)))
             self.end_headers()
-            self.wfile.write(shown)
+            self.wfile.write(reply)
 
         do_GET = do_POST = do_PUT = do_DELETE = answer
 
@@ -363,7 +375,7 @@ def listening() -> Iterator[tuple[str, list[tuple[str, str, bytes, str]]]]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", kept
+        yield f"http://127.0.0.1:{server.server_port}", requests
     finally:
         server.shutdown()
         thread.join()
@@ -373,34 +385,34 @@ def listening() -> Iterator[tuple[str, list[tuple[str, str, bytes, str]]]]:
 @pytest.fixture
 def sdk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[SdkAccount, str, list[tuple[str, str, bytes, str]]]]:
     """An account of the SDK, whose requests come here."""
-    with listening() as (url, kept):
+    with record_requests() as (url, requests):
         monkeypatch.setattr(SdkRequest, "_DEFAULT_DOMAIN", url)
         account = SdkAccount(Client(APP.client_id, APP.client_secret, TOKEN, SECRET))
         account._id = "abc12"
-        yield account, url, kept
+        yield account, url, requests
 
 
-def by_sdk(account: SdkAccount, one: Write) -> None:
+def send_by_sdk(account: SdkAccount, write: Write) -> None:
     """The SDK does what the write does."""
-    sent, path = query(one.request), urlsplit(build_request_url(one.request)).path
+    sent, path = query(write.request), urlsplit(build_request_url(write.request)).path
     account._id = path.split("/accounts/")[1].split("/")[0]
-    kind = ENTITIES[one.step.kind]
+    kind = ENTITIES[write.step.kind]
     if "/batch/" in path:
-        made = []
-        for operation in one.body:
+        entities = []
+        for operation in write.body:
             entity = kind(account)
             for name, value in operation["params"].items():
                 setattr(entity, name, value)
-            made.append(entity)
-        kind.batch_save(account, made)
-    elif one.request.method == "POST":
+            entities.append(entity)
+        kind.batch_save(account, entities)
+    elif write.request.method == "POST":
         (kind.attach if kind is PromotedTweet else kind.create)(account, **sent)
     else:
         entity = kind(account)
         entity._id = path.rpartition("/")[2]
         for name, value in sent.items():
             setattr(entity, name, value)
-        entity.save() if one.request.method == "PUT" else entity.delete()
+        entity.save() if write.request.method == "PUT" else entity.delete()
 
 
 def fields(header: str) -> dict[str, str]:
@@ -410,45 +422,45 @@ def fields(header: str) -> dict[str, str]:
     return {name: unquote(value.strip('"')) for name, value in pairs}
 
 
-def alike(one: Write) -> bool:
+def is_sendable(write: Write) -> bool:
     """Whether the SDK can send it: what it has properties for, and no deletion in a batch."""
-    known = {*ENTITIES[one.step.kind].PROPERTIES, "tweet_ids"} if one.step.kind in ENTITIES else set()
-    operations = one.body or []
+    known = {*ENTITIES[write.step.kind].PROPERTIES, "tweet_ids"} if write.step.kind in ENTITIES else set()
+    operations = write.body or []
     return (
         bool(known)
-        and all(value for value in query(one.request).values())
-        and (one.request.method != "PUT" or set(query(one.request)) <= known)
+        and all(value for value in query(write.request).values())
+        and (write.request.method != "PUT" or set(query(write.request)) <= known)
         and all(operation["operation_type"] == "Create" for operation in operations)
     )
 
 
-SENDABLE = tuple(one for one in WRITES if alike(one))
+SENDABLE = tuple(write for write in WRITES if is_sendable(write))
 
 
 def test_the_sdk_sends_most_of_them() -> None:
-    assert {one.step.kind for one in SENDABLE} == set(ENTITIES)
-    assert {one.request.method for one in SENDABLE} == {"POST", "PUT", "DELETE"}
+    assert {write.step.kind for write in SENDABLE} == set(ENTITIES)
+    assert {write.request.method for write in SENDABLE} == {"POST", "PUT", "DELETE"}
 
 
 @pytest.mark.filterwarnings("ignore")  # the package's own code
-@pytest.mark.parametrize("one", SENDABLE, ids=named)
+@pytest.mark.parametrize("write", SENDABLE, ids=get_name)
 def test_a_write_is_sent_and_signed_as_by_the_sdk(
-    one: Write, sdk: tuple[SdkAccount, str, list[tuple[str, str, bytes, str]]]
+    write: Write, sdk: tuple[SdkAccount, str, list[tuple[str, str, bytes, str]]]
 ) -> None:
-    account, url, kept = sdk
-    by_sdk(account, one)
-    method, target, body, header = kept[0]
+    account, url, requests = sdk
+    send_by_sdk(account, write)
+    method, target, body, header = requests[0]
     address = urlsplit(target)
-    assert method == one.request.method
-    assert address.path == urlsplit(build_request_url(one.request)).path.replace("/12/", "/11/", 1)
+    assert method == write.request.method
+    assert address.path == urlsplit(build_request_url(write.request)).path.replace("/12/", "/11/", 1)
     sent = dict(parse_qsl(address.query))
     if method == "PUT":  # the SDK repeats the id of the path
         assert sent["id"] == address.path.rpartition("/")[2]
-    assert {name: value for name, value in sent.items() if name != "id"} == query(one.request)
-    if one.body is not None:
-        assert loads(body) == one.body
+    assert {name: value for name, value in sent.items() if name != "id"} == query(write.request)
+    if write.body is not None:
+        assert loads(body) == write.body
     theirs = fields(header)
-    moved = evolve(one.request, url=one.request.url.replace(f"https://{native.HOST}/12/", f"{url}/11/"), query=sent)
+    moved = evolve(write.request, url=write.request.url.replace(f"https://{native.HOST}/12/", f"{url}/11/"), query=sent)
     ours = authorize_request(moved, APP, int(theirs["oauth_timestamp"]) * 1000, theirs["oauth_nonce"], TOKEN, SECRET)
     assert fields(ours.headers["Authorization"]) == theirs
 
@@ -474,20 +486,20 @@ def by_oauthlib(request: Request, ours: Mapping[str, str], secret: str) -> dict[
     return fields(signed["Authorization"])
 
 
-@pytest.mark.parametrize("one", [*WRITES, *READS], ids=named)
-def test_a_request_is_signed_as_by_oauthlib(one: Write | Exchange) -> None:
-    if not one.request.is_signed:
+@pytest.mark.parametrize("sample", [*WRITES, *READS], ids=get_name)
+def test_a_request_is_signed_as_by_oauthlib(sample: Write | Exchange) -> None:
+    if not sample.request.is_signed:
         return  # the legs of the consent: see below
-    host = urlsplit(build_request_url(one.request)).netloc
-    asked = evolve(one.request, headers={})
+    host = urlsplit(build_request_url(sample.request)).netloc
+    unsigned_request = evolve(sample.request, headers={})
     signed = get_adapter("x").credential_flows.sign_request(
-        asked, Credentials(TOKEN, extras={TOKEN_SECRET_EXTRA: SECRET}), APP, 1_793_800_000_000, "n1"
+        unsigned_request, Credentials(TOKEN, extras={TOKEN_SECRET_EXTRA: SECRET}), APP, 1_793_800_000_000, "n1"
     )
     if host == native.DOWNLOAD_HOST:
         assert "Authorization" not in signed.headers
         return
     ours = fields(signed.headers["Authorization"])
-    assert ours == by_oauthlib(one.request, ours, SECRET)
+    assert ours == by_oauthlib(sample.request, ours, SECRET)
 
 
 words = some.text(some.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=12)
@@ -523,11 +535,13 @@ def test_the_legs_of_the_consent_are_signed_as_by_oauthlib() -> None:
 
 
 def test_a_wrong_signature_is_found() -> None:
-    one = WRITES[0]
-    ours = fields(authorize_request(one.request, APP, 1_793_800_000_000, "n1", TOKEN, SECRET).headers["Authorization"])
+    write = WRITES[0]
+    ours = fields(
+        authorize_request(write.request, APP, 1_793_800_000_000, "n1", TOKEN, SECRET).headers["Authorization"]
+    )
     for wrong in (
-        by_oauthlib(one.request, ours, "another secret"),
-        by_oauthlib(evolve(one.request, method="PUT"), ours, SECRET),
-        by_oauthlib(evolve(one.request, query={**one.request.query, "name": "other"}), ours, SECRET),
+        by_oauthlib(write.request, ours, "another secret"),
+        by_oauthlib(evolve(write.request, method="PUT"), ours, SECRET),
+        by_oauthlib(evolve(write.request, query={**write.request.query, "name": "other"}), ours, SECRET),
     ):
         assert wrong != ours
