@@ -28,8 +28,8 @@ async def server(
 ) -> AsyncIterator[Served]:
     path = tmp_path_factory.mktemp("client") / "ads.db"
     shutil.copyfile(connected_template[0], path)
-    async with serve_api(f"sqlite:///{path}", copied=connected_template[1]) as one:
-        yield one
+    async with serve_api(f"sqlite:///{path}", copied=connected_template[1]) as server:
+        yield server
 
 
 def make_brief(network: str, **change: Any) -> CampaignBrief:
@@ -41,7 +41,7 @@ def environment(server: Served) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def opened(server: Served, door: str) -> AsyncIterator[AsyncAds]:
+async def open_client(server: Served, door: str) -> AsyncIterator[AsyncAds]:
     """A client over the server's database, or over the server."""
     if door == "local":
         client = AsyncAds(server.database, workspace="shop", environment=environment(server))
@@ -54,12 +54,12 @@ async def opened(server: Served, door: str) -> AsyncIterator[AsyncAds]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def clients(server: Served) -> AsyncIterator[dict[str, AsyncAds]]:
     server.networks.state.faults.pending.clear()
-    async with opened(server, "local") as local, opened(server, "remote") as remote:
+    async with open_client(server, "local") as local, open_client(server, "remote") as remote:
         yield {"local": local, "remote": remote}
 
 
 @asynccontextmanager
-async def answering(answer: bytes) -> AsyncIterator[str]:
+async def serve_answer(answer: bytes) -> AsyncIterator[str]:
     """A server that answers everything with these bytes and hangs up."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -32,7 +32,7 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.service.factory import BASE_URL_VARIABLE
 from tests.server.served import NEVER, Served, brief
 
-from .conftest import DOORS, answering, environment, make_brief, opened
+from .conftest import DOORS, environment, make_brief, open_client, serve_answer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -86,7 +86,7 @@ async def test_operations_are_the_same(server: Served, clients: dict[str, AsyncA
     """But for the address of the review, which is that of whoever is asked."""
     await clients["local"].campaigns.create(server.accounts["google"], make_brief("google"))
     local, remote = [await clients[door].operations.list().all() for door in DOORS]
-    assert [one.id for one in local] == [one.id for one in remote] and local
+    assert [operation.id for operation in local] == [operation.id for operation in remote] and local
     local_one, remote_one = [await clients[door].operations.get(local[0]) for door in DOORS]
     there = remote_one.to_dict()
     differing = {name for name, value in local_one.to_dict().items() if there[name] != value}
@@ -103,11 +103,11 @@ async def test_who_one_is(server: Served, clients: dict[str, AsyncAds]) -> None:
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 async def test_the_whole_workflow(server: Served, clients: dict[str, AsyncAds], network: str) -> None:
     """As the documentation shows it; what comes of it differs in ids and times only."""
-    seen = []
+    shapes = []
     for door in DOORS:
         ads = clients[door]
         rows = await ads.accounts.list(network=network).all()
-        account = next(one for one in rows if one.account_id == server.accounts[network])
+        account = next(row for row in rows if row.account_id == server.accounts[network])
         operation = await ads.campaigns.create(account, make_brief(network))
         assert (operation.status, operation.next_action, operation.retry_after_ms) == ("prepared", None, None)
         assert operation.created == ()
@@ -124,8 +124,8 @@ async def test_the_whole_workflow(server: Served, clients: dict[str, AsyncAds], 
         (paused,) = prepared.operations
         cancelled = await ads.operations.cancel(paused)
         assert cancelled.status == "cancelled"
-        seen.append([shape(one.to_dict()) for one in (operation, done, live, paused, cancelled)])
-    assert seen[0] == seen[1]
+        shapes.append([shape(record.to_dict()) for record in (operation, done, live, paused, cancelled)])
+    assert shapes[0] == shapes[1]
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -141,7 +141,7 @@ def shape(value: Any) -> Any:
     """The data without its texts and numbers."""
     if isinstance(value, dict):
         return {name: shape(member) for name, member in value.items()}
-    return [shape(one) for one in value] if isinstance(value, list | tuple) else type(value).__name__
+    return [shape(element) for element in value] if isinstance(value, list | tuple) else type(value).__name__
 
 
 # -- the same errors ----------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ async def test_a_position_in_a_list_is_named_by_dots(
         answered = {path for path, _ in await server.admin.read_issues("POST", address, body)}
         local, remote = await both_raise(clients, ask)
         assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
-        assert [{one.path for one in error.issues} for error in (local, remote)] == [expected, expected]
+        assert [{issue.path for issue in error.issues} for error in (local, remote)] == [expected, expected]
         assert answered == expected
 
 
@@ -230,7 +230,7 @@ async def test_bulk_edits_that_are_refused(server: Served, clients: dict[str, As
         )
         assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
         assert local.issues == remote.issues
-        assert [(one.path, one.code) for one in local.issues] == [(path, code)]
+        assert [(issue.path, issue.code) for issue in local.issues] == [(path, code)]
         assert word in local.issues[0].message
 
 
@@ -298,9 +298,9 @@ async def test_errors_of_the_network(server: Served, clients: dict[str, AsyncAds
     local, remote = await both_raise(clients, lambda ads: ads.accounts.catalog(account, "product_eligibility:a").all())
     assert type(local) is type(remote) is ProviderNotFound
     world = server.networks.state.worlds["amazon"]
-    kept, world.tokens = world.tokens, {}
+    tokens, world.tokens = world.tokens, {}
     local, remote = await both_raise(clients, lambda ads: ads.accounts.tree(account))
-    world.tokens = kept
+    world.tokens = tokens
     assert type(local) is type(remote) is TokenRefused
     await clients["local"].accounts.tree(account)
 
@@ -325,7 +325,7 @@ async def test_what_only_a_server_says(server: Served) -> None:
 )
 async def test_an_answer_that_is_none(answer: bytes) -> None:
     """What only reads was not applied; of everything else nobody knows."""
-    async with answering(answer) as url, AsyncAds(url, token="t", max_retries=0) as ads:
+    async with serve_answer(answer) as url, AsyncAds(url, token="t", max_retries=0) as ads:
         with pytest.raises(ServerUnreachable) as read:
             await ads.auth.verify()
         assert (read.value.code, read.value.outcome) == ("server_unreachable", "not_applied")
@@ -412,7 +412,7 @@ async def test_without_awaiting(server: Served, door: str) -> None:
             return ads.accounts.list().all(), operation, done
 
     accounts, operation, done = await asyncio.to_thread(work)
-    assert server.accounts["google"] in {one.account_id for one in accounts}
+    assert server.accounts["google"] in {account.account_id for account in accounts}
     assert (operation.status, done.status, done.id) == ("prepared", "succeeded", operation.id)
     assert operation.review_url.endswith(operation.id)
 
@@ -443,7 +443,7 @@ async def test_a_call_of_another_thread_ends_with_the_client(ask: Callable[[Ads]
 
 
 async def test_a_client_is_opened_once(server: Served) -> None:
-    async with opened(server, "remote") as client:
+    async with open_client(server, "remote") as client:
         with pytest.raises(RuntimeError, match="open already"):
             await client.open()
         assert await client.auth.verify()

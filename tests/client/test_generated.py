@@ -55,10 +55,10 @@ def test_methods_say_what_the_contract_says(kind: type) -> None:
     """Each sentence of the use case is in the docstring, and so is who may call it."""
     for resource, name, method in list_methods(kind):
         if row := ROWS.get((resource, name)):
-            said = " ".join((inspect.getdoc(method) or "").split())
+            docstring = " ".join((inspect.getdoc(method) or "").split())
             described = to_python_words(" ".join(describe_endpoint(row).partition("Raises")[0].split()))
             for sentence in (*described.split(". "), row.access_description):
-                assert sentence.strip() in said, (resource, name, sentence)
+                assert sentence.strip() in docstring, (resource, name, sentence)
 
 
 @pytest.mark.parametrize("kind", CLIENTS)
@@ -89,13 +89,15 @@ def test_methods_take_the_members_of_the_contract(kind: type) -> None:
         }
         expected = dict.fromkeys(row.parameters, True) | fields
         parameters = [
-            one for one in inspect.signature(method).parameters.values() if one.name not in ("self", "credentials")
+            argument
+            for argument in inspect.signature(method).parameters.values()
+            if argument.name not in ("self", "credentials")
         ]
-        assert ("idempotency_key" in [one.name for one in parameters]) == row.takes_idempotency_key
+        assert ("idempotency_key" in [argument.name for argument in parameters]) == row.takes_idempotency_key
         taken = {
-            names.get(one.name, to_camel(one.name)): one.default is one.empty
-            for one in parameters
-            if one.name != "idempotency_key"
+            names.get(argument.name, to_camel(argument.name)): argument.default is argument.empty
+            for argument in parameters
+            if argument.name != "idempotency_key"
         }
         assert taken == expected, (resource, name)
         assert Any not in get_type_hints(method).values()

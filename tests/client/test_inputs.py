@@ -28,7 +28,7 @@ from adsunify.errors import EXTRA_BY_PACKAGE, InvalidInput, ProviderThrottled, R
 from adsunify.problem_details import to_problem_details
 from tests.server.served import NEVER, Served, brief
 
-from .conftest import DOORS, answering
+from .conftest import DOORS, serve_answer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ROOT = Path(adsunify.__file__).parents[1]
@@ -50,7 +50,7 @@ async def test_a_server_that_is_slow() -> None:
 
 async def test_something_else_answers_in_place_of_the_server() -> None:
     page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<html>no</html>"
-    async with answering(page) as url, AsyncAds(url, token="t") as ads:
+    async with serve_answer(page) as url, AsyncAds(url, token="t") as ads:
         with pytest.raises(
             ServerUnreachable, match=r"HTTP 200, text/html\. Check that this is the address of an adsunify server"
         ):
@@ -67,14 +67,14 @@ async def test_something_else_answers_in_place_of_the_server() -> None:
     ],
 )
 @pytest.mark.parametrize(
-    "limit", [RateLimited("Too many.", retry_after=0), ProviderThrottled("Later.")], ids=lambda one: one.code
+    "limit", [RateLimited("Too many.", retry_after=0), ProviderThrottled("Later.")], ids=lambda limit: limit.code
 )
 async def test_a_wait_in_every_form(limit: RateLimited | ProviderThrottled, headers: bytes, seconds: float) -> None:
     """A proxy before the server may ask to wait with a date (RFC 9110, 10.2.3)."""
     problem = json.dumps(to_problem_details(limit)).encode()
     head = b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/problem+json\r\n"
     answer = head + headers + f"Content-Length: {len(problem)}\r\n\r\n".encode() + problem
-    async with answering(answer) as url, AsyncAds(url, token="t", max_retries=0) as ads:
+    async with serve_answer(answer) as url, AsyncAds(url, token="t", max_retries=0) as ads:
         door = ads.backend
         assert isinstance(door, HttpBackend)
         ads._backend = evolve(door, current_time=lambda: 1893456000.0)  # 2030-01-01T00:00:00Z
@@ -106,48 +106,48 @@ async def forget_to_wait(operation: Operation) -> None:
 
 GIVEN: list[tuple[str, Ask]] = [
     *(
-        ("campaign", lambda ads, one=one: ads.campaigns.create(NEVER, one))
-        for one in (None, "brief.json", b"{}", {}, 5)
+        ("campaign", lambda ads, wrong=wrong: ads.campaigns.create(NEVER, wrong))
+        for wrong in (None, "brief.json", b"{}", {}, 5)
     ),
-    *(("campaign", lambda ads, one=one: ads.campaigns.validate(NEVER, one)) for one in (None, "brief.json")),
+    *(("campaign", lambda ads, wrong=wrong: ads.campaigns.validate(NEVER, wrong)) for wrong in (None, "brief.json")),
     *(
-        ("accountId", lambda ads, one=one: ads.campaigns.create(one, BRIEF))
-        for one in (None, 5, b"x", "", OPERATION, {"id": "x"})
+        ("accountId", lambda ads, wrong=wrong: ads.campaigns.create(wrong, BRIEF))
+        for wrong in (None, 5, b"x", "", OPERATION, {"id": "x"})
     ),
-    *(("accountId", lambda ads, one=one: ads.accounts.tree(one)) for one in (None, ["x"], OPERATION)),
-    *(("accountId", lambda ads, one=one: ads.accounts.get(one)) for one in (None, 5)),
+    *(("accountId", lambda ads, wrong=wrong: ads.accounts.tree(wrong)) for wrong in (None, ["x"], OPERATION)),
+    *(("accountId", lambda ads, wrong=wrong: ads.accounts.get(wrong)) for wrong in (None, 5)),
     ("accountId", lambda ads: ads.insights.daily(None, date(2026, 1, 1), date(2026, 1, 2))),
     *(
-        ("startDate", lambda ads, one=one: ads.insights.daily(NEVER, one, date(2026, 1, 2)))
-        for one in (None, "2026-01-01", datetime(2026, 1, 1))
+        ("startDate", lambda ads, wrong=wrong: ads.insights.daily(NEVER, wrong, date(2026, 1, 2)))
+        for wrong in (None, "2026-01-01", datetime(2026, 1, 1))
     ),
     ("accountId", lambda ads: ads.accounts.catalog(None, "pages").all()),
     ("resource", lambda ads: ads.accounts.catalog(NEVER, None).all()),
     ("search", lambda ads: ads.accounts.catalog(NEVER, "pages", search=b"tea").all()),
     *(
-        ("operationId", lambda ads, one=one: ads.operations.execute(one, confirmed=True))
-        for one in (None, 5, b"x", ACCOUNT)
+        ("operationId", lambda ads, wrong=wrong: ads.operations.execute(wrong, confirmed=True))
+        for wrong in (None, 5, b"x", ACCOUNT)
     ),
     ("confirmed", lambda ads: ads.operations.run(NEVER, confirmed=False)),
     *(
-        ("progress", lambda ads, one=one: ads.operations.run(NEVER, confirmed=True, progress=one))
-        for one in ("x", 5, forget_to_wait)
+        ("progress", lambda ads, wrong=wrong: ads.operations.run(NEVER, confirmed=True, progress=wrong))
+        for wrong in ("x", 5, forget_to_wait)
     ),
     ("progress", lambda ads: ads.operations.run_many([NEVER], confirmed=True, progress="x")),
     ("progress", lambda ads: ads.launches.wait(NEVER, progress="x")),
-    *(("operationId", lambda ads, one=one: ads.operations.cancel(one)) for one in (None, "", ACCOUNT)),
+    *(("operationId", lambda ads, wrong=wrong: ads.operations.cancel(wrong)) for wrong in (None, "", ACCOUNT)),
     ("operationId", lambda ads: ads.operations.get(None)),
     ("operationIds.1", lambda ads: ads.operations.execute_many([NEVER, 5], confirmed=True)),
     ("sourceOperationId", lambda ads: ads.campaigns.activate(ACCOUNT, None)),
     ("accountId", lambda ads: ads.campaigns.activate(None, OPERATION)),
     *(
-        ("entityIds", lambda ads, one=one: ads.bulk.status(**{**BULK, "entities": one}, status="paused"))
-        for one in ("123", b"123", None, {"123": 1}, 123)
+        ("entityIds", lambda ads, wrong=wrong: ads.bulk.status(**{**BULK, "entities": wrong}, status="paused"))
+        for wrong in ("123", b"123", None, {"123": 1}, 123)
     ),
     ("entityIds.0", lambda ads: ads.bulk.status(**{**BULK, "entities": [1]}, status="paused")),
     *(
-        ("kind", lambda ads, one=one: ads.bulk.status(**{**BULK, "kind": one}, status="paused"))
-        for one in (b"campaign", "campain", None)
+        ("kind", lambda ads, wrong=wrong: ads.bulk.status(**{**BULK, "kind": wrong}, status="paused"))
+        for wrong in (b"campaign", "campain", None)
     ),
     ("value", lambda ads: ads.bulk.edit(**BULK, field="budget", mode="set", value=25.5)),
     ("fields.budget", lambda ads: ads.campaigns.edit(**EDIT, fields={"budget": 25.5})),
@@ -155,9 +155,9 @@ GIVEN: list[tuple[str, Ask]] = [
     ("expiresAt", lambda ads: ads.keys.create(name="x", expires_at=datetime(2030, 1, 1))),
     ("name", lambda ads: ads.keys.create(name=None)),
     ("Idempotency-Key", lambda ads: ads.campaigns.create(NEVER, BRIEF, idempotency_key=5)),
-    *(("network", lambda ads, one=one: ads.connections.create(one)) for one in (None, ["meta"], 5, "facebook")),
-    *(("network", lambda ads, one=one: ads.networks.get(one)) for one in (None, b"meta", "facebook")),
-    *(("network", lambda ads, one=one: ads.accounts.list(network=one).all()) for one in (5, "facebook")),
+    *(("network", lambda ads, wrong=wrong: ads.connections.create(wrong)) for wrong in (None, ["meta"], 5, "facebook")),
+    *(("network", lambda ads, wrong=wrong: ads.networks.get(wrong)) for wrong in (None, b"meta", "facebook")),
+    *(("network", lambda ads, wrong=wrong: ads.accounts.list(network=wrong).all()) for wrong in (5, "facebook")),
     ("apiKey", lambda ads: ads.connections.create("chatgpt", api_key=b"sk-1")),
     ("connectionId", lambda ads: ads.connections.disconnect(None)),
     ("operationId", lambda ads: ads.call(None)),
@@ -169,7 +169,7 @@ GIVEN: list[tuple[str, Ask]] = [
     ("accountId", lambda ads: ads.accounts.get("\ud800")),
     ("search", lambda ads: ads.accounts.catalog(NEVER, "pages", search="\ud800").all()),
     ("Idempotency-Key", lambda ads: ads.campaigns.create(NEVER, BRIEF, idempotency_key="\ud800")),
-    *(("kind", lambda ads, one=one: ads.alerts.create(name="Fast", kind=one)) for one in ([], {}, 5, "fast")),
+    *(("kind", lambda ads, wrong=wrong: ads.alerts.create(name="Fast", kind=wrong)) for wrong in ([], {}, 5, "fast")),
     ("payload.when", lambda ads: ads.campaigns.create_native(NEVER, payload={"when": date(2030, 1, 1)})),
     ("payload.tags", lambda ads: ads.campaigns.create_native(NEVER, payload={"tags": {"US"}})),
     ("payload.rate", lambda ads: ads.campaigns.create_native(NEVER, payload={"rate": float("nan")})),
@@ -205,15 +205,15 @@ async def test_a_brief_is_made_of_known_members(make: Callable[[], Any], path: s
 
 
 @pytest.mark.parametrize(
-    ("given", "path"),
+    ("options", "path"),
     [
         *(({"url": None}, "server"), ({"url": Path("ads.db")}, "server"), ({"token": 5}, "token")),
         ({"workspace": "shop"}, "workspace"),
     ],
 )
-async def test_what_no_client_is_opened_with(given: dict[str, Any], path: str) -> None:
+async def test_what_no_client_is_opened_with(options: dict[str, Any], path: str) -> None:
     with pytest.raises(InvalidInput) as error:
-        async with AsyncAds(**{"url": "https://ads.example", "token": "t", **given}):
+        async with AsyncAds(**{"url": "https://ads.example", "token": "t", **options}):
             pass
     assert [issue.path for issue in error.value.issues] == [path]
 
@@ -256,13 +256,13 @@ async def test_each_package_of_an_extra_is_known() -> None:
             modules.setdefault(canonicalize_name(name), []).append(module)
 
     def name_packages(requirements: list[str]) -> set[str]:
-        names = {canonicalize_name(Requirement(one).name) for one in requirements} - {"adsunify"}
+        names = {canonicalize_name(Requirement(requirement).name) for requirement in requirements} - {"adsunify"}
         return {module for name in names for module in modules[name] if not module.startswith("_")}
 
     needed = name_packages(project["dependencies"]) | {"httpcore"}  # httpx needs it
-    found = {
+    extras = {
         module: extra
         for extra, requirements in project["optional-dependencies"].items()
         for module in name_packages(requirements) - needed
     }
-    assert found == EXTRA_BY_PACKAGE
+    assert extras == EXTRA_BY_PACKAGE

@@ -134,16 +134,16 @@ def test_the_inside_stays_inside(error: AdsunifyError) -> None:
 def list_classes(kind: type[AdsunifyError] = AdsunifyError) -> set[type[AdsunifyError]]:
     """The class of errors, and all below it, that the package defines."""
     own = {kind} if kind.__module__ == "adsunify.errors" else set()
-    return own.union(*(list_classes(one) for one in kind.__subclasses__()))
+    return own.union(*(list_classes(subclass) for subclass in kind.__subclasses__()))
 
 
 def test_every_class_is_here() -> None:
     """A new class of errors needs a way back."""
-    told = {type(error) for error in (*ERRORS, *HERE)}
-    assert list_classes() - told == {AdsunifyError}
+    classes = {type(error) for error in (*ERRORS, *HERE)}
+    assert list_classes() - classes == {AdsunifyError}
 
 
 def test_every_class_that_a_caller_may_catch_is_exported() -> None:
     """Callers catch ProviderUnreadable in place of the two classes of the transport."""
-    missing = {one.__name__ for one in list_classes()} - {*adsunify.__all__}
+    missing = {error_class.__name__ for error_class in list_classes()} - {*adsunify.__all__}
     assert missing == {"RequestNotSent", "ResponseLost"}

@@ -27,7 +27,7 @@ from adsunify.errors import (
 )
 from tests.server.served import NEVER, Served, brief
 
-from .conftest import opened
+from .conftest import open_client
 from .failing import BROKEN, FailingProxy, failing_proxy, find_free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -37,8 +37,8 @@ DOWN = "http://127.0.0.1:9"
 @pytest_asyncio.fixture(loop_scope="module")
 async def proxy(server: Served) -> AsyncIterator[FailingProxy]:
     server.networks.state.faults.pending.clear()
-    async with failing_proxy(server.base_url) as one:
-        yield one
+    async with failing_proxy(server.base_url) as failing:
+        yield failing
 
 
 @asynccontextmanager
@@ -54,8 +54,8 @@ async def remote(server: Served, url: str, **options: Any) -> AsyncIterator[tupl
 
     stalls = options.pop("stalls", False)
     token = server.people["admin"].tokens["write"]
-    given = {"http_client": http_client, "on_request": limit, **options}
-    async with AsyncAds(url, token=token, **given) as client:
+    client_options = {"http_client": http_client, "on_request": limit, **options}
+    async with AsyncAds(url, token=token, **client_options) as client:
         assert isinstance(client.backend, HttpBackend)
         client._backend = evolve(client.backend, sleep=sleep)
         yield client, waits
@@ -221,11 +221,11 @@ async def test_a_doubt_stays(server: Served, proxy: FailingProxy) -> None:
 
 async def test_the_request_id(server: Served, proxy: FailingProxy) -> None:
     """An error has the id under which the server logged the request."""
-    seen: list[ResponseInfo] = []
-    async with remote(server, proxy.url, on_response=seen.append, max_retries=0) as (client, _):
+    responses: list[ResponseInfo] = []
+    async with remote(server, proxy.url, on_response=responses.append, max_retries=0) as (client, _):
         with pytest.raises(NotFound) as error:
             await client.call("get_account", path={"accountId": NEVER})
-        assert error.value.request_id == seen[0].request_id and error.value.request_id
+        assert error.value.request_id == responses[0].request_id and error.value.request_id
         proxy.faults = ["limited"]
         with pytest.raises(RateLimited) as limited:
             await client.call("get_networks")
@@ -293,13 +293,13 @@ async def test_hooks_and_log(server: Served, proxy: FailingProxy, caplog: pytest
             await client.call("post_create", body=body)
     about = ("get_account_catalog", "GET", path)
     assert sent[:2] == [RequestInfo(*about, 1), RequestInfo(*about, 2)]
-    assert [(one.operation_id, one.attempt, one.status) for one in received] == [
+    assert [(response.operation_id, response.attempt, response.status) for response in received] == [
         ("get_account_catalog", 1, None),
         ("get_account_catalog", 2, 200),
         ("post_create", 1, 201),
     ]
-    assert all(one.elapsed > 0 for one in received)
-    assert [one.request_id is None for one in received] == [True, False, False]
+    assert all(response.elapsed > 0 for response in received)
+    assert [response.request_id is None for response in received] == [True, False, False]
     lines = [record.getMessage() for record in caplog.records if record.name == "adsunify"]
     assert any(path in line and "attempt 2: status 200" in line for line in lines)
     for secret in (server.people["admin"].tokens["write"], "secret-words", body["campaign"]["name"]):
@@ -339,7 +339,7 @@ async def test_without_awaiting(server: Served, proxy: FailingProxy) -> None:
 
     proxy.faults = ["reset"]
     await asyncio.to_thread(work)
-    assert [one.status for one in received] == [None, 200] and own.is_closed
+    assert [response.status for response in received] == [None, 200] and own.is_closed
 
 
 async def test_calls_with_other_options(server: Served, proxy: FailingProxy) -> None:
@@ -347,10 +347,10 @@ async def test_calls_with_other_options(server: Served, proxy: FailingProxy) -> 
     received: list[ResponseInfo] = []
     async with remote(server, proxy.url, on_response=received.append) as (client, waits):
         careful = client.with_options(max_retries=0)
-        for one, attempts in ((careful, 1), (client, 3), (careful.with_options(max_retries=1), 2)):
+        for ads, attempts in ((careful, 1), (client, 3), (careful.with_options(max_retries=1), 2)):
             proxy.faults, proxy.keys = ["reset"] * attempts, []
             with pytest.raises(ServerConnectionError):
-                await one.accounts.list().all()
+                await ads.accounts.list().all()
             assert len(proxy.keys) == attempts
         assert (len(received), len(waits)) == (6, 3)
         proxy.faults, proxy.keys = ["trickle"], []
@@ -435,7 +435,7 @@ async def test_options_that_no_call_takes(options: Any, name: str, text: str) ->
 
 
 async def test_calls_of_a_local_store_have_no_options(server: Served) -> None:
-    async with opened(server, "local") as client:
+    async with open_client(server, "local") as client:
         with pytest.raises(InvalidInput, match="timeout: is only for a server"):
             client.with_options(timeout=5)
 

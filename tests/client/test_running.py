@@ -41,13 +41,15 @@ async def test_execute_continues(server: Served, clients: dict[str, AsyncAds], d
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_execute_tells_of_its_progress(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
-    ads, told = clients[door], list[Operation]()
+    ads, reported = clients[door], list[Operation]()
     operation = await ads.campaigns.create(server.accounts["amazon"], make_brief("amazon"))
     await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
-    done = await ads.operations.run(operation, confirmed=True, progress=told.append)
+    done = await ads.operations.run(operation, confirmed=True, progress=reported.append)
     assert done.status == "succeeded"
-    assert [(one.id, one.status, one.next_action) for one in told] == [(operation.id, "prepared", "execute")]
-    assert told[0].retry_after_ms, "and why it waits"
+    assert [(state.id, state.status, state.next_action) for state in reported] == [
+        (operation.id, "prepared", "execute")
+    ]
+    assert reported[0].retry_after_ms, "and why it waits"
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -72,10 +74,10 @@ async def test_insights_wait_for_the_report(
 
     monkeypatch.setattr(clients[door], "_wait", sleep)
     end = server.hands.now().date() - timedelta(days=5 if door == "local" else 9)
-    found = await clients[door].insights.daily(server.accounts["amazon"], end - timedelta(days=2), end)
-    assert found.pending is None and found.coverage.complete is True
-    assert [row.date for row in found.rows] == [end - timedelta(days=days) for days in (2, 1, 0)]
-    assert all(row.spend is None or isinstance(row.spend, Decimal) for row in found.rows)
+    report = await clients[door].insights.daily(server.accounts["amazon"], end - timedelta(days=2), end)
+    assert report.pending is None and report.coverage.complete is True
+    assert [row.date for row in report.rows] == [end - timedelta(days=days) for days in (2, 1, 0)]
+    assert all(row.spend is None or isinstance(row.spend, Decimal) for row in report.rows)
     assert waits and min(waits) >= 1
 
 
@@ -103,22 +105,22 @@ async def test_each_of_many_is_continued_until_it_is_over(
     server: Served, clients: dict[str, AsyncAds], door: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One succeeds at once, one is refused, one is throttled and continued; the refused one is not executed again."""
-    ads, told = clients[door], list[str]()
+    ads, reported_ids = clients[door], list[str]()
     waits = keep_waits(ads, monkeypatch)
     google, refused, amazon = await prepare_each(ads, server, "google", "meta", "amazon")
     writes = server.networks.writes()
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/campaigns", value=400)
     await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
     batch = await ads.operations.run_many(
-        [google, refused.id, amazon], confirmed=True, progress=lambda one: told.append(one.id)
+        [google, refused.id, amazon], confirmed=True, progress=lambda operation: reported_ids.append(operation.id)
     )
     first, second, third = batch.results
     assert isinstance(first, BatchDone) and isinstance(second, BatchFailed) and isinstance(third, BatchDone)
-    assert [one.operation_id for one in batch.results] == [google.id, refused.id, amazon.id]
+    assert [result.operation_id for result in batch.results] == [google.id, refused.id, amazon.id]
     assert (first.status, third.status) == ("succeeded", "succeeded")
     assert third.operation == await ads.operations.get(amazon)
     assert (second.error.code, second.error.outcome) == ("provider_rejected", "not_applied")
-    assert set(told) == {amazon.id} and len(told) == len(waits) >= 1
+    assert set(reported_ids) == {amazon.id} and len(reported_ids) == len(waits) >= 1
     assert server.networks.writes() == writes + 6 + 5  # the entities at Google and at Amazon
     assert Batch.model_validate(batch.to_dict()) == batch
 
@@ -163,9 +165,9 @@ async def test_more_than_a_call_takes(
     missing = [f"00000000-0000-7000-8000-{number:012}" for number in range(MAX_OPERATIONS)]
     batch = await ads.operations.run_many([*missing, google], confirmed=True)
     assert sizes == [MAX_OPERATIONS, 1]
-    assert [one.operation_id for one in batch.results] == [*missing, google.id]
+    assert [result.operation_id for result in batch.results] == [*missing, google.id]
     *failed, done = batch.results
-    assert {one.error.code for one in failed if isinstance(one, BatchFailed)} == {"not_found"}
+    assert {result.error.code for result in failed if isinstance(result, BatchFailed)} == {"not_found"}
     assert isinstance(done, BatchDone) and done.status == "succeeded"
     assert (await ads.operations.run_many([], confirmed=True)).results == []
 
@@ -190,7 +192,7 @@ async def test_many_without_awaiting(server: Served, clients: dict[str, AsyncAds
     def work() -> list[str | None]:
         with Ads(server.base_url, token=server.people["admin"].tokens["write"]) as ads:
             results = ads.operations.run_many(operations, confirmed=True).results
-        return [one.status if isinstance(one, BatchDone) else None for one in results]
+        return [result.status if isinstance(result, BatchDone) else None for result in results]
 
     assert await asyncio.to_thread(work) == ["succeeded", "succeeded"]
 
@@ -228,9 +230,9 @@ async def test_ctrl_c_waits_for_the_write_in_flight(server: Served, clients: dic
     process.send_signal(signal.SIGINT)
     _, errors = await process.communicate()
     assert process.returncode != 0 and b"KeyboardInterrupt" in errors
-    shown = await clients["remote"].operations.get(operation)
-    assert (shown.status, shown.next_action, shown.stalled) == ("prepared", "execute", False)
-    assert [(step.key, step.state) for step in shown.receipt.steps] == [("campaign", "applied")]
+    stopped = await clients["remote"].operations.get(operation)
+    assert (stopped.status, stopped.next_action, stopped.stalled) == ("prepared", "execute", False)
+    assert [(step.key, step.state) for step in stopped.receipt.steps] == [("campaign", "applied")]
     assert server.networks.writes() == writes + 1
     assert (await clients["remote"].operations.run(operation, confirmed=True)).status == "succeeded"
     assert server.networks.writes() == writes + 4

@@ -50,8 +50,8 @@ def list_manifests() -> list[Path]:
 
 def load_manifests(*kinds: str) -> list[Any]:
     """The objects of these kinds; all of them without an argument."""
-    objects = [one for path in list_manifests() for one in yaml.safe_load_all(path.read_text())]
-    return [one for one in objects if not kinds or one["kind"] in kinds]
+    objects = [manifest for path in list_manifests() for manifest in yaml.safe_load_all(path.read_text())]
+    return [manifest for manifest in objects if not kinds or manifest["kind"] in kinds]
 
 
 def get_container(workload: Any) -> Any:

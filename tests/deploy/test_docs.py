@@ -8,20 +8,22 @@ import shlex
 import pytest
 
 from adsunify.cli.commands import adsunify
-from tests.docs.test_pages import blocks, understood
+from tests.docs.test_pages import parse_command, read_blocks
 
 from .files import ROOT, load_compose, load_manifests, load_pyproject
 
 LINES = [
-    line.strip().removeprefix("$ ") for block in blocks("docs/deploying.md", "console") for line in block.splitlines()
+    line.strip().removeprefix("$ ")
+    for block in read_blocks("docs/deploying.md", "console")
+    for line in block.splitlines()
 ]
 OURS = re.compile(r"docker compose run --rm \S+ (.+)|docker run --rm adsunify:\S+ (.+)|kubectl .* -- adsunify (.+)")
-COMMANDS = [next(filter(None, found.groups())) for found in map(OURS.fullmatch, LINES) if found]
+COMMANDS = [next(filter(None, match.groups())) for match in map(OURS.fullmatch, LINES) if match]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_in_a_container_is_understood(command: str) -> None:
-    understood(adsunify, shlex.split(command))
+    parse_command(adsunify, shlex.split(command))
 
 
 def test_every_way_to_a_command_is_shown() -> None:
@@ -37,7 +39,7 @@ def test_every_way_to_a_command_is_shown() -> None:
 def test_every_service_and_object_that_is_named_exists() -> None:
     text = "\n".join(LINES)
     assert set(re.findall(r"docker compose (?:run --rm|exec -T) (\S+)", text)) <= set(load_compose()["services"])
-    objects = {f"{one['kind'].lower()}/{one['metadata']['name']}" for one in load_manifests()}
+    objects = {f"{manifest['kind'].lower()}/{manifest['metadata']['name']}" for manifest in load_manifests()}
     named = {f"{kind}/{name}" for kind, name in re.findall(r"\b(deployment|job)[/ ](adsunify-\S+)", text)}
     assert named == {"deployment/adsunify-server", "job/adsunify-migration"} <= objects
     assert set(re.findall(r"kubectl -n (\S+)", text)) == {load_manifests("Namespace")[0]["metadata"]["name"]}
@@ -51,22 +53,22 @@ def test_the_end_of_all_servers_and_workers_is_awaited_and_of_nothing_else() -> 
     assert selector is not None
     label, names = selector.groups()
     awaited = {
-        one["kind"]
-        for one in load_manifests("Deployment", "Job")
-        if one["spec"]["template"]["metadata"]["labels"].get(label) in names.split(", ")
+        manifest["kind"]
+        for manifest in load_manifests("Deployment", "Job")
+        if manifest["spec"]["template"]["metadata"]["labels"].get(label) in names.split(", ")
     }
     assert awaited == {"Deployment"} and len(names.split(", ")) == len(load_manifests("Deployment"))
 
 
 def test_every_file_that_is_typed_exists_or_is_made() -> None:
-    made = set()
+    created_files = set()
     for words in map(shlex.split, LINES):
         paths = {path for word in words for path in re.findall(r"deploy/[\w./-]+", word)}
         if words[0] == "install":
-            made.add(words[-1])
-        assert all((ROOT / path).exists() for path in paths - made)
+            created_files.add(words[-1])
+        assert all((ROOT / path).exists() for path in paths - created_files)
     ignored = (ROOT / ".gitignore").read_text().splitlines()
-    assert made and made <= set(ignored)  # they hold secrets
+    assert created_files and created_files <= set(ignored)  # they hold secrets
 
 
 def test_the_version_is_the_one_of_the_package() -> None:

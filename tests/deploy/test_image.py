@@ -16,7 +16,7 @@ from adsunify.cli.commands import adsunify
 from adsunify.cli.serve import SHUTDOWN_SECONDS
 from adsunify.networks.registry import ADAPTER_PACKAGES
 from tests.cli.running import first_line, process
-from tests.docs.test_pages import understood
+from tests.docs.test_pages import parse_command
 
 from .files import (
     DEPLOY,
@@ -47,15 +47,19 @@ def list_requirements(*extras: str) -> list[Requirement]:
     texts = PROJECT["dependencies"] if not extras else []
     texts = [*texts, *(text for extra in extras for text in PROJECT["optional-dependencies"][extra])]
     every = list(map(Requirement, texts))
-    inner = [one for own in every if own.name == "adsunify" for one in list_requirements(*sorted(own.extras))]
-    return [*(one for one in every if one.name != "adsunify"), *inner]
+    inner = [
+        requirement for own in every if own.name == "adsunify" for requirement in list_requirements(*sorted(own.extras))
+    ]
+    return [*(requirement for requirement in every if requirement.name != "adsunify"), *inner]
 
 
 REQUIRED = [*list_requirements(), *list_requirements("all", "otel")]
 BACKEND = [Requirement(text) for text in load_pyproject()["build-system"]["requires"]]
 
 
-@pytest.mark.parametrize("requirement", {str(one): one for one in [*REQUIRED, *BACKEND]}.values(), ids=str)
+@pytest.mark.parametrize(
+    "requirement", {str(required): required for required in [*REQUIRED, *BACKEND]}.values(), ids=str
+)
 def test_the_lock_satisfies_pyproject(requirement: Requirement) -> None:
     version, hashes = LOCKED[canonicalize_name(requirement.name)]
     assert hashes > 0
@@ -75,7 +79,7 @@ def test_the_lock_names_no_host_and_nothing_but_packages() -> None:
 def test_the_program_is_understood() -> None:
     program, *arguments = get_image_command()
     assert program in PROJECT["scripts"]
-    understood(adsunify, arguments)
+    parse_command(adsunify, arguments)
 
 
 def test_the_image_is_built_in_two_stages_and_its_user_is_not_root() -> None:
@@ -130,16 +134,18 @@ def test_the_health_check_sees_a_server_that_lives_and_one_that_does_not(tmp_pat
 def test_every_setting_is_one_of_the_code() -> None:
     sources = [path for folder in ("adsunify", "adsunify_server") for path in (ROOT / folder).rglob("*.py")]
     name = re.compile(r"ADSUNIFY_[A-Z_]*[A-Z]")
-    known = {found for path in sources for found in name.findall(path.read_text())}
+    known = {setting for path in sources for setting in name.findall(path.read_text())}
     known |= {f"ADSUNIFY_{code.upper()}_{part}" for code in ADAPTER_PACKAGES for part in ("CLIENT_ID", "CLIENT_SECRET")}
     paths = [*list_deploy_files(), ROOT / "docs" / "deploying.md"]
-    settings = {found: path.name for path in paths for found in name.findall(path.read_text())}
+    settings = {setting: path.name for path in paths for setting in name.findall(path.read_text())}
     assert len(settings) >= 8
-    assert {found: path for found, path in settings.items() if found not in known} == {}
+    assert {setting: path for setting, path in settings.items() if setting not in known} == {}
 
 
 def test_every_file_names_the_version_of_the_package() -> None:
-    names = {found for path in list_deploy_files() for found in re.findall(r"adsunify:(\d[\w.]*)", path.read_text())}
+    names = {
+        version for path in list_deploy_files() for version in re.findall(r"adsunify:(\d[\w.]*)", path.read_text())
+    }
     names.add(load_yaml(KUBERNETES / "kustomization.yaml")["images"][0]["newTag"])
     assert names == {PROJECT["version"]}
     assert load_compose()["services"]["server-1"]["image"] == f"adsunify:{PROJECT['version']}"

@@ -12,7 +12,7 @@ from adsunify.cli.commands import adsunify
 from adsunify.cli.serve import SHUTDOWN_SECONDS
 from adsunify.service.factory import open_service
 from adsunify_server.health import DATABASE_TIMEOUT_SECONDS
-from tests.docs.test_pages import understood
+from tests.docs.test_pages import parse_command
 from tests.server.served import RING
 
 from .files import (
@@ -27,9 +27,10 @@ from .files import (
 )
 
 WORKLOADS = {
-    one["metadata"]["labels"]["app.kubernetes.io/component"]: one for one in load_manifests("Deployment", "Job")
+    workload["metadata"]["labels"]["app.kubernetes.io/component"]: workload
+    for workload in load_manifests("Deployment", "Job")
 }
-PODS = {name: one["spec"]["template"] for name, one in WORKLOADS.items()}
+PODS = {name: workload["spec"]["template"] for name, workload in WORKLOADS.items()}
 (SETTINGS,) = load_manifests("ConfigMap")
 (SERVICE,) = load_manifests("Service")
 DNS, POSTGRESQL, HTTPS, HTTP, METRICS = 53, 5432, 443, 8080, 9464
@@ -38,7 +39,9 @@ DNS, POSTGRESQL, HTTPS, HTTP, METRICS = 53, 5432, 443, 8080, 9464
 def is_selected(selector: Any, labels: Any) -> bool:
     """Whether a selector of labels selects these labels."""
     required = selector.get("matchLabels", {}).items() <= labels.items()
-    return required and all(labels.get(one["key"]) in one["values"] for one in selector.get("matchExpressions", []))
+    return required and all(
+        labels.get(expression["key"]) in expression["values"] for expression in selector.get("matchExpressions", [])
+    )
 
 
 def list_selected(selector: Any) -> list[str]:
@@ -52,7 +55,7 @@ def test_every_manifest_is_applied() -> None:
 
 
 def test_there_are_servers_a_worker_and_a_migration() -> None:
-    assert {name: (one["kind"], one["spec"].get("replicas")) for name, one in WORKLOADS.items()} == {
+    assert {name: (workload["kind"], workload["spec"].get("replicas")) for name, workload in WORKLOADS.items()} == {
         "migration": ("Job", None),
         "server": ("Deployment", 2),
         "worker": ("Deployment", 1),
@@ -76,7 +79,7 @@ def test_every_pod_can_do_no_more_than_it_needs(name: str) -> None:
     }
     assert pod["automountServiceAccountToken"] is False
     assert {"memory"} == set(container["resources"]["limits"]) < set(container["resources"]["requests"])
-    assert [one["mountPath"] for one in container["volumeMounts"]] == ["/tmp"]
+    assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/tmp"]
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
@@ -90,13 +93,13 @@ def test_every_process_has_the_settings_and_no_others(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["migration", "worker"])
 def test_every_command_is_understood(name: str) -> None:
-    understood(adsunify, get_container(WORKLOADS[name])["args"])
+    parse_command(adsunify, get_container(WORKLOADS[name])["args"])
 
 
 def test_the_server_has_the_command_and_the_ports_of_the_image() -> None:
     container = get_container(WORKLOADS["server"])
     command = get_image_command()
-    ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     assert "args" not in container
     assert ports == {"http": int(command[command.index("--port") + 1]), "metrics": METRICS}
     assert set(map(str, ports.values())) == set(get_instructions("EXPOSE")[0].split())
@@ -106,7 +109,7 @@ def test_the_server_has_the_command_and_the_ports_of_the_image() -> None:
 @pytest.mark.parametrize("name", ["server", "worker"])
 def test_probes_are_about_a_port_of_the_pod(name: str) -> None:
     container = get_container(WORKLOADS[name])
-    ports = {one["name"] for one in container["ports"]}
+    ports = {port["name"] for port in container["ports"]}
     for kind in ("startupProbe", "livenessProbe", "readinessProbe"):
         (way,) = (container[kind][way] for way in ("httpGet", "tcpSocket") if way in container[kind])
         assert way["port"] in ports
@@ -187,8 +190,8 @@ def test_the_network_is_open_where_it_is_needed(name: str, incoming: set[int], o
 
 
 def test_everything_else_is_closed() -> None:
-    policies = [one["spec"] for one in load_manifests("NetworkPolicy")]
-    (deny,) = [one for one in policies if one["podSelector"] == {}]
+    policies = [manifest["spec"] for manifest in load_manifests("NetworkPolicy")]
+    (deny,) = [rule for rule in policies if rule["podSelector"] == {}]
     assert deny == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     for policy in policies:
         if policy != deny:  # a type without a rule would close, and a rule without its type would be ignored
@@ -205,6 +208,6 @@ def test_no_private_address_is_a_public_one() -> None:
     ]
     (block,) = blocks
     assert block["cidr"] == "0.0.0.0/0"
-    assert not any(IPv4Network(one).is_global for one in block["except"])
+    assert not any(IPv4Network(network).is_global for network in block["except"])
     for private in ("10.1.2.3/32", "172.20.0.1/32", "192.168.1.1/32", "169.254.169.254/32", "127.0.0.1/32"):
-        assert any(IPv4Network(private).subnet_of(IPv4Network(one)) for one in block["except"])
+        assert any(IPv4Network(private).subnet_of(IPv4Network(network)) for network in block["except"])

@@ -84,7 +84,7 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Metrics,
         with open_api(headers={"Authorization": f"Bearer {ready['apiKey']}"}) as client:
             webhook = client.post("/webhooks", json={"url": hook}).json()["data"]
             assert client.post(f"/webhooks/{webhook['webhookId']}/test", json={}).status_code == 202
-            account = next(one["accountId"] for one in ready["accounts"] if one["network"] == "meta")
+            account = next(row["accountId"] for row in ready["accounts"] if row["network"] == "meta")
             body = {"accountId": account, "campaign": brief("meta")}
             operation = client.post("/create", json=body).json()["data"]
             assert client.post(f"/operations/{operation['id']}/execute", json={"confirmed": True}).status_code == 200
@@ -103,7 +103,7 @@ def list_series(expression: str) -> list[tuple[str, list[tuple[str, str, str]]]]
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_every_series_is_a_metric_with_these_labels(name: str, metrics: tuple[Metrics, Metrics]) -> None:
     server, worker = metrics
-    known: Metrics = {one: server.get(one, set()) | worker.get(one, set()) for one in {*server, *worker}} | {
+    known: Metrics = {name: server.get(name, set()) | worker.get(name, set()) for name in {*server, *worker}} | {
         "up": set()
     }
     series = list_series(EXPRESSIONS[name])
@@ -126,11 +126,11 @@ def test_every_value_of_a_label_is_a_word_of_the_code(name: str) -> None:
 
 def test_every_metric_of_servers_and_workers_is_on_the_dashboard(metrics: tuple[Metrics, Metrics]) -> None:
     server, worker = metrics
-    shown = {
+    shown_metrics = {
         metric for panel in PANELS.values() for target in panel["targets"] for metric, _ in list_series(target["expr"])
     }
     histogram = {"adsunify_request_seconds", "adsunify_request_seconds_bucket"}
-    assert set(server) | set(worker) == shown - {"up"} | histogram
+    assert set(server) | set(worker) == shown_metrics - {"up"} | histogram
     assert set(worker) < set(server)
 
 
@@ -146,7 +146,7 @@ def test_the_words_of_an_alert_name_labels_that_it_has(name: str) -> None:
 
 def test_the_slow_endpoints_leave_out_those_that_execute() -> None:
     (pattern,) = re.findall(r'endpoint!~"([^"]+)"', ALERTS["AdsunifySlow"]["expr"])
-    executing = [one.operation_id for one in ENDPOINTS if one.path.endswith("/execute")]
+    executing = [endpoint.operation_id for endpoint in ENDPOINTS if endpoint.path.endswith("/execute")]
     assert executing and all(
         re.fullmatch(pattern, name) for name in (*executing, f"POST {MCP_PATH}", "POST /review/{operationId}/execute")
     )

@@ -84,10 +84,10 @@ def list_local_codes() -> Iterator[tuple[str, str]]:
     for call, _ in load_nodes():
         name = get_name(call.func) if isinstance(call, ast.Call) else ""
         if isinstance(call, ast.Call) and isinstance(getattr(errors, name, None), type):
-            given = (keyword.value for keyword in call.keywords if keyword.arg == "code")
+            values = (keyword.value for keyword in call.keywords if keyword.arg == "code")
             yield from (
                 (str(value.value), name)
-                for value in given
+                for value in values
                 if isinstance(value, ast.Constant) and value.value not in PROBLEM_CODES
             )
 

@@ -33,7 +33,9 @@ def render_computed_members() -> str:
             f"Members that decide about bids: {', '.join(_describe_bidding(*row) for row in bidding.items())}.",
             f"Members that change nothing: {', '.join(f'`{name}`' for name in neutral)}.",
         )
-        text = "\n\n".join(fill(one, 120, break_on_hyphens=False, break_long_words=False) for one in sentences)
+        text = "\n\n".join(
+            fill(sentence, 120, break_on_hyphens=False, break_long_words=False) for sentence in sentences
+        )
         parts.append(f"### {network.title}\n\n" + "\n".join(table) + f"\n\n{text}")
     return "\n\n".join(parts)
 

@@ -69,7 +69,10 @@ def describe_end(network: Network) -> str:
 def describe_login(network: Network) -> Iterator[str]:
     login, code = network.login, network.code
     if login.kind == "credentials":
-        sets = [" and ".join(f"`{one.name}` ({one.label})" for one in members) for members in get_credential_sets(code)]
+        sets = [
+            " and ".join(f"`{member.name}` ({member.label})" for member in members)
+            for members in get_credential_sets(code)
+        ]
         yield (
             f"{network.title} has no consent page. `adsunify connect {code}` asks for {', or '.join(sets)}. "
             "[Connecting networks](../connecting.md#without-a-server) shows how a program gives them."
@@ -158,7 +161,9 @@ def describe_extras(network: Network) -> Iterator[str]:
     if network.extras:
         yield "## Facts of an account"
         yield "They are read when the account is connected. An admin can set those that are marked."
-        rows = [(f"`{one.name}`", "yes" if one.is_settable else "no", escape(one.meaning)) for one in network.extras]
+        rows = [
+            (f"`{extra.name}`", "yes" if extra.is_settable else "no", escape(extra.meaning)) for extra in network.extras
+        ]
         yield "\n".join(render_markdown_table(("fact", "can be set", "meaning"), rows))
 
 

@@ -39,8 +39,8 @@ def load_index(folder: Path) -> dict[str, Any]:
 def find_pages(index: Mapping[str, Any], word: str) -> set[str]:
     """Return the names of the pages that have the word in their text or in a title."""
     stem = SearchEnglish({}).stem(word.lower())
-    found = [index[name].get(stem, []) for name in ("terms", "titleterms")]
-    numbers = [number for pages in found for number in (pages if isinstance(pages, list) else [pages])]
+    pages_by_index = [index[name].get(stem, []) for name in ("terms", "titleterms")]
+    numbers = [number for pages in pages_by_index for number in (pages if isinstance(pages, list) else [pages])]
     return {index["docnames"][number] for number in numbers}
 
 
@@ -58,8 +58,8 @@ def list_methods(index: Mapping[str, Any]) -> set[tuple[str, str]]:
 def find_missing(index: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for each word and method that the search does not find."""
     for word, page in PAGE_BY_WORD.items():
-        if page not in (found := find_pages(index, word)):
-            yield f"{word} does not find {page}; it finds {', '.join(sorted(found)) or 'no page'}"
+        if page not in (actual := find_pages(index, word)):
+            yield f"{word} does not find {page}; it finds {', '.join(sorted(actual)) or 'no page'}"
     for resource, name in sorted({(row.resource, row.method_name) for row in ENDPOINTS} - list_methods(index)):
         yield f"{name} does not find client.{resource}.{name}"
     if pages := find_pages(index, "nosuchword"):

@@ -27,12 +27,12 @@ def list_warnings(networks: Iterable[Network], today: date) -> Iterator[str]:
 def main() -> int:
     """Print the warnings; returns 1 if there is one."""
     networks = [get_adapter(code).network for code in ADAPTER_PACKAGES]
-    found = list(list_warnings(networks, datetime.now(UTC).date()))
-    for sentence in found:
+    warnings = list(list_warnings(networks, datetime.now(UTC).date()))
+    for sentence in warnings:
         print(f"WARNING: {sentence}")
-    if not found:
+    if not warnings:
         print(f"No network has a sunset within {WARNING_PERIOD.days} days.")
-    return 1 if found else 0
+    return 1 if warnings else 0
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def write_connecting(text: str) -> str:
     heads = ("network", "`connections.create` takes", "from the environment")
     rows = []
     for network in list_credential_networks():
-        sets = [[one.name for one in members] for members in get_credential_sets(network)]
+        sets = [[member.name for member in members] for members in get_credential_sets(network)]
         variables = [[f"ADSUNIFY_{network}_{name}".upper() for name in names] for names in sets]
         rows.append((network, join_alternatives(sets), join_alternatives(variables)))
     return replace_block(text, "credentials", "\n" + "\n".join(render_markdown_table(heads, rows)) + "\n")
@@ -163,8 +163,8 @@ def write_brief(text: str) -> str:
 
 def list_members(schema: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     """Path, schema, and whether it is required within its object."""
-    for name, written in schema["properties"].items():
-        member, required = resolve(written), name in schema.get("required", ())
+    for name, property_schema in schema["properties"].items():
+        member, required = resolve(property_schema), name in schema.get("required", ())
         if "properties" in member:
             yield from list_members(member, f"{prefix}{name}.")
             continue

@@ -30,7 +30,7 @@ OURS = [command.removeprefix(".venv/bin/adsunify ") for command in COMMANDS if c
 COUNTS = ("unknownOperations", "unresumableOperations", "cancelledChangeSets", "endedSessions")
 
 
-def other(program: str) -> str:
+def find_command(program: str) -> str:
     """The one command of the page that runs another program."""
     (command,) = [command for command in COMMANDS if command.startswith(program)]
     return command
@@ -54,30 +54,30 @@ def shell(command: str, folder: Path, **environment: str) -> None:
 def test_from_an_empty_database_to_a_restored_one(request: pytest.FixtureRequest, path: str, tmp_path: Path) -> None:
     settings = {"ADSUNIFY_DATABASE_URL": empty_database("postgresql", request, tmp_path)}
 
-    def ours(command: str) -> Ran:
+    def run_command(command: str) -> Ran:
         return run(*shlex.split(command), **settings)
 
     key, upgrade, init, worker, restored = OURS
-    settings["ADSUNIFY_SECRET_KEYS"] = ours(f"{key} --json").data["key"]
-    assert ours(upgrade).code == 0
-    made = ours(f"{init} --json").data
+    settings["ADSUNIFY_SECRET_KEYS"] = run_command(f"{key} --json").data["key"]
+    assert run_command(upgrade).code == 0
+    workspace = run_command(f"{init} --json").data
     assert worker.startswith("worker")
 
-    shell(other("pg_dump"), tmp_path, PATH=path, **settings)
+    shell(find_command("pg_dump"), tmp_path, PATH=path, **settings)
     settings["ADSUNIFY_DATABASE_URL"] = empty_database("postgresql", request, tmp_path)
-    shell(other("pg_restore"), tmp_path, PATH=path, **settings)
-    assert ours(f"{restored} --json").data == dict.fromkeys(COUNTS, 0)
-    assert ours("admin workspace --json").data["workspaceId"] == made["workspaceId"]
+    shell(find_command("pg_restore"), tmp_path, PATH=path, **settings)
+    assert run_command(f"{restored} --json").data == dict.fromkeys(COUNTS, 0)
+    assert run_command("admin workspace --json").data["workspaceId"] == workspace["workspaceId"]
 
 
 def test_an_sqlite_file_is_copied_whole(tmp_path: Path) -> None:
     where = f"sqlite:///{tmp_path}/ads.db"
     init = OURS[2]
-    made = run(*shlex.split(init), "--json", ADSUNIFY_DATABASE_URL=where).data
-    shell(other("python3 -c").replace("/var/lib/adsunify", str(tmp_path)), tmp_path)
+    workspace = run(*shlex.split(init), "--json", ADSUNIFY_DATABASE_URL=where).data
+    shell(find_command("python3 -c").replace("/var/lib/adsunify", str(tmp_path)), tmp_path)
     copy = f"sqlite:///{tmp_path}/ads-backup.db"
-    found = run("admin", "workspace", "--json", ADSUNIFY_DATABASE_URL=copy).data
-    assert found["workspaceId"] == made["workspaceId"]
+    copied_workspace = run("admin", "workspace", "--json", ADSUNIFY_DATABASE_URL=copy).data
+    assert copied_workspace["workspaceId"] == workspace["workspaceId"]
 
 
 def directives(language: str) -> Iterator[str]:

@@ -24,20 +24,20 @@ LINE_ITEM = {"objective": "REACH", "daily_budget_amount_local_micro": 20_000_000
 """What no recorded line item of X has: a budget of its own, and an objective that takes a frequency cap."""
 
 
-def documented(heading: str) -> dict[tuple[str, str], dict[str, str]]:
+def read_fields(heading: str) -> dict[tuple[str, str], dict[str, str]]:
     """Network and level to the fields of the table below a heading, each with the reason, if the table has one."""
     section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")][2:]
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    fields_by_level: dict[tuple[str, str], dict[str, str]] = {}
     for network, level, fields, *reason in rows:
-        found.setdefault((network, level), {}).update(dict.fromkeys(fields.split(", "), "".join(reason)))
-    return found
+        fields_by_level.setdefault((network, level), {}).update(dict.fromkeys(fields.split(", "), "".join(reason)))
+    return fields_by_level
 
 
 @cache
-def entities() -> Mapping[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]]:
+def read_entities() -> Mapping[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]]:
     """The entities of the recorded cases, as an edit reads them."""
-    found: dict[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]] = {}
+    entities_by_level: dict[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]] = {}
     for case in list_own_cases():
         if case.kind not in ("settings", "edit"):
             continue
@@ -47,13 +47,13 @@ def entities() -> Mapping[tuple[str, str], list[tuple[Account, Mapping[str, Json
             native = run_flow(flow, Conversation(network, case.exchange).answer).native
         except AdsunifyError:  # the case is about an entity that cannot be read
             continue
-        found.setdefault((network, kind), []).append((case.account, native))
+        entities_by_level.setdefault((network, kind), []).append((case.account, native))
         if (network, kind) == ("x", "adGroup"):
-            found[network, kind].append((case.account, {**native, **LINE_ITEM}))
-    return found
+            entities_by_level[network, kind].append((case.account, {**native, **LINE_ITEM}))
+    return entities_by_level
 
 
-def refusals(
+def list_refusals(
     network: str, kind: Kind, account: Account, native: Mapping[str, Json], field: str, value: str = "1"
 ) -> Iterator[str]:
     """The codes with which an edit of one field is refused at that field."""
@@ -63,30 +63,30 @@ def refusals(
         yield from (issue.code for issue in problem.issues if issue.path == f"fields.{field}")
 
 
-LEVELS = sorted(documented("Editable fields") | documented("Locked fields"))
+LEVELS = sorted(read_fields("Editable fields") | read_fields("Locked fields"))
 
 
 def test_every_setting_stands_in_one_of_the_tables() -> None:
-    tables = documented("Editable fields"), documented("Locked fields")
+    tables = read_fields("Editable fields"), read_fields("Locked fields")
     for code in ADAPTER_PACKAGES:
         network = get_adapter(code).network
         for level in network.levels:
             there = [name for table in tables for name in table.get((code, level.kind), ())]
-            assert sorted(there) == sorted(one.field for one in network.settings if one.level == level.kind)
+            assert sorted(there) == sorted(setting.field for setting in network.settings if setting.level == level.kind)
 
 
 @pytest.mark.parametrize(("network", "kind"), LEVELS)
 def test_an_edit_takes_what_is_editable_and_refuses_what_is_locked(network: str, kind: Kind) -> None:
-    editable = documented("Editable fields").get((network, kind), {})
-    locked = documented("Locked fields").get((network, kind), {})
-    known = entities()[network, kind]
+    editable = read_fields("Editable fields").get((network, kind), {})
+    locked = read_fields("Locked fields").get((network, kind), {})
+    known = read_entities()[network, kind]
     for field in editable:
-        tries = ((*one, value) for one in known for value in ("1", ""))  # some can be cleared only
-        answers = (set(refusals(network, kind, account, native, field, value)) for account, native, value in tries)
+        tries = ((*entity, value) for entity in known for value in ("1", ""))  # some can be cleared only
+        answers = (set(list_refusals(network, kind, account, native, field, value)) for account, native, value in tries)
         assert any(not codes & {"locked", "not_supported"} for codes in answers), f"{field} is locked everywhere"
     tables = get_adapter(network).network
     settings = {setting.field: setting for setting in list_settings(tables, kind)}
     for field, reason in locked.items():
         for account, native in known:
-            assert list(refusals(network, kind, account, native, field)) == ["locked"], field
+            assert list(list_refusals(network, kind, account, native, field)) == ["locked"], field
             assert find_lock_reason(tables, settings[field], native, None) == reason

@@ -31,8 +31,8 @@ def test_each_member_of_a_rule_is_explained() -> None:
 
 
 def test_the_refusal_is_of_the_documented_form() -> None:
-    shown = json.loads(PROBLEM)
-    assert shown["code"] in PROBLEM_CODES
-    (breach,) = shown["guardrails"]
+    problem = json.loads(PROBLEM)
+    assert problem["code"] in PROBLEM_CODES
+    (breach,) = problem["guardrails"]
     assert set(breach) == {field.alias or name for name, field in BrokenGuardrail.model_fields.items()}
     assert BrokenGuardrail.model_validate(breach).to_dict() == breach

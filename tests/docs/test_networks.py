@@ -19,22 +19,28 @@ NETWORKS = [get_adapter(code).network for code in ADAPTER_PACKAGES]
 
 
 def test_all_combinations_stand() -> None:
-    found = {one.code: sum(len(form.goals) * len(form.periods) for form in one.formats) for one in NETWORKS}
-    samples = {one.code: get_samples(one.code) for one in NETWORKS}
-    assert found == {code: len(one.formats) * len(one.goals) * len(one.periods) for code, one in samples.items()}
+    combinations = {
+        network.code: sum(len(form.goals) * len(form.periods) for form in network.formats) for network in NETWORKS
+    }
+    samples = {network.code: get_samples(network.code) for network in NETWORKS}
+    assert combinations == {
+        code: len(sample.formats) * len(sample.goals) * len(sample.periods) for code, sample in samples.items()
+    }
 
 
 def test_the_command_prints_it() -> None:
     assert run("networks", "--markdown").out == render_capability_matrix()
     assert "snapchat" in run("networks").out
-    assert [one["network"] for one in run("networks", "--json").data["networks"]] == list(ADAPTER_PACKAGES)
-    assert [one["network"] for one in run("networks", "x", "--json").data["networks"]] == ["x"]
+    assert [network["network"] for network in run("networks", "--json").data["networks"]] == list(ADAPTER_PACKAGES)
+    assert [network["network"] for network in run("networks", "x", "--json").data["networks"]] == ["x"]
     assert "funding" in run("networks", "x").out
 
 
 def test_each_network_has_a_sunset() -> None:
-    assert [one.code for one in NETWORKS if one.sunset is None] == []
-    assert [one.code for one in NETWORKS if one.sunset is not None and not one.sunset.basis.endswith(".")] == []
+    assert [network.code for network in NETWORKS if network.sunset is None] == []
+    assert [
+        network.code for network in NETWORKS if network.sunset is not None and not network.sunset.basis.endswith(".")
+    ] == []
 
 
 @pytest.mark.parametrize(

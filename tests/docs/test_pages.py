@@ -26,35 +26,35 @@ WRITTEN = [*(ROOT / "docs").glob("*.md"), *(ROOT / name for name in ("README.md"
 PROGRAM = ".venv/bin/adsunify"
 
 
-def blocks(page: str, language: str) -> list[str]:
+def read_blocks(page: str, language: str) -> list[str]:
     text = (ROOT / page).read_text()
     return re.findall(rf"^ *```{language}\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)
 
 
-def commands() -> list[list[str]]:
+def read_commands() -> list[list[str]]:
     """Every command line of ours in the pages, without the program's name."""
-    every = (block for path in WRITTEN for block in blocks(str(path.relative_to(ROOT)), "console"))
+    every = (block for path in WRITTEN for block in read_blocks(str(path.relative_to(ROOT)), "console"))
     lines = (line.strip().removeprefix("$ ") for block in every for line in block.splitlines())
     return [shlex.split(line)[1:] for line in lines if line.split(" ")[0] in (PROGRAM, "adsunify")]
 
 
-def understood(command: click.Command, arguments: list[str], parent: click.Context | None = None) -> None:
+def parse_command(command: click.Command, arguments: list[str], parent: click.Context | None = None) -> None:
     """Parse as the command line does, and do nothing."""
     with command.make_context(command.name, [*arguments], parent=parent) as context:
         if isinstance(command, click.Group):
             rest = [*context._protected_args, *context.args]
-            _, found, left = command.resolve_command(context, rest)
-            assert found is not None
-            understood(found, left, context)
+            _, subcommand, left = command.resolve_command(context, rest)
+            assert subcommand is not None
+            parse_command(subcommand, left, context)
 
 
-@pytest.mark.parametrize("arguments", commands(), ids=" ".join)
+@pytest.mark.parametrize("arguments", read_commands(), ids=" ".join)
 def test_every_command_is_understood(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     try:
-        understood(adsunify, arguments)
-    except click.exceptions.Exit as shown:  # --version
-        assert shown.exit_code == 0
+        parse_command(adsunify, arguments)
+    except click.exceptions.Exit as end:  # --version
+        assert end.exit_code == 0
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
@@ -71,36 +71,36 @@ def test_every_file_that_is_named_is_there() -> None:
 
 
 def test_every_page_is_in_the_contents() -> None:
-    listed = re.findall(r"^[a-z_]+$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted(path.stem for path in (ROOT / "docs").glob("*.md") if path.stem != "index")
+    pages = re.findall(r"^[a-z_]+$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
+    assert sorted(pages) == sorted(path.stem for path in (ROOT / "docs").glob("*.md") if path.stem != "index")
 
 
 def test_a_subscription_is_asked_for_and_answered_as_shown() -> None:
-    asked, answered, _ = blocks("docs/webhooks.md", "json")
-    assert parse_model(NewWebhook, asked).events is not None
+    request, answered, _ = read_blocks("docs/webhooks.md", "json")
+    assert parse_model(NewWebhook, request).events is not None
     assert parse_model(NewWebhook, '{"url": "https://hooks.acme.example/adsunify"}').events is None
-    shown = json.loads(answered)["data"]
-    assert parse_model(CreatedWebhook, dumps(shown)).secret.startswith("whsec_")
-    assert shown["events"] == [*DEFAULT_EVENTS]
+    webhook = json.loads(answered)["data"]
+    assert parse_model(CreatedWebhook, dumps(webhook)).secret.startswith("whsec_")
+    assert webhook["events"] == [*DEFAULT_EVENTS]
 
 
 def test_clients_of_agents_are_set_up_as_shown(tmp_path: Path) -> None:
-    shown: list[dict[str, Any]] = [
-        json.loads(one)["mcpServers"]["adsunify"] for one in blocks("docs/agents.md", "json")
+    servers: list[dict[str, Any]] = [
+        json.loads(block)["mcpServers"]["adsunify"] for block in read_blocks("docs/agents.md", "json")
     ]
-    assert [one.get("type", "stdio") for one in shown] == ["http", "http", "stdio", "stdio"]
-    assert all(one["url"].endswith("/api/mcp") for one in shown if "url" in one)
-    local, remote = (one["args"] for one in shown if "args" in one)
-    understood(adsunify, remote)
-    arguments = [one.replace("/srv/adsunify", str(tmp_path)) for one in local]
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert [server.get("type", "stdio") for server in servers] == ["http", "http", "stdio", "stdio"]
+    assert all(server["url"].endswith("/api/mcp") for server in servers if "url" in server)
+    local, remote = (server["args"] for server in servers if "args" in server)
+    parse_command(adsunify, remote)
+    arguments = [argument.replace("/srv/adsunify", str(tmp_path)) for argument in local]
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     ran = subprocess.run(
-        [sys.executable, "-m", "adsunify", *arguments], input=f"{dumps(asked)}\n", capture_output=True, text=True
+        [sys.executable, "-m", "adsunify", *arguments], input=f"{dumps(request)}\n", capture_output=True, text=True
     )
     assert len(json.loads(ran.stdout)["result"]["tools"]) == 7
 
 
-def headings(page: str) -> set[str]:
+def read_headings(page: str) -> set[str]:
     return set(re.findall(r"^#{2,3} (.+)$", (ROOT / "docs" / page).read_text(), re.MULTILINE))
 
 
@@ -113,7 +113,7 @@ def test_every_heading_that_code_cites_exists() -> None:
         for page, heading in re.findall(r'docs/(spec\.md|decisions\.md),\s+(?:#\s+)?"([^"\n]+)"', path.read_text())
     ]
     assert len(cited) > 10
-    assert [one for one in cited if one[2] not in headings(one[1])] == []
+    assert [citation for citation in cited if citation[2] not in read_headings(citation[1])] == []
 
 
 @pytest.mark.parametrize("page", ["architecture.md", "glossary.md"])

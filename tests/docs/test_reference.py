@@ -26,15 +26,15 @@ FOLDERS = ("adsunify/client", "adsunify_mcp", "adsunify/networks")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
-def undocumented(node: ast.AST, name: str) -> Iterator[str]:
+def list_undocumented(node: ast.AST, name: str) -> Iterator[str]:
     """The module itself and what is public in it, classes with their methods, where it has no docstring."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(node, kinds) and ast.get_docstring(node) is None and not is_empty(node):
         yield name
     if isinstance(node, (ast.Module, ast.ClassDef)):
-        for one in node.body:
-            if isinstance(one, kinds[1:]) and not one.name.startswith("_"):
-                yield from undocumented(one, f"{name} {one.name}")
+        for member in node.body:
+            if isinstance(member, kinds[1:]) and not member.name.startswith("_"):
+                yield from list_undocumented(member, f"{name} {member.name}")
 
 
 def is_empty(node: ast.AST) -> bool:
@@ -43,7 +43,7 @@ def is_empty(node: ast.AST) -> bool:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_everything_public_says_what_it_is(path: Path) -> None:
-    assert not list(undocumented(ast.parse(path.read_text()), path.name))
+    assert not list(list_undocumented(ast.parse(path.read_text()), path.name))
 
 
 def test_each_namespace_is_in_the_reference() -> None:
@@ -72,11 +72,11 @@ def list_directives() -> list[tuple[str, str]]:
 def list_documented() -> Iterator[object]:
     """Yield the objects that the directives document."""
     for name, members in list_directives():
-        found = pkgutil.resolve_name(name)
-        yield found
-        if isinstance(found, ModuleType):
-            names = members.split() if members != "*" else getattr(found, "__all__", vars(found))
-            yield from (getattr(found, member) for member in names if member != "-")
+        documented = pkgutil.resolve_name(name)
+        yield documented
+        if isinstance(documented, ModuleType):
+            names = members.split() if members != "*" else getattr(documented, "__all__", vars(documented))
+            yield from (getattr(documented, member) for member in names if member != "-")
 
 
 def test_everything_exported_is_in_the_reference() -> None:
@@ -109,5 +109,5 @@ def test_everything_in_the_reference_exists() -> None:
     directives = list_directives()
     assert directives
     for name, members in directives:
-        found = pkgutil.resolve_name(name)
-        assert [one for one in members.strip("*-").split() if not hasattr(found, one)] == [], name
+        documented = pkgutil.resolve_name(name)
+        assert [member for member in members.strip("*-").split() if not hasattr(documented, member)] == [], name

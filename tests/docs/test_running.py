@@ -41,17 +41,17 @@ def words(cell: str) -> list[str]:
 @pytest.fixture
 async def service(tmp_path: Path) -> Service:
     """A service that has counted each thing once."""
-    made = (await open_service(f"sqlite:///{tmp_path / 'a.db'}", RING)).service
+    counted = (await open_service(f"sqlite:///{tmp_path / 'a.db'}", RING)).service
     for answered in get_args(counters.ResponseOutcome):
-        made.counters.network_requests["meta", answered] += 1
+        counted.counters.network_requests["meta", answered] += 1
     for ended in get_args(counters.ExecutionOutcome):
-        made.counters.executions["meta", ended] += 1
+        counted.counters.executions["meta", ended] += 1
     for attempted in get_args(counters.DeliveryOutcome):
-        made.counters.delivery_attempts[attempted] += 1
+        counted.counters.delivery_attempts[attempted] += 1
     for limited in get_args(counters.LimitName):
-        made.counters.limit_refusals[limited] += 1
-    await made.close()
-    return made
+        counted.counters.limit_refusals[limited] += 1
+    await counted.close()
+    return counted
 
 
 async def test_every_metric_with_its_labels_and_their_words(service: Service) -> None:
@@ -59,17 +59,17 @@ async def test_every_metric_with_its_labels_and_their_words(service: Service) ->
     requests.count_request("get_keys", 200, 0.1)
     text = generate_latest(ServiceCollector(service, requests, Gauges(1, 1, 1, 1))).decode()
     labels: dict[str, dict[str, set[str]]] = {name: {} for name in re.findall(r"^# TYPE (\w+)", text, re.M)}
-    for name, given in re.findall(r"^(\w+)\{(.*)\} ", text, re.M):
+    for name, pairs in re.findall(r"^(\w+)\{(.*)\} ", text, re.M):
         family = re.sub("_(bucket|sum|count)$", "", name)
-        for label, value in re.findall(r'(\w+)="([^"]*)"', given):
+        for label, value in re.findall(r'(\w+)="([^"]*)"', pairs):
             labels[family].setdefault(label, set()).add(value)
     documented: dict[str, set[str]] = {}
-    for names, given, meaning in rows("Metrics"):
+    for names, label_names, meaning in rows("Metrics"):
         for name in words(names):
-            documented[name] = set(words(given))
+            documented[name] = set(words(label_names))
             for label in documented[name] & {"outcome", "limit"}:
                 assert set(words(meaning)) == labels[name][label], name
-    assert documented == {name: set(found) - {"le"} for name, found in labels.items()}
+    assert documented == {name: set(label_values) - {"le"} for name, label_values in labels.items()}
 
 
 def test_every_limit_with_its_default() -> None:

@@ -39,15 +39,15 @@ Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[SimulatedNetworks]:
+def simulation() -> Iterator[SimulatedNetworks]:
     with sandbox(*CODES) as networks:
         yield networks
 
 
 @pytest.fixture
-def networks(running: SimulatedNetworks) -> SimulatedNetworks:
-    running.reset()
-    return running
+def networks(simulation: SimulatedNetworks) -> SimulatedNetworks:
+    simulation.reset()
+    return simulation
 
 
 @pytest.fixture
@@ -129,9 +129,9 @@ def test_one_brief_four_networks(run: Run, networks: SimulatedNetworks, client: 
     code, printed = run(script, "Folding chairs", "--execute")
     assert (code, printed.count("created campaign")) == (0, 4)
     assert {write.network for write in networks.writes()} == set(CODES)
-    written = count_writes(networks)
+    writes = count_writes(networks)
     assert run(script, "Folding chairs", "--execute") == (0, printed)
-    assert count_writes(networks) == written
+    assert count_writes(networks) == writes
 
 
 def test_budgets_by_rule(run: Run, networks: SimulatedNetworks) -> None:
@@ -282,28 +282,28 @@ def test_recover_unknown(fault: Any, is_written: bool, run: Run, networks: Simul
     networks.fail("meta", "POST", "/adsets", fault=fault)
     with pytest.raises(OperationError):
         client.operations.run(operation, confirmed=True)
-    written = list_written(networks)
+    written_entities = list_writes(networks)
     code, printed = run("recover_unknown")
-    assert (code, list_written(networks)) == (1, written)
+    assert (code, list_writes(networks)) == (1, written_entities)
     if not is_written:
         assert "undecided" in printed and "to be written" not in printed
         networks.clock.advance(minutes=16)
         code, printed = run("recover_unknown")
-        assert (code, list_written(networks)) == (1, written)
+        assert (code, list_writes(networks)) == (1, written_entities)
     assert ("not_applied: " in printed) is not is_written
     assert printed.count("to be written") == (2 if is_written else 3)
     code, printed = run("recover_unknown", "--execute")
     assert (code, printed.splitlines()[-1].strip()) == (0, "succeeded")
-    assert list_written(networks) == ["campaigns", "adsets", "adcreatives", "ads"]
+    assert list_writes(networks) == ["campaigns", "adsets", "adcreatives", "ads"]
     assert run("recover_unknown", "--execute") == (0, "")
-    assert len(list_written(networks)) == 4
+    assert len(list_writes(networks)) == 4
     rest = client.operations.list().first()
     assert rest.resumes == operation.id
     active = client.operations.run(client.campaigns.activate(rest.account_id, rest), confirmed=True)
     assert active.status == "succeeded"
 
 
-def list_written(networks: SimulatedNetworks) -> list[str]:
+def list_writes(networks: SimulatedNetworks) -> list[str]:
     """The last part of the path of each native write."""
     return [write.path.rpartition("/")[2] for write in networks.writes("meta")]
 
@@ -316,11 +316,11 @@ def test_recover_what_a_person_must_decide(run: Run, networks: SimulatedNetworks
         client.operations.run(operation, confirmed=True)
     networks.clock.advance(minutes=16)
     code, printed = run("recover_unknown", operation.id, "--execute")
-    assert (code, list_written(networks)) == (1, ["campaigns", "adsets"])
+    assert (code, list_writes(networks)) == (1, ["campaigns", "adsets"])
     step = re.findall(rf"adsunify settle {operation.id} (\w+) ", printed)[0]
     client.operations.settle(operation, step=step, verdict="not_applied")
     code, printed = run("recover_unknown", operation.id, "--execute")
-    assert (code, list_written(networks)) == (0, ["campaigns", "adsets", "adcreatives", "ads"]), printed
+    assert (code, list_writes(networks)) == (0, ["campaigns", "adsets", "adcreatives", "ads"]), printed
     prepared = prepare(client, networks)
     code, printed = run("recover_unknown", prepared.id, "--execute")
-    assert "not executed" in printed and len(list_written(networks)) == 4
+    assert "not executed" in printed and len(list_writes(networks)) == 4

@@ -44,15 +44,15 @@ def read_commands() -> Any:
 
 def walk_commands(command: click.Command, name: str) -> list[tuple[str, Any]]:
     """The command and all commands below it, each with its parameters."""
-    found = [(name, {parameter.name: describe_parameter(parameter) for parameter in command.params})]
+    commands = [(name, {parameter.name: describe_parameter(parameter) for parameter in command.params})]
     for child, inner in getattr(command, "subcommands", {}).items():
-        found += walk_commands(inner, f"{name} {child}")
+        commands += walk_commands(inner, f"{name} {child}")
     if isinstance(command, click.Group):
         for child in command.list_commands(click.Context(command)):
             inner = command.get_command(click.Context(command), child)
             assert inner is not None
-            found += walk_commands(inner, f"{name} {child}")
-    return found
+            commands += walk_commands(inner, f"{name} {child}")
+    return commands
 
 
 def describe_parameter(parameter: click.Parameter) -> Any:
@@ -94,7 +94,7 @@ def drop_networks(value: Any, codes: Set[str]) -> Any:
         return [drop_networks(item, codes) for item in value if not is_of_network(item, codes)]
     if not isinstance(value, Mapping):
         return value
-    return {name: drop_networks(one, codes) for name, one in value.items() if name.partition("/")[0] not in codes}
+    return {name: drop_networks(member, codes) for name, member in value.items() if name.partition("/")[0] not in codes}
 
 
 def is_of_network(item: Any, codes: Set[str]) -> bool:

@@ -20,15 +20,15 @@ MIDNIGHT = datetime(2027, 3, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[SimulatedNetworks]:
+def simulation() -> Iterator[SimulatedNetworks]:
     with sandbox() as networks:
         yield networks
 
 
 @pytest.fixture
-def networks(running: SimulatedNetworks) -> SimulatedNetworks:
-    running.reset()
-    return running
+def networks(simulation: SimulatedNetworks) -> SimulatedNetworks:
+    simulation.reset()
+    return simulation
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_a_fault_that_meets_no_request(ads, ads_sandbox):
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> Path:
+def installation(tmp_path: Path) -> Path:
     """A folder with the entry points of the package, as an installation has them."""
     folder = tmp_path / f"adsunify-{PROJECT['version']}.dist-info"
     folder.mkdir()
@@ -45,14 +45,14 @@ def installed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_example_passes_and_an_unused_fault_fails(installed: Path, tmp_path: Path) -> None:
+def test_the_example_passes_and_an_unused_fault_fails(installation: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "examples" / "tests", project, ignore=shutil.ignore_patterns("__pycache__"))
     (project / "pytest.ini").write_text(CONFIGURATION)
     (project / "conftest.py").write_text(CONFTEST)
     (project / "test_unused_fault.py").write_text(UNUSED_FAULT)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(installed)])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(installation)])}
     ended = subprocess.run(command, cwd=project, env=environment, text=True, capture_output=True)
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert ended.stdout.rstrip().rpartition("\n")[2].startswith("7 passed, 1 error in "), ended.stdout
@@ -63,5 +63,7 @@ def test_the_example_passes_and_an_unused_fault_fails(installed: Path, tmp_path:
 def test_the_kit_names_the_extra_that_is_missing() -> None:
     code = "import sys; sys.modules['aiohttp'] = None; from adsunify.testing import sandbox"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True)
-    said = "adsunify.errors.MissingExtra: This needs aiohttp, which is not installed: pip install 'adsunify[server]'.\n"
-    assert ended.stderr.endswith(said)
+    message = (
+        "adsunify.errors.MissingExtra: This needs aiohttp, which is not installed: pip install 'adsunify[server]'.\n"
+    )
+    assert ended.stderr.endswith(message)

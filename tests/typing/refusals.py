@@ -36,8 +36,12 @@ def run_pyright(folder: Path) -> set[tuple[str, int]]:
     config.write_text(json.dumps(settings))
     command = ("pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(config))
     done = subprocess.run(command, capture_output=True, text=True)
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    return {(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found if one["severity"] == "error"}
+    diagnostics = json.loads(done.stdout)["generalDiagnostics"]
+    return {
+        (Path(diagnostic["file"]).name, diagnostic["range"]["start"]["line"] + 1)
+        for diagnostic in diagnostics
+        if diagnostic["severity"] == "error"
+    }
 
 
 def find_differences(refused: set[tuple[str, int]]) -> set[tuple[str, int]]:

@@ -87,9 +87,9 @@ def test_an_adapter_without_a_fault_has_no_error(errors: str) -> None:
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_broken_adapter_is_an_error(errors: str, name: str) -> None:
-    found = find_errors(errors, name)
-    assert "incompatible type Module" in found
-    assert re.search(rf"\b{BREAKS[name][3]}\b", found)
+    message = find_errors(errors, name)
+    assert "incompatible type Module" in message
+    assert re.search(rf"\b{BREAKS[name][3]}\b", message)
 
 
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)

@@ -271,10 +271,10 @@ def get_class_name(resource: str, is_async: bool) -> str:
 def write_namespaces(resources: list[str], is_async: bool) -> str:
     """The module with the class that has all namespaces."""
     prefix, awaited = ("Async", "asynchronous ") if is_async else ("", "")
-    imports = "\n".join(f"from .{one} import {get_class_name(one, is_async)}" for one in resources)
+    imports = "\n".join(f"from .{resource} import {get_class_name(resource, is_async)}" for resource in resources)
     members = "\n".join(
-        f"        self.{one}: {get_class_name(one, is_async)} = {get_class_name(one, is_async)}(self)"
-        for one in resources
+        f"        self.{resource}: {get_class_name(resource, is_async)} = {get_class_name(resource, is_async)}(self)"
+        for resource in resources
     )
     return f'''"""The namespaces of the {awaited}client. Written by ``nox -s client`` from the contract table."""
 
@@ -295,7 +295,7 @@ class {prefix}Namespaces({prefix}Requests):
 
 def write_resource(resource: str, is_async: bool) -> str:
     """The module of one namespace."""
-    methods = [write_method(one, is_async) for one in ENDPOINTS if one.resource == resource]
+    methods = [write_method(endpoint, is_async) for endpoint in ENDPOINTS if endpoint.resource == resource]
     if resource == "operations":
         words = {name: PARAMETERS[name] for name in ("operation", "confirmed", "allow_stale")}
         words["error"] = ERRORS["OperationError"]
@@ -307,7 +307,7 @@ def write_resource(resource: str, is_async: bool) -> str:
         methods.append(WAIT.format(define=_define(is_async), wait=wait, look=look, **words))
     if resource == "insights":
         words = {name: PARAMETERS[name] for name in ("account", "start_date", "end_date", "as_of")}
-        words["access"] = next(one for one in ENDPOINTS if one.resource == resource).access_description
+        words["access"] = next(endpoint for endpoint in ENDPOINTS if endpoint.resource == resource).access_description
         methods.append(REPORT.format(report="AsyncReport" if is_async else "Report", **words))
     prefix = "Async" if is_async else ""
     body = "\n".join(methods)
@@ -359,8 +359,8 @@ def write_method(endpoint: Endpoint, is_async: bool) -> str:
 
 def write_signature(endpoint: Endpoint, parameters: list[Parameter]) -> str:
     """The parameters between the parentheses."""
-    by_name = [one.source for one in parameters if not one.is_positional]
-    parts = ["self", *(one.source for one in parameters if one.is_positional)]
+    by_name = [parameter.source for parameter in parameters if not parameter.is_positional]
+    parts = ["self", *(parameter.source for parameter in parameters if parameter.is_positional)]
     if takes_any_member(endpoint):
         return ", ".join([*parts, *by_name, "**credentials: str"])
     return ", ".join([*parts, *(["*", *by_name] if by_name else [])])
@@ -370,7 +370,7 @@ def write_call(
     endpoint: Endpoint, parameters: list[Parameter], model: type[Shape], is_list: bool, is_async: bool
 ) -> str:
     """The call that the method makes."""
-    members = [f'"{one.wire}": {one.name}' for one in parameters if one.wire]
+    members = [f'"{parameter.wire}": {parameter.name}' for parameter in parameters if parameter.wire]
     extra = ", **credentials" if takes_any_member(endpoint) else ""
     arguments = f'"{endpoint.operation_id}", {{{", ".join(members)}{extra}}}'
     if is_list:
@@ -395,7 +395,7 @@ def write_docstring(endpoint: Endpoint, parameters: list[Parameter], model: type
     blocks = [summary.removesuffix(".") + "."]
     blocks += [fill_text(part) for part in (more, *paragraphs[1:], describe_special(endpoint)) if part]
     blocks.append(fill_text(f"Access: {endpoint.access_description}"))
-    names = [one.name for one in parameters] + (["credentials"] if takes_any_member(endpoint) else [])
+    names = [parameter.name for parameter in parameters] + (["credentials"] if takes_any_member(endpoint) else [])
     if names:
         words = [f"{name}: {describe_in_method(endpoint, name, PARAMETERS)}" for name in names]
         blocks.append(write_section("Args", words))

@@ -88,17 +88,17 @@ OMITTED_MEMBERS = {"get_account_insights": (CURSOR, "level", "entity_ids")}
 
 def read_parameters(endpoint: Endpoint) -> list[Parameter]:
     """The parameters of a method: required ones first; those that are given by position before all."""
-    found = [Parameter(wire, *NAMES[wire], is_positional=True) for wire in endpoint.parameters]
+    parameters = [Parameter(wire, *NAMES[wire], is_positional=True) for wire in endpoint.parameters]
     for model in (endpoint.query, endpoint.body):
         if model is not None and model is not Nothing:
-            found += [
+            parameters += [
                 read_member(model, name, can_remove(endpoint, to_camel(name)))
                 for name in model.model_fields
                 if name not in OMITTED_MEMBERS.get(endpoint.operation_id, (CURSOR,))
             ]
     if endpoint.takes_idempotency_key:
-        found.append(Parameter("", "idempotency_key", "str | None", "None"))
-    return sorted(found, key=lambda one: (not one.is_positional, bool(one.default)))
+        parameters.append(Parameter("", "idempotency_key", "str | None", "None"))
+    return sorted(parameters, key=lambda parameter: (not parameter.is_positional, bool(parameter.default)))
 
 
 def takes_any_member(endpoint: Endpoint) -> bool:
