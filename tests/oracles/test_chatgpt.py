@@ -35,7 +35,7 @@ LISTS = ("/campaigns", "/ad_groups", "/ads")
 FindOperation = Callable[[str, str], Mapping[str, Any] | None]
 
 
-def brought_up_to_date(document: Json, delta: Json) -> Json:
+def apply_delta(document: Json, delta: Json) -> Json:
     """The document of June with what the delta says; the delta wins."""
     changed = deepcopy(document)
     schemas = changed["components"]["schemas"]
@@ -77,7 +77,7 @@ def brought_up_to_date(document: Json, delta: Json) -> Json:
 
 @pytest.fixture(scope="module")
 def document(spec: Callable[[str], Json]) -> Json:
-    return brought_up_to_date(spec("chatgpt/openapi-2026-06.json"), spec("chatgpt/delta-2026-09.json"))
+    return apply_delta(spec("chatgpt/openapi-2026-06.json"), spec("chatgpt/delta-2026-09.json"))
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ async def test_a_flow_over_http() -> None:
 
 @pytest.mark.parametrize("problem", [RequestNotSent("refused"), ResponseLost("reset"), ProviderError("no")])
 async def test_a_failure_is_raised_inside_the_flow_which_may_handle_it(problem: ProviderError) -> None:
-    async def fails(request: Request) -> Response:
+    async def raise_problem(request: Request) -> Response:
         raise problem
 
     def read_or_warn() -> Flow[str]:
@@ -67,9 +67,9 @@ async def test_a_failure_is_raised_inside_the_flow_which_may_handle_it(problem: 
         yield READ
         return "fine"
 
-    assert await run_flow_async(read_or_warn(), fails) == f"a warning: {problem.message}"
+    assert await run_flow_async(read_or_warn(), raise_problem) == f"a warning: {problem.message}"
     with pytest.raises(ProviderError) as failure:
-        await run_flow_async(read_or_fail(), fails)
+        await run_flow_async(read_or_fail(), raise_problem)
     assert failure.value is problem
 
 
@@ -117,11 +117,11 @@ async def test_a_list_that_does_not_end_is_given_up(
         request_count += 1
         return Response(200, {}, {}, size=size)
 
-    def endless() -> Flow[None]:
+    def read_forever() -> Flow[None]:
         while True:
             with suppress(ProviderError):
                 yield READ
 
     with pytest.raises(ProviderUnreadable, match="MiB" if size else "seconds"):
-        await run_flow_async(endless(), page)
+        await run_flow_async(read_forever(), page)
     assert request_count == pages

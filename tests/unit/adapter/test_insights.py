@@ -184,7 +184,7 @@ def test_whole_counts_may_come_as_decimals():
     assert sum_by_day([(ONE, {"impressions": Decimal("12.0")})])[0].impressions == 12
 
 
-def exactly(amount):
+def parse_fraction(amount):
     return None if amount is None else Fraction(amount)
 
 
@@ -202,10 +202,10 @@ def test_sums_are_exact(parts):
     assert [row.date for row in answer.rows] == sorted({day for day, _ in parts})
     for row in answer.rows:
         spends = [spend for day, spend in parts if day == row.date]
-        assert exactly(row.spend) == (None if None in spends else sum(map(Fraction, spends)))
+        assert parse_fraction(row.spend) == (None if None in spends else sum(map(Fraction, spends)))
     spends = [spend for _, spend in parts]
     silent = not spends or None in spends
-    assert exactly(answer.totals.spend) == (None if silent else sum(map(Fraction, spends)))
+    assert parse_fraction(answer.totals.spend) == (None if silent else sum(map(Fraction, spends)))
 
 
 def test_rows_of_a_report_stream_into_days():

@@ -41,11 +41,11 @@ NOW = datetime(2027, 3, 1, 17, 0, tzinfo=UTC)
 DAYS = st.dates(date(2026, 1, 1), date(2029, 12, 31))
 
 
-def at(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def daily(amount: Any, start: Moment = None, end: Moment = None) -> SpendSettings:
+def make_daily_settings(amount: Any, start: Moment = None, end: Moment = None) -> SpendSettings:
     return SpendSettings({"budget": Budget("daily", amount)}, start=start, end=end)
 
 
@@ -53,13 +53,13 @@ def daily(amount: Any, start: Moment = None, end: Moment = None) -> SpendSetting
 def test_a_daily_budget_counts_each_day_of_the_account(first: date, more: int, amount: int, zone: str) -> None:
     last = first + timedelta(days=more)
     expected = Spend(amount, amount * (more + 1))
-    assert compute_spend(daily(amount, first, last), zone, None) == expected
+    assert compute_spend(make_daily_settings(amount, first, last), zone, None) == expected
     midnight = get_midnight(last + timedelta(days=1), zone)  # an end excludes its instant, whatever the clocks do
-    assert compute_spend(daily(amount, get_midnight(first, zone), midnight), zone, None) == expected
-    assert compute_spend(daily(amount, first, midnight - timedelta(seconds=1)), zone, None) == expected
-    assert compute_spend(daily(amount, first, midnight + timedelta(seconds=1)), zone, None).lifetime == amount * (
-        more + 2
-    )
+    assert compute_spend(make_daily_settings(amount, get_midnight(first, zone), midnight), zone, None) == expected
+    assert compute_spend(make_daily_settings(amount, first, midnight - timedelta(seconds=1)), zone, None) == expected
+    assert compute_spend(
+        make_daily_settings(amount, first, midnight + timedelta(seconds=1)), zone, None
+    ).lifetime == amount * (more + 2)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_daily_budget_counts_each_day_of_the_account(first: date, more: int, a
     ],
 )
 def test_days(zone: str, start: str | None, end: str, days: int) -> None:
-    assert count_days(None if start is None else at(start), at(end), zone, NOW) == days
+    assert count_days(None if start is None else parse_moment(start), parse_moment(end), zone, NOW) == days
 
 
 def test_what_the_days_need() -> None:
@@ -86,7 +86,7 @@ def test_what_the_days_need() -> None:
     assert count_days("unknown", end, "UTC", NOW) == count_days(None, "unknown", "UTC", NOW) == "unknown"
     assert count_days(None, date(2027, 2, 28), "UTC", NOW) == 0
     assert count_days(date(2027, 3, 9), end, "UTC", NOW) == 2
-    assert compute_spend(daily(10, end=date(2027, 2, 28)), "UTC", NOW) == Spend(10, 0)
+    assert compute_spend(make_daily_settings(10, end=date(2027, 2, 28)), "UTC", NOW) == Spend(10, 0)
 
 
 def test_budgets_of_both_periods() -> None:
@@ -98,8 +98,10 @@ def test_budgets_of_both_periods() -> None:
     assert compute_spend(SpendSettings(small), "UTC", NOW) == Spend(4, 4)
     assert compute_spend(SpendSettings({"budget": Budget("lifetime", 45)}), None, NOW) == Spend(45, 45)
     assert compute_spend(SpendSettings({"budget": Budget("daily", None)}), "UTC", NOW) == NO_SPEND
-    assert compute_spend(daily("unknown", end=date(2027, 3, 3)), "UTC", NOW) == UNKNOWN_SPEND
-    assert compute_spend(daily(MAX_NATIVE_UNITS, end=date(2027, 3, 3)), "UTC", NOW).lifetime == "unbounded"
+    assert compute_spend(make_daily_settings("unknown", end=date(2027, 3, 3)), "UTC", NOW) == UNKNOWN_SPEND
+    assert (
+        compute_spend(make_daily_settings(MAX_NATIVE_UNITS, end=date(2027, 3, 3)), "UTC", NOW).lifetime == "unbounded"
+    )
 
 
 MOMENTS: st.SearchStrategy[Moment] = st.one_of(
@@ -109,17 +111,17 @@ MOMENTS: st.SearchStrategy[Moment] = st.one_of(
 
 @given(st.lists(MOMENTS, min_size=1), st.sampled_from(ZONES))
 def test_the_nearest_end_of_a_line_and_the_widest_of_others(ends: list[Moment], zone: str) -> None:
-    line = [daily(1, end=end) for end in ends]
+    line = [make_daily_settings(1, end=end) for end in ends]
 
     def count(end: Moment) -> float:
         days = count_days(date(2025, 1, 1), end, zone, None)
         return days if isinstance(days, int) else float("inf")
 
     assert count(find_common_run(line, zone).end) == min(map(count, ends))
-    assert count(find_widest_run(daily(1), line, zone).end) == max(map(count, ends))
+    assert count(find_widest_run(make_daily_settings(1), line, zone).end) == max(map(count, ends))
     if None in ends:
-        assert find_widest_run(daily(1), line, zone).end is None
-    unreadable = [*line, daily(1, end="unknown")]
+        assert find_widest_run(make_daily_settings(1), line, zone).end is None
+    unreadable = [*line, make_daily_settings(1, end="unknown")]
     assert find_common_run(unreadable, zone).end == "unknown"
 
 
@@ -216,7 +218,7 @@ def test_what_only_reduces(after: SpendSettings) -> None:
         evolve(LINE, start=date(2027, 3, 1)),
         evolve(LINE, start=None),
         evolve(LINE, start="unknown"),
-        evolve(LINE, start=at("2027-03-02T00:00:00+00:00")),  # a day and an instant are not compared
+        evolve(LINE, start=parse_moment("2027-03-02T00:00:00+00:00")),  # a day and an instant are not compared
         evolve(LINE, end=date(2027, 3, 10)),
         evolve(LINE, end=None),
         evolve(LINE, end="unknown"),
@@ -228,7 +230,7 @@ def test_what_may_spend_more(after: SpendSettings) -> None:
 
 
 @given(
-    *(st.builds(daily, st.integers(1, 99), st.none() | DAYS, st.none() | DAYS) for _ in range(2)),
+    *(st.builds(make_daily_settings, st.integers(1, 99), st.none() | DAYS, st.none() | DAYS) for _ in range(2)),
     st.sampled_from(ZONES),
 )
 def test_what_only_reduces_spends_no_more(before: SpendSettings, after: SpendSettings, zone: str) -> None:
@@ -237,11 +239,13 @@ def test_what_only_reduces_spends_no_more(before: SpendSettings, after: SpendSet
 
 
 def test_changes_of_an_edit() -> None:
-    before = daily(10 * MICROS, end=date(2027, 3, 10))
+    before = make_daily_settings(10 * MICROS, end=date(2027, 3, 10))
     after = apply_changes(before, [Change("budget", "10", "12.5"), Change("endAt", "2027-03-10", None)])
-    assert after == daily(12_500_000)
-    assert apply_changes(before, [Change("endAt", None, "2027-04-01T00:00:00Z")]).end == at("2027-04-01T00:00:00+00:00")
-    assert apply_changes(before, [Change("budget", "10", "many")]) == daily("unknown", end=before.end)
+    assert after == make_daily_settings(12_500_000)
+    assert apply_changes(before, [Change("endAt", None, "2027-04-01T00:00:00Z")]).end == parse_moment(
+        "2027-04-01T00:00:00+00:00"
+    )
+    assert apply_changes(before, [Change("budget", "10", "many")]) == make_daily_settings("unknown", end=before.end)
 
 
 BUDGETS = [

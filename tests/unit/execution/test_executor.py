@@ -356,7 +356,7 @@ def test_whatever_a_read_brings_is_survived(body: Json) -> None:
     )
 
 
-def _deep(depth: int) -> Json:
+def _nest_errors(depth: int) -> Json:
     value: Json = "x"
     for _ in range(depth):
         value = {"error": value, "results": [value]} if depth < 15 else [value]
@@ -377,9 +377,9 @@ def _deep(depth: int) -> Json:
         {"results": [{"position": 10**30, "id": "1"}]},
         {"results": [None]},
         {"error": {"code": ["x"]}},
-        {"id": _deep(900)},
-        _deep(900),
-        _deep(12),
+        {"id": _nest_errors(900)},
+        _nest_errors(900),
+        _nest_errors(12),
     ],
     ids=range(14),
 )

@@ -91,7 +91,7 @@ def test_a_field_name_that_cannot_be_written_is_refused(name: str) -> None:
         encode_body("multipart", {name: "x"})
 
 
-async def _line(request: Request) -> bytes:
+async def _read_sent_request(request: Request) -> bytes:
     async with serve_script(answer_in_turn(OK)) as server:
         sending = HttpTransport(server.url)
         await sending.send(request, hosts=(HOST,))
@@ -100,7 +100,7 @@ async def _line(request: Request) -> bytes:
 
 async def test_an_encoded_query_is_sent_untouched() -> None:
     raw = "q=search&search=(status:(values:List(ACTIVE)),x:List(urn%3Ali%3Ageo%3A1))&fields=a,b'%c3%a9"
-    sent = await _line(Request("GET", f"https://{HOST}/rest/adAccounts", query_raw=raw))
+    sent = await _read_sent_request(Request("GET", f"https://{HOST}/rest/adAccounts", query_raw=raw))
     assert sent.startswith(f"GET /{HOST}/rest/adAccounts?{raw} HTTP/1.1\r\n".encode())
 
 
@@ -108,13 +108,13 @@ async def test_path_slots_and_query_values_are_encoded_once() -> None:
     request = Request(
         "GET", f"https://{HOST}/v1/{{id}}/x", path={"id": "urn:li:a/b c%2F\u00e9"}, query={"a": "b c&d", "e": "%2F"}
     )
-    sent = await _line(request)
+    sent = await _read_sent_request(request)
     target = sent.split(b" ")[1].decode()
     assert target == f"/{HOST}/v1/urn%3Ali%3Aa%2Fb%20c%252F%C3%A9/x?a=b%20c%26d&e=%252F"
 
 
 async def test_dots_in_a_path_that_a_network_wants_are_sent_as_they_are() -> None:
-    sent = await _line(Request("GET", f"https://{HOST}/v1/a.b/..c/%2e"))
+    sent = await _read_sent_request(Request("GET", f"https://{HOST}/v1/a.b/..c/%2e"))
     assert sent.split(b" ")[1].decode() == f"/{HOST}/v1/a.b/..c/%2e"
 
 
@@ -131,7 +131,7 @@ async def test_headers_are_the_requests_over_our_own(
     encoding: BodyEncoding, body: dict[str, object], headers: dict[str, str], content_type: str | None
 ) -> None:
     request = Request("POST", f"https://{HOST}/x", headers={"X-Own": "1", **headers}, body=body, encoding=encoding)
-    head = (await _line(request)).split(b"\r\n\r\n")[0].decode().lower().split("\r\n")[1:]
+    head = (await _read_sent_request(request)).split(b"\r\n\r\n")[0].decode().lower().split("\r\n")[1:]
     sent_headers = dict(line.split(": ", 1) for line in head)
     assert len(sent_headers) == len(head)
     assert sent_headers["x-own"] == "1"

@@ -114,11 +114,11 @@ async def test_a_trick_is_refused(url: str) -> None:
         parse_public_url(url, path="webhook.url")
     assert problem.value.issues[0].path == "webhook.url"
     with pytest.raises(FetchError) as failure:
-        await fetch_url(url, resolving=_never)
+        await fetch_url(url, resolving=_refuse_lookup)
     assert failure.value.reason == "refused"
 
 
-async def _never(host: str) -> Sequence[str]:
+async def _refuse_lookup(host: str) -> Sequence[str]:
     raise AssertionError("a refused address is looked up")
 
 
@@ -159,10 +159,10 @@ async def test_one_address_that_is_not_public_refuses_the_whole_answer(addresses
 
 
 async def test_a_name_without_address_is_unresolved() -> None:
-    async def fails(host: str) -> Sequence[str]:
+    async def fail_lookup(host: str) -> Sequence[str]:
         raise OSError("no such name")
 
-    for resolving in (fails, _make_resolver([])):
+    for resolving in (fail_lookup, _make_resolver([])):
         with pytest.raises(FetchError) as problem:
             await resolve_public_address("nowhere.example", resolving)
         assert problem.value.reason == "unresolved"
@@ -177,12 +177,12 @@ async def test_a_name_is_looked_up_once_and_that_address_is_connected_to(
 
 
 async def test_the_time_counts_for_the_look_up_too() -> None:
-    async def slow(host: str) -> Sequence[str]:
+    async def resolve_slowly(host: str) -> Sequence[str]:
         await asyncio.sleep(30)
         return []
 
     with pytest.raises(FetchError) as problem:
-        await fetch_url("https://slow.example/", resolving=slow, timeout=0.1)
+        await fetch_url("https://slow.example/", resolving=resolve_slowly, timeout=0.1)
     assert problem.value.reason == "timeout"
 
 
@@ -369,13 +369,13 @@ async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytes
     answered = threading.Event()
     look_up = socket.getaddrinfo
 
-    def slow(host: Any, *more: Any, **named: Any) -> Any:
+    def look_up_slowly(host: Any, *more: Any, **named: Any) -> Any:
         if str(host).endswith("slow.example"):
             answered.wait(60)
             raise OSError("no answer")
         return look_up(host, *more, **named)
 
-    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    monkeypatch.setattr(socket, "getaddrinfo", look_up_slowly)
     fetching = [asyncio.create_task(fetch_url(f"https://a{number}.slow.example/")) for number in range(60)]
     try:
         async with serve_script(answer_in_turn(answer(200))) as server:
@@ -428,7 +428,7 @@ async def test_a_long_answer_is_refused_or_cut() -> None:
         assert problem.value.reason == "too_large"
 
 
-async def _trickles(connection: Connection) -> None:
+async def _trickle_body(connection: Connection) -> None:
     await connection.request()
     await connection.say(b"HTTP/1.1 200 OK\r\n\r\n")
     while True:
@@ -436,12 +436,12 @@ async def _trickles(connection: Connection) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _silent(connection: Connection) -> None:
+async def _never_answer(connection: Connection) -> None:
     await connection.request()
     await asyncio.sleep(30)
 
 
-@pytest.mark.parametrize("script", [_trickles, _silent])
+@pytest.mark.parametrize("script", [_trickle_body, _never_answer])
 async def test_the_time_is_bounded(script: Any) -> None:
     async with serve_script(script) as server:
         started = time.monotonic()

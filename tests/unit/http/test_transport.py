@@ -54,11 +54,11 @@ async def test_a_connection_that_never_opens_is_not_sent() -> None:
 async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "MAX_CONNECTIONS", 1)
 
-    async def silent(connection: Connection) -> None:
+    async def never_answer(connection: Connection) -> None:
         await connection.request()
         await asyncio.sleep(30)
 
-    async with serve_script(silent) as server:
+    async with serve_script(never_answer) as server:
         sending = HttpTransport(server.url)
         first = asyncio.create_task(sending.send(WRITE, hosts=(HOST,), timeout=1.0))
         await asyncio.sleep(0.1)
@@ -212,7 +212,7 @@ async def test_an_answer_that_does_not_say_how_long_it_is_counts_where_it_shows_
             assert problem.value.native.status == status
 
 
-async def _silent(connection: Connection) -> None:
+async def _never_answer(connection: Connection) -> None:
     await connection.request()
     await asyncio.sleep(30)
 
@@ -232,17 +232,17 @@ async def _slow_body(connection: Connection) -> None:
         await asyncio.sleep(0.2)
 
 
-async def _deaf(connection: Connection) -> None:
+async def _never_read(connection: Connection) -> None:
     await asyncio.sleep(30)
 
 
-@pytest.mark.parametrize("act", [_silent, _slow_headers, _slow_body, _deaf])
+@pytest.mark.parametrize("act", [_never_answer, _slow_headers, _slow_body, _never_read])
 async def test_time_is_up_means_lost(act: Act) -> None:
     big = Request("POST", WRITE.url, body={"x": "y" * 10_000_000}, encoding="json", kind="write")
     async with serve_script(act) as server:
         started = time.monotonic()
         with pytest.raises(ResponseLost, match="too long"):
-            await send(server, big if act is _deaf else WRITE, timeout=0.5)
+            await send(server, big if act is _never_read else WRITE, timeout=0.5)
         assert time.monotonic() - started < 2
         assert server.connections == 1
 
@@ -385,10 +385,10 @@ async def test_what_the_check_refuses_stays_here(tmp_path: Path) -> None:
 async def test_a_failure_is_lost_where_the_backend_saw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """httpcore would have found another way to the network: then nothing is known of what left."""
 
-    async def elsewhere(*_: object) -> None:
+    async def raise_elsewhere(*_: object) -> None:
         raise httpcore.ConnectError("by another way")
 
-    monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", elsewhere)
+    monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", raise_elsewhere)
     with pytest.raises(ResponseLost):
         await HttpTransport("http://127.0.0.1:9").send(WRITE, hosts=(HOST,))
 
@@ -397,11 +397,11 @@ async def test_what_may_have_left_makes_no_second_connection(monkeypatch: pytest
     """Whatever httpcore repeats: it meets our backend, which knows the request."""
     handle = httpcore.AsyncConnectionPool.handle_async_request
 
-    async def twice(pool: httpcore.AsyncConnectionPool, request: httpcore.Request) -> httpcore.Response:
+    async def send_twice(pool: httpcore.AsyncConnectionPool, request: httpcore.Request) -> httpcore.Response:
         await handle(pool, request)
         return await handle(pool, request)
 
-    monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", twice)
+    monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", send_twice)
     async with serve_script(answer_in_turn(OK)) as server:
         with pytest.raises(ResponseLost):
             await send(server, WRITE)
@@ -411,12 +411,12 @@ async def test_what_may_have_left_makes_no_second_connection(monkeypatch: pytest
 async def test_an_error_of_httpcore_after_the_first_byte_is_lost_whatever_its_class() -> None:
     """Events and classes of errors are httpcore's own; what counts is that a byte may have left."""
 
-    async def fails(stream: object, max_bytes: int, timeout: float | None = None) -> bytes:
+    async def raise_connect_error(stream: object, max_bytes: int, timeout: float | None = None) -> bytes:
         raise httpcore.ConnectError("it says that it could not connect")
 
     async with serve_script(answer_in_turn(OK)) as server:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(backend.NetworkStream, "read", fails)
+            patch.setattr(backend.NetworkStream, "read", raise_connect_error)
             with pytest.raises(ResponseLost):
                 await send(server, WRITE)
 
@@ -463,11 +463,11 @@ async def test_an_answer_that_came_while_the_loop_was_blocked_is_read() -> None:
 async def test_an_answer_that_was_read_counts_although_closing_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     aclose = backend.NetworkStream.aclose
 
-    async def lingers(stream: backend.NetworkStream) -> None:
+    async def close_late(stream: backend.NetworkStream) -> None:
         await asyncio.sleep(0.6)
         await aclose(stream)
 
-    monkeypatch.setattr(backend.NetworkStream, "aclose", lingers)
+    monkeypatch.setattr(backend.NetworkStream, "aclose", close_late)
     async with serve_script(answer_in_turn(OK.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))) as server:
         assert (await send(server, WRITE, timeout=0.3)).body == {"id": "777"}
 

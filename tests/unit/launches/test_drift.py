@@ -53,14 +53,14 @@ def test_a_change_is_what_differs_and_drift_is_what_nobody_here_wrote(code: str,
     assert compare_entity(network, ACCOUNT, kind, actual, last_written, actual).changes == ()
     assert compare_entity(network, ACCOUNT, kind, desired, actual, actual).drifted == ()
 
-    def differs(name: str, value: Any, other: Any) -> bool:
+    def has_difference(name: str, value: Any, other: Any) -> bool:
         return not has_same_meaning(network, ACCOUNT, rows.get(name), value, other)
 
     changed = {change.field: change for change in compared.changes}
-    assert changed.keys() == {name for name in desired if differs(name, desired[name], actual.get(name))}
+    assert changed.keys() == {name for name in desired if has_difference(name, desired[name], actual.get(name))}
     assert all((change.before, change.after) == (actual.get(name), desired[name]) for name, change in changed.items())
     assert {drift.field for drift in compared.drifted} == {
-        name for name in changed if name in last_written and differs(name, last_written[name], actual.get(name))
+        name for name in changed if name in last_written and has_difference(name, last_written[name], actual.get(name))
     }
 
 

@@ -31,10 +31,12 @@ def make_plan(case: Case) -> Plan:
 def list_refused(case: Case) -> list[bool]:
     """Whether the guard refuses each write of a case's plan."""
     guard = make_guard(get_adapter(case.network), case.account)
-    return [guard.find_activation(_complete(step.request, step.overlay)) is not None for step in make_plan(case).steps]
+    return [
+        guard.find_activation(_apply_overlay(step.request, step.overlay)) is not None for step in make_plan(case).steps
+    ]
 
 
-def _complete(request: Request, overlay: object) -> Request:
+def _apply_overlay(request: Request, overlay: object) -> Request:
     """The request with the changes of its overlay, which are known only when it is sent."""
     changes = getattr(overlay, "changes", {})
     flat = {pointer.rpartition("/")[2]: value for pointer, value in changes.items()}

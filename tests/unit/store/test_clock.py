@@ -111,12 +111,12 @@ def test_many_ids_of_one_moment_stay_ordered_and_differ() -> None:
 
 
 def test_ids_of_threads_differ() -> None:
-    async def many() -> list[list[str]]:
+    async def make_many_ids() -> list[list[str]]:
         return await asyncio.gather(
             *(asyncio.to_thread(lambda: [new_id(2**46) for _ in range(5_000)]) for _ in range(4))
         )
 
-    ids = [id_ for part in asyncio.run(many()) for id_ in part]
+    ids = [id_ for part in asyncio.run(make_many_ids()) for id_ in part]
     assert len(set(ids)) == len(ids)
 
 

@@ -91,14 +91,14 @@ async def test_readers_cannot_write(store: Store) -> None:
 
 
 async def test_a_cancelled_caller_does_not_stop_the_write(store: Store, engine: str) -> None:
-    def slowly(connection: Connection) -> None:
+    def sleep_in_write(connection: Connection) -> None:
         if engine == "postgresql":
             connection.execute(text("SELECT pg_sleep(0.2)"))
         else:
             threading.Event().wait(0.2)
         add(connection, "kept")
 
-    caller = asyncio.create_task(store.write(slowly))
+    caller = asyncio.create_task(store.write(sleep_in_write))
     await asyncio.sleep(0.05)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -112,11 +112,11 @@ async def test_a_cancelled_caller_does_not_stop_the_write(store: Store, engine: 
 
 
 async def test_a_read_that_nobody_waits_for_harms_nobody(store: Store, engine: str) -> None:
-    def slowly(connection: Connection) -> None:
+    def sleep_in_read(connection: Connection) -> None:
         if engine == "postgresql":
             connection.execute(text("SELECT pg_sleep(5)"))
 
-    callers = [asyncio.create_task(store.read(slowly)) for _ in range(20)]
+    callers = [asyncio.create_task(store.read(sleep_in_read)) for _ in range(20)]
     await asyncio.sleep(0.05)
     for caller in callers:
         caller.cancel()
@@ -147,12 +147,12 @@ async def test_watchers_are_told_of_what_was_announced_and_of_nothing_else(store
     snapshots: list[set[str]] = []
     committed = asyncio.Event()
 
-    async def look() -> None:
+    async def read_names() -> None:
         snapshots.append(await store.read(names))
         committed.set()
 
     tasks: list[asyncio.Task[None]] = []
-    store.watchers.append(lambda: tasks.append(asyncio.create_task(look())))
+    store.watchers.append(lambda: tasks.append(asyncio.create_task(read_names())))
     await store.write(add, "quiet")
     assert not tasks
     caller = asyncio.create_task(store.write(add_and_notify, "loud"))
@@ -436,18 +436,18 @@ async def test_connections_cut_between_functions_are_not_noticed(store: Store, u
 async def test_a_serialization_failure_is_tried_once_more(store: Store) -> None:
     runs: list[int] = []
 
-    def fails(connection: Connection, times: int) -> None:
+    def add_and_fail_at_first(connection: Connection, times: int) -> None:
         runs.append(len(runs))
         add(connection, f"w{len(runs)}")
         if len(runs) <= times:
             connection.execute(text("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$"))
 
-    await store.write(fails, 1)
+    await store.write(add_and_fail_at_first, 1)
     assert runs == [0, 1]
     assert await store.read(names) == {"w2"}
     runs.clear()
     with pytest.raises(StoreError):
-        await store.write(fails, 9)
+        await store.write(add_and_fail_at_first, 9)
     assert runs == [0, 1]
 
 
@@ -538,14 +538,14 @@ async def test_a_lock_of_another_does_not_hang_callers(store: Store, url: str, m
 async def test_an_answer_that_came_while_the_loop_was_blocked_is_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slowly(connection: Connection) -> None:
+    def add_slowly(connection: Connection) -> None:
         add(connection, "kept")
         connection.execute(text("SELECT pg_sleep(0.4)"))
 
     await store.write(add, "connected")
     with monkeypatch.context() as impatient:
         impatient.setattr(postgresql, "TIMEOUT_SECONDS", 3.0)
-        writing = asyncio.create_task(store.write(slowly))
+        writing = asyncio.create_task(store.write(add_slowly))
         await asyncio.sleep(0.2)
         time.sleep(3.5)  # the answer comes, and the limit passes
         await writing
@@ -562,28 +562,28 @@ async def test_a_migration_may_take_its_time(store: Store, monkeypatch: pytest.M
 async def test_a_changed_table_is_not_noticed(empty_url: str) -> None:
     """PostgreSQL refuses cached plans whose result has changed."""
 
-    def star(connection: Connection) -> int:
+    def count_columns(connection: Connection) -> int:
         return len(connection.execute(text("SELECT * FROM workspaces")).keys())
 
     def change(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE workspaces ADD COLUMN x int"))
 
     store, other = await open_store(empty_url), await open_store(empty_url)
-    before = await store.write(star)
+    before = await store.write(count_columns)
     await other.write(change)
     await other.close()
-    assert await store.write(star) == before + 1
+    assert await store.write(count_columns) == before + 1
     await store.close()
 
 
 @on_postgresql
 async def test_a_database_that_may_forget_commits_is_refused(empty_url: str) -> None:
-    def unsafe(connection: Connection) -> None:
+    def turn_off_durability(connection: Connection) -> None:
         name = connection.execute(text("SELECT current_database()")).scalar_one()
         connection.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off"))
 
     store = await open_store(empty_url)
-    await store.write(unsafe)
+    await store.write(turn_off_durability)
     await store.close()
     with pytest.raises(StoreError, match="synchronous_commit"):
         await open_store(empty_url)

@@ -18,7 +18,7 @@ CHECKED_FOR_INDEXES = "0020"
 
 
 @pytest.fixture
-async def bare(empty_url: str) -> AsyncIterator[Store]:
+async def empty_store(empty_url: str) -> AsyncIterator[Store]:
     """An open database without any table."""
     store = _make_store(empty_url, Clock())
     yield store
@@ -31,12 +31,12 @@ async def run_one(store: Store, migration: migrate.Migration) -> None:
     await store.upgrade(function, migration.in_transaction)
 
 
-async def test_expanding_migrations_break_no_older_version(bare: Store) -> None:
+async def test_expanding_migrations_break_no_older_version(empty_store: Store) -> None:
     emptied, wrong = find_emptied_tables(), {}
-    before = await bare.read(read_schema)
+    before = await empty_store.read(read_schema)
     for migration in migrate.list_migrations():
-        await run_one(bare, migration)
-        after = await bare.read(read_schema)
+        await run_one(empty_store, migration)
+        after = await empty_store.read(read_schema)
         breaks = find_breaks(before, after, emptied)
         if migration.kind == "contracting":
             assert migration.in_transaction, f"{migration.version} is contracting, so it must be all or nothing"

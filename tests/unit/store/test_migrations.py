@@ -73,16 +73,16 @@ async def test_the_head_equals_the_metadata(empty_url: str) -> None:
     assert await store.read(differences) == []
     migrated = await store.read(shape)
 
-    def anew(connection: Connection) -> None:
+    def recreate_tables(connection: Connection) -> None:
         metadata.drop_all(connection)
         metadata.create_all(connection)
 
-    await store.write(anew)
+    await store.write(recreate_tables)
     assert await store.read(shape) == migrated
     await store.close()
 
 
-def partial(connection: Connection) -> dict[str | None, str]:
+def read_partial_indexes(connection: Connection) -> dict[str | None, str]:
     """The rows that each partial index holds, in one spelling."""
     inspector, option = inspect(connection), f"{connection.dialect.name}_where"
     return {
@@ -96,7 +96,9 @@ def partial(connection: Connection) -> dict[str | None, str]:
 async def test_partial_indexes_hold_the_rows_that_the_tables_say(empty_url: str) -> None:
     store = await open_store(empty_url)
     indexes = [index for table in metadata.sorted_tables for index in table.indexes]
-    assert await store.read(partial) == {str(index.name): index.info[WHERE] for index in indexes if WHERE in index.info}
+    assert await store.read(read_partial_indexes) == {
+        str(index.name): index.info[WHERE] for index in indexes if WHERE in index.info
+    }
     await store.close()
 
 
@@ -206,7 +208,7 @@ async def test_plans_are_packed(empty_url: str) -> None:
     drafts = [OperationDraft(world.account.id, plan) for plan in plans]
     prepared = await world.store.write(operations.prepare_operations, world.admin, drafts, world.clock)
 
-    def before(connection: Connection) -> None:
+    def restore_old_plans(connection: Connection) -> None:
         for statement in BEFORE_PACKING:
             connection.execute(text(statement))
         rows = [
@@ -215,7 +217,7 @@ async def test_plans_are_packed(empty_url: str) -> None:
         ]
         connection.execute(text("UPDATE operations SET plan = :plan WHERE id = :id"), rows)
 
-    await world.store.write(before)
+    await world.store.write(restore_old_plans)
     await world.store.close()
     with pytest.raises(StoreError, match=r"after migration 0006, .*`adsunify db upgrade`"):
         await open_store(empty_url)
@@ -234,11 +236,11 @@ async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
         StateCommit(operation, first.fence, receipt=make_receipt(0), trigger="hand_back", has_next_action=True)
     )
 
-    def before(connection: Connection) -> None:
+    def restore_old_actors(connection: Connection) -> None:
         for statement in BEFORE_ACTORS:
             connection.execute(text(statement))
 
-    await world.store.write(before)
+    await world.store.write(restore_old_actors)
     await world.store.close()
     world.store = await open_store(empty_url, run_contracting=True)
     assert await world.store.read(differences) == []

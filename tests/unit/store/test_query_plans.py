@@ -39,7 +39,7 @@ def statements(connection: Connection) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_no_statement_walks_through_a_table_that_grows(world: World) -> None:
-    def walks(connection: Connection) -> dict[str, str]:
+    def list_walks(connection: Connection) -> dict[str, str]:
         details = {}
         for name, query in statements(connection):
             for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?")):
@@ -47,7 +47,7 @@ async def test_no_statement_walks_through_a_table_that_grows(world: World) -> No
                     details[name] = row.detail
         return details
 
-    assert await world.store.read(walks) == WALKS
+    assert await world.store.read(list_walks) == WALKS
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)

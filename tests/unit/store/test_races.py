@@ -115,7 +115,7 @@ async def test_a_claim_that_waited_behind_a_whole_execution_sends_nothing(world:
     began = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def whole(connection: Connection) -> None:
+    def execute_whole(connection: Connection) -> None:
         claim = StateCommit(operation, None, intent=make_intent(0), trigger="claim")
         claimed = commit_state(connection, claim, world.admin, world.clock, LEASE)
         loop.call_soon(began.set)
@@ -123,7 +123,7 @@ async def test_a_claim_that_waited_behind_a_whole_execution_sends_nothing(world:
         end = StateCommit(operation, claimed.fence, receipt=make_receipt(0, state="rejected"), trigger="hand_back")
         commit_state(connection, end, world.admin, world.clock, LEASE)
 
-    first = asyncio.create_task(world.store.write(whole))
+    first = asyncio.create_task(world.store.write(execute_whole))
     await began.wait()
     with pytest.raises(StoreError):
         await world.claim(operation)

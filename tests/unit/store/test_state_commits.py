@@ -163,7 +163,7 @@ async def test_a_clock_set_back_extends_nothing(world: World) -> None:
 
 
 async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> None:
-    def by(actor: Actor, at: int) -> dict[str, str]:
+    def describe_executor(actor: Actor, at: int) -> dict[str, str]:
         instant = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         return {"userId": actor.user_id, "credential": actor.credential, "at": instant}
 
@@ -172,16 +172,16 @@ async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> N
     first = await world.claim(operation, world.member)
     world.hands.pass_(1_000)
     await world.advance(StateCommit(operation, first.fence, receipt=make_receipt(0), trigger="hand_back"), world.member)
-    assert (await world.get(operation)).executed_by == by(world.member, START)
+    assert (await world.get(operation)).executed_by == describe_executor(world.member, START)
     second = await world.claim(operation, world.admin, n=1)
     world.hands.pass_(1_000)
     await world.advance(StateCommit(operation, second.fence, receipt=make_receipt(1), trigger="succeed"), world.admin)
-    assert (await world.get(operation)).executed_by == by(world.admin, START + 1_000)
+    assert (await world.get(operation)).executed_by == describe_executor(world.admin, START + 1_000)
     executors = [attempt.executed_by for attempt in await world.attempts(operation)]
-    assert executors == [by(world.member, START), by(world.admin, START + 1_000)]
+    assert executors == [describe_executor(world.member, START), describe_executor(world.admin, START + 1_000)]
     event_data = {event.type: event.data for event in await world.store.read(list_operation_events, operation)}
     assert "executedBy" not in event_data["operation.prepared"]
-    assert event_data["operation.succeeded"]["executedBy"] == by(world.admin, START + 1_000)
+    assert event_data["operation.succeeded"]["executedBy"] == describe_executor(world.admin, START + 1_000)
 
 
 async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: World) -> None:
@@ -210,7 +210,7 @@ async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: 
 # -- access -------------------------------------------------------------------------------------------------------
 
 
-async def _lose(world: World, how: str, key_id: str) -> None:
+async def _end_access(world: World, how: str, key_id: str) -> None:
     store, member = world.store, world.member
     if how == "key revoked":
         await store.write(keys.revoke_key, member, key_id, store.clock)
@@ -257,7 +257,7 @@ async def test_access_lost_between_steps_stops_the_next_write(world: World, how:
     other = await world.prepare(actor)
     claimed = await world.claim(operation, actor)
     assert claimed.refusal is None
-    await _lose(world, how, key.id)
+    await _end_access(world, how, key.id)
     change = StateCommit(operation, claimed.fence, receipt=make_receipt(0), intent=make_intent(1))
     assert (await world.advance(change, actor)).refusal == "access"
     record = await world.get(operation)

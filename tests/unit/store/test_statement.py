@@ -68,13 +68,13 @@ async def test_a_value_that_is_not_given_is_a_defect(store: Store) -> None:
 
 
 async def test_statements_of_both_kinds_share_their_transaction(store: Store) -> None:
-    def both(connection: Connection) -> None:
+    def keep_both_and_fail(connection: Connection) -> None:
         keep(connection, "a")
         connection.execute(insert(workspaces), row("b"))
         raise LookupError("gone")
 
     with pytest.raises(LookupError, match="gone"):
-        await store.write(both)
+        await store.write(keep_both_and_fail)
     for name in ("a", "b"):
         assert await store.read(NAMED.fetch_all, {"the_name": name}) == []
 

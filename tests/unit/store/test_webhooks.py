@@ -50,7 +50,7 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
         await world.store.write(webhooks.remove_webhook, world.admin, hooks[0], world.clock)
 
 
-def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
+def slow_down(work: Callable[..., Any]) -> Callable[..., Any]:
     """The work, and then some time before its transaction ends; on SQLite nobody else writes meanwhile."""
 
     def work_and_wait(connection: Connection, *arguments: Any) -> Any:
@@ -77,7 +77,7 @@ async def test_an_event_while_its_subscription_goes(world: World, first: str) ->
 
     both = [(remove, webhooks.remove_webhook), (prepare, operations.prepare_operations)]
     (begun, slow), (meanwhile, quick) = both if first == "remove" else both[::-1]
-    running = asyncio.create_task(begun(slowly(slow)))
+    running = asyncio.create_task(begun(slow_down(slow)))
     await asyncio.sleep(0.2)
     await asyncio.gather(running, meanwhile(quick))
     with pytest.raises(NotFound):
@@ -87,7 +87,7 @@ async def test_an_event_while_its_subscription_goes(world: World, first: str) ->
 async def test_who_queues_for_a_subscription_that_goes_does_not_find_it(world: World) -> None:
     id_ = new_id(world.clock.now())
     await world.store.write(webhooks.create_webhook, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
-    going = asyncio.create_task(world.store.write(slowly(webhooks.remove_webhook), world.admin, id_, world.clock))
+    going = asyncio.create_task(world.store.write(slow_down(webhooks.remove_webhook), world.admin, id_, world.clock))
     await asyncio.sleep(0.2)
     with pytest.raises(NotFound):
         await world.store.write(webhooks.lock_webhook, world.admin, id_)

@@ -89,7 +89,7 @@ def rules(world: World) -> Rules:
     return Rules(world, [])
 
 
-async def stops(world: World, operation: str) -> list[EventRecord]:
+async def list_stops(world: World, operation: str) -> list[EventRecord]:
     return [
         event for event in await world.store.read(list_operation_events, operation) if event.type == "rule.triggered"
     ]
@@ -124,7 +124,7 @@ async def test_a_refused_claim_is_told_with_its_facts(rules: Rules) -> None:
     assert claimed.refusal == "guardrail"
     record = await rules.world.get(operation)
     assert (record.status, record.fence, record.executed_by) == ("prepared", 0, None)
-    assert [event.data for event in await stops(rules.world, operation)] == [
+    assert [event.data for event in await list_stops(rules.world, operation)] == [
         {
             "operationId": operation,
             "accountId": rules.world.account.id,
@@ -264,8 +264,8 @@ async def test_a_breach_freezes_a_key_or_an_agent(rules: Rules, kind: str, freez
         ("c:u", rule.id, operation)
     ][:freezes]
     assert (await rules.claim(other, 1, actor=actor)).refusal == ("frozen" if freezes else None)
-    assert len(await stops(world, operation)) == 1
-    assert await stops(world, other) == []
+    assert len(await list_stops(world, operation)) == 1
+    assert await list_stops(world, other) == []
     if freezes:
         assert await world.store.write(cancellation.cancel_operation, actor, operation, world.clock)
         await world.store.write(guardrails.lift_freeze, world.admin, "c:u", world.clock)
