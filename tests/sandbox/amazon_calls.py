@@ -105,8 +105,8 @@ class Amazon:
         answer = await self.call_sp(method, f"/sp/{collection}", {collection: list(items)}, **more)
         assert answer.status_code == 207, answer.text
         assert answer.headers["Content-Type"] == MEDIA[collection]
-        found: dict[str, Any] = answer.json()[collection]
-        return found
+        outcome: dict[str, Any] = answer.json()[collection]
+        return outcome
 
     async def create_entity(self, collection: str, item: Any, **more: str) -> str:
         """The id of one created entity."""
@@ -126,23 +126,23 @@ class Amazon:
     async def list_entities(self, collection: str, body: Any, **more: str) -> dict[str, Any]:
         answer = await self.call_sp("POST", f"/sp/{collection}/list", body, **more)
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)
-        return found
+        page: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)
+        return page
 
     async def read_entity(self, collection: str, entity_id: str, **more: str) -> dict[str, Any]:
         """List with the id filter and all three states."""
         states = {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
         body = {f"{ID[collection]}Filter": {"include": [entity_id]}, "stateFilter": states}
-        found: dict[str, Any] = (await self.list_entities(collection, body, **more))[collection][0]
-        return found
+        entity: dict[str, Any] = (await self.list_entities(collection, body, **more))[collection][0]
+        return entity
 
     async def list_writes(self) -> list[tuple[str, str, str]]:
         rows = (await self.http.get("/_sandbox/writes?network=amazon")).json()["writes"]
         return [(row["method"], row["kind"], row["id"]) for row in rows]
 
     async def inject_fault(self, fault: str, **more: Any) -> None:
-        told = await self.http.post("/_sandbox/faults", json={"network": "amazon", "fault": fault, **more})
-        assert told.status_code == 200
+        answer = await self.http.post("/_sandbox/faults", json={"network": "amazon", "fault": fault, **more})
+        assert answer.status_code == 200
 
     async def request_report(self, request: Any = REPORT, **more: str) -> httpx.Response:
         return await self.call("POST", "/reporting/reports", request, **REPORT_MEDIA, **more)
@@ -151,8 +151,8 @@ class Amazon:
         """Create, look three times, download."""
         job = (await self.request_report(request, **more)).json()["reportId"]
         for _ in range(3):
-            seen = (await self.call("GET", f"/reporting/reports/{job}", **more)).json()
-        return unpack_rows((await self.download(seen["url"])).content)
+            report = (await self.call("GET", f"/reporting/reports/{job}", **more)).json()
+        return unpack_rows((await self.download(report["url"])).content)
 
     async def download(self, url: str, **headers: str) -> httpx.Response:
         async with httpx.AsyncClient(base_url=self.http.base_url) as stranger:

@@ -28,17 +28,17 @@ def make_body(values: Mapping[str, Any], **change: Any) -> dict[str, Any]:
     return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
-async def give_consent(web: httpx.AsyncClient, page: str, asked: Mapping[str, str]) -> dict[str, str]:
+async def give_consent(web: httpx.AsyncClient, page: str, parameters: Mapping[str, str]) -> dict[str, str]:
     """What the callback gets, after a person has pressed the one button of a page."""
-    shown = await web.get(page, params=asked)
-    action = re.search('action="([^"]*)"', shown.text)
-    assert shown.status_code == 200, shown.text
+    page_answer = await web.get(page, params=parameters)
+    action = re.search('action="([^"]*)"', page_answer.text)
+    assert page_answer.status_code == 200, page_answer.text
     assert action is not None
     pressed = await web.post(action[1].replace("&amp;", "&"))
     assert pressed.status_code == 302
-    told = dict(parse_qsl(urlsplit(pressed.headers["Location"]).query))
-    assert told["state"] == asked["state"]
-    return told
+    callback = dict(parse_qsl(urlsplit(pressed.headers["Location"]).query))
+    assert callback["state"] == parameters["state"]
+    return callback
 
 
 async def list_writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:

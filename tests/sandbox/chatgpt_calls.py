@@ -75,8 +75,8 @@ async def post(web: httpx.AsyncClient, path: str, sent: Any = None, **headers: s
 def read_data(answer: httpx.Response) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["x-request-id"]
-    found: dict[str, Any] = answer.json()
-    return found
+    data: dict[str, Any] = answer.json()
+    return data
 
 
 def read_refusal(answer: httpx.Response, status: int, param: str | None = None) -> str:
@@ -113,16 +113,16 @@ async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The four documented steps, with the keys that a plan gives them."""
     number = next(_counted)
     file = read_data(await post(web, "upload", {"image_url": "https://northwind.example/boots.png"}))["file_id"]
-    found = {"files": str(file)}
+    ids = {"files": str(file)}
     creative = {**AD["creative"], "file_id": file}
     for word, sent in (("campaigns", CAMPAIGN), ("ad_groups", AD_GROUP), ("ads", {**AD, "creative": creative})):
         if word == "ad_groups":
-            sent = make_body(sent, campaign_id=found["campaigns"])
+            sent = make_body(sent, campaign_id=ids["campaigns"])
         if word == "ads":
-            sent = make_body(sent, ad_group_id=found["ad_groups"])
-        made = read_data(await post(web, word, sent, **{"Idempotency-Key": f"plan{number}-{word}"}))
-        found[word] = made["id"]
-    return found
+            sent = make_body(sent, ad_group_id=ids["ad_groups"])
+        created = read_data(await post(web, word, sent, **{"Idempotency-Key": f"plan{number}-{word}"}))
+        ids[word] = created["id"]
+    return ids
 
 
 async def list_writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:

@@ -52,8 +52,8 @@ def calls(request: pytest.FixtureRequest) -> ModuleType:
 
 @pytest.fixture
 def clock(calls: ModuleType) -> Clock:
-    made: Clock = calls.Clock()
-    return made
+    network_clock: Clock = calls.Clock()
+    return network_clock
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ async def web(calls: ModuleType, clock: Clock) -> AsyncIterator[httpx.AsyncClien
 
 @pytest.fixture
 async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
-    async with amazon_calls.open_client(clock) as one:
-        yield one
+    async with amazon_calls.open_client(clock) as client:
+        yield client
 
 
 @pytest.fixture
@@ -80,5 +80,5 @@ async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
 
 @pytest.fixture
 async def x(clock: Clock) -> AsyncIterator[X]:
-    async with x_calls.open_client(clock) as one:
-        yield one
+    async with x_calls.open_client(clock) as client:
+        yield client

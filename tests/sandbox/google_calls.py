@@ -117,19 +117,19 @@ async def search(web: httpx.AsyncClient, query: str, customer: str = US, **more:
 async def search_rows(web: httpx.AsyncClient, query: str, customer: str = US) -> list[dict[str, Any]]:
     answer = await search(web, query, customer)
     assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json().get("results", [])
-    return found
+    results: list[dict[str, Any]] = answer.json().get("results", [])
+    return results
 
 
 async def list_writes(web: httpx.AsyncClient) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = (await web.get("/_sandbox/writes")).json()["writes"]
-    return found
+    logged: list[dict[str, str]] = (await web.get("/_sandbox/writes")).json()["writes"]
+    return logged
 
 
 def read_resource_names(answer: httpx.Response) -> list[str]:
     """The resource name of every result."""
     assert answer.status_code == 200, answer.text
-    return [next(iter(one.values()))["resourceName"] for one in answer.json()["mutateOperationResponses"]]
+    return [next(iter(result.values()))["resourceName"] for result in answer.json()["mutateOperationResponses"]]
 
 
 def read_refusal(answer: httpx.Response) -> dict[str, Any]:
@@ -139,10 +139,10 @@ def read_refusal(answer: httpx.Response) -> dict[str, Any]:
     (detail,) = error["details"]
     assert detail["@type"] == "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
     assert detail["requestId"] == answer.headers["request-id"]
-    (found,) = detail["errors"]
-    ((category, name),) = found["errorCode"].items()
+    (native_error,) = detail["errors"]
+    ((category, name),) = native_error["errorCode"].items()
     assert SPEC is None or name in SPEC["errorCodes"][category]
-    return {"code": f"{category}.{name}", "status": error["status"], **found}
+    return {"code": f"{category}.{name}", "status": error["status"], **native_error}
 
 
 def change_example(index: int, **members: Any) -> dict[str, Any]:
@@ -166,10 +166,10 @@ def get_ids(names: list[str]) -> list[str]:
 
 def make_update(kind: str, resource: str, mask: str | None, /, **members: Any) -> dict[str, Any]:
     """One update operation."""
-    held: dict[str, Any] = {"update": {"resourceName": resource, **members}}
-    return {f"{kind}Operation": held if mask is None else {"updateMask": mask, **held}}
+    operation: dict[str, Any] = {"update": {"resourceName": resource, **members}}
+    return {f"{kind}Operation": operation if mask is None else {"updateMask": mask, **operation}}
 
 
-def make_texts(*given: str) -> list[dict[str, str]]:
+def make_texts(*texts: str) -> list[dict[str, str]]:
     """Texts of an ad."""
-    return [{"text": one} for one in given]
+    return [{"text": text} for text in texts]

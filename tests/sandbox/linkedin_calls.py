@@ -161,22 +161,22 @@ async def create_example(web: httpx.AsyncClient, **campaign: Any) -> dict[str, s
     """The three steps of the documented example: where each of them is."""
     group = read_created_id(await post(web, "adCampaignGroups", GROUP))
     parent = f"urn:li:sponsoredCampaignGroup:{group}"
-    made = read_created_id(await post(web, "adCampaigns", make_body(CAMPAIGN, campaignGroup=parent, **campaign)))
-    sent = make_body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{made}")
+    campaign_id = read_created_id(await post(web, "adCampaigns", make_body(CAMPAIGN, campaignGroup=parent, **campaign)))
+    sent = make_body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{campaign_id}")
     creative = read_created_id(await post(web, "creatives", sent))
     return {
         "group": f"adCampaignGroups/{group}",
-        "campaign": f"adCampaigns/{made}",
+        "campaign": f"adCampaigns/{campaign_id}",
         "creative": f"creatives/{creative}",
     }
 
 
-async def activate_example(web: httpx.AsyncClient, made: dict[str, str]) -> None:
+async def activate_example(web: httpx.AsyncClient, example: dict[str, str]) -> None:
     """Leaf to root."""
-    check_success(await change(web, made["creative"], intendedStatus="ACTIVE"))
-    check_success(await change(web, made["campaign"], status="ACTIVE"))
-    check_success(await change(web, made["group"], status="ACTIVE"))
+    check_success(await change(web, example["creative"], intendedStatus="ACTIVE"))
+    check_success(await change(web, example["campaign"], status="ACTIVE"))
+    check_success(await change(web, example["group"], status="ACTIVE"))
 
 
-async def inject_fault(web: httpx.AsyncClient, **told: Any) -> None:
-    assert (await web.post("/_sandbox/faults", json={"network": "linkedin", **told})).status_code == 200
+async def inject_fault(web: httpx.AsyncClient, **fault: Any) -> None:
+    assert (await web.post("/_sandbox/faults", json={"network": "linkedin", **fault})).status_code == 200

@@ -118,8 +118,8 @@ def read_data(answer: httpx.Response) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     (item,) = answer.json()["items"]
     assert not item["exceptions"], item
-    found: dict[str, Any] = item["data"]
-    return found
+    data: dict[str, Any] = item["data"]
+    return data
 
 
 def read_failure(answer: httpx.Response, code: int = 1) -> str:
@@ -128,11 +128,11 @@ def read_failure(answer: httpx.Response, code: int = 1) -> str:
     (item,) = answer.json()["items"]
     assert item["data"] is None, _describe_request(answer)
     ads = str(answer.request.url).endswith("/ads")
-    found: Any = item["exceptions"]
-    assert isinstance(found, dict if ads else list)
-    found = found if ads else found[0]
-    assert found["code"] == code, found
-    return str(found["message"])
+    exceptions: Any = item["exceptions"]
+    assert isinstance(exceptions, dict if ads else list)
+    exceptions = exceptions if ads else exceptions[0]
+    assert exceptions["code"] == code, exceptions
+    return str(exceptions["message"])
 
 
 def _describe_request(answer: httpx.Response) -> str:
@@ -162,15 +162,15 @@ async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The five steps of the documented example."""
     pin = await web.post(f"{V5}/pins", params={"ad_account_id": NEW_YORK}, json=PIN)
     assert pin.status_code == 201, pin.text
-    made = {"pin": pin.json()["id"], "campaign": read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]}
-    sent = make_body(AD_GROUP, campaign_id=made["campaign"])
-    made["ad_group"] = read_data(await post(web, "ad_groups", [sent]))["id"]
-    keywords = await post(web, "keywords", {**KEYWORDS, "parent_id": made["ad_group"]})
+    ids = {"pin": pin.json()["id"], "campaign": read_data(await post(web, "campaigns", [CAMPAIGN]))["id"]}
+    sent = make_body(AD_GROUP, campaign_id=ids["campaign"])
+    ids["ad_group"] = read_data(await post(web, "ad_groups", [sent]))["id"]
+    keywords = await post(web, "keywords", {**KEYWORDS, "parent_id": ids["ad_group"]})
     assert keywords.json()["errors"] == []
-    made["keyword"] = keywords.json()["keywords"][0]["id"]
-    sent = make_body(AD, ad_group_id=made["ad_group"], pin_id=made["pin"])
-    made["ad"] = read_data(await post(web, "ads", [sent]))["id"]
-    return made
+    ids["keyword"] = keywords.json()["keywords"][0]["id"]
+    sent = make_body(AD, ad_group_id=ids["ad_group"], pin_id=ids["pin"])
+    ids["ad"] = read_data(await post(web, "ads", [sent]))["id"]
+    return ids
 
 
 inject_fault = partial(calls.inject_fault, NETWORK.code)

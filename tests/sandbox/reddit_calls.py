@@ -80,8 +80,8 @@ async def log_in(web: httpx.AsyncClient, **consent: str) -> dict[str, Any]:
     answer = await request_token(web, code=await get_code(web, **consent))
     assert answer.status_code == 200, answer.text
     web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
-    given: dict[str, Any] = answer.json()
-    return given
+    tokens: dict[str, Any] = answer.json()
+    return tokens
 
 
 async def get_code(web: httpx.AsyncClient, **consent: str) -> str:

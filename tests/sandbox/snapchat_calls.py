@@ -105,21 +105,21 @@ async def write(web: httpx.AsyncClient, method: str, above: str, word: str, *ite
 def read_data(answer: httpx.Response) -> dict[str, Any]:
     """The one object of a write that succeeded."""
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found["request_status"] == "SUCCESS", found
-    word = next(name for name in WORDS if name in found)
-    (item,) = found[word]
+    content = answer.json()
+    assert content["request_status"] == "SUCCESS", content
+    word = next(name for name in WORDS if name in content)
+    (item,) = content[word]
     assert item["sub_request_status"] == "SUCCESS"
-    one: dict[str, Any] = item[WORDS[word]]
-    return one
+    entity: dict[str, Any] = item[WORDS[word]]
+    return entity
 
 
 def read_failure(answer: httpx.Response, code: str = "E2002") -> str:
     """The reason of the one object of a write that failed inside a 200."""
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found["request_status"] == "ERROR", found
-    (item,) = next(found[word] for word in WORDS if word in found)
+    content = answer.json()
+    assert content["request_status"] == "ERROR", content
+    (item,) = next(content[word] for word in WORDS if word in content)
     assert item["sub_request_status"] == "ERROR"
     reason = str(item["sub_request_error_reason"])
     assert reason.startswith(f"Error code: {code}, message: "), reason
@@ -128,10 +128,10 @@ def read_failure(answer: httpx.Response, code: str = "E2002") -> str:
 
 def read_refusal(answer: httpx.Response, status: int, code: str) -> str:
     """The message of a request that was refused as a whole."""
-    found = answer.json()
-    assert (answer.status_code, found.get("error_code")) == (status, code), answer.text
-    assert list(found) == ["request_status", "request_id", "debug_message", "display_message", "error_code"]
-    return str(found["debug_message"])
+    content = answer.json()
+    assert (answer.status_code, content.get("error_code")) == (status, code), answer.text
+    assert list(content) == ["request_status", "request_id", "debug_message", "display_message", "error_code"]
+    return str(content["debug_message"])
 
 
 async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
@@ -141,15 +141,15 @@ async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
 
 
 async def read_entity(web: httpx.AsyncClient, word: str, native_id: str, **query: Any) -> dict[str, Any]:
-    found = (await read(web, f"{word}/{native_id}", **query))[word][0][WORDS[word]]
-    return dict(found)
+    entity = (await read(web, f"{word}/{native_id}", **query))[word][0][WORDS[word]]
+    return dict(entity)
 
 
 async def read_writable_members(web: httpx.AsyncClient, word: str, native_id: str) -> dict[str, Any]:
     """What a PUT sends: the object as it was read, without what is read-only."""
     query = {"return_placement_v2": "true"} if word == "adsquads" else {}
-    found = await read_entity(web, word, native_id, **query)
-    return {name: value for name, value in found.items() if name not in READ_ONLY}
+    entity = await read_entity(web, word, native_id, **query)
+    return {name: value for name, value in entity.items() if name not in READ_ONLY}
 
 
 async def create_campaign(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> str:
@@ -165,11 +165,11 @@ async def create_ad_squad(web: httpx.AsyncClient, above: str | None = None, **ch
 
 async def create_example(web: httpx.AsyncClient) -> dict[str, str]:
     """The three steps of the documented example."""
-    found = {"campaigns": await create_campaign(web)}
-    found["adsquads"] = await create_ad_squad(web, found["campaigns"])
-    sent = make_body(AD, ad_squad_id=found["adsquads"])
-    found["ads"] = read_data(await write(web, "POST", f"adsquads/{found['adsquads']}", "ads", sent))["id"]
-    return found
+    ids = {"campaigns": await create_campaign(web)}
+    ids["adsquads"] = await create_ad_squad(web, ids["campaigns"])
+    sent = make_body(AD, ad_squad_id=ids["adsquads"])
+    ids["ads"] = read_data(await write(web, "POST", f"adsquads/{ids['adsquads']}", "ads", sent))["id"]
+    return ids
 
 
 inject_fault = partial(calls.inject_fault, NETWORK.code)

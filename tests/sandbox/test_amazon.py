@@ -54,11 +54,11 @@ async def test_codes_of_every_page_are_redeemed_at_every_token_host(
 async def test_proof_keys_are_checked(http: httpx.AsyncClient) -> None:
     verifier = "v" * 43
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    asked = {"code_challenge": challenge, "code_challenge_method": "S256"}
-    assert (await redeem_code(http, await get_code(http, **asked), code_verifier=verifier)).status_code == 200
-    wrong = await redeem_code(http, await get_code(http, **asked), code_verifier="w" * 43)
+    proof_key = {"code_challenge": challenge, "code_challenge_method": "S256"}
+    assert (await redeem_code(http, await get_code(http, **proof_key), code_verifier=verifier)).status_code == 200
+    wrong = await redeem_code(http, await get_code(http, **proof_key), code_verifier="w" * 43)
     assert (wrong.status_code, wrong.json()["error"]) == (400, "invalid_grant")
-    assert (await redeem_code(http, await get_code(http, **asked))).json()["error"] == "invalid_grant"
+    assert (await redeem_code(http, await get_code(http, **proof_key))).json()["error"] == "invalid_grant"
 
 
 async def test_refused_consents_and_tokens(http: httpx.AsyncClient, clock: Clock) -> None:
@@ -79,11 +79,11 @@ async def test_refused_consents_and_tokens(http: httpx.AsyncClient, clock: Clock
 async def test_required_headers(amazon: Amazon, clock: Clock) -> None:
     path, body = "/sp/campaigns/list", dict[str, Any]()
     for header in ("Authorization", "Amazon-Advertising-API-ClientId"):
-        kept = amazon.http.headers.pop(header)
+        value = amazon.http.headers.pop(header)
         answer = await amazon.call_sp("POST", path, body)
         assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHORIZED")
         assert (await amazon.call("GET", "/v2/profiles", profile=None)).json()["code"] == "401"
-        amazon.http.headers[header] = kept
+        amazon.http.headers[header] = value
     bare = amazon.http.headers["Authorization"].replace("Atza|", "")
     assert (await amazon.call_sp("POST", path, body, Authorization=bare)).status_code == 401
     assert (await amazon.call_sp("POST", path, body, Amazon_Advertising_API_ClientId="another")).status_code == 401
@@ -100,18 +100,22 @@ async def test_profiles_stand_at_the_host_of_their_region(amazon: Amazon) -> Non
         EU: (3301234567890122, "DE", "EUR", "Europe/Paris", "vendor"),
         FE: (9123456789012345, "JP", "JPY", "Asia/Tokyo", "seller"),
     }
-    for host, wanted in expected.items():
+    for host, expected_profile in expected.items():
         answer = await amazon.call("GET", "/v2/profiles?profileTypeFilter=seller,vendor", host=host, profile=None)
-        [found] = answer.json()
-        named = (found["profileId"], found["countryCode"], found["currencyCode"], found["timezone"])
-        assert (*named, found["accountInfo"]["type"]) == wanted
-        assert ("name" in found["accountInfo"]) == (host != FE)
-        assert ("validPaymentMethod" in found["accountInfo"]) == (host == EU)
-        one = await amazon.call("GET", f"/v2/profiles/{wanted[0]}", host=host, profile=None)
-        assert one.json() == found
+        [profile] = answer.json()
+        named = (profile["profileId"], profile["countryCode"], profile["currencyCode"], profile["timezone"])
+        assert (*named, profile["accountInfo"]["type"]) == expected_profile
+        assert ("name" in profile["accountInfo"]) == (host != FE)
+        assert ("validPaymentMethod" in profile["accountInfo"]) == (host == EU)
+        by_id = await amazon.call("GET", f"/v2/profiles/{expected_profile[0]}", host=host, profile=None)
+        assert by_id.json() == profile
         for other in {NA, EU, FE} - {host}:
-            assert (await amazon.call("GET", f"/v2/profiles/{wanted[0]}", host=other, profile=None)).status_code == 404
-            refused = await amazon.call_sp("POST", "/sp/campaigns/list", {}, host=other, profile=str(wanted[0]))
+            assert (
+                await amazon.call("GET", f"/v2/profiles/{expected_profile[0]}", host=other, profile=None)
+            ).status_code == 404
+            refused = await amazon.call_sp(
+                "POST", "/sp/campaigns/list", {}, host=other, profile=str(expected_profile[0])
+            )
             assert (refused.status_code, refused.json()["message"]) == (401, "Not authorized to access scope")
     unknown = await amazon.call_sp("POST", "/sp/campaigns/list", {}, profile="1")
     assert (unknown.status_code, unknown.json()["message"]) == (401, "No matching advertiser found for scope")
@@ -130,7 +134,7 @@ async def test_media_types_are_required_both_ways(amazon: Amazon, collection: st
         assert (wrong.status_code, wrong.json()["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
         assert (await amazon.call(method, where, {}, Content_Type=media, Accept=plain)).status_code == 406
         assert (await amazon.call(method, where, {}, Content_Type=media, Accept="*/*")).status_code == 406
-    other = next(one for name, one in MEDIA.items() if name != collection)
+    other = next(media_type for name, media_type in MEDIA.items() if name != collection)
     assert (await amazon.call("POST", f"/sp/{collection}", {}, Content_Type=other, Accept=other)).status_code == 415
 
 
@@ -175,7 +179,7 @@ async def test_unknown_paths_methods_and_parameters(amazon: Amazon) -> None:
 
 async def test_partial_fails_the_last_item_only(amazon: Amazon, parents: dict[str, str]) -> None:
     await amazon.inject_fault("partial", method="POST", path="/sp/keywords")
-    items = [{**parents, **KEYWORD, "keywordText": one} for one in ("a", "b", "c")]
+    items = [{**parents, **KEYWORD, "keywordText": name} for name in ("a", "b", "c")]
     outcome = await amazon.write("POST", "keywords", *items)
     assert [row["index"] for row in outcome["success"]] == [0, 1]
     assert [(row["index"], read_reason(row)[0]) for row in outcome["error"]] == [(2, "otherError")]

@@ -127,24 +127,24 @@ async def test_delete_archives_for_good(amazon: Amazon, campaign: str, parents: 
 async def test_pages(amazon: Amazon) -> None:
     for number in range(5):
         await amazon.create_entity("campaigns", {**CAMPAIGN, "name": f"Page {number}"})
-    asked = {"stateFilter": {"include": ["PAUSED"]}, "maxResults": 2}
+    parameters = {"stateFilter": {"include": ["PAUSED"]}, "maxResults": 2}
     names, token = list[str](), None
     for expected in (2, 2, 1):
-        page = await amazon.list_entities("campaigns", {**asked, **({"nextToken": token} if token else {})})
+        page = await amazon.list_entities("campaigns", {**parameters, **({"nextToken": token} if token else {})})
         assert (len(page["campaigns"]), page["totalResults"]) == (expected, 5)
         names += [row["name"] for row in page["campaigns"]]
         token = page.get("nextToken")
     assert (names, token) == ([f"Page {number}" for number in range(5)], None)
-    first = (await amazon.list_entities("campaigns", asked))["nextToken"]
+    first = (await amazon.list_entities("campaigns", parameters))["nextToken"]
     for wrong in (
-        {**asked, "nextToken": "x"},
+        {**parameters, "nextToken": "x"},
         {"maxResults": 2, "nextToken": first},
-        {**asked, "nextToken": first, "nameFilter": {"include": ["Page"]}},
+        {**parameters, "nextToken": first, "nameFilter": {"include": ["Page"]}},
     ):
         answer = await amazon.call_sp("POST", "/sp/campaigns/list", wrong)
         assert answer.status_code == 400
         assert answer.json()["errors"][0]["errorValue"]["invalidInputError"]["reason"] == "INVALID_TOKEN"
-    assert (await amazon.call_sp("POST", "/sp/adGroups/list", {**asked, "nextToken": first})).status_code == 400
+    assert (await amazon.call_sp("POST", "/sp/adGroups/list", {**parameters, "nextToken": first})).status_code == 400
 
 
 async def test_filters(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:
@@ -195,9 +195,9 @@ async def test_extended_data_tells_why_something_does_not_serve(amazon: Amazon, 
         body = {f"{ID[collection]}Filter": {"include": [entity_id]}, "includeExtendedDataFields": True,
                 "stateFilter": {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}}  # fmt: skip
         [row] = (await amazon.list_entities(collection, body))[collection]
-        told = row["extendedData"]["servingStatus"]
-        assert row["extendedData"]["servingStatusDetails"][0]["name"] == f"{told}_DETAIL"
-        return str(told)
+        serving_status = row["extendedData"]["servingStatus"]
+        assert row["extendedData"]["servingStatusDetails"][0]["name"] == f"{serving_status}_DETAIL"
+        return str(serving_status)
 
     assert await read_status("campaigns", campaign) == "CAMPAIGN_PAUSED"
     await amazon.write("PUT", "campaigns", {"campaignId": campaign, "state": "ENABLED"})
@@ -222,10 +222,10 @@ async def test_extended_data_tells_why_something_does_not_serve(amazon: Amazon, 
 
 
 async def test_portfolios(amazon: Amazon) -> None:
-    found = (await amazon.call_sp("POST", "/portfolios/list", {}, media="portfolios")).json()
-    assert [row["name"] for row in found["portfolios"]] == ["Brand", "Launches"]
-    portfolio = found["portfolios"][0]["portfolioId"]
+    portfolios = (await amazon.call_sp("POST", "/portfolios/list", {}, media="portfolios")).json()
+    assert [row["name"] for row in portfolios["portfolios"]] == ["Brand", "Launches"]
+    portfolio = portfolios["portfolios"][0]["portfolioId"]
     campaign = await amazon.create_entity("campaigns", {**CAMPAIGN, "portfolioId": portfolio})
-    listed = await amazon.list_entities("campaigns", {"portfolioIdFilter": {"include": [portfolio]}})
-    assert [row["campaignId"] for row in listed["campaigns"]] == [campaign]
+    campaigns = await amazon.list_entities("campaigns", {"portfolioIdFilter": {"include": [portfolio]}})
+    assert [row["campaignId"] for row in campaigns["campaigns"]] == [campaign]
     assert (await amazon.call("POST", "/portfolios/list", {}, Content_Type="application/json")).status_code == 415

@@ -59,13 +59,13 @@ async def test_the_activation_of_the_documentation(amazon: Amazon, campaign: str
 
 async def test_native_defaults(amazon: Amazon) -> None:
     least = {name: CAMPAIGN[name] for name in ("name", "targetingType", "state", "budget")}
-    made = await amazon.read_entity(
+    stored = await amazon.read_entity(
         "campaigns", await amazon.create_entity("campaigns", {**least, "state": "ENABLED", "endDate": None})
     )
-    assert made["startDate"] == "2026-11-20"
-    assert made["dynamicBidding"]["strategy"] == "LEGACY_FOR_SALES"
-    assert (made["state"], "endDate" in made) == ("ENABLED", False)
-    parents = {"campaignId": made["campaignId"]}
+    assert stored["startDate"] == "2026-11-20"
+    assert stored["dynamicBidding"]["strategy"] == "LEGACY_FOR_SALES"
+    assert (stored["state"], "endDate" in stored) == ("ENABLED", False)
+    parents = {"campaignId": stored["campaignId"]}
     parents["adGroupId"] = await amazon.create_entity("adGroups", {**AD_GROUP, **parents})
     inherits = await amazon.create_entity("keywords", {**parents, **KEYWORD, "bid": None})
     assert "bid" not in await amazon.read_entity("keywords", inherits)
@@ -80,9 +80,9 @@ async def test_the_whole_entity_on_request(amazon: Amazon) -> None:
 async def test_numbers_are_exact(amazon: Amazon) -> None:
     kind = MEDIA["campaigns"]
     body = json.dumps({"campaigns": [CAMPAIGN]}).replace("35.5", "35.10")
-    made = await amazon.call("POST", "/sp/campaigns", body, Content_Type=kind, Accept=kind)
-    found = await amazon.read_entity("campaigns", made.json()["campaigns"]["success"][0]["campaignId"])
-    assert found["budget"]["budget"] == Decimal("35.1")
+    answer = await amazon.call("POST", "/sp/campaigns", body, Content_Type=kind, Accept=kind)
+    stored = await amazon.read_entity("campaigns", answer.json()["campaigns"]["success"][0]["campaignId"])
+    assert stored["budget"]["budget"] == Decimal("35.1")
     binary = json.dumps({"campaigns": [CAMPAIGN]}).replace("35.5", "35.100000000000001")
     refused = await amazon.call("POST", "/sp/campaigns", binary, Content_Type=kind, Accept=kind)
     assert read_reason(refused.json()["campaigns"]["error"][0])[1] == "PATTERN_NOT_MATCHED"
@@ -141,9 +141,9 @@ async def test_refused_campaigns(amazon: Amazon, change: dict[str, Any], type_: 
 async def test_refused_placements(amazon: Amazon, adjustment: dict[str, Any], type_: str, reason: str) -> None:
     first = {"placement": "PLACEMENT_PRODUCT_PAGE", "percentage": 900}
     bidding = {"strategy": "LEGACY_FOR_SALES", "placementBidding": [first, adjustment]}
-    found = await amazon.get_refusal("POST", "campaigns", {**CAMPAIGN, "dynamicBidding": bidding})
-    assert found[:2] == (type_, reason)
-    assert found[2].startswith("$.campaigns[0].dynamicBidding.placementBidding[1].")
+    refusal = await amazon.get_refusal("POST", "campaigns", {**CAMPAIGN, "dynamicBidding": bidding})
+    assert refusal[:2] == (type_, reason)
+    assert refusal[2].startswith("$.campaigns[0].dynamicBidding.placementBidding[1].")
 
 
 async def test_today_is_the_profiles_today(amazon: Amazon, clock: Clock) -> None:
@@ -222,8 +222,8 @@ async def test_refused_ad_groups(
     amazon: Amazon, campaign: str, change: dict[str, Any], type_: str, reason: str
 ) -> None:
     await amazon.create_entity("adGroups", {**AD_GROUP, "campaignId": campaign, "name": "Taken"})
-    given = {**AD_GROUP, "campaignId": campaign, **change}
-    item = {name: value for name, value in given.items() if value is not None}
+    ad_group = {**AD_GROUP, "campaignId": campaign, **change}
+    item = {name: value for name, value in ad_group.items() if value is not None}
     assert (await amazon.get_refusal("POST", "adGroups", item))[:2] == (type_, reason)
     assert await amazon.create_entity(
         "adGroups", {**AD_GROUP, "campaignId": campaign, "name": "x" * 255, "defaultBid": 35.5}
@@ -254,10 +254,10 @@ async def test_refused_product_ads(
 ) -> None:
     await amazon.create_entity("productAds", {**parents, **PRODUCT_AD, "sku": "TAKEN"})
     other = await amazon.create_entity("campaigns", {**CAMPAIGN, "name": "Another"})
-    given = {**parents, **PRODUCT_AD, **change}
-    if given["campaignId"] == "other":  # exists, but the ad group is not in it
-        given["campaignId"] = other
-    item = {name: value for name, value in given.items() if value is not None}
+    product_ad = {**parents, **PRODUCT_AD, **change}
+    if product_ad["campaignId"] == "other":  # exists, but the ad group is not in it
+        product_ad["campaignId"] = other
+    item = {name: value for name, value in product_ad.items() if value is not None}
     assert (await amazon.get_refusal("POST", "productAds", item))[:2] == (type_, reason)
 
 
@@ -304,8 +304,8 @@ async def test_refused_keywords(
     amazon: Amazon, parents: dict[str, str], change: dict[str, Any], type_: str, reason: str
 ) -> None:
     await amazon.create_entity("keywords", {**parents, **KEYWORD, "keywordText": "taken"})
-    given = {**parents, **KEYWORD, **change}
-    item = {name: value for name, value in given.items() if value is not None}
+    keyword = {**parents, **KEYWORD, **change}
+    item = {name: value for name, value in keyword.items() if value is not None}
     assert (await amazon.get_refusal("POST", "keywords", item))[:2] == (type_, reason)
 
 
@@ -320,7 +320,7 @@ async def test_accepted_keywords(amazon: Amazon, parents: dict[str, str]) -> Non
         "キャンプ",
         "Zelt für 2",
     ]
-    outcome = await amazon.write("POST", "keywords", *({**parents, **KEYWORD, "keywordText": one} for one in texts))
+    outcome = await amazon.write("POST", "keywords", *({**parents, **KEYWORD, "keywordText": text} for text in texts))
     assert [row["index"] for row in outcome["success"]] == [0, 1, 2, 3, 4, 6, 7]  # "c++": a plus beside a plus
     again = [{**parents, **KEYWORD, "keywordText": "t-shirt", "matchType": match} for match in ("PHRASE", "BROAD")]
     assert (await amazon.write("POST", "keywords", *again))["error"] == []
@@ -336,7 +336,7 @@ async def test_keywords_do_not_go_with_automatic_targeting(amazon: Amazon) -> No
 async def test_batches_are_judged_item_by_item(amazon: Amazon, parents: dict[str, str]) -> None:
     """`index` is the position in the array as sent; duplicates inside a request count too."""
     texts = ["gas stove", "bad!", "pot", "gas stove", "pan"]
-    items = [{**parents, **KEYWORD, "keywordText": one} for one in texts]
+    items = [{**parents, **KEYWORD, "keywordText": text} for text in texts]
     outcome = await amazon.write("POST", "keywords", *items)
     assert [row["index"] for row in outcome["success"]] == [0, 2, 4]
     assert [(row["index"], read_reason(row)) for row in outcome["error"]] == [

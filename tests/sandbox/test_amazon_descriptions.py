@@ -30,15 +30,15 @@ def load_validator(name: str, schema: str) -> Draft202012Validator:
 
     def translate_schema(node: Any) -> Any:
         if isinstance(node, list):
-            return [translate_schema(one) for one in node]
+            return [translate_schema(member) for member in node]
         if not isinstance(node, dict):
             return node
-        made = {
+        translated = {
             key: translate_schema(value) for key, value in node.items() if key not in ("nullable", "example", "default")
         }
-        if isinstance(made.get("format"), str):
-            del made["format"]
-        return {"anyOf": [made, {"type": "null"}]} if node.get("nullable") is True else made
+        if isinstance(translated.get("format"), str):
+            del translated["format"]
+        return {"anyOf": [translated, {"type": "null"}]} if node.get("nullable") is True else translated
 
     folder = os.environ.get("ADSUNIFY_SPECS")
     if folder is None:
@@ -66,7 +66,7 @@ async def test_answers_hold_against_the_official_descriptions(
     for collection, entity_id in ids.items():
         native = collection[0].upper() + collection[1:]
         states = {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
-        listed = await amazon.call_sp(
+        page = await amazon.call_sp(
             "POST", f"/sp/{collection}/list", {"stateFilter": states, "includeExtendedDataFields": True}
         )
         updated = await amazon.call_sp(
@@ -75,7 +75,7 @@ async def test_answers_hold_against_the_official_descriptions(
             Prefer="return=representation",
         )  # fmt: skip
         created = await amazon.call_sp("POST", f"/sp/{collection}", {collection: [bad[collection], {}]})
-        for verb, answer in (("List", listed), ("Update", updated), ("Create", created)):
+        for verb, answer in (("List", page), ("Update", updated), ("Create", created)):
             schema = f"SponsoredProducts{verb}SponsoredProducts{native}ResponseContent"
             load_validator("sponsored-products-v3", schema).validate(answer.json())
     asins = {"adType": "SP", "skus": ["a"], "checkEligibility": True, "checkItemDetails": True}

@@ -49,30 +49,30 @@ async def test_eligibility(amazon: Amazon) -> None:
 
 async def test_product_metadata(amazon: Amazon) -> None:
     # the documented pre-flight, word for word
-    asked = {"adType": "SP", "skus": ["SELLER-SKU-1"], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
-    [row] = (await get_metadata(amazon, asked)).json()["ProductMetadataList"]
+    parameters = {"adType": "SP", "skus": ["SELLER-SKU-1"], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
+    [row] = (await get_metadata(amazon, parameters)).json()["ProductMetadataList"]
     assert (row["sku"], row["eligibilityStatus"], "title" in row) == ("SELLER-SKU-1", "ELIGIBLE", False)
     assert (await check_eligibility(amazon, asin=row["asin"], sku=row["sku"])).json()["productResponseList"][0][
         "overallStatus"
     ] == "ELIGIBLE"
-    unknown = (await get_metadata(amazon, {**asked, "skus": ["missing-1"]})).json()
+    unknown = (await get_metadata(amazon, {**parameters, "skus": ["missing-1"]})).json()
     assert unknown["ProductMetadataList"] == []
-    [bad] = (await get_metadata(amazon, {**asked, "skus": ["ineligible-1"]})).json()["ProductMetadataList"]
+    [bad] = (await get_metadata(amazon, {**parameters, "skus": ["ineligible-1"]})).json()["ProductMetadataList"]
     assert (bad["eligibilityStatus"], bad["ineligibilityCodes"]) == ("INELIGIBLE", ["LISTING_SUPRESSED"])
-    assert (await get_metadata(amazon, {**asked, "asins": ["B000000001"]})).status_code == 400  # one of them
-    assert (await get_metadata(amazon, {**asked, "pageSize": 301})).status_code == 400
+    assert (await get_metadata(amazon, {**parameters, "asins": ["B000000001"]})).status_code == 400  # one of them
+    assert (await get_metadata(amazon, {**parameters, "pageSize": 301})).status_code == 400
     assert (await get_metadata(amazon, {"checkEligibility": True, "pageIndex": 0, "pageSize": 1})).status_code == 400
-    assert (await get_metadata(amazon, asked, Accept="application/json")).status_code == 406
-    assert (await get_metadata(amazon, asked, Content_Type="application/json")).status_code == 415
-    assert (await get_metadata(amazon, asked, host=EU, profile=VENDOR)).status_code == 400  # skus are for sellers
+    assert (await get_metadata(amazon, parameters, Accept="application/json")).status_code == 406
+    assert (await get_metadata(amazon, parameters, Content_Type="application/json")).status_code == 415
+    assert (await get_metadata(amazon, parameters, host=EU, profile=VENDOR)).status_code == 400  # skus are for sellers
 
 
 async def test_the_product_catalogue_pages(amazon: Amazon) -> None:
-    asked = {"adType": "SP", "checkItemDetails": True, "searchStr": "demo", "pageIndex": 0, "pageSize": 20}
-    first = (await get_metadata(amazon, asked)).json()
-    second = (await get_metadata(amazon, {**asked, "pageIndex": 1})).json()
-    assert (await get_metadata(amazon, {**asked, "cursorToken": first["cursorToken"]})).json() == second
-    third = (await get_metadata(amazon, {**asked, "cursorToken": second["cursorToken"]})).json()
+    parameters = {"adType": "SP", "checkItemDetails": True, "searchStr": "demo", "pageIndex": 0, "pageSize": 20}
+    first = (await get_metadata(amazon, parameters)).json()
+    second = (await get_metadata(amazon, {**parameters, "pageIndex": 1})).json()
+    assert (await get_metadata(amazon, {**parameters, "cursorToken": first["cursorToken"]})).json() == second
+    third = (await get_metadata(amazon, {**parameters, "cursorToken": second["cursorToken"]})).json()
     rows = [*first["ProductMetadataList"], *second["ProductMetadataList"], *third["ProductMetadataList"]]
     assert (len({row["asin"] for row in rows}), third["cursorToken"]) == (45, "")
     assert all(row["title"] and "eligibilityStatus" not in row for row in rows)
@@ -113,9 +113,9 @@ async def test_budget_usage(amazon: Amazon, campaign: str) -> None:
 
 
 async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None:
-    made = await amazon.request_report()
-    assert (made.status_code, made.json()["status"]) == (200, "PENDING")
-    job = made.json()["reportId"]
+    answer = await amazon.request_report()
+    assert (answer.status_code, answer.json()["status"]) == (200, "PENDING")
+    job = answer.json()["reportId"]
     looks = [(await amazon.call("GET", f"/reporting/reports/{job}")).json() for _ in range(4)]
     assert [look["status"] for look in looks] == ["PENDING", "PROCESSING", "COMPLETED", "COMPLETED"]
     assert [look["url"] is None for look in looks] == [True, True, False, False]

@@ -28,19 +28,19 @@ from tests.sandbox.calls import NOTHING, list_writes
 
 
 async def test_the_example_of_the_documentation_and_its_activation(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
+    example = await create_example(web)
     kinds = {"campaigns": "campaign", "adgroups": "adGroup", "keywords": "keyword", "ads": "ad"}
-    assert await list_writes(web) == [("POST", kinds[word], str(found[word])) for word in kinds]
-    for word, native_id in found.items():
+    assert await list_writes(web) == [("POST", kinds[word], str(example[word])) for word in kinds]
+    for word, native_id in example.items():
         row = await get_result(web, "GET", f"{word}/{native_id}")
         assert (row["id"], row["status"], row["deleted"]) == (native_id, "PAUSED", False)
-    assert (await get_result(web, "GET", f"ads/{found['ads']}"))["campaignId"] == found["campaigns"]
-    (row,) = (await write_keywords(web, {"id": found["keywords"], "status": "ENABLED"}, action="update"))["result"]
+    assert (await get_result(web, "GET", f"ads/{example['ads']}"))["campaignId"] == example["campaigns"]
+    (row,) = (await write_keywords(web, {"id": example["keywords"], "status": "ENABLED"}, action="update"))["result"]
     assert (row["operation"], row["success"], row["result"]["status"]) == ("UPDATE", True, "ENABLED")
     for word in ("ads", "adgroups", "campaigns"):
-        assert (await get_result(web, "PUT", f"{word}/{found[word]}", {"status": "ENABLED"}))["status"] == "ENABLED"
-    shown = await get_result(web, "GET", f"campaigns/{found['campaigns']}")
-    assert (shown["systemStatus"], shown["displayStatus"]) == ("NOT_RUNNING", "ON_HOLD")  # it starts in March
+        assert (await get_result(web, "PUT", f"{word}/{example[word]}", {"status": "ENABLED"}))["status"] == "ENABLED"
+    campaign = await get_result(web, "GET", f"campaigns/{example['campaigns']}")
+    assert (campaign["systemStatus"], campaign["displayStatus"]) == ("NOT_RUNNING", "ON_HOLD")  # it starts in March
 
 
 # The login
@@ -48,9 +48,9 @@ async def test_the_example_of_the_documentation_and_its_activation(web: httpx.As
 
 async def test_a_token(web: httpx.AsyncClient, clock: Clock) -> None:
     answer = await request_token(web, make_client_secret(clock))
-    given = answer.json()
-    assert (given["token_type"], given["expires_in"], given["scope"]) == ("Bearer", 3600, "searchadsorg")
-    assert "refresh_token" not in given
+    tokens = answer.json()
+    assert (tokens["token_type"], tokens["expires_in"], tokens["scope"]) == ("Bearer", 3600, "searchadsorg")
+    assert "refresh_token" not in tokens
     clock.instant += timedelta(hours=1)
     assert await get_refusal(web, "GET", "me", None, 401) == "Authorization"
 
@@ -144,8 +144,8 @@ async def test_catalogs_of_an_app(web: httpx.AsyncClient) -> None:
     assert (await get_result(web, "POST", "eligibilities/apps/query", make_app_filter(1440000001)))[0][
         "state"
     ] == "ELIGIBLE"
-    (found,) = await get_result(web, "GET", "search/apps", params={"query": "yoga", "returnOwnedApps": "true"})
-    assert found["adamId"] == 1440000001
+    (app,) = await get_result(web, "GET", "search/apps", params={"query": "yoga", "returnOwnedApps": "true"})
+    assert app["adamId"] == 1440000001
     assert await get_result(web, "POST", "metadata/apps/supported-languages/query", {})
 
 
@@ -153,8 +153,8 @@ async def test_places(web: httpx.AsyncClient) -> None:
     germany = {"supplySource": "APPSTORE", "countrycode": "DE"}
     rows = await get_result(web, "GET", "search/geo", params=germany)
     assert [row["entity"] for row in rows[:3]] == ["Country", "AdminArea", "Locality"]
-    one = {**germany, "query": "be", "entity": "AdminArea", "offset": "0", "pageSize": "1"}
-    answer = await call(web, "GET", "search/geo", params=one)
+    parameters = {**germany, "query": "be", "entity": "AdminArea", "offset": "0", "pageSize": "1"}
+    answer = await call(web, "GET", "search/geo", params=parameters)
     assert answer.json()["pagination"] == {"offset": 0, "pageSize": 1, "totalCount": 1}
     assert answer.json()["result"][0]["displayName"] == "Berlin, DE"
     for wrong in ({"countrycode": "DE"}, {**germany, "query": "b"}, {**germany, "limit": "2"}):

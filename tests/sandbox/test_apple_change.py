@@ -217,20 +217,20 @@ async def test_faults_of_bulk_calls(web: httpx.AsyncClient) -> None:
     before = await list_writes(web)
     for fault in ("error_in_200", "partial"):
         await inject_fault(web, fault)
-        given = await write_keywords(web, {**KEYWORD, "adGroupId": group})
-        assert ("result" in given) == (fault == "partial")
-        assert fault == "partial" or given["error"]["details"]
+        created = await write_keywords(web, {**KEYWORD, "adGroupId": group})
+        assert ("result" in created) == (fault == "partial")
+        assert fault == "partial" or created["error"]["details"]
     assert await list_writes(web) == before
 
 
 async def test_keywords_one_by_one(web: httpx.AsyncClient) -> None:
     group = await create_ad_group(web)
-    one = await get_result(web, "POST", "keywords", {**KEYWORD, "adGroupId": group})
+    keyword = await get_result(web, "POST", "keywords", {**KEYWORD, "adGroupId": group})
     assert await get_refusal(web, "POST", "keywords", {**KEYWORD, "adGroupId": group}) == "text"
     bid = {"bid": {"amount": "2", "currency": "EUR"}}
-    assert (await get_result(web, "PUT", f"keywords/{one['id']}", bid))["bid"]["amount"] == "2"
-    assert await get_refusal(web, "PUT", f"keywords/{one['id']}", {"text": "other"}) == "text"
-    rows = (await write_keywords(web, {"id": one["id"]}, {"id": 9}, action="delete", allowPartialSuccess=True))[
+    assert (await get_result(web, "PUT", f"keywords/{keyword['id']}", bid))["bid"]["amount"] == "2"
+    assert await get_refusal(web, "PUT", f"keywords/{keyword['id']}", {"text": "other"}) == "text"
+    rows = (await write_keywords(web, {"id": keyword["id"]}, {"id": 9}, action="delete", allowPartialSuccess=True))[
         "result"
     ]
     assert [row["success"] for row in rows] == [True, False]
@@ -253,26 +253,26 @@ async def test_keywords_one_by_one(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_updates_that_are_refused(web: httpx.AsyncClient, word: str, change: dict[str, Any], field: str) -> None:
-    found = await create_example(web)
-    assert await get_refusal(web, "PUT", f"{word}/{found[word]}", change) == field
+    example = await create_example(web)
+    assert await get_refusal(web, "PUT", f"{word}/{example[word]}", change) == field
 
 
 async def test_an_update_changes_what_it_gives(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
-    changed = await get_result(web, "PUT", f"campaigns/{found['campaigns']}", {"dailyBudget": make_amount("50.00")})
+    example = await create_example(web)
+    changed = await get_result(web, "PUT", f"campaigns/{example['campaigns']}", {"dailyBudget": make_amount("50.00")})
     assert (changed["dailyBudget"], changed["name"]) == (make_amount("50.00"), "Brief name")
 
 
 async def test_a_delete_takes_what_is_below(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
-    answer = await call(web, "DELETE", f"campaigns/{found['campaigns']}")
+    example = await create_example(web)
+    answer = await call(web, "DELETE", f"campaigns/{example['campaigns']}")
     assert (answer.status_code, answer.content) == (204, b"")
     for word in ("adgroups", "ads", "keywords"):
-        assert (await get_result(web, "GET", f"{word}/{found[word]}"))["deleted"] is True
-    assert await get_refusal(web, "DELETE", f"campaigns/{found['campaigns']}", None, 404) == "not_found"
+        assert (await get_result(web, "GET", f"{word}/{example[word]}"))["deleted"] is True
+    assert await get_refusal(web, "DELETE", f"campaigns/{example['campaigns']}", None, 404) == "not_found"
     gone = [{"field": "deleted", "operator": "EQUALS", "value": True}]
-    assert [row["id"] for row in await get_result(web, "POST", "ads/query", {"filters": gone})][-1] == found["ads"]
-    assert found["ads"] not in [row["id"] for row in await get_result(web, "POST", "ads/query", {})]
+    assert [row["id"] for row in await get_result(web, "POST", "ads/query", {"filters": gone})][-1] == example["ads"]
+    assert example["ads"] not in [row["id"] for row in await get_result(web, "POST", "ads/query", {})]
 
 
 # Lists
@@ -294,24 +294,24 @@ def make_filters(field: str, operator: str, value: Any, **more: Any) -> dict[str
 
 
 async def test_filters(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
-    above = found["campaigns"]
-    for word, asked in (
+    example = await create_example(web)
+    above = example["campaigns"]
+    for word, filters in (
         ("campaigns", make_filters("name", "LIKE", "BRIEF", ignoreCase=True)),
         ("campaigns", make_filters("id", "IN", [above])),
         ("campaigns", make_filters("status", "EQUALS", "PAUSED")),
         ("campaigns", make_filters("startTime", "GREATER_THAN", "2027-01-01T00:00:00.000")),
         ("adgroups", make_filters("campaignId", "EQUALS", above)),
-        ("ads", make_filters("adGroupId", "EQUALS", found["adgroups"])),
+        ("ads", make_filters("adGroupId", "EQUALS", example["adgroups"])),
         ("keywords", make_filters("campaignId", "EQUALS", above)),
     ):
-        assert [row["id"] for row in await get_result(web, "POST", f"{word}/query", asked)] == [found[word]]
+        assert [row["id"] for row in await get_result(web, "POST", f"{word}/query", filters)] == [example[word]]
     both = await get_result(web, "POST", "campaigns/query", make_filters("deleted", "IN", [True, False]))
     assert [row["deleted"] for row in both] == [False, True, False]
 
 
 @pytest.mark.parametrize(
-    ("word", "asked", "field"),
+    ("word", "filters", "field"),
     [
         ("campaigns", make_filters("id", "EQUALS", "1"), "filters.0.value"),
         ("campaigns", make_filters("dailyBudget", "EQUALS", 1), "filters.0.field"),
@@ -323,8 +323,8 @@ async def test_filters(web: httpx.AsyncClient) -> None:
         ("campaigns", {"pagination": {"limit": 3}}, "pagination.limit"),
     ],
 )
-async def test_filters_that_are_refused(web: httpx.AsyncClient, word: str, asked: dict[str, Any], field: str) -> None:
-    assert await get_refusal(web, "POST", f"{word}/query", asked) == field
+async def test_filters_that_are_refused(web: httpx.AsyncClient, word: str, filters: dict[str, Any], field: str) -> None:
+    assert await get_refusal(web, "POST", f"{word}/query", filters) == field
 
 
 # Creatives
@@ -339,9 +339,9 @@ async def test_creatives(web: httpx.AsyncClient) -> None:
     assert (foreign["systemStatus"], foreign["destination"]["parameters"]["adamId"]) == ("VALID", "1440000001")
     assert foreign["adAccountId"] == int(BERLIN)
     sent = {"name": "New", "creativeType": "CUSTOM_PRODUCT_PAGE", "destination": rows[0]["destination"]}
-    made = await get_result(web, "POST", "creatives", sent)
-    assert made["systemStatus"] == "PENDING"
+    created = await get_result(web, "POST", "creatives", sent)
+    assert created["systemStatus"] == "PENDING"
     assert (
-        await get_refusal(web, "PUT", f"creatives/{made['id']}", {"creativeType": "DEFAULT_PRODUCT_PAGE"})
+        await get_refusal(web, "PUT", f"creatives/{created['id']}", {"creativeType": "DEFAULT_PRODUCT_PAGE"})
         == "creativeType"
     )

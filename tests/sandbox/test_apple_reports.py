@@ -25,9 +25,9 @@ EVERGREEN, GONE = "700111", "700121"
 
 def make_query(start: str, end: str, *campaigns: str, granularity: str | None = "DAILY", **more: Any) -> dict[str, Any]:
     """The documented example, with other days and campaigns."""
-    wanted = {"start": start, "end": end, "timeZone": "ORTZ", "granularity": granularity}
+    time_range = {"start": start, "end": end, "timeZone": "ORTZ", "granularity": granularity}
     return {
-        "timeRange": {name: value for name, value in wanted.items() if value},
+        "timeRange": {name: value for name, value in time_range.items() if value},
         "filters": [{"field": "campaignId", "operator": "IN", "value": [*campaigns]}],
         "fields": ["impressions", "taps", "localSpend", "totalInstalls", "tapInstalls", "viewInstalls"],
         "pagination": {"offset": 0, "pageSize": 1000},
@@ -53,8 +53,8 @@ async def test_days_of_campaigns(web: httpx.AsyncClient) -> None:
 
 
 async def test_one_day_and_one_campaign(web: httpx.AsyncClient) -> None:
-    one = [{"field": "campaignId", "operator": "EQUALS", "value": EVERGREEN}]
-    (row,) = await read_report(web, make_query("2026-11-20", "2026-11-20", granularity=None, filters=one))
+    filters = [{"field": "campaignId", "operator": "EQUALS", "value": EVERGREEN}]
+    (row,) = await read_report(web, make_query("2026-11-20", "2026-11-20", granularity=None, filters=filters))
     assert "granularMetrics" not in row
     (two,) = await read_report(web, make_query("2026-11-19", "2026-11-20", EVERGREEN))
     assert two["granularMetrics"][1] == {"date": "2026-11-20", **row["totalMetrics"]}
@@ -95,7 +95,7 @@ async def test_each_level_adds_up_to_the_campaigns(web: httpx.AsyncClient, clock
                 counts = [day[name] for name in ("impressions", "taps", "totalInstalls")]
                 figures = [*map(Decimal, counts), Decimal(day["localSpend"]["amount"])]
                 before = days.get(day["date"], [Decimal(0)] * 4)
-                days[day["date"]] = [one + other for one, other in zip(before, figures, strict=True)]
+                days[day["date"]] = [figure + other for figure, other in zip(before, figures, strict=True)]
         sums[level] = days
     assert len(sums["campaigns"]) == 7
     assert sums["campaigns"] == sums["adgroups"] == sums["ads"]

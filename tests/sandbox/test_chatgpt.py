@@ -30,24 +30,24 @@ from tests.sandbox.chatgpt_calls import (
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     kinds = {"files": "file", "campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-    assert await list_writes(web) == [(kinds[word], made[word]) for word in kinds]
+    assert await list_writes(web) == [(kinds[word], example[word]) for word in kinds]
     for word in ("ads", "ad_groups", "campaigns"):
-        assert read_data(await post(web, f"{word}/{made[word]}/activate"))["status"] == "active"
-    shown = await read(web, f"ads/{made['ads']}", {"include[]": "serving_issues"})
-    assert shown["review_status"] == shown["review"]["status"] == "in_review"
-    assert shown["serving_issues"] == [{"code": "campaign_not_started"}, {"code": "ad_in_review"}]
-    assert {*shown["creative"]} == {"type", "title", "body", "target_url", "file_id", "image_url"}
+        assert read_data(await post(web, f"{word}/{example[word]}/activate"))["status"] == "active"
+    ad = await read(web, f"ads/{example['ads']}", {"include[]": "serving_issues"})
+    assert ad["review_status"] == ad["review"]["status"] == "in_review"
+    assert ad["serving_issues"] == [{"code": "campaign_not_started"}, {"code": "ad_in_review"}]
+    assert {*ad["creative"]} == {"type", "title", "body", "target_url", "file_id", "image_url"}
     clock.instant += timedelta(days=12)
-    shown = await read(web, f"ads/{made['ads']}", {"include[]": "serving_issues"})
-    assert (shown["review_status"], shown["serving_issues"]) == ("approved", [])
+    ad = await read(web, f"ads/{example['ads']}", {"include[]": "serving_issues"})
+    assert (ad["review_status"], ad["serving_issues"]) == ("approved", [])
 
 
 async def test_answers_do_not_name_their_parent(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    assert "campaign_id" not in await read(web, f"ad_groups/{made['ad_groups']}")
-    assert "ad_group_id" not in await read(web, f"ads/{made['ads']}")
+    example = await create_example(web)
+    assert "campaign_id" not in await read(web, f"ad_groups/{example['ad_groups']}")
+    assert "ad_group_id" not in await read(web, f"ads/{example['ads']}")
 
 
 # Keys and the headers of every request
@@ -113,8 +113,8 @@ async def test_a_key_is_needed_to_maximize(web: httpx.AsyncClient) -> None:
         "bidding_config": {"billing_event_type": "click", "strategy": "maximize_clicks"},
     }
     read_refusal(await post(web, "ad_groups", sent), 400, "Idempotency-Key")
-    made = read_data(await post(web, "ad_groups", sent, **{"Idempotency-Key": "k1"}))
-    assert made["bidding_config"] == {"strategy": "maximize_clicks", "billing_event_type": "click"}
+    created = read_data(await post(web, "ad_groups", sent, **{"Idempotency-Key": "k1"}))
+    assert created["bidding_config"] == {"strategy": "maximize_clicks", "billing_event_type": "click"}
 
 
 # Lists
@@ -161,8 +161,8 @@ async def test_bids_that_are_too_low(web: httpx.AsyncClient) -> None:
     above = await create_campaign(web)
     bidding = {"billing_event_type": "click", "max_bid_micros": 1}
     native_id = await create_ad_group(web, above, bidding_config=bidding)
-    shown = await read(web, f"ad_groups/{native_id}", {"include[]": "bid_too_low"})
-    assert (shown["bid_too_low"], shown["bidding_config"]) == (True, {"strategy": "fixed_bid", **bidding})
+    ad_group_row = await read(web, f"ad_groups/{native_id}", {"include[]": "bid_too_low"})
+    assert (ad_group_row["bid_too_low"], ad_group_row["bidding_config"]) == (True, {"strategy": "fixed_bid", **bidding})
 
 
 # Catalogs
@@ -174,14 +174,14 @@ async def test_catalogs(web: httpx.AsyncClient) -> None:
     assert {"id", "canonical_name", "type", "country_code", "region_code", "name"} < {*places["results"][0]}
     read_refusal(await web.get(f"{V1}/geo_lookup/search"), 400, "q")
     events = (await read(web, "conversions/event_settings", {"limit": 500}))["data"]
-    assert [(one["id"], one["archived"], bool(one["sources"])) for one in events] == [
+    assert [(event["id"], event["archived"], bool(event["sources"])) for event in events] == [
         ("ces_501", False, True),
         ("ces_lead1", False, True),
         ("ces_archived1", True, True),
         ("ces_custom1", False, True),
         ("ces_unlinked1", False, False),
     ]
-    assert [one["id"] for one in (await read(web, "conversions/pixels"))["data"]] == ["cds_1"]
+    assert [pixel["id"] for pixel in (await read(web, "conversions/pixels"))["data"]] == ["cds_1"]
     assert events[0]["sources"] == [{"id": "cds_1", "name": "Web shop"}]
     assert len((await read(web, "custom_audiences"))["data"]) == 3
     assert len((await read(web, "custom_audiences", {"intended_use": "exclusion"}))["data"]) == 2
@@ -234,8 +234,8 @@ async def test_budgets_change_one_way(web: httpx.AsyncClient) -> None:
 async def test_a_budget_is_not_below_what_is_spent(web: httpx.AsyncClient, clock: Clock) -> None:
     above = await create_campaign(web)
     group = await create_ad_group(web, above)
-    for one in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
-        read_data(await post(web, f"{one}/activate"))
+    for path in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
+        read_data(await post(web, f"{path}/activate"))
     clock.instant += timedelta(days=15)
     message = read_refusal(
         await post(web, f"campaigns/{above}", {"budget": {"lifetime_spend_limit_micros": 1000000}}),
@@ -264,8 +264,8 @@ async def test_a_budget_is_not_below_what_is_spent(web: httpx.AsyncClient, clock
 async def test_updates_that_are_refused(
     web: httpx.AsyncClient, word: str, change: dict[str, Any], status: int, param: str
 ) -> None:
-    made = await create_example(web)
-    read_refusal(await post(web, f"{word}/{made[word]}", change), status, param)
+    example = await create_example(web)
+    read_refusal(await post(web, f"{word}/{example[word]}", change), status, param)
 
 
 async def test_a_changed_creative_is_reviewed_again(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -278,13 +278,13 @@ async def test_a_changed_creative_is_reviewed_again(web: httpx.AsyncClient, cloc
 
 
 async def test_archived_is_final(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    path = f"campaigns/{made['campaigns']}"
+    example = await create_example(web)
+    path = f"campaigns/{example['campaigns']}"
     assert read_data(await post(web, f"{path}/archive"))["status"] == "archived"
     for verb in ("activate", "pause", "archive"):
         read_refusal(await post(web, f"{path}/{verb}"), 422, "status")
     read_refusal(await post(web, path, {"name": "Boots"}), 422, "status")
-    assert (await read(web, f"ads/{made['ads']}"))["status"] == "paused"
+    assert (await read(web, f"ads/{example['ads']}"))["status"] == "paused"
     other = await create_campaign(web)
     assert read_data(await post(web, f"campaigns/{other}", {"status": "archived"}))["status"] == "archived"
 

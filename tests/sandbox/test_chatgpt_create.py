@@ -29,9 +29,15 @@ GOAL = {"bidding_type": "conversions", "conversion_event_setting_ids": ["ces_501
 
 async def test_what_is_not_told(web: httpx.AsyncClient) -> None:
     sent = {"name": "Boots", "status": "active", "budget": {LIFETIME: 1000000}}
-    made = read_data(await post(web, "campaigns", sent))
-    told = {name: made[name] for name in ("bidding_type", "start_time", "end_time", "targeting", "mode")}
-    assert told == {"bidding_type": "impressions", "start_time": None, "end_time": None, "targeting": {}, "mode": None}
+    campaign = read_data(await post(web, "campaigns", sent))
+    defaults = {name: campaign[name] for name in ("bidding_type", "start_time", "end_time", "targeting", "mode")}
+    assert defaults == {
+        "bidding_type": "impressions",
+        "start_time": None,
+        "end_time": None,
+        "targeting": {},
+        "mode": None,
+    }
 
 
 @pytest.mark.parametrize(

@@ -35,23 +35,23 @@ WEEK = {"start": 1793487600, "end": 1794092400}
 
 
 def make_query(since: Any = "2026-11-01", until: Any = "2026-11-07", **change: Any) -> dict[str, Any]:
-    asked = {
+    parameters = {
         "time_granularity": "daily",
         "aggregation_level": "campaign",
         "limit": 2000,
         "time_ranges[]": make_date_range(since, until),
         "fields[]": FIELDS,
     }
-    return {name: value for name, value in {**asked, **change}.items() if value is not None}
+    return {name: value for name, value in {**parameters, **change}.items() if value is not None}
 
 
 async def test_delivery_of_a_week(web: httpx.AsyncClient) -> None:
     use_key(web, PARIS)
     ranged = make_date_range("2026-11-01", "2026-11-07", timezone="Europe/Paris")
     answer = await web.get(f"{V1}/ad_account/insights", params=make_query(**{"time_ranges[]": ranged}))
-    found = read_data(answer)
-    assert (found["object"], found["count"], found["has_more"]) == ("list", 7, False)
-    row = found["data"][0]
+    page = read_data(answer)
+    assert (page["object"], page["count"], page["has_more"]) == ("list", 7, False)
+    row = page["data"][0]
     assert {*row} == {
         "id", "start_time", "end_time", "readable_time", "timezone", "campaign_id", "campaign_name", "impressions",
         "clicks", "spend",
@@ -61,15 +61,15 @@ async def test_delivery_of_a_week(web: httpx.AsyncClient) -> None:
     )  # fmt: skip
     assert row["impressions"] > row["clicks"] > 0
     assert Decimal(str(row["spend"])) == round(Decimal(str(row["spend"])), 2)
-    assert found == await read(web, "ad_account/insights", make_query(**{"time_ranges[]": ranged}))
+    assert page == await read(web, "ad_account/insights", make_query(**{"time_ranges[]": ranged}))
     assert await list_writes(web) == []
 
 
 async def test_only_impressions_come_unasked(web: httpx.AsyncClient) -> None:
     row = (await read(web, "ad_account/insights", make_query(**{"fields[]": None})))["data"][0]
     assert {*row} == {"id", "start_time", "end_time", "impressions"}
-    asked = make_query(**{"fields[]": ["campaign_id", "spend", "readable_time"]})
-    other = (await read(web, "ad_account/insights", asked))["data"][0]
+    parameters = make_query(**{"fields[]": ["campaign_id", "spend", "readable_time"]})
+    other = (await read(web, "ad_account/insights", parameters))["data"][0]
     assert {*other} == {"id", "start_time", "end_time", "campaign_id", "spend", "readable_time"}
     assert other["id"] != row["id"]
 
@@ -85,17 +85,17 @@ async def test_pages_of_a_report(web: httpx.AsyncClient) -> None:
 async def test_levels_agree(web: httpx.AsyncClient) -> None:
     spends = []
     for level in ("ad_account", "campaign", "ad_group", "ad"):
-        asked = make_query(
+        parameters = make_query(
             aggregation_level=level, **{"fields[]": [f"{level}.spend", "ad_account.id", f"{level}.name"]}
         )
-        rows = (await read(web, "ad_account/insights", asked))["data"]
+        rows = (await read(web, "ad_account/insights", parameters))["data"]
         assert {row["ad_account_id"] for row in rows} == {"adacct_1"}
         spends.append([row["spend"] for row in rows])
     assert spends == [spends[0]] * 4
-    asked = make_query(aggregation_level="ad", **{"fields[]": ["spend", "campaign.id"]})
-    below = (await read(web, "campaigns/cmpn_evergreen_1/insights", asked))["data"]
-    assert [(row["spend"], row["campaign_id"]) for row in below] == [(one, "cmpn_evergreen_1") for one in spends[0]]
-    assert (await read(web, "campaigns/cmpn_spring_1/insights", asked))["data"] == []
+    parameters = make_query(aggregation_level="ad", **{"fields[]": ["spend", "campaign.id"]})
+    below = (await read(web, "campaigns/cmpn_evergreen_1/insights", parameters))["data"]
+    assert [(row["spend"], row["campaign_id"]) for row in below] == [(spend, "cmpn_evergreen_1") for spend in spends[0]]
+    assert (await read(web, "campaigns/cmpn_spring_1/insights", parameters))["data"] == []
 
 
 FIGURES = ("impressions", "clicks", "spend", "conversions", "order_created_attributed_sales")
@@ -118,14 +118,14 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     async def sum_days(level: str, **change: Any) -> dict[str, list[Decimal]]:
         fields = ["readable_time", "campaign.id", *FIGURES]
         names = [f"{level}.id", *fields] if level != "ad_account" else ["readable_time", *FIGURES]
-        asked = make_query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": names}, **change)
-        rows = (await read(web, "ad_account/insights", asked))["data"]
+        parameters = make_query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": names}, **change)
+        rows = (await read(web, "ad_account/insights", parameters))["data"]
         sums: dict[str, list[Decimal]] = {}
         for row in rows:
             numbers = [Decimal(str(row[name])) for name in FIGURES]
             sums[row["readable_time"]] = [
-                one + other
-                for one, other in zip(sums.get(row["readable_time"], [Decimal(0)] * 5), numbers, strict=True)
+                figure + other
+                for figure, other in zip(sums.get(row["readable_time"], [Decimal(0)] * 5), numbers, strict=True)
             ]
         return sums
 
@@ -137,8 +137,8 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
 
     async def list_filtered_ids(level: str, *conditions: tuple[str, list[str]]) -> set[str]:
         filters = [json.dumps({"field": name, "operator": "IN", "value": values}) for name, values in conditions]
-        asked = make_query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": f"{level}.id"})
-        rows = (await read(web, "ad_account/insights", {**asked, "filters[]": filters}))["data"]
+        parameters = make_query("2026-11-22", "2026-11-28", aggregation_level=level, **{"fields[]": f"{level}.id"})
+        rows = (await read(web, "ad_account/insights", {**parameters, "filters[]": filters}))["data"]
         return {row[f"{level}_id"] for row in rows}
 
     assert await list_filtered_ids("ad", ("ad.id", [first, others[0][2], "ad_nothing"])) == {first, others[0][2]}
@@ -169,10 +169,10 @@ async def test_what_was_created_delivers(web: httpx.AsyncClient, clock: Clock) -
     group = await create_ad_group(web, above)
     for path in (f"ads/{await create_ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
         read_data(await post(web, f"{path}/activate"))
-    asked = make_query("2026-11-20", "2026-11-22")
-    read_refusal(await web.get(f"{V1}/ad_account/insights", params=asked), 400, "time_ranges")
+    parameters = make_query("2026-11-20", "2026-11-22")
+    read_refusal(await web.get(f"{V1}/ad_account/insights", params=parameters), 400, "time_ranges")
     clock.instant += timedelta(days=1)
-    rows = (await read(web, "ad_account/insights", asked))["data"]
+    rows = (await read(web, "ad_account/insights", parameters))["data"]
     days = [row["readable_time"] for row in rows if row["campaign_id"] == above]
     assert days == ["2026-11-21", "2026-11-22"]
 
@@ -219,17 +219,17 @@ def make_conversions_query(start: int = WEEK["start"], end: int = WEEK["end"], *
 
 async def test_conversions_of_a_week(web: httpx.AsyncClient) -> None:
     use_key(web, PARIS)
-    found = read_data(await post(web, "conversions/insights", make_conversions_query()))
-    assert (found["object"], found["count"]) == ("list", 7)
-    assert [row["date"] for row in found["data"]] == [f"2026-11-0{day}" for day in range(1, 8)]
-    for row in found["data"]:
+    page = read_data(await post(web, "conversions/insights", make_conversions_query()))
+    assert (page["object"], page["count"]) == ("list", 7)
+    assert [row["date"] for row in page["data"]] == [f"2026-11-0{day}" for day in range(1, 8)]
+    for row in page["data"]:
         assert row["entity_id"] == "adacct_3"
         assert row["conversions"] == row["click_through_conversions"] + row["view_through_conversions"]
         sales, currency = (row[f"order_created_attributed_sales{end}"] for end in ("", "_currency"))
         assert (sales is None, currency) == (not row["conversions"], "EUR" if row["conversions"] else None)
-    asked = make_query(**{"fields[]": ["conversions", "order_created_attributed_sales"]})
-    delivery = (await read(web, "ad_account/insights", asked))["data"]
-    assert [row["conversions"] for row in delivery] == [row["conversions"] for row in found["data"]]
+    parameters = make_query(**{"fields[]": ["conversions", "order_created_attributed_sales"]})
+    delivery = (await read(web, "ad_account/insights", parameters))["data"]
+    assert [row["conversions"] for row in delivery] == [row["conversions"] for row in page["data"]]
     assert await list_writes(web) == []
 
 

@@ -94,45 +94,45 @@ def create_campaigns(request: Request) -> Response:
     for index, item in enumerate(items):
         try:
             with request.world.savepoint():
-                made = request.world.create(
+                entity = request.world.create(
                     "campaign", request.path_parameters["account"], {"status": "ACTIVE", **item}
                 )
                 CAMPAIGN(item, "")  # after the change, so that the savepoint has something to undo
                 if request.get_fault("partial") and index == len(items) - 1:
                     raise InvalidRequest("fault", "", "told to fail")
-                success.append({"index": index, "id": made.id})
-        except InvalidRequest as found:
-            errors.append({"index": index, "code": found.code})
+                success.append({"index": index, "id": entity.id})
+        except InvalidRequest as problem:
+            errors.append({"index": index, "code": problem.code})
     return Response(207, {"success": success, "error": errors})
 
 
 def create_all_or_none(request: Request) -> Response:
     """Every item or none."""
-    given = request.parse_form(record(required={"items": json_text(array(CAMPAIGN, 1))}))["items"]
-    made = [request.world.create("ad", "act_1", item) for item in given]
+    items = request.parse_form(record(required={"items": json_text(array(CAMPAIGN, 1))}))["items"]
+    entities = [request.world.create("ad", "act_1", item) for item in items]
     if request.query_pairs == (("validate_only", "true"),):
         raise AbortRequest(Response(200, {"valid": True}))
-    if len(made) > 2:
+    if len(entities) > 2:
         raise InvalidRequest("too_many", "/items", "two at most")
-    return Response(200, {"ids": [one.id for one in made]})
+    return Response(200, {"ids": [entity.id for entity in entities]})
 
 
 def change_campaign(request: Request) -> Response:
-    found = request.world.find("campaign", request.path_parameters["id"])
-    if found is None:
+    entity = request.world.find("campaign", request.path_parameters["id"])
+    if entity is None:
         raise AbortRequest(render_failure(request, 404))
     if request.method == "DELETE":
-        request.world.remove(found)
+        request.world.remove(entity)
     else:
-        request.world.replace(found, {**found.data, **request.parse_json(record(optional=ANY_CAMPAIGN))})
+        request.world.replace(entity, {**entity.data, **request.parse_json(record(optional=ANY_CAMPAIGN))})
     return Response(204)
 
 
 def list_campaigns(request: Request) -> Response:
     request.parse_query(optional={"limit": integer_text(1, 100)})
     rows = [
-        {"id": one.id, **one.data}
-        for one in request.world.list_entities("campaign", request.path_parameters["account"])
+        {"id": entity.id, **entity.data}
+        for entity in request.world.list_entities("campaign", request.path_parameters["account"])
     ]
     return Response(200, {"data": rows})
 
@@ -248,9 +248,9 @@ async def inject_fault(web: httpx.AsyncClient, fault: str, **more: Any) -> httpx
 
 async def test_a_write_is_kept_and_logged_once(web: httpx.AsyncClient) -> None:
     two = {"campaigns": [{"name": "Tea", "budget": 12.5}, {"name": "Cup", "budget": 3, "status": "PAUSED"}]}
-    made = await web.post(CREATE, json=two)
-    assert made.status_code == 207
-    assert made.json() == {"success": [{"index": 0, "id": "100"}, {"index": 1, "id": "101"}], "error": []}
+    answer = await web.post(CREATE, json=two)
+    assert answer.status_code == 207
+    assert answer.json() == {"success": [{"index": 0, "id": "100"}, {"index": 1, "id": "101"}], "error": []}
     rows = (await web.get(CREATE)).json()["data"]
     assert [(row["id"], row["status"], row["budget"]) for row in rows] == [
         ("100", "ACTIVE", 12.5),
@@ -273,8 +273,8 @@ async def test_a_write_is_kept_and_logged_once(web: httpx.AsyncClient) -> None:
 async def test_a_refused_item_leaves_no_trace(web: httpx.AsyncClient) -> None:
     mixed = {"campaigns": [{"name": "", "budget": 1}, {"name": "Cup", "budget": 2.001}, {"name": "Tea", "budget": 1}]}
     answer = (await web.post(CREATE, json=mixed)).json()
-    assert [one["index"] for one in answer["success"]] == [2]
-    assert [(one["index"], one["code"]) for one in answer["error"]] == [(0, "value"), (1, "value")]
+    assert [success["index"] for success in answer["success"]] == [2]
+    assert [(failure["index"], failure["code"]) for failure in answer["error"]] == [(0, "value"), (1, "value")]
     assert [row["id"] for row in await list_writes(web)] == [answer["success"][0]["id"]]
     assert len((await web.get(CREATE)).json()["data"]) == 1
 
@@ -357,7 +357,7 @@ async def test_headers_queries_paths_and_methods_are_checked(web: httpx.AsyncCli
 )
 async def test_items_are_checked_by_their_table(web: httpx.AsyncClient, item: dict[str, Any], code: str | None) -> None:
     answer = (await web.post(CREATE, json={"campaigns": [{"name": "Tea", "budget": 1, **item}]})).json()
-    assert [one["code"] for one in answer["error"]] == ([] if code is None else [code])
+    assert [failure["code"] for failure in answer["error"]] == ([] if code is None else [code])
 
 
 @pytest.mark.parametrize("fault", ["reset_after", "truncate", "html", "empty", "latency"])
@@ -399,7 +399,10 @@ async def test_partial_fails_the_last_item_only(web: httpx.AsyncClient) -> None:
     answer = (
         await web.post(CREATE, json={"campaigns": [{"name": "a", "budget": 1}, {"name": "b", "budget": 1}]})
     ).json()
-    assert ([one["index"] for one in answer["success"]], answer["error"]) == ([0], [{"index": 1, "code": "fault"}])
+    assert ([success["index"] for success in answer["success"]], answer["error"]) == (
+        [0],
+        [{"index": 1, "code": "fault"}],
+    )
     assert len(await list_writes(web)) == 1
 
 
@@ -477,11 +480,11 @@ async def test_the_control_door_refuses_what_it_does_not_know(web: httpx.AsyncCl
     ids=str,
 )
 async def test_the_control_door_refuses_pages_of_others(web: httpx.AsyncClient, headers: dict[str, str]) -> None:
-    told = {"network": "tiny", "fault": "empty"}
-    refused = await web.post("/_sandbox/faults", json=told, headers=headers)
+    fault = {"network": "tiny", "fault": "empty"}
+    refused = await web.post("/_sandbox/faults", json=fault, headers=headers)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "foreign_origin")
     own = str(web.base_url).rstrip("/")
-    assert (await web.post("/_sandbox/faults", json=told, headers={"Origin": own})).json() == {"faults": 1}
+    assert (await web.post("/_sandbox/faults", json=fault, headers={"Origin": own})).json() == {"faults": 1}
 
 
 async def test_the_rest_of_the_control_door(web: httpx.AsyncClient) -> None:
@@ -537,19 +540,19 @@ async def give_consent(web: httpx.AsyncClient) -> dict[str, str]:
 
 
 async def test_consent_to_tokens_to_revocation(web: httpx.AsyncClient, clock: Clock) -> None:
-    asked = await give_consent(web)
+    form = await give_consent(web)
     for wrong in (
         {"client_secret": "no"},
         {"redirect_uri": "https://app.example/"},
         {"code_verifier": "w" * 50},
         {"code": "unknown"},
     ):
-        refused = await web.post(f"/{LOGIN_HOST}/token", data={**asked, **wrong})
+        refused = await web.post(f"/{LOGIN_HOST}/token", data={**form, **wrong})
         code = "invalid_client" if "client_secret" in wrong else "invalid_grant"
         assert (refused.status_code, refused.json()) == (400, {"error": code})
-    tokens = (await web.post(f"/{LOGIN_HOST}/token", data=asked)).json()
+    tokens = (await web.post(f"/{LOGIN_HOST}/token", data=form)).json()
     assert tokens["access_token"].startswith("Tiny|")
-    assert (await web.post(f"/{LOGIN_HOST}/token", data=asked)).json() == {"error": "invalid_grant"}  # single use
+    assert (await web.post(f"/{LOGIN_HOST}/token", data=form)).json() == {"error": "invalid_grant"}  # single use
 
     async def reads_with(access: str) -> tuple[int, str]:
         answer = await web.get(CREATE, headers={"Authorization": f"Bearer {access}"})
@@ -577,9 +580,9 @@ async def test_consent_to_tokens_to_revocation(web: httpx.AsyncClient, clock: Cl
 
 
 async def test_a_code_expires(web: httpx.AsyncClient, clock: Clock) -> None:
-    asked = await give_consent(web)
+    form = await give_consent(web)
     clock.instant += timedelta(minutes=11)
-    assert (await web.post(f"/{LOGIN_HOST}/token", data=asked)).json() == {"error": "invalid_grant"}
+    assert (await web.post(f"/{LOGIN_HOST}/token", data=form)).json() == {"error": "invalid_grant"}
 
 
 @pytest.mark.parametrize(

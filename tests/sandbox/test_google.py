@@ -74,10 +74,10 @@ async def test_consent_token_refresh_and_revoke(web: httpx.AsyncClient) -> None:
 async def test_pkce_binds_the_code(web: httpx.AsyncClient) -> None:
     verifier = "v" * 43
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    asked = {"code_challenge": challenge, "code_challenge_method": "S256"}
-    assert (await redeem_code(web, code=await get_code(web, **asked))).json()["error"] == "invalid_grant"
-    assert (await redeem_code(web, code=await get_code(web, **asked), code_verifier="w" * 43)).status_code == 400
-    assert (await redeem_code(web, code=await get_code(web, **asked), code_verifier=verifier)).status_code == 200
+    proof_key = {"code_challenge": challenge, "code_challenge_method": "S256"}
+    assert (await redeem_code(web, code=await get_code(web, **proof_key))).json()["error"] == "invalid_grant"
+    assert (await redeem_code(web, code=await get_code(web, **proof_key), code_verifier="w" * 43)).status_code == 400
+    assert (await redeem_code(web, code=await get_code(web, **proof_key), code_verifier=verifier)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ async def test_pkce_binds_the_code(web: httpx.AsyncClient) -> None:
     ],
 )  # fmt: skip
 async def test_the_consent_page_is_strict(web: httpx.AsyncClient, member: str, value: str | None) -> None:
-    asked = {name: one for name, one in {**CONSENT, member: value}.items() if one is not None}
-    assert (await web.get(f"{ACCOUNTS_HOST}/o/oauth2/v2/auth?{urlencode(asked)}")).status_code == 400
+    parameters = {name: text for name, text in {**CONSENT, member: value}.items() if text is not None}
+    assert (await web.get(f"{ACCOUNTS_HOST}/o/oauth2/v2/auth?{urlencode(parameters)}")).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,15 @@ async def test_a_token_is_needed_and_expires(web: httpx.AsyncClient, clock: Cloc
 
 async def test_accounts_are_found_as_the_documentation_finds_them(web: httpx.AsyncClient) -> None:
     web.headers["login-customer-id"] = "not looked at"
-    found = (await web.get(f"{ADS}/customers:listAccessibleCustomers")).json()
-    assert found == {"resourceNames": [f"customers/{one}" for one in (DIRECT, MANAGER, CLOSED)]}
+    accounts = (await web.get(f"{ADS}/customers:listAccessibleCustomers")).json()
+    assert accounts == {"resourceNames": [f"customers/{customer}" for customer in (DIRECT, MANAGER, CLOSED)]}
     query = """SELECT customer_client.id, customer_client.descriptive_name, customer_client.currency_code,
  customer_client.time_zone,
  customer_client.manager, customer_client.test_account, customer_client.status, customer_client.level,
  customer_client.hidden
 FROM customer_client WHERE customer_client.status = 'ENABLED'"""
     web.headers["login-customer-id"] = MANAGER
-    by_id = {one["customerClient"]["id"]: one["customerClient"] for one in await search_rows(web, query, MANAGER)}
+    by_id = {row["customerClient"]["id"]: row["customerClient"] for row in await search_rows(web, query, MANAGER)}
     assert by_id.keys() == {MANAGER, US, JAPAN}
     assert by_id[MANAGER] == {
         "id": MANAGER, "descriptiveName": "Demo Manager", "currencyCode": "USD", "timeZone": "America/New_York",
@@ -213,10 +213,10 @@ async def test_told_statuses_have_the_native_shape(
 ) -> None:
     await inject_fault(web, "status", value=status)
     answer = await send(web, CREATE)
-    found = read_refusal(answer)
-    assert (answer.status_code, found["status"], found["code"]) == (status, canonical, code)
+    refusal = read_refusal(answer)
+    assert (answer.status_code, refusal["status"], refusal["code"]) == (status, canonical, code)
     if status == 429:
-        assert found["details"]["quotaErrorDetails"]["retryDelay"] == "2s"
+        assert refusal["details"]["quotaErrorDetails"]["retryDelay"] == "2s"
     assert await list_writes(web) == []
     read_resource_names(await send(web, CREATE))
 
@@ -224,10 +224,16 @@ async def test_told_statuses_have_the_native_shape(
 async def test_a_told_partial_applies_all_but_the_last(web: httpx.AsyncClient) -> None:
     await inject_fault(web, "partial")
     answer = (await send(web, CREATE)).json()
-    assert [bool(one) for one in answer["mutateOperationResponses"]] == [True] * 5 + [False]
+    assert [bool(result) for result in answer["mutateOperationResponses"]] == [True] * 5 + [False]
     (error,) = answer["partialFailureError"]["details"][0]["errors"]
     assert error["errorCode"] == {"databaseError": "CONCURRENT_MODIFICATION"}
-    assert [one["kind"] for one in await list_writes(web)] == ["budget", "campaign", "criterion", "adGroup", "keyword"]
+    assert [write["kind"] for write in await list_writes(web)] == [
+        "budget",
+        "campaign",
+        "criterion",
+        "adGroup",
+        "keyword",
+    ]
 
 
 async def test_a_told_error_in_200_applies_nothing(web: httpx.AsyncClient) -> None:
@@ -296,11 +302,11 @@ def test_the_tables_agree_with_the_descriptors() -> None:
 
     def compare(fields: MessageFields, name: str) -> None:
         nonlocal compared
-        for member, held in fields.items():
+        for member, field in fields.items():
             spec = messages[name][member]
-            kind: FieldType = held.kind if held.kind.item is None else held.kind.item
-            assert (held.kind.item is not None) == bool(spec.get("repeated")), (name, member)
-            assert held.oneof == spec.get("oneof", ""), (name, member)
+            kind: FieldType = field.kind if field.kind.item is None else field.kind.item
+            assert (field.kind.item is not None) == bool(spec.get("repeated")), (name, member)
+            assert field.oneof == spec.get("oneof", ""), (name, member)
             compared += 1
             if kind.name == "message":
                 if spec["type"] in messages:
@@ -315,6 +321,6 @@ def test_the_tables_agree_with_the_descriptors() -> None:
     compare(SEARCH_MESSAGE.fields, "services.SearchGoogleAdsRequest")
     compare(SUGGEST_MESSAGE.fields, "services.SuggestGeoTargetConstantsRequest")
     compare(RESOURCE_BY_NAME["ad"].fields, "resources.Ad")
-    for name, held in MUTATE_MESSAGE.fields.items():
-        assert name in messages["services.MutateGoogleAdsRequest"], held
+    for name, field in MUTATE_MESSAGE.fields.items():
+        assert name in messages["services.MutateGoogleAdsRequest"], field
     assert compared > 150

@@ -59,10 +59,12 @@ async def test_masks(web: httpx.AsyncClient) -> None:
     read_resource_names(await mutate(web, masked))
     query = """SELECT campaign.name, campaign.status, campaign.end_date_time,
         campaign.network_settings.target_search_network FROM campaign"""
-    held = {"name": "New", "status": "PAUSED"}  # endDateTime is cleared, status was not masked
-    assert await search_rows(web, query) == [{"campaign": {**held, "networkSettings": {"targetSearchNetwork": True}}}]
+    campaign_members = {"name": "New", "status": "PAUSED"}  # endDateTime is cleared, status was not masked
+    assert await search_rows(web, query) == [
+        {"campaign": {**campaign_members, "networkSettings": {"targetSearchNetwork": True}}}
+    ]
     read_resource_names(await mutate(web, make_update("campaign", campaign, "networkSettings.targetSearchNetwork")))
-    assert await search_rows(web, query) == [{"campaign": held}]
+    assert await search_rows(web, query) == [{"campaign": campaign_members}]
 
 
 async def test_bidding_changes_by_the_chosen_member(web: httpx.AsyncClient) -> None:
@@ -148,7 +150,7 @@ async def test_an_ad_is_edited_as_an_ad_and_reviewed_again(web: httpx.AsyncClien
         ),
     ):
         assert read_refusal(await mutate(web, operation))["code"] == code
-    assert [one["kind"] for one in await list_writes(web)][-1] == "ad"
+    assert [write["kind"] for write in await list_writes(web)][-1] == "ad"
 
 
 async def test_conversion_goals(web: httpx.AsyncClient) -> None:
@@ -158,14 +160,14 @@ async def test_conversion_goals(web: httpx.AsyncClient) -> None:
         campaign_conversion_goal.origin, campaign_conversion_goal.biddable
         FROM campaign_conversion_goal WHERE campaign.id = {number}"""
     goals = {
-        one["campaignConversionGoal"]["resourceName"].rpartition("/")[2]: one for one in await search_rows(web, query)
+        row["campaignConversionGoal"]["resourceName"].rpartition("/")[2]: row for row in await search_rows(web, query)
     }
     assert goals.keys() == {f"{number}~PURCHASE~WEBSITE", f"{number}~SIGNUP~WEBSITE",
                             f"{number}~PHONE_CALL_LEAD~CALL_FROM_ADS"}  # fmt: skip
     name = f"customers/{US}/campaignConversionGoals/{number}~SIGNUP~WEBSITE"
     read_resource_names(await mutate(web, make_update("campaignConversionGoal", name, "biddable", biddable=False)))
-    held = [one["campaignConversionGoal"].get("biddable", False) for one in await search_rows(web, query)]
-    assert sorted(held) == [False, True, True]
+    biddable_goals = [row["campaignConversionGoal"].get("biddable", False) for row in await search_rows(web, query)]
+    assert sorted(biddable_goals) == [False, True, True]
     unknown = make_update("campaignConversionGoal", name.replace("SIGNUP", "CONTACT"), "biddable", biddable=False)
     assert read_refusal(await mutate(web, unknown))["code"] == "mutateError.RESOURCE_NOT_FOUND"
 
@@ -240,10 +242,12 @@ async def test_native_criteria_of_every_allowed_kind(web: httpx.AsyncClient) -> 
         ({"gender": {"type": "FEMALE"}, "negative": True}, "GENDER"),
         ({"ipBlock": {"ipAddress": "192.0.2.0/24"}, "negative": True}, "IP_BLOCK"),
     ]  # fmt: skip
-    operations = [{"campaignCriterionOperation": {"create": {"campaign": campaign, **one}}} for one, _ in kinds]
+    operations = [
+        {"campaignCriterionOperation": {"create": {"campaign": campaign, **criterion}}} for criterion, _ in kinds
+    ]
     read_resource_names(await mutate(web, *operations))
     query = "SELECT campaign_criterion.type FROM campaign_criterion WHERE campaign_criterion.criterion_id != 2578"
-    assert [one["campaignCriterion"]["type"] for one in await search_rows(web, query)] == [kind for _, kind in kinds]
+    assert [row["campaignCriterion"]["type"] for row in await search_rows(web, query)] == [kind for _, kind in kinds]
     for wrong, code in (
         ({"proximity": {"geoPoint": point, "radius": 0}}, "criterionError.INVALID_PROXIMITY_RADIUS"),
         ({"ipBlock": {"ipAddress": "nowhere"}}, "criterionError.INVALID_IP_ADDRESS"),

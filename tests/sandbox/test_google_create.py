@@ -37,7 +37,7 @@ from tests.sandbox.google_calls import (
 
 async def test_the_create_of_the_documentation(web: httpx.AsyncClient) -> None:
     answer = await send(web, CREATE)
-    assert [next(iter(one)) for one in answer.json()["mutateOperationResponses"]] == [
+    assert [next(iter(result)) for result in answer.json()["mutateOperationResponses"]] == [
         "campaignBudgetResult", "campaignResult", "campaignCriterionResult", "adGroupResult", "adGroupCriterionResult",
         "adGroupAdResult"]  # fmt: skip
     assert answer.headers["request-id"]
@@ -46,10 +46,10 @@ async def test_the_create_of_the_documentation(web: httpx.AsyncClient) -> None:
     assert keyword.startswith(f"{group}~")
     assert ad.startswith(f"{group}~")
     logged = await list_writes(web)
-    assert [(one["kind"], one["id"]) for one in logged] == [
+    assert [(write["kind"], write["id"]) for write in logged] == [
         ("budget", budget), ("campaign", campaign), ("criterion", criterion), ("adGroup", group), ("keyword", keyword),
         ("ad", ad)]  # fmt: skip
-    assert {(one["request"], one["method"], one["path"]) for one in logged} == {
+    assert {(write["request"], write["method"], write["path"]) for write in logged} == {
         ("1", "POST", f"/v26/customers/{US}/googleAds:mutate")}  # fmt: skip
 
 
@@ -72,7 +72,7 @@ async def test_activation_of_the_documentation(web: httpx.AsyncClient) -> None:
     assert await search_rows(web, f"{query} FROM ad_group_criterion") == [{
         "adGroupCriterion": {"status": "ENABLED"}, "adGroup": {"status": "ENABLED"},
         "campaign": {"status": "ENABLED", "primaryStatus": "PENDING"}}]  # fmt: skip
-    assert {one["kind"] for one in await list_writes(web) if one["request"] == "2"} == {
+    assert {write["kind"] for write in await list_writes(web) if write["request"] == "2"} == {
         "keyword",
         "ad",
         "adGroup",
@@ -81,7 +81,7 @@ async def test_activation_of_the_documentation(web: httpx.AsyncClient) -> None:
 
 
 async def test_native_defaults(web: httpx.AsyncClient) -> None:
-    made = await mutate(
+    answer = await mutate(
         web,
         {"campaignBudgetOperation": {"create": {
             "resourceName": f"customers/{US}/campaignBudgets/-1", "name": "Ours", "amountMicros": "10000"}}},
@@ -91,7 +91,7 @@ async def test_native_defaults(web: httpx.AsyncClient) -> None:
             "containsEuPoliticalAdvertising": EU}}},
         {"adGroupOperation": {"create": {"campaign": f"customers/{US}/campaigns/-2", "name": "Bare"}}},
     )  # fmt: skip
-    read_resource_names(made)
+    read_resource_names(answer)
     (row,) = await search_rows(web, """
         SELECT ad_group.status, ad_group.type, campaign.status, campaign.start_date_time, campaign.end_date_time,
           campaign.bidding_strategy_type, campaign.geo_target_type_setting.positive_geo_target_type,
@@ -317,11 +317,11 @@ async def test_creates_are_refused_and_leave_no_trace(
     web: httpx.AsyncClient, body: dict[str, Any], code: str, path: str
 ) -> None:
     answer = await send(web, body)
-    found = read_refusal(answer)
-    assert (answer.status_code, found["status"]) == (
+    refusal = read_refusal(answer)
+    assert (answer.status_code, refusal["status"]) == (
         (404, "NOT_FOUND") if code == "mutateError.RESOURCE_NOT_FOUND" else (400, "INVALID_ARGUMENT"))  # fmt: skip
-    assert found["code"] == code
-    assert ".".join(one["fieldName"] for one in found["location"]["fieldPathElements"]).endswith(path)
+    assert refusal["code"] == code
+    assert ".".join(element["fieldName"] for element in refusal["location"]["fieldPathElements"]).endswith(path)
     assert await list_writes(web) == []
     assert await search_rows(web, "SELECT campaign.id FROM campaign") == []
 
@@ -357,11 +357,11 @@ def make_ad(**members: Any) -> dict[str, Any]:
     ],
 )
 async def test_ads_are_refused(web: httpx.AsyncClient, body: dict[str, Any], code: str) -> None:
-    found = read_refusal(await send(web, body))
-    assert found["code"] == code
-    assert found["location"]["fieldPathElements"][0] == {"fieldName": "mutate_operations", "index": AD}
+    refusal = read_refusal(await send(web, body))
+    assert refusal["code"] == code
+    assert refusal["location"]["fieldPathElements"][0] == {"fieldName": "mutate_operations", "index": AD}
     if "policy" in code:
-        assert found["details"]["policyFindingDetails"]["policyTopicEntries"][0]["type"] == "PROHIBITED"
+        assert refusal["details"]["policyFindingDetails"]["policyTopicEntries"][0]["type"] == "PROHIBITED"
     assert (
         await send(web, make_ad(headlines=make_texts("a", "b", "椅" * 15), path1="x", path2="y"))
     ).status_code == 200
@@ -369,8 +369,8 @@ async def test_ads_are_refused(web: httpx.AsyncClient, body: dict[str, Any], cod
 
 async def test_the_first_index_is_left_out_of_a_location_and_a_trigger_names_the_value(web: httpx.AsyncClient) -> None:
     read_resource_names(await send(web, CREATE))
-    found = read_refusal(await send(web, CREATE))
-    assert {name: found[name] for name in ("errorCode", "message", "trigger", "location")} == {
+    refusal = read_refusal(await send(web, CREATE))
+    assert {name: refusal[name] for name in ("errorCode", "message", "trigger", "location")} == {
         "errorCode": {"campaignError": "DUPLICATE_CAMPAIGN_NAME"},
         "message": "A campaign with this name already exists.",
         "trigger": {"stringValue": "Garden chairs autumn"},
@@ -457,13 +457,13 @@ async def test_partial_failure(web: httpx.AsyncClient) -> None:
     body = {**change_example(KEYWORD, keyword={"text": "chair!", "matchType": "EXACT"}), "partialFailure": True}
     answer = (await send(web, body)).json()
     assert answer["mutateOperationResponses"][KEYWORD] == {}
-    assert [bool(one) for one in answer["mutateOperationResponses"]] == [True, True, True, True, False, True]
+    assert [bool(result) for result in answer["mutateOperationResponses"]] == [True, True, True, True, False, True]
     failure = answer["partialFailureError"]
     assert failure["code"] == 3
     (error,) = failure["details"][0]["errors"]
     assert error["errorCode"] == {"criterionError": "KEYWORD_HAS_INVALID_CHARS"}
     assert error["location"]["fieldPathElements"][0] == {"fieldName": "mutate_operations", "index": KEYWORD}
-    assert [one["kind"] for one in await list_writes(web)] == ["budget", "campaign", "criterion", "adGroup", "ad"]
+    assert [write["kind"] for write in await list_writes(web)] == ["budget", "campaign", "criterion", "adGroup", "ad"]
 
 
 async def test_a_request_has_at_most_10_000_operations(web: httpx.AsyncClient) -> None:
@@ -472,10 +472,10 @@ async def test_a_request_has_at_most_10_000_operations(web: httpx.AsyncClient) -
 
 
 async def test_single_resource_mutates(web: httpx.AsyncClient) -> None:
-    one = {"operations": [{"create": {"amountMicros": "10000", "explicitlyShared": False}}]}
-    answer = await web.post(f"{ADS}/customers/{US}/campaignBudgets:mutate", json=one)
-    (made,) = answer.json()["results"]
-    assert made["resourceName"].startswith(f"customers/{US}/campaignBudgets/")
+    operations = {"operations": [{"create": {"amountMicros": "10000", "explicitlyShared": False}}]}
+    answer = await web.post(f"{ADS}/customers/{US}/campaignBudgets:mutate", json=operations)
+    (result,) = answer.json()["results"]
+    assert result["resourceName"].startswith(f"customers/{US}/campaignBudgets/")
     wrong = await web.post(f"{ADS}/customers/{US}/campaigns:mutate", json={"operations": [{"create": {}}]})
     assert read_refusal(wrong)["location"]["fieldPathElements"][0] == {"fieldName": "operations"}
 
@@ -483,9 +483,9 @@ async def test_single_resource_mutates(web: httpx.AsyncClient) -> None:
 def list_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path of everything inside a JSON value."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, one in inside:
+    for name, member in inside:
         yield (*path, name)
-        yield from list_paths(one, (*path, name))
+        yield from list_paths(member, (*path, name))
 
 
 async def test_junk_anywhere_is_refused_in_the_native_shape(web: httpx.AsyncClient) -> None:

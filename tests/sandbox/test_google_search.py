@@ -83,7 +83,7 @@ async def test_the_queries_of_the_documentation(web: httpx.AsyncClient) -> None:
         "campaignBudget.amountMicros,campaignBudget.explicitlyShared,campaign.startDateTime,campaign.endDateTime,"
         "campaign.containsEuPoliticalAdvertising"
     )
-    assert [one["results"] for one in answers] == [
+    assert [answer["results"] for answer in answers] == [
         [{"campaign": {
             "resourceName": campaign, "id": numbers[CAMPAIGN], "name": "Garden chairs autumn", "status": "PAUSED",
             "primaryStatus": "PAUSED", "advertisingChannelType": "SEARCH", "biddingStrategyType": "MANUAL_CPC",
@@ -115,13 +115,13 @@ async def test_no_rows_is_no_results_member(web: httpx.AsyncClient) -> None:
 
 async def test_filters_order_and_keyset(web: httpx.AsyncClient) -> None:
     called = ("Alpha 100%", "Beta_x", "Gamma [x]", "O'Hara \\ Sons")
-    made = [
+    ids = [
         get_ids(read_resource_names(await send(web, change_example(CAMPAIGN, name=name))))[CAMPAIGN] for name in called
     ]
 
     async def list_names(clause: str) -> list[str]:
-        found = await search_rows(web, f"SELECT campaign.id, campaign.name FROM campaign {clause}")
-        return [one["campaign"]["name"].split()[0].split("_")[0] for one in found]
+        rows = await search_rows(web, f"SELECT campaign.id, campaign.name FROM campaign {clause}")
+        return [row["campaign"]["name"].split()[0].split("_")[0] for row in rows]
 
     for clause, expected in (
         (r"WHERE campaign.name LIKE '%100[%]%'", ["Alpha"]),
@@ -132,9 +132,9 @@ async def test_filters_order_and_keyset(web: httpx.AsyncClient) -> None:
         (r"WHERE campaign.name NOT LIKE '%a%'", []),
         ("WHERE campaign.status = 'ENABLED'", []),
         ("WHERE campaign.status NOT IN ('ENABLED') AND campaign.name != 'Beta_x'", ["Alpha", "Gamma", "O'Hara"]),
-        (f"WHERE campaign.id > {made[0]} ORDER BY campaign.id LIMIT 2", ["Beta", "Gamma"]),
-        (f"WHERE campaign.id BETWEEN {made[1]} AND {made[2]}", ["Beta", "Gamma"]),
-        (f"WHERE campaign.id IN ({made[3]}, {made[0]}) ORDER BY campaign.name DESC", ["O'Hara", "Alpha"]),
+        (f"WHERE campaign.id > {ids[0]} ORDER BY campaign.id LIMIT 2", ["Beta", "Gamma"]),
+        (f"WHERE campaign.id BETWEEN {ids[1]} AND {ids[2]}", ["Beta", "Gamma"]),
+        (f"WHERE campaign.id IN ({ids[3]}, {ids[0]}) ORDER BY campaign.name DESC", ["O'Hara", "Alpha"]),
         ("where campaign.name = \"Beta_x\" order by campaign.id asc limit 1", ["Beta"]),
         ("ORDER BY campaign.status, campaign.id DESC", ["O'Hara", "Gamma", "Beta", "Alpha"]),
     ):  # fmt: skip
@@ -222,7 +222,7 @@ async def test_pages(clock: Clock) -> None:
         while True:
             more = {"pageToken": token} if token else {}
             answer = (await search(web, query, **more, searchSettings={"returnTotalResultsCount": True})).json()
-            pages.append([one["languageConstant"]["id"] for one in answer["results"]])
+            pages.append([row["languageConstant"]["id"] for row in answer["results"]])
             assert answer["totalResultsCount"] == "5"
             token = answer.get("nextPageToken", "")
             if not token:
@@ -243,20 +243,20 @@ FROM customer WHERE segments.date BETWEEN '2027-01-01' AND '2027-01-31' ORDER BY
 async def test_every_account_has_a_row_for_every_day(web: httpx.AsyncClient, customer: str) -> None:
     web.headers["login-customer-id"] = DIRECT if customer == DIRECT else MANAGER
     first = await search_rows(web, INSIGHTS, customer)
-    assert [one["segments"]["date"] for one in first] == [f"2027-01-{day:02}" for day in range(1, 32)]
+    assert [row["segments"]["date"] for row in first] == [f"2027-01-{day:02}" for day in range(1, 32)]
     assert first == await search_rows(web, INSIGHTS, customer)
     unit = 1_000_000 if customer == JAPAN else 10_000
     for row in first:
-        held = row["metrics"]
-        assert int(held["impressions"]) > int(held["clicks"]) > 0
-        assert int(held["costMicros"]) % unit == 0
-        assert isinstance(held.get("conversions", 1.5), float | int)
-        assert "videoTrueviewViews" not in held
-    assert any("conversions" not in one["metrics"] for one in first)  # a zero is left out
+        metrics = row["metrics"]
+        assert int(metrics["impressions"]) > int(metrics["clicks"]) > 0
+        assert int(metrics["costMicros"]) % unit == 0
+        assert isinstance(metrics.get("conversions", 1.5), float | int)
+        assert "videoTrueviewViews" not in metrics
+    assert any("conversions" not in row["metrics"] for row in first)  # a zero is left out
     undated = INSIGHTS.replace("segments.date, customer", "customer").replace("ORDER BY segments.date", "")
     total = await search_rows(web, undated, customer)
     assert len(total) == 1
-    assert int(total[0]["metrics"]["clicks"]) == sum(int(one["metrics"]["clicks"]) for one in first)
+    assert int(total[0]["metrics"]["clicks"]) == sum(int(row["metrics"]["clicks"]) for row in first)
 
 
 async def test_rows_end_today_and_begin_37_months_ago(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -265,7 +265,7 @@ async def test_rows_end_today_and_begin_37_months_ago(web: httpx.AsyncClient, cl
     query = """SELECT segments.date, metrics.clicks FROM customer
         WHERE segments.date BETWEEN '2024-01-11' AND '2027-12-31' ORDER BY segments.date"""
     for customer, last in ((US, "2027-02-10"), (JAPAN, "2027-02-11")):
-        days = [one["segments"]["date"] for one in await search_rows(web, query, customer)]
+        days = [row["segments"]["date"] for row in await search_rows(web, query, customer)]
         assert (days[0], days[-1]) == ("2024-01-11", last)
     for source in LEVELS:
         older = query.replace("customer", source).replace("2024-01-11", "2024-01-09")
@@ -293,9 +293,9 @@ async def create_trees(web: httpx.AsyncClient) -> list[list[str]]:
     return trees
 
 
-def add_up(found: list[dict[str, Any]]) -> dict[str, Counter[str]]:
+def add_up(rows: list[dict[str, Any]]) -> dict[str, Counter[str]]:
     sums: dict[str, Counter[str]] = {}
-    for row in found:
+    for row in rows:
         sums.setdefault(row["segments"]["date"], Counter()).update(
             {name: Decimal(str(value)) for name, value in row["metrics"].items()}
         )
@@ -310,27 +310,27 @@ async def test_each_level_adds_up_to_the_customer(web: httpx.AsyncClient, source
         web, DAILY.format(fields="ad_group.id", source="ad_group", more=" AND campaign.id = 1")
     )
     query = DAILY.format(fields=LEVELS[source], source=source, more="")
-    found = await search_rows(web, query)
+    rows = await search_rows(web, query)
     assert len(whole) == 7
-    assert add_up(found) == add_up(whole)
-    assert all(int(row["metrics"].get("costMicros", 0)) % 10_000 == 0 for row in found)  # the billable unit
+    assert add_up(rows) == add_up(whole)
+    assert all(int(row["metrics"].get("costMicros", 0)) % 10_000 == 0 for row in rows)  # the billable unit
     position = {"campaign": CAMPAIGN, "ad_group": GROUP, "ad_group_ad": AD}[source]
     numbers = [name.rpartition("/")[2].rpartition("~")[2] for name in (tree[position] for tree in trees)]
     name = messages.to_camel_case(source)
-    shown = {row[name].get("ad", row[name])["id"] for row in found}
-    assert shown == {*numbers}
-    assert len(found) < 7 * len(numbers)  # an entity without delivery has no row
+    ids = {row[name].get("ad", row[name])["id"] for row in rows}
+    assert ids == {*numbers}
+    assert len(rows) < 7 * len(numbers)  # an entity without delivery has no row
     number, condition = numbers[1], f" AND {LEVELS[source].partition(',')[0]} IN ({numbers[1]}, 1)"
-    one = await search_rows(web, DAILY.format(fields=LEVELS[source], source=source, more=condition))
-    assert one == [row for row in found if row[name].get("ad", row[name])["id"] == number]
+    source_rows = await search_rows(web, DAILY.format(fields=LEVELS[source], source=source, more=condition))
+    assert source_rows == [row for row in rows if row[name].get("ad", row[name])["id"] == number]
     if source == "ad_group_ad":
         exact = f" AND ad_group_ad.resource_name IN ('{trees[1][AD]}')"
-        assert await search_rows(web, DAILY.format(fields=LEVELS[source], source=source, more=exact)) == one
+        assert await search_rows(web, DAILY.format(fields=LEVELS[source], source=source, more=exact)) == source_rows
     parent = {"ad_group": ("campaign", CAMPAIGN), "ad_group_ad": ("adGroup", GROUP)}.get(source)
     if parent:
-        assert {row[parent[0]]["id"] for row in one} == {trees[1][parent[1]].rpartition("/")[2]}
+        assert {row[parent[0]]["id"] for row in source_rows} == {trees[1][parent[1]].rpartition("/")[2]}
     (total,) = await search_rows(web, query.replace("segments.date,", "").replace("ORDER BY segments.date", "LIMIT 1"))
-    first = [row for row in found if row[name] == total[name]]
+    first = [row for row in rows if row[name] == total[name]]
     assert int(total["metrics"]["clicks"]) == sum(int(row["metrics"]["clicks"]) for row in first)
 
 
@@ -348,33 +348,33 @@ async def test_a_row_needs_a_metric_that_is_not_zero(web: httpx.AsyncClient) -> 
 async def test_without_ads_the_campaigns_have_the_metrics(web: httpx.AsyncClient) -> None:
     web.headers["login-customer-id"] = DIRECT
     whole = await search_rows(web, DAILY.format(fields="customer.id", source="customer", more=""), DIRECT)
-    found = await search_rows(web, DAILY.format(fields="campaign.name", source="campaign", more=""), DIRECT)
-    assert add_up(found) == add_up(whole)
-    assert {row["campaign"]["name"] for row in found} == {"Undeclared campaign"}
+    rows = await search_rows(web, DAILY.format(fields="campaign.name", source="campaign", more=""), DIRECT)
+    assert add_up(rows) == add_up(whole)
+    assert {row["campaign"]["name"] for row in rows} == {"Undeclared campaign"}
     assert not await search_rows(web, DAILY.format(fields="ad_group.id", source="ad_group", more=""), DIRECT)
 
 
 async def test_catalogs(web: httpx.AsyncClient) -> None:
     async def list_catalog(resource: str, fields: str, where: str = "", customer: str = US) -> list[dict[str, Any]]:
-        selected = ", ".join(f"{resource}.{one}" for one in fields.split())
-        found = await search_rows(web, f"SELECT {selected} FROM {resource}{where}", customer)
-        return [next(iter(one.values())) for one in found]
+        selected = ", ".join(f"{resource}.{field}" for field in fields.split())
+        rows = await search_rows(web, f"SELECT {selected} FROM {resource}{where}", customer)
+        return [next(iter(row.values())) for row in rows]
 
     languages = await list_catalog("language_constant", "id code name", " WHERE language_constant.targetable = TRUE")
     assert {"id": "1013", "code": "no", "name": "Norwegian"} in languages
-    assert "1999" not in {one["id"] for one in languages}
+    assert "1999" not in {language["id"] for language in languages}
     enabled = " WHERE conversion_action.status = 'ENABLED'"
     actions = await list_catalog("conversion_action", "id name category type", enabled)
-    assert [one["category"] for one in actions] == ["PURCHASE", "SIGNUP", "PHONE_CALL_LEAD"]
+    assert [action["category"] for action in actions] == ["PURCHASE", "SIGNUP", "PHONE_CALL_LEAD"]
     lists = await list_catalog("user_list", "id name size_for_search membership_status")
     assert lists[0] == {"id": "8001", "name": "All visitors", "sizeForSearch": "12500", "membershipStatus": "OPEN"}
     assert "sizeForSearch" not in lists[2]
     currencies = await list_catalog("currency_constant", "code name billable_unit_micros")
     assert {"code": "JPY", "name": "Japanese Yen", "billableUnitMicros": "1000000"} in currencies
-    listed = ", ".join(f"'geoTargetConstants/{one}'" for one in (2578, 1234567, 2999))
-    within = f" WHERE geo_target_constant.resource_name IN ({listed})"
+    resource_names = ", ".join(f"'geoTargetConstants/{place_id}'" for place_id in (2578, 1234567, 2999))
+    within = f" WHERE geo_target_constant.resource_name IN ({resource_names})"
     assert await list_catalog("geo_target_constant", "resource_name status", within) == [
-        {"resourceName": f"geoTargetConstants/{one}", "status": "ENABLED"} for one in (2578, 1234567)
+        {"resourceName": f"geoTargetConstants/{place_id}", "status": "ENABLED"} for place_id in (2578, 1234567)
     ]
     web.headers["login-customer-id"] = DIRECT
     explicit = " WHERE campaign_budget.explicitly_shared = TRUE"
@@ -387,8 +387,9 @@ async def test_suggestions(web: httpx.AsyncClient) -> None:
         return await web.post(f"{ADS}/geoTargetConstants:suggest", json=body)
 
     answer = (await suggest_places({"locale": "en", "locationNames": {"names": ["Bergen"]}})).json()
-    assert [one["geoTargetConstant"]["canonicalName"] for one in answer["geoTargetConstantSuggestions"]] == [
-        "Bergen,Vestland,Norway", "Bergen,New York,United States"]  # fmt: skip
+    assert [
+        suggestion["geoTargetConstant"]["canonicalName"] for suggestion in answer["geoTargetConstantSuggestions"]
+    ] == ["Bergen,Vestland,Norway", "Bergen,New York,United States"]
     assert answer["geoTargetConstantSuggestions"][0]["geoTargetConstant"] == {
         "resourceName": "geoTargetConstants/1010826", "id": "1010826", "name": "Bergen", "countryCode": "NO",
         "targetType": "City", "status": "ENABLED", "canonicalName": "Bergen,Vestland,Norway"}  # fmt: skip

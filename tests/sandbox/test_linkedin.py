@@ -36,8 +36,8 @@ from tests.sandbox.linkedin_calls import (
 
 
 async def test_the_example_is_created_and_activated(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = await create_example(web)
-    assert made == {
+    example = await create_example(web)
+    assert example == {
         "group": "adCampaignGroups/7021",
         "campaign": "adCampaigns/7022",
         "creative": "creatives/urn:li:sponsoredCreative:7023",
@@ -45,15 +45,15 @@ async def test_the_example_is_created_and_activated(web: httpx.AsyncClient, cloc
     assert await list_writes(web) == [
         ("POST", "campaignGroup", "7021"), ("POST", "campaign", "7022"), ("POST", "creative", "7023"),
     ]  # fmt: skip
-    campaign = await read_entity(web, made["campaign"])
+    campaign = await read_entity(web, example["campaign"])
     assert (campaign["id"], campaign["status"], campaign["format"]) == (7022, "PAUSED", "STANDARD_UPDATE")
     assert campaign["servingStatuses"] == ["STOPPED", "CAMPAIGN_START_DATE_HOLD"]
-    assert (await read_entity(web, made["creative"]))["intendedStatus"] == "DRAFT"
-    await activate_example(web, made)
+    assert (await read_entity(web, example["creative"]))["intendedStatus"] == "DRAFT"
+    await activate_example(web, example)
     clock.instant += timedelta(days=2)
-    assert (await read_entity(web, made["group"]))["servingStatuses"] == ["RUNNABLE"]
-    assert (await read_entity(web, made["campaign"]))["servingStatuses"] == ["RUNNABLE"]
-    creative = await read_entity(web, made["creative"])
+    assert (await read_entity(web, example["group"]))["servingStatuses"] == ["RUNNABLE"]
+    assert (await read_entity(web, example["campaign"]))["servingStatuses"] == ["RUNNABLE"]
+    creative = await read_entity(web, example["creative"])
     assert (creative["id"], creative["isServing"]) == ("urn:li:sponsoredCreative:7023", True)
     assert creative["review"] == {"status": "APPROVED"}
 
@@ -83,11 +83,11 @@ async def test_a_refresh_does_not_lengthen_the_refresh_token(web: httpx.AsyncCli
 
 
 async def test_a_code_is_good_for_once_and_for_its_redirect(web: httpx.AsyncClient) -> None:
-    given = await get_code(web)
-    elsewhere = await request_token(web, code=given, redirect_uri="https://app.example/other")
+    code = await get_code(web)
+    elsewhere = await request_token(web, code=code, redirect_uri="https://app.example/other")
     assert elsewhere.json()["error"] == "invalid_grant"
-    assert (await request_token(web, code=given)).status_code == 200
-    assert (await request_token(web, code=given)).json()["error"] == "invalid_grant"
+    assert (await request_token(web, code=code)).status_code == 200
+    assert (await request_token(web, code=code)).json()["error"] == "invalid_grant"
     wrong = await request_token(web, code=await get_code(web), client_secret="guessed")
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_client")
 
@@ -109,8 +109,8 @@ async def test_consent_is_refused(web: httpx.AsyncClient, wrong: dict[str, str])
 async def test_a_token_is_introspected_and_revoked(web: httpx.AsyncClient) -> None:
     issued = (await request_token(web, code=await get_code(web))).json()
     for which in ("access_token", "refresh_token"):
-        seen = (await post_form(web, "introspectToken", token=issued[which])).json()
-        assert (seen["active"], seen["auth_type"]) == (True, "3L")
+        introspection = (await post_form(web, "introspectToken", token=issued[which])).json()
+        assert (introspection["active"], introspection["auth_type"]) == (True, "3L")
         assert (await post_form(web, "revoke", token=issued[which])).status_code == 200
         assert not (await post_form(web, "introspectToken", token=issued[which])).json()["active"]
     answer = await web.get(f"{REST}/adAccounts?q=search", headers={"Authorization": f"Bearer {issued['access_token']}"})
@@ -164,16 +164,20 @@ async def test_headers_of_every_call(
 
 
 async def test_accounts(web: httpx.AsyncClient) -> None:
-    found = await read(web, "adAccounts?q=search&search=(status:(values:List(ACTIVE)))&pageSize=500")
-    assert [(row["id"], row["currency"], row["type"]) for row in found["elements"]] == [
+    page = await read(web, "adAccounts?q=search&search=(status:(values:List(ACTIVE)))&pageSize=500")
+    assert [(row["id"], row["currency"], row["type"]) for row in page["elements"]] == [
         (518121035, "USD", "BUSINESS"),
         (518121036, "JPY", "BUSINESS"),
         (518121037, "EUR", "ENTERPRISE"),
         (518121038, "GBP", "BUSINESS"),
     ]
-    assert "metadata" not in found
-    one = await read(web, f"adAccounts/{US_ACCOUNT}")
-    assert (one["reference"], one["status"], one["test"]) == ("urn:li:organization:7700123", "ACTIVE", False)
+    assert "metadata" not in page
+    account = await read(web, f"adAccounts/{US_ACCOUNT}")
+    assert (account["reference"], account["status"], account["test"]) == (
+        "urn:li:organization:7700123",
+        "ACTIVE",
+        False,
+    )
     roles = await read(web, "adAccountUsers?q=authenticatedUser&start=3")
     assert [(row["account"], row["role"]) for row in roles["elements"]] == [
         ("urn:li:sponsoredAccount:518121038", "VIEWER")

@@ -36,10 +36,10 @@ def make_amount(amount: str) -> dict[str, str]:
 
 
 async def test_a_partial_update_changes_only_what_it_names(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    before = await read_entity(web, made["campaign"])
-    check_success(await change(web, made["campaign"], name="Winter webinar", dailyBudget=make_amount("45.50")))
-    after = await read_entity(web, made["campaign"])
+    example = await create_example(web)
+    before = await read_entity(web, example["campaign"])
+    check_success(await change(web, example["campaign"], name="Winter webinar", dailyBudget=make_amount("45.50")))
+    after = await read_entity(web, example["campaign"])
     assert (after["name"], after["dailyBudget"]) == ("Winter webinar", make_amount("45.50"))
     own = ("name", "dailyBudget", "changeAuditStamps", "version")
     assert {name: after[name] for name in after if name not in own} == {
@@ -49,12 +49,14 @@ async def test_a_partial_update_changes_only_what_it_names(web: httpx.AsyncClien
 
 
 async def test_the_bidding_is_changed_together(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     read_refusal(
-        await change(web, made["campaign"], optimizationTargetType="MAX_CLICK"), 400, "INVALID_CAMPAIGN_CONFIGURATION"
+        await change(web, example["campaign"], optimizationTargetType="MAX_CLICK"),
+        400,
+        "INVALID_CAMPAIGN_CONFIGURATION",
     )
     check_success(await change(
-        web, made["campaign"], optimizationTargetType="MAX_CLICK", costType="CPM", unitCost=make_amount("0"),
+        web, example["campaign"], optimizationTargetType="MAX_CLICK", costType="CPM", unitCost=make_amount("0"),
     ))  # fmt: skip
 
 
@@ -83,23 +85,23 @@ CHANGES_REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 
 async def test_changes_that_are_refused(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     for where, to, code in CHANGES_REFUSED:
-        read_refusal(await change(web, made[where], **to), 400, code)
+        read_refusal(await change(web, example[where], **to), 400, code)
     assert len(await list_writes(web)) == 3
 
 
 async def test_the_shape_of_a_patch(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    path = build_url(made["campaign"])
+    example = await create_example(web)
+    path = build_url(example["campaign"])
     sent = {"patch": {"$set": {"name": "New"}}}
     read_refusal(await web.post(path, json=sent), 400, "INVALID_VALUE_FOR_FIELD")
     read_refusal(await web.post(path, json={"name": "New"}, headers=PARTIAL_UPDATE), 400, "FIELD_NOT_ALLOWED")
     read_refusal(await web.post(path, json={"patch": {}}, headers=PARTIAL_UPDATE), 400, "MISSING_FIELD")
     nested = {"patch": {"runSchedule": {"$set": {"end": END}}}}
     read_refusal(await web.post(path, json=nested, headers=PARTIAL_UPDATE), 400, "FIELD_NOT_ALLOWED")
-    read_refusal(await change(web, made["campaign"], delete=["name"]), 400, "MISSING_FIELD")
-    read_refusal(await change(web, made["campaign"], delete=["dailyBudget"]), 400, "MISSING_FIELD")
+    read_refusal(await change(web, example["campaign"], delete=["name"]), 400, "MISSING_FIELD")
+    read_refusal(await change(web, example["campaign"], delete=["dailyBudget"]), 400, "MISSING_FIELD")
     assert (await web.patch(path, json=sent)).status_code == 405
 
 
@@ -117,46 +119,48 @@ async def test_keys_of_creatives_are_encoded_urns(web: httpx.AsyncClient) -> Non
 
 
 async def test_a_member_is_taken_away(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    check_success(await change(web, made["group"], totalBudget=make_amount("500")))
-    check_success(await change(web, made["group"], delete=["totalBudget"]))
-    assert "totalBudget" not in await read_entity(web, made["group"])
-    check_success(await change(web, made["campaign"], targetingCriteria=TARGETING))
+    example = await create_example(web)
+    check_success(await change(web, example["group"], totalBudget=make_amount("500")))
+    check_success(await change(web, example["group"], delete=["totalBudget"]))
+    assert "totalBudget" not in await read_entity(web, example["group"])
+    check_success(await change(web, example["campaign"], targetingCriteria=TARGETING))
 
 
 async def test_dates_that_have_passed_stay(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     clock.instant += timedelta(days=3)
     for where in ("group", "campaign"):
-        moved = await change(web, made[where], runSchedule={"start": START + 1, "end": END})
+        moved = await change(web, example[where], runSchedule={"start": START + 1, "end": END})
         read_refusal(moved, 400, "DATE_IMMUTABLE_WHEN_PASSED")
-        early = await change(web, made[where], runSchedule={"start": START, "end": START + 1})
+        early = await change(web, example[where], runSchedule={"start": START, "end": START + 1})
         read_refusal(early, 400, "DATE_TOO_EARLY")
-    check_success(await change(web, made["campaign"], runSchedule={"start": START, "end": END - 1}))
-    check_success(await change(web, made["campaign"], name="The start in the past is no matter"))
+    check_success(await change(web, example["campaign"], runSchedule={"start": START, "end": END - 1}))
+    check_success(await change(web, example["campaign"], name="The start in the past is no matter"))
 
 
 async def test_only_drafts_are_deleted(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     path = build_url("creatives/urn%3Ali%3AsponsoredCreative%3A7023")
     assert (await web.delete(path)).status_code == 204
     assert (await web.get(path)).status_code == 404
-    read_refusal(await web.delete(build_url(made["campaign"])), 400, "DELETE_ALLOWED_ONLY_FOR_DRAFT_STATUS")
-    check_success(await change(web, made["campaign"], status="PENDING_DELETION"))
-    read_refusal(await change(web, made["campaign"], status="ACTIVE"), 400, "ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS")
+    read_refusal(await web.delete(build_url(example["campaign"])), 400, "DELETE_ALLOWED_ONLY_FOR_DRAFT_STATUS")
+    check_success(await change(web, example["campaign"], status="PENDING_DELETION"))
+    read_refusal(
+        await change(web, example["campaign"], status="ACTIVE"), 400, "ACTION_NOT_ALLOWED_FOR_CANCELLED_STATUS"
+    )
     assert [row[0] for row in await list_writes(web)] == ["POST", "POST", "POST", "DELETE", "POST"]
 
 
 async def test_an_active_hierarchy_pauses_and_goes_on(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    await activate_example(web, made)
-    check_success(await change(web, made["group"], status="PAUSED"))
-    assert "CAMPAIGN_GROUP_STATUS_HOLD" in (await read_entity(web, made["campaign"]))["servingStatuses"]
-    check_success(await change(web, made["creative"], intendedStatus="PAUSED"))
-    assert "STOPPED" in (await read_entity(web, made["creative"]))["servingHoldReasons"]
-    check_success(await change(web, made["campaign"], status="PAUSED"))
-    await activate_example(web, made)
-    await activate_example(web, made)  # the same value again is no error
+    example = await create_example(web)
+    await activate_example(web, example)
+    check_success(await change(web, example["group"], status="PAUSED"))
+    assert "CAMPAIGN_GROUP_STATUS_HOLD" in (await read_entity(web, example["campaign"]))["servingStatuses"]
+    check_success(await change(web, example["creative"], intendedStatus="PAUSED"))
+    assert "STOPPED" in (await read_entity(web, example["creative"]))["servingHoldReasons"]
+    check_success(await change(web, example["campaign"], status="PAUSED"))
+    await activate_example(web, example)
+    await activate_example(web, example)  # the same value again is no error
 
 
 async def test_the_default_group_is_untouchable(web: httpx.AsyncClient) -> None:

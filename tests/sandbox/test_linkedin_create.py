@@ -198,11 +198,11 @@ async def test_formats_go_with_the_post(web: httpx.AsyncClient) -> None:
 
 
 async def test_automated_delivery_and_lifetime_budgets(web: httpx.AsyncClient) -> None:
-    made = await create_example(
+    example = await create_example(
         web, dailyBudget=NOTHING, totalBudget=make_amount("500"), pacingStrategy="LIFETIME", costType="CPM",
         optimizationTargetType="MAX_CLICK", unitCost=make_amount("0"),
     )  # fmt: skip
-    assert (await read_entity(web, made["campaign"]))["totalBudget"] == make_amount("500")
+    assert (await read_entity(web, example["campaign"]))["totalBudget"] == make_amount("500")
     for target in ("MAX_IMPRESSION", "MAX_REACH", "NONE"):
         await create_example(
             web,
@@ -249,14 +249,14 @@ async def test_accounts_that_create_nothing(web: httpx.AsyncClient) -> None:
 
 
 async def test_an_inline_post_and_a_review_at_once(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     sent = make_body(
         CREATIVE, content=NOTHING, inlineContent={"post": {"commentary": "Hello"}}, intendedStatus="ACTIVE"
     )
     creative = await read_entity(web, f"creatives/{read_created_id(await post(web, 'creatives', sent))}")
     assert creative["content"]["reference"].startswith("urn:li:share:")
     assert creative["review"] == {"status": "PENDING"}
-    assert (await read_entity(web, made["creative"])).get("review") is None
+    assert (await read_entity(web, example["creative"])).get("review") is None
 
 
 @pytest.mark.parametrize(

@@ -89,25 +89,25 @@ async def test_a_long_query_is_tunnelled(web: httpx.AsyncClient) -> None:
 
 
 async def test_pages_follow_a_cursor(web: httpx.AsyncClient) -> None:
-    made = [
+    group_ids = [
         read_created_id(await post(web, "adCampaignGroups", make_body(GROUP, name=f"Group {number}")))
         for number in range(5)
     ]
     path = f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&{EVERY}&sortOrder=ASCENDING&pageSize=2"
-    found: list[str] = []
+    listed_ids: list[str] = []
     token: str | None = ""
     while token is not None:
         page = await read(web, path + (f"&pageToken={quote(token, safe='')}" if token else ""))
-        found += [str(row["id"]) for row in page["elements"]]
+        listed_ids += [str(row["id"]) for row in page["elements"]]
         token = page.get("metadata", {}).get("nextPageToken")
-    assert found == [*made, "60518121035"]
+    assert listed_ids == [*group_ids, "60518121035"]
     named = await read(web, f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&search=(name:(values:List(Group%203)))")
     assert [row["name"] for row in named["elements"]] == ["Group 3"]
     read_refusal(await web.get(build_url("adCampaignGroups?q=search&pageSize=10")), 400, "MISSING_FIELD")
 
 
 async def test_creatives_have_a_finder_of_their_own(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     await post(web, "creatives", make_body(CREATIVE, intendedStatus="ACTIVE"))
     read_refusal(await web.get(build_url("creatives?q=search"), headers=FINDER), 404, "NOT_FOUND")
     assert (await web.get(build_url("creatives?q=criteria"))).status_code == 400
@@ -122,7 +122,7 @@ async def test_creatives_have_a_finder_of_their_own(web: httpx.AsyncClient) -> N
         "7024"
     ]
     assert await list_ids("&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A5)") == []
-    assert await list_ids(f"&creatives=List({quote(made['creative'].partition('/')[2], safe='')})") == ["7023"]
+    assert await list_ids(f"&creatives=List({quote(example['creative'].partition('/')[2], safe='')})") == ["7023"]
     assert await list_ids("&contentReferences=List(urn%3Ali%3Ashare%3A1)") == []
 
 
@@ -277,11 +277,11 @@ async def test_targeting_catalogs(web: httpx.AsyncClient) -> None:
     assert seniorities["adTargetingFacetUrn"] == "urn:li:adTargetingFacet:seniorities"
     assert "AD_TARGETING_FACET" in seniorities["availableEntityFinders"]
     base = "adTargetingEntities?queryVersion=QUERY_USES_URNS&facet=urn%3Ali%3AadTargetingFacet%3A"
-    found = await read(web, f"{base}seniorities&q=adTargetingFacet&locale=(language:en,country:US)&start=0&count=4")
-    assert found["elements"][3] == {
+    page = await read(web, f"{base}seniorities&q=adTargetingFacet&locale=(language:en,country:US)&start=0&count=4")
+    assert page["elements"][3] == {
         "urn": "urn:li:seniority:4", "name": "Senior", "facetUrn": "urn:li:adTargetingFacet:seniorities",
     }  # fmt: skip
-    assert (len(found["elements"]), found["paging"]["total"]) == (4, 10)
+    assert (len(page["elements"]), page["paging"]["total"]) == (4, 10)
     typed = await read(web, f"{base}locations&q=typeahead&query=paris")
     assert [row["urn"] for row in typed["elements"]] == ["urn:li:geo:106383538"]
     for wrong in ("locations&q=adTargetingFacet", "locations&q=typeahead", "cities&q=typeahead&query=paris"):
@@ -291,11 +291,11 @@ async def test_targeting_catalogs(web: httpx.AsyncClient) -> None:
 async def test_audiences_and_prices(web: httpx.AsyncClient) -> None:
     counts = await read(web, f"audienceCounts?q=targetingCriteriaV2&targetingCriteria={CRITERIA}")
     assert counts["elements"] == [{"active": 0, "total": 25312600}]
-    asked = "&campaignType=SPONSORED_UPDATES&bidType=CPC&matchType=EXACT&objectiveType=WEBSITE_VISIT"
-    asked += f"&targetingCriteria={CRITERIA}"
+    parameters = "&campaignType=SPONSORED_UPDATES&bidType=CPC&matchType=EXACT&objectiveType=WEBSITE_VISIT"
+    parameters += f"&targetingCriteria={CRITERIA}"
     for account, least in ((US_ACCOUNT, "10.00"), (TOKYO, "1500")):
         urn = f"urn%3Ali%3AsponsoredAccount%3A{account}"
-        (row,) = (await read(web, f"adBudgetPricing?q=criteriaV2&account={urn}{asked}"))["elements"]
+        (row,) = (await read(web, f"adBudgetPricing?q=criteriaV2&account={urn}{parameters}"))["elements"]
         assert row["dailyBudgetLimits"]["min"]["amount"] == least
 
 

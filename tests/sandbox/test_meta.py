@@ -72,8 +72,8 @@ async def test_tokens_from_code_to_the_end(web: httpx.AsyncClient, clock: Clock)
     long = (await web.get(tokens, params=exchange)).json()
     assert (long["token_type"], long["expires_in"]) == ("bearer", 5184000)
 
-    async def inspect_token(wanted: str) -> Any:
-        return (await read(web, "debug_token", input_token=wanted, access_token="sandbox-meta|sandbox-secret"))["data"]
+    async def inspect_token(token: str) -> Any:
+        return (await read(web, "debug_token", input_token=token, access_token="sandbox-meta|sandbox-secret"))["data"]
 
     data = await inspect_token(long["access_token"])
     assert data["is_valid"] is True
@@ -88,8 +88,8 @@ async def test_tokens_from_code_to_the_end(web: httpx.AsyncClient, clock: Clock)
     read_refusal(await web.get(f"{GRAPH}/me"), 190, subcode=463)
     read_refusal(await web.get(tokens, params=exchange), 190, subcode=463)  # an expired one cannot be exchanged
     again = (await web.get(tokens, params={**exchange, "fb_exchange_token": long["access_token"]})).json()
-    one = {**APP, "revoke_token": again["access_token"], "access_token": long["access_token"]}
-    assert (await web.get(f"{GRAPH}/oauth/revoke", params=one)).json() == {"success": "true"}
+    form = {**APP, "revoke_token": again["access_token"], "access_token": long["access_token"]}
+    assert (await web.get(f"{GRAPH}/oauth/revoke", params=form)).json() == {"success": "true"}
     assert (await inspect_token(again["access_token"]))["is_valid"] is False
     web.headers["Authorization"] = f"Bearer {long['access_token']}"
     assert (await read(web, "me", fields="name")) == {"id": "100200300", "name": "Demo Person"}
@@ -103,9 +103,9 @@ async def test_the_token_and_its_proof(web: httpx.AsyncClient) -> None:
     read_refusal(await web.get(f"{GRAPH}/me", params={"access_token": "other"}), 190, subcode=467)
     proof = hmac.new(b"sandbox-secret", bearer.encode(), hashlib.sha256).hexdigest()
     for right, status in ((proof, 200), (proof[:-1], 400), (proof.upper(), 400), ("", 400)):
-        given = {"access_token": bearer, "appsecret_proof": right}
-        assert (await web.get(f"{GRAPH}/me", params=given)).status_code == status
-        assert (await post(web, "act_7007/campaigns", {**CAMPAIGN, **given})).status_code == status
+        parameters = {"access_token": bearer, "appsecret_proof": right}
+        assert (await web.get(f"{GRAPH}/me", params=parameters)).status_code == status
+        assert (await post(web, "act_7007/campaigns", {**CAMPAIGN, **parameters})).status_code == status
     web.headers["Authorization"] = f"Bearer {bearer}"
     answer = await web.delete(f"{GRAPH}/6101", params={"appsecret_proof": "0" * 64})
     read_refusal(answer, 100, "appsecret_proof")
@@ -120,8 +120,8 @@ async def test_accounts(web: httpx.AsyncClient) -> None:
         "id,account_id,name,currency,timezone_name,account_status,disable_reason,min_daily_budget,"
         "default_dsa_beneficiary,default_dsa_payor,business{id,name}"
     )
-    found = await read(web, "me/adaccounts", fields=fields, limit=100)
-    assert found["data"][0] == {
+    page = await read(web, "me/adaccounts", fields=fields, limit=100)
+    assert page["data"][0] == {
         "id": "act_1001",
         "account_id": "1001",
         "name": "Demo New York",
@@ -134,14 +134,14 @@ async def test_accounts(web: httpx.AsyncClient) -> None:
         "default_dsa_payor": "Demo Tea Inc.",
         "business": {"id": "551001", "name": "Demo New York Business"},
     }
-    assert [(one["currency"], one["timezone_name"]) for one in found["data"]] == [
+    assert [(account["currency"], account["timezone_name"]) for account in page["data"]] == [
         ("USD", "America/New_York"),
         ("JPY", "Asia/Tokyo"),
         ("EUR", "Europe/Berlin"),
         ("GBP", "Europe/London"),
     ]
-    assert "default_dsa_payor" not in found["data"][3]  # not set: left out
-    assert "next" not in found["paging"]
+    assert "default_dsa_payor" not in page["data"][3]  # not set: left out
+    assert "next" not in page["paging"]
     assert (await read(web, "act_2002", fields="currency,business")) == {
         "id": "act_2002",
         "currency": "JPY",
@@ -152,10 +152,10 @@ async def test_accounts(web: httpx.AsyncClient) -> None:
 
 async def test_paging(web: httpx.AsyncClient) -> None:
     first = await read(web, "me/adaccounts", limit=3)
-    assert [one["id"] for one in first["data"]] == ["act_1001", "act_2002", "act_7007"]
+    assert [row["id"] for row in first["data"]] == ["act_1001", "act_2002", "act_7007"]
     assert first["paging"]["next"].startswith("https://graph.facebook.com/v26.0/me/adaccounts?after=")
     second = await read(web, "me/adaccounts", limit=3, after=first["paging"]["cursors"]["after"])
-    assert [one["id"] for one in second["data"]] == ["act_3003"]
+    assert [row["id"] for row in second["data"]] == ["act_3003"]
     assert "next" not in second["paging"]
     third = await read(web, "me/adaccounts", limit=3, after=second["paging"]["cursors"]["after"])
     assert third == {"data": []}
@@ -241,5 +241,5 @@ async def test_after_these_faults_the_write_stands(web: httpx.AsyncClient, fault
 
 async def test_faults_that_mean_nothing_here(web: httpx.AsyncClient) -> None:
     for fault in ("partial", "slow_media"):
-        told = await web.post("/_sandbox/faults", json={"network": "meta", "fault": fault})
-        assert "never happen" in told.json()["note"]
+        answer = await web.post("/_sandbox/faults", json={"network": "meta", "fault": fault})
+        assert "never happen" in answer.json()["note"]

@@ -31,7 +31,7 @@ from tests.sandbox.meta_calls import (
 
 async def test_updates(web: httpx.AsyncClient, clock: Clock) -> None:
     await create_example(web)
-    for node, change, shown in (
+    for node, change, expected in (
         ("6101", {"name": "Tea"}, {"name": "Tea"}),
         ("6101", {"spend_cap": 20000}, {"spend_cap": "20000"}),
         ("6102", {"daily_budget": 2000}, {"daily_budget": "2000", "budget_remaining": "2000"}),
@@ -44,7 +44,7 @@ async def test_updates(web: httpx.AsyncClient, clock: Clock) -> None:
     ):
         answer = await post(web, node, change)
         assert answer.json() == {"success": True}, change
-        assert await read(web, node, fields=",".join(shown or change)) == {"id": node, **shown}
+        assert await read(web, node, fields=",".join(expected or change)) == {"id": node, **expected}
     assert (await post(web, "6102", {"bid_strategy": "LOWEST_COST_WITHOUT_CAP"})).status_code == 200
     assert await read(web, "6102", fields="bid_amount,bid_strategy") == {
         "id": "6102",
@@ -193,8 +193,8 @@ async def test_every_field_of_the_documentation_can_be_read(web: httpx.AsyncClie
         "creative{id,name,object_story_spec,thumbnail_url},ad_review_feedback,issues_info",
         "6103": "id,name,status,object_type,thumbnail_url",
     }.items():
-        shown = await read(web, node, fields=fields)
-        assert (shown["id"], shown["name"]) == (node, "Tea spring")
+        entity = await read(web, node, fields=fields)
+        assert (entity["id"], entity["name"]) == (node, "Tea spring")
     campaign = await read(web, "6101", fields="special_ad_categories,is_adset_budget_sharing_enabled,created_time")
     assert campaign == {
         "id": "6101",
@@ -211,7 +211,7 @@ async def test_lists(web: httpx.AsyncClient) -> None:
     await web.delete(f"{GRAPH}/6107")
 
     async def list_names(path: str, **query: Any) -> list[str]:
-        return [one["name"] for one in (await read(web, path, fields="name", **query))["data"]]
+        return [row["name"] for row in (await read(web, path, fields="name", **query))["data"]]
 
     assert await list_names("act_7007/campaigns") == ["Green TEA", "Coffee", "Tea spring"]
     assert await list_names("act_7007/campaigns", effective_status=["ACTIVE", "DELETED"]) == [
@@ -242,7 +242,7 @@ async def test_lists(web: httpx.AsyncClient) -> None:
     }
     page = await read(web, "act_7007/campaigns", limit=2)
     rest = await read(web, "act_7007/campaigns", limit=2, after=page["paging"]["cursors"]["after"])
-    assert ([one["id"] for one in page["data"]], [one["id"] for one in rest["data"]]) == (["6106", "6105"], ["6101"])
+    assert ([row["id"] for row in page["data"]], [row["id"] for row in rest["data"]]) == (["6106", "6105"], ["6101"])
     for path, query, field in (
         ("act_7007/campaigns", {"effective_status": ["CAMPAIGN_PAUSED"]}, "effective_status"),
         ("act_7007/adsets", {"effective_status": ["ADSET_PAUSED"]}, "effective_status"),

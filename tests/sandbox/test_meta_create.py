@@ -340,10 +340,14 @@ async def test_creatives_that_are_accepted(web: httpx.AsyncClient) -> None:
     )
     await create_entity(web, "act_7007/adcreatives", {**CREATIVE, "name": NOTHING})
     await create_entity(web, "act_7007/adcreatives", {"object_story_id": "9009_77"})
-    shown = await read(web, "6101", fields="object_story_spec,status,title,call_to_action_type,image_hash")
-    assert shown["object_story_spec"]["link_data"]["picture"] == "https://t.example/a.jpg"
-    assert (shown["status"], shown["title"], shown["call_to_action_type"]) == ("ACTIVE", "Spring tea", "LEARN_MORE")
-    assert "image_hash" not in shown
+    creative = await read(web, "6101", fields="object_story_spec,status,title,call_to_action_type,image_hash")
+    assert creative["object_story_spec"]["link_data"]["picture"] == "https://t.example/a.jpg"
+    assert (creative["status"], creative["title"], creative["call_to_action_type"]) == (
+        "ACTIVE",
+        "Spring tea",
+        "LEARN_MORE",
+    )
+    assert "image_hash" not in creative
 
 
 async def test_ads_and_their_parents(web: httpx.AsyncClient) -> None:

@@ -57,11 +57,11 @@ async def test_daily_rows(web: httpx.AsyncClient) -> None:
         assert 0 < int(row["clicks"]) <= int(row["reach"]) <= int(row["impressions"])
         assert "inline_link_clicks" not in row
         weekday = datetime.fromisoformat(day).weekday()
-        kinds = [one["action_type"] for one in row.get("actions", [])]
+        kinds = [action["action_type"] for action in row.get("actions", [])]
         assert ("actions" in row, "action_values" in row) == (weekday != 6, weekday < 5)
         assert ("omni_purchase" in kinds, "video_view" in kinds) == (weekday < 5, weekday != 6)
-        for one in row.get("action_values", []):
-            assert re.fullmatch(r"[0-9]+\.[0-9]{2}", one["value"])
+        for action in row.get("action_values", []):
+            assert re.fullmatch(r"[0-9]+\.[0-9]{2}", action["value"])
     assert answer == await read(web, "act_1001/insights", **INSIGHTS)  # the same again
     other = await read(web, "act_7007/insights", **INSIGHTS)
     assert [row["spend"] for row in other["data"]] != [row["spend"] for row in answer["data"]]
@@ -109,8 +109,8 @@ def make_filters(level: str, *ids: str, statuses: list[str] | None = None) -> li
 async def read_report(web: httpx.AsyncClient, level: str, **more: Any) -> list[dict[str, Any]]:
     fields = f"{level}_id,{level}_name,{PARENTS[level]},{INSIGHTS['fields']}"
     week = {"since": "2027-01-11", "until": "2027-01-17"}
-    asked = {**INSIGHTS, "level": level, "fields": fields, "time_range": week, **more}
-    rows: list[dict[str, Any]] = (await read(web, "act_7007/insights", **asked))["data"]
+    parameters = {**INSIGHTS, "level": level, "fields": fields, "time_range": week, **more}
+    rows: list[dict[str, Any]] = (await read(web, "act_7007/insights", **parameters))["data"]
     return rows
 
 
@@ -129,7 +129,7 @@ def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
     for row in rows:
         values = {name: row[name] for name in ("impressions", "clicks", "spend")}
         for member in ("actions", "action_values"):
-            values |= {f"{member}.{one['action_type']}": one["value"] for one in row.get(member, [])}
+            values |= {f"{member}.{action['action_type']}": action["value"] for action in row.get(member, [])}
         sums.update({f"{row['date_start']} {name}": Decimal(value) for name, value in values.items()})
     return sums
 
@@ -182,8 +182,8 @@ async def test_a_filter_is_of_a_level_that_the_rows_have(web: httpx.AsyncClient)
         ("ad", [{"field": "ad.color", "operator": "IN", "value": ["1"]}], None),
         ("ad", [{"field": "ad.id", "operator": "IN", "value": "1"}], None),
     ):
-        asked = encode_form({**INSIGHTS, "level": level, "filtering": condition})
-        read_refusal(await web.get(f"{GRAPH}/act_1001/insights", params=asked), 100, "filtering", subcode)
+        parameters = encode_form({**INSIGHTS, "level": level, "filtering": condition})
+        read_refusal(await web.get(f"{GRAPH}/act_1001/insights", params=parameters), 100, "filtering", subcode)
 
 
 @pytest.mark.parametrize(
@@ -203,9 +203,9 @@ async def test_a_filter_is_of_a_level_that_the_rows_have(web: httpx.AsyncClient)
     ],
 )
 async def test_insights_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
-    asked = {**INSIGHTS, **change}
-    read_refusal(await web.get(f"{GRAPH}/act_1001/insights", params=encode_form(asked)), 100, field)
-    read_refusal(await post(web, "act_1001/insights", asked), 100, field)
+    parameters = {**INSIGHTS, **change}
+    read_refusal(await web.get(f"{GRAPH}/act_1001/insights", params=encode_form(parameters)), 100, field)
+    read_refusal(await post(web, "act_1001/insights", parameters), 100, field)
 
 
 YEARS = {**INSIGHTS, "time_range": {"since": "2023-12-20", "until": "2027-01-20"}}
@@ -217,14 +217,14 @@ async def test_a_report_run(web: httpx.AsyncClient, clock: Clock) -> None:
     started = (await post(web, "act_1001/insights", YEARS)).json()
     assert list(started) == ["report_run_id"]
     run = started["report_run_id"]
-    seen: list[tuple[str, int]] = []
+    percentages: list[tuple[str, int]] = []
     for _ in range(5):
         early = await web.get(f"{GRAPH}/{run}/insights")
-        assert early.status_code == (400 if len(seen) < 4 else 200)
+        assert early.status_code == (400 if len(percentages) < 4 else 200)
         state = await read(web, run, fields=POLL)
         assert set(state) == {"id", "async_status", "async_percent_completion"}
-        seen.append((state["async_status"], state["async_percent_completion"]))
-    assert seen == [
+        percentages.append((state["async_status"], state["async_percent_completion"]))
+    assert percentages == [
         ("Job Not Started", 0),
         ("Job Started", 0),
         ("Job Running", 100),
@@ -321,21 +321,21 @@ async def test_a_report_run_that_fails(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_catalogs(web: httpx.AsyncClient, edge: str, fields: str | None, first: dict[str, Any]) -> None:
-    found = await read(web, f"act_7007/{edge}", **({} if fields is None else {"fields": fields}))
-    assert found["data"][0] == first
+    page = await read(web, f"act_7007/{edge}", **({} if fields is None else {"fields": fields}))
+    assert page["data"][0] == first
     read_refusal(await web.get(f"{GRAPH}/act_7007/{edge}", params={"fields": "nothing"}), 100, "fields")
     read_refusal(await web.get(f"{GRAPH}/act_9/{edge}"), 100, subcode=33)
 
 
 async def test_searches(web: httpx.AsyncClient) -> None:
     types = ["country", "region", "city", "zip", "geo_market"]
-    found = await read(web, "search", type="adgeolocation", q="new york", location_types=types, limit=25)
-    assert [f"{one['type']}:{one['key']}" for one in found["data"]] == [
+    page = await read(web, "search", type="adgeolocation", q="new york", location_types=types, limit=25)
+    assert [f"{place['type']}:{place['key']}" for place in page["data"]] == [
         "region:3875",
         "city:2490299",
         "geo_market:DMA:501",
     ]
-    assert found["data"][1] == {
+    assert page["data"][1] == {
         "key": "2490299",
         "name": "New York",
         "type": "city",
@@ -346,7 +346,7 @@ async def test_searches(web: httpx.AsyncClient) -> None:
         "supports_region": False,
         "supports_city": False,
     }
-    assert [one["name"] for one in (await read(web, "search", type="adinterest", q="tea"))["data"]] == [
+    assert [interest["name"] for interest in (await read(web, "search", type="adinterest", q="tea"))["data"]] == [
         "Tea (drink)",
         "Green tea (drink)",
     ]
@@ -371,7 +371,7 @@ async def test_images_and_pages(web: httpx.AsyncClient) -> None:
     answer = await post(web, "act_7007/adimages", {"bytes": "aW1hZ2U="})
     digest = hashlib.md5(b"image").hexdigest()
     assert answer.json() == {"images": {"bytes": {"hash": digest, "url": f"https://scontent.example/{digest}.jpg"}}}
-    assert [one["hash"] for one in (await read(web, "act_7007/adimages", fields="hash"))["data"]][-1] == digest
+    assert [image["hash"] for image in (await read(web, "act_7007/adimages", fields="hash"))["data"]][-1] == digest
     assert await list_writes(web) == [("POST", "adimage", f"7007:{digest}")]
     for wrong in ({"bytes": "not base64!"}, {"bytes": NOTHING, "copy_from": {}}):
         read_refusal(await post(web, "act_7007/adimages", wrong), 100, "bytes")

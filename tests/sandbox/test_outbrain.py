@@ -37,37 +37,37 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     ids = await create_example(web)
     assert await list_writes(web) == [("POST", kind, native_id) for kind, native_id in ids.items()]
     assert {len(native_id) for native_id in ids.values()} == {34}
-    made = await read(web, f"campaigns/{ids['campaign']}")
-    assert (made["marketerId"], made["budget"]["id"], made["enabled"]) == (NEW_YORK, ids["budget"], False)
-    assert made["liveStatus"]["onAirReason"] == "CAMPAIGN_DISABLED"
-    assert (made["budget"]["currency"], made["budget"]["shared"]) == ("USD", False)
+    campaign = await read(web, f"campaigns/{ids['campaign']}")
+    assert (campaign["marketerId"], campaign["budget"]["id"], campaign["enabled"]) == (NEW_YORK, ids["budget"], False)
+    assert campaign["liveStatus"]["onAirReason"] == "CAMPAIGN_DISABLED"
+    assert (campaign["budget"]["currency"], campaign["budget"]["shared"]) == ("USD", False)
     enabled = await send(web, "PUT", f"promotedLinks/{ids['promotedLink']}", {"enabled": True})
     assert (enabled.status_code, enabled.content) == (200, b"")
-    made = read_data(await send(web, "PUT", f"campaigns/{ids['campaign']}", {"enabled": True}))
-    assert made["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
+    campaign = read_data(await send(web, "PUT", f"campaigns/{ids['campaign']}", {"enabled": True}))
+    assert campaign["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
     clock.instant += timedelta(days=163)  # 3 May 2027, 8 in the morning
     await log_in(web)
     assert (await read(web, f"campaigns/{ids['campaign']}"))["liveStatus"]["campaignOnAir"] is True
-    shown = await read(web, f"promotedLinks/{ids['promotedLink']}")
-    assert (shown["approvalStatus"]["status"], shown["onAirStatus"]["onAir"]) == ("Approved", True)
-    assert shown["text"] == "Ten ways to sleep better"
+    promoted_link = await read(web, f"promotedLinks/{ids['promotedLink']}")
+    assert (promoted_link["approvalStatus"]["status"], promoted_link["onAirStatus"]["onAir"]) == ("Approved", True)
+    assert promoted_link["text"] == "Ten ways to sleep better"
 
 
 async def test_a_lifetime_budget(web: httpx.AsyncClient) -> None:
-    made = read_data(await send(web, "POST", f"marketers/{NEW_YORK}/budgets", LIFETIME))
-    assert {name: made[name] for name in LIFETIME} == LIFETIME
-    assert (await read(web, f"budgets/{made['id']}"))["amountRemaining"] == 1800
+    budget = read_data(await send(web, "POST", f"marketers/{NEW_YORK}/budgets", LIFETIME))
+    assert {name: budget[name] for name in LIFETIME} == LIFETIME
+    assert (await read(web, f"budgets/{budget['id']}"))["amountRemaining"] == 1800
 
 
 async def test_what_is_left_out_is_what_the_network_makes_of_it(web: httpx.AsyncClient) -> None:
     above = await create_budget(web)
     sent = {"name": "Bare", "budgetId": above, "cpc": 0.42, "targeting": {"platform": ["MOBILE"]}}
-    made = read_data(await send(web, "POST", "campaigns", sent))
-    assert (made["enabled"], made["objective"], made["creativeFormat"]) == (True, "Traffic", "Standard")
-    ad = read_data(await send(web, "POST", f"campaigns/{made['id']}/promotedLinks",
+    campaign = read_data(await send(web, "POST", "campaigns", sent))
+    assert (campaign["enabled"], campaign["objective"], campaign["creativeFormat"]) == (True, "Traffic", "Standard")
+    ad = read_data(await send(web, "POST", f"campaigns/{campaign['id']}/promotedLinks",
                          {"url": "https://shop.example/guide", "enabled": True}))  # fmt: skip
     assert ad["text"] == "Crawled headline"
-    assert (await read(web, f"campaigns/{made['id']}"))["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
+    assert (await read(web, f"campaigns/{campaign['id']}"))["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
 
 
 # Logging in
@@ -101,23 +101,25 @@ async def test_a_log_in_without_credentials(web: httpx.AsyncClient) -> None:
 
 
 async def test_marketers(web: httpx.AsyncClient) -> None:
-    found = await read(web, "marketers")
-    assert found["count"] == 4
-    assert [row["id"] for row in found["marketers"]] == [NEW_YORK, TOKYO, BERLIN, NEWCOMER]
-    assert not {"currency", "timezone", "account"} & found["marketers"][0].keys()
-    assert found["marketers"][3]["enabled"] is False
-    one = await read(web, f"marketers/{TOKYO}", extraFields="Account")
-    assert (one["name"], one["account"]["type"]) == ("Demo Tokyo", "DIRECT")
+    page = await read(web, "marketers")
+    assert page["count"] == 4
+    assert [row["id"] for row in page["marketers"]] == [NEW_YORK, TOKYO, BERLIN, NEWCOMER]
+    assert not {"currency", "timezone", "account"} & page["marketers"][0].keys()
+    assert page["marketers"][3]["enabled"] is False
+    marketer = await read(web, f"marketers/{TOKYO}", extraFields="Account")
+    assert (marketer["name"], marketer["account"]["type"]) == ("Demo Tokyo", "DIRECT")
     read_refusal(await web.get(f"{BASE}/marketers/{'0' * 34}"), 403)
 
 
 async def test_the_currency_stands_on_budgets(web: httpx.AsyncClient) -> None:
     for marketer, currency in ((NEW_YORK, "USD"), (TOKYO, "JPY"), (BERLIN, "EUR")):
-        assert {one["currency"] for one in (await read(web, f"marketers/{marketer}/budgets"))["budgets"]} == {currency}
+        assert {budget["currency"] for budget in (await read(web, f"marketers/{marketer}/budgets"))["budgets"]} == {
+            currency
+        }
     assert await read(web, f"marketers/{NEWCOMER}/budgets") == {"count": 0, "budgets": []}
     alone = await create_budget(web)
-    found = await read(web, f"marketers/{NEW_YORK}/budgets", detachedOnly="true")
-    assert [one["id"] for one in found["budgets"]] == [alone]
+    page = await read(web, f"marketers/{NEW_YORK}/budgets", detachedOnly="true")
+    assert [budget["id"] for budget in page["budgets"]] == [alone]
 
 
 # Lists
@@ -132,7 +134,7 @@ async def test_campaigns_by_pages(web: httpx.AsyncClient) -> None:
     assert (first["count"], first["totalCount"]) == (25, 28)
     rest = await read(web, path, limit=50, offset=25)
     assert (rest["count"], rest["totalCount"]) == (3, 28)
-    assert not {one["id"] for one in first["campaigns"]} & {one["id"] for one in rest["campaigns"]}
+    assert not {campaign["id"] for campaign in first["campaigns"]} & {campaign["id"] for campaign in rest["campaigns"]}
     every = await read(web, path, fetch="basic", limit=1)  # knows no pages
     assert every["count"] == 28
     assert list(every["campaigns"][0]) == ["id", "name"]
@@ -146,9 +148,9 @@ async def test_archived_campaigns(web: httpx.AsyncClient) -> None:
     native_id = await create_campaign(web)
     assert read_data(await send(web, "PUT", f"campaigns/{native_id}", {"archived": True}))["autoArchived"] is True
     path = f"marketers/{NEW_YORK}/campaigns"
-    assert native_id not in [one["id"] for one in (await read(web, path))["campaigns"]]
-    shown = (await read(web, path, includeArchived="true"))["campaigns"]
-    assert native_id in [one["id"] for one in shown]
+    assert native_id not in [campaign["id"] for campaign in (await read(web, path))["campaigns"]]
+    campaigns = (await read(web, path, includeArchived="true"))["campaigns"]
+    assert native_id in [campaign["id"] for campaign in campaigns]
     taken = await send(
         web,
         "POST",
@@ -164,30 +166,30 @@ async def test_archived_campaigns(web: httpx.AsyncClient) -> None:
 
 
 async def test_several_campaigns_at_once(web: httpx.AsyncClient) -> None:
-    one, other = (
+    first, other = (
         await create_campaign(web),
         await create_campaign(web, await create_budget(web, name="Other"), name="Other"),
     )
-    found = await read(web, f"campaigns/{one},{other}/multiple")
-    assert [row["id"] for row in found["campaigns"]] == [one, other]
-    read_refusal(await web.get(f"{BASE}/campaigns/{one},{'0' * 34}/multiple"), 404)
+    page = await read(web, f"campaigns/{first},{other}/multiple")
+    assert [row["id"] for row in page["campaigns"]] == [first, other]
+    read_refusal(await web.get(f"{BASE}/campaigns/{first},{'0' * 34}/multiple"), 404)
 
 
 async def test_promoted_links_by_pages(web: httpx.AsyncClient, clock: Clock) -> None:
     above = await create_campaign(web)
     ids = [await create_link(web, above, enabled=position == 0) for position in range(3)]
     path = f"campaigns/{above}/promotedLinks"
-    found = await read(web, path, limit=2, offset=1)
-    assert (found["count"], found["totalCount"]) == (2, 3)
-    assert [one["id"] for one in found["promotedLinks"]] == ids[1:]
+    page = await read(web, path, limit=2, offset=1)
+    assert (page["count"], page["totalCount"]) == (2, 3)
+    assert [promoted_link["id"] for promoted_link in page["promotedLinks"]] == ids[1:]
     assert (await read(web, path, enabled="true"))["totalCount"] == 1
     assert (await read(web, path, statuses="PENDING,REJECTED"))["totalCount"] == 3
     rejected = await create_link(web, above, url="https://shop.example/ineligible")
     clock.instant += timedelta(hours=1)
-    found = await read(web, path, statuses="REJECTED", extraFields="ImageURL,ImageMetaData")
-    assert [one["id"] for one in found["promotedLinks"]] == [rejected]
-    assert found["promotedLinks"][0]["imageUrl"] == "https://shop.example/sleep.jpg"
-    assert found["promotedLinks"][0]["approvalStatus"]["reasons"]
+    page = await read(web, path, statuses="REJECTED", extraFields="ImageURL,ImageMetaData")
+    assert [promoted_link["id"] for promoted_link in page["promotedLinks"]] == [rejected]
+    assert page["promotedLinks"][0]["imageUrl"] == "https://shop.example/sleep.jpg"
+    assert page["promotedLinks"][0]["approvalStatus"]["reasons"]
     assert "imageMetadata" not in (await read(web, f"promotedLinks/{rejected}"))
 
 
@@ -196,9 +198,9 @@ async def test_the_parts_of_targeting_are_asked_for(web: httpx.AsyncClient) -> N
     assert (await read(web, f"campaigns/{native_id}"))["targeting"] == {
         "platform": ["DESKTOP", "MOBILE", "TABLET"], "locationsVersion": "V2",
     }  # fmt: skip
-    shown = await read(web, f"campaigns/{native_id}", extraFields="Locations,CampaignOptimization")
-    assert [place["id"] for place in shown["targeting"]["locations"]] == ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"]
-    assert shown["campaignOptimization"] == {"optimizationType": "TRAFFIC"}
+    campaign = await read(web, f"campaigns/{native_id}", extraFields="Locations,CampaignOptimization")
+    assert [place["id"] for place in campaign["targeting"]["locations"]] == ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"]
+    assert campaign["campaignOptimization"] == {"optimizationType": "TRAFFIC"}
     places = await read(web, f"campaigns/{native_id}/locations")
     assert (len(places["geoLocations"]), places["excludedGeoLocations"]) == (1, [])
 
@@ -240,8 +242,8 @@ async def test_parts_of_countries(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_catalogs(web: httpx.AsyncClient, path: str, query: dict[str, str], word: str | None, name: str) -> None:
-    found = await read(web, path, **query)
-    rows = found if word is None else found[word]
+    page = await read(web, path, **query)
+    rows = page if word is None else page[word]
     assert rows
     assert all(isinstance(row[name], str) for row in rows)
 
@@ -263,16 +265,16 @@ async def read_report(web: httpx.AsyncClient, marketer: str = NEW_YORK, **change
 
 
 async def test_a_report_of_every_day(web: httpx.AsyncClient) -> None:
-    found = await read_report(web)
-    assert [row["metadata"]["fromDate"] for row in found["results"]] == [f"2026-11-{on:02}" for on in range(1, 22)]
-    assert found["totalResults"] == 21
-    assert found == await read_report(web)
-    for row in found["results"]:
+    report = await read_report(web)
+    assert [row["metadata"]["fromDate"] for row in report["results"]] == [f"2026-11-{on:02}" for on in range(1, 22)]
+    assert report["totalResults"] == 21
+    assert report == await read_report(web)
+    for row in report["results"]:
         numbers = row["metrics"]
         assert numbers["impressions"] > numbers["clicks"] > 0
         assert numbers["totalConversions"] == numbers["conversions"] + numbers["viewConversions"]
         assert "videoPlays" not in numbers
-    assert found["summary"]["clicks"] == sum(row["metrics"]["clicks"] for row in found["results"])
+    assert report["summary"]["clicks"] == sum(row["metrics"]["clicks"] for row in report["results"])
     days = {marketer: (await read_report(web, marketer))["totalResults"] for marketer in (TOKYO, BERLIN, NEWCOMER)}
     assert days == {TOKYO: 21, BERLIN: 21, NEWCOMER: 0}
 

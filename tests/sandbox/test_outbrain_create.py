@@ -207,9 +207,9 @@ async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
     native_id = await create_campaign(web)
     changed = {"targeting": {"platform": ["MOBILE"], "excludedLocations": []}}
     read_data(await send(web, "PUT", f"campaigns/{native_id}", changed))
-    shown = await read(web, f"campaigns/{native_id}", extraFields="Locations,PlatformTargeting")
-    assert shown["targeting"] == {"platform": ["MOBILE"], "locationsVersion": "V1"}
-    assert (shown["name"], shown["cpc"]) == ("Brief name", 0.42)
+    campaign = await read(web, f"campaigns/{native_id}", extraFields="Locations,PlatformTargeting")
+    assert campaign["targeting"] == {"platform": ["MOBILE"], "locationsVersion": "V1"}
+    assert (campaign["name"], campaign["cpc"]) == ("Brief name", 0.42)
 
 
 async def test_a_campaign_changes_by_parts(web: httpx.AsyncClient) -> None:
@@ -278,14 +278,14 @@ async def test_content_is_edited_while_pending(web: httpx.AsyncClient, clock: Cl
 
 async def test_several_links_are_enabled_at_once(web: httpx.AsyncClient) -> None:
     above = await create_campaign(web)
-    one, other = await create_link(web, above), await create_link(web, above)
-    read_refusal(await send(web, "PUT", f"promotedLinks/{one},{'0' * 34}", {"enabled": True}), 404)
-    assert (await read(web, f"promotedLinks/{one}"))["enabled"] is False
-    answer = await send(web, "PUT", f"promotedLinks/{one},{other}", {"enabled": True})
+    first, other = await create_link(web, above), await create_link(web, above)
+    read_refusal(await send(web, "PUT", f"promotedLinks/{first},{'0' * 34}", {"enabled": True}), 404)
+    assert (await read(web, f"promotedLinks/{first}"))["enabled"] is False
+    answer = await send(web, "PUT", f"promotedLinks/{first},{other}", {"enabled": True})
     assert (answer.status_code, answer.content) == (200, b"")
     assert (await read(web, f"promotedLinks/{other}"))["enabled"] is True
-    read_refusal(await send(web, "PUT", f"promotedLinks/{one}", {"enabled": True, "text": "Other"}))
-    read_refusal(await web.delete(f"{BASE}/promotedLinks/{one}"), 405)
+    read_refusal(await send(web, "PUT", f"promotedLinks/{first}", {"enabled": True, "text": "Other"}))
+    read_refusal(await web.delete(f"{BASE}/promotedLinks/{first}"), 405)
 
 
 # Several at once
@@ -301,14 +301,14 @@ async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
 
 @pytest.mark.parametrize(("fault", "applied"), [("partial", 1), ("error_in_200", 0)])
 async def test_told_failures_inside_a_200(web: httpx.AsyncClient, fault: str, applied: int) -> None:
-    one, other = (
+    first, other = (
         await create_campaign(web),
         await create_campaign(web, await create_budget(web, name="Other"), name="Other"),
     )
     before = len(await list_writes(web))
     await inject_fault(web, fault)
     rows = read_data(
-        await send(web, "PUT", "campaigns", [{"id": one, "enabled": True}, {"id": other, "enabled": True}])
+        await send(web, "PUT", "campaigns", [{"id": first, "enabled": True}, {"id": other, "enabled": True}])
     )
     assert [row["operationStatus"]["status"] for row in rows] == ["Success"] * applied + ["Failure"] * (2 - applied)
     assert len(await list_writes(web)) - before == applied

@@ -40,7 +40,7 @@ def add_up(results: list[dict[str, Any]]) -> dict[str, list[Decimal]]:
     for row in results:
         day = row["metadata"]["fromDate"]
         before = sums.get(day, [Decimal(0)] * len(METRICS))
-        sums[day] = [one + row["metrics"][name] for one, name in zip(before, METRICS, strict=True)]
+        sums[day] = [figure + row["metrics"][name] for figure, name in zip(before, METRICS, strict=True)]
     return sums
 
 
@@ -75,9 +75,9 @@ async def test_each_level_adds_up_to_the_marketer(web: httpx.AsyncClient, clock:
     ids = [entry["campaignId"] for entry in campaigns]
     by_link: dict[str, list[dict[str, Any]]] = {}
     for native_id in ids:
-        found = await read_report(web, f"campaigns/{native_id}/periodicContent", marketer)
-        assert found["totalPromotedLinks"] == len(found["promotedLinkResults"])
-        by_link |= {entry["promotedLinkId"]: entry["results"] for entry in found["promotedLinkResults"]}
+        report = await read_report(web, f"campaigns/{native_id}/periodicContent", marketer)
+        assert report["totalPromotedLinks"] == len(report["promotedLinkResults"])
+        by_link |= {entry["promotedLinkId"]: entry["results"] for entry in report["promotedLinkResults"]}
     assert add_up([row for rows in by_link.values() for row in rows]) == whole
     assert [native_id in by_link for native_id in links] == [True, True, False]
     alone = await read_report(web, "periodic", marketer, promotedLinkId=links[0], campaignId="ignored")
@@ -89,18 +89,18 @@ async def test_each_level_adds_up_to_the_marketer(web: httpx.AsyncClient, clock:
 async def test_links_of_one_day(web: httpx.AsyncClient, clock: Clock) -> None:
     above, links = await create_tree(web, clock, NEW_YORK, yen=False)
     day = {"from": "2026-11-26", "to": "2026-11-26"}
-    asked = {name: value for name, value in {**WEEK, **day, **EVERY}.items() if name != "breakdown"}
-    answer = await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/promotedContent", params=asked)
-    found = answer.json(parse_float=Decimal)
+    parameters = {name: value for name, value in {**WEEK, **day, **EVERY}.items() if name != "breakdown"}
+    answer = await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/promotedContent", params=parameters)
+    report = answer.json(parse_float=Decimal)
     (whole,) = (await read_report(web, "periodic", **day, **EVERY))["results"]
-    assert [found["summary"][name] for name in METRICS] == [whole["metrics"][name] for name in METRICS]
-    mine = {row["metadata"]["id"]: row for row in found["results"] if row["metadata"]["campaignId"] == above}
+    assert [report["summary"][name] for name in METRICS] == [whole["metrics"][name] for name in METRICS]
+    mine = {row["metadata"]["id"]: row for row in report["results"] if row["metadata"]["campaignId"] == above}
     assert [*mine] == links
     assert [row["metrics"]["impressions"] > 0 for row in mine.values()] == [True, True, False]
     assert mine[links[2]]["metadata"]["enabled"] is False
     page = await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/promotedContent",
-                         params={**asked, "limit": "2", "offset": "1"})  # fmt: skip
-    assert page.json(parse_float=Decimal)["results"] == found["results"][1:3]
+                         params={**parameters, "limit": "2", "offset": "1"})  # fmt: skip
+    assert page.json(parse_float=Decimal)["results"] == report["results"][1:3]
 
 
 async def test_named_campaigns_and_pages(web: httpx.AsyncClient, clock: Clock) -> None:

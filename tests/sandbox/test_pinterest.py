@@ -32,29 +32,29 @@ from tests.sandbox.pinterest_calls import (
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     order = ("pin", "campaign", "ad_group", "keyword", "ad")
-    assert await list_writes(web) == [("POST", kind, made[kind]) for kind in order]
+    assert await list_writes(web) == [("POST", kind, example[kind]) for kind in order]
     for path, kind, sent in (
         ("ads", "ad", {}),
         ("ad_groups", "ad_group", {}),
         ("campaigns", "campaign", {"ad_account_id": NEW_YORK}),
     ):
-        shown = await read(web, f"ad_accounts/{NEW_YORK}/{path}/{made[kind]}")
-        assert (shown["status"], shown["summary_status"]) == ("PAUSED", "PAUSED")
-        changed = read_data(await patch(web, path, [{"id": made[kind], **sent, "status": "ACTIVE"}]))
-        assert (changed["id"], changed["status"]) == (made[kind], "ACTIVE")
-    campaign = await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{made['campaign']}")
+        entity = await read(web, f"ad_accounts/{NEW_YORK}/{path}/{example[kind]}")
+        assert (entity["status"], entity["summary_status"]) == ("PAUSED", "PAUSED")
+        changed = read_data(await patch(web, path, [{"id": example[kind], **sent, "status": "ACTIVE"}]))
+        assert (changed["id"], changed["status"]) == (example[kind], "ACTIVE")
+    campaign = await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{example['campaign']}")
     assert campaign["summary_status"] == "NOT_STARTED"
     assert campaign["lifetime_spend_cap"] is None
 
 
 async def test_an_ad_is_under_review_at_first(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = await create_example(web)
-    ad = read_data(await patch(web, "ads", [{"id": made["ad"], "status": "ACTIVE"}]))
+    example = await create_example(web)
+    ad = read_data(await patch(web, "ads", [{"id": example["ad"], "status": "ACTIVE"}]))
     assert (ad["review_status"], ad["summary_status"]) == ("PENDING", "PENDING")
     clock.instant += timedelta(minutes=2)
-    ad = await read(web, f"ad_accounts/{NEW_YORK}/ads/{made['ad']}")
+    ad = await read(web, f"ad_accounts/{NEW_YORK}/ads/{example['ad']}")
     assert (ad["review_status"], ad["summary_status"]) == ("APPROVED", "APPROVED")
 
 
@@ -185,17 +185,17 @@ async def test_access_of_a_person(web: httpx.AsyncClient) -> None:
 async def test_a_pin_is_published_at_once(web: httpx.AsyncClient) -> None:
     answer = await web.post(f"{V5}/pins", params={"ad_account_id": NEW_YORK}, json=PIN)
     assert answer.status_code == 201
-    made = answer.json()
-    assert {name: made[name] for name in PIN if name != "media_source"} == {
+    created = answer.json()
+    assert {name: created[name] for name in PIN if name != "media_source"} == {
         name: value for name, value in PIN.items() if name != "media_source"
     }
-    assert (made["creative_type"], made["is_owner"]) == ("REGULAR", True)
-    assert await read(web, f"pins/{made['id']}", ad_account_id=NEW_YORK) == made
+    assert (created["creative_type"], created["is_owner"]) == ("REGULAR", True)
+    assert await read(web, f"pins/{created['id']}", ad_account_id=NEW_YORK) == created
     on_board = await read(web, f"boards/{PIN['board_id']}/pins", ad_account_id=NEW_YORK)
-    assert made["id"] in [pin["id"] for pin in on_board["items"]]
-    assert (await web.delete(f"{V5}/pins/{made['id']}")).status_code == 204
-    read_refusal(await web.get(f"{V5}/pins/{made['id']}"), 404, 50)
-    read_refusal(await web.delete(f"{V5}/pins/{made['id']}"), 404, 50)
+    assert created["id"] in [pin["id"] for pin in on_board["items"]]
+    assert (await web.delete(f"{V5}/pins/{created['id']}")).status_code == 204
+    read_refusal(await web.get(f"{V5}/pins/{created['id']}"), 404, 50)
+    read_refusal(await web.delete(f"{V5}/pins/{created['id']}"), 404, 50)
 
 
 PINS_THAT_ARE_REFUSED: list[tuple[dict[str, Any], int, int]] = [
@@ -235,8 +235,8 @@ async def test_the_owner_of_the_ad_account_acts(web: httpx.AsyncClient) -> None:
 
 async def test_boards_by_privacy(web: httpx.AsyncClient, clock: Clock) -> None:
     async def list_names(web: httpx.AsyncClient, privacy: str) -> list[str]:
-        listed = await read(web, "boards", ad_account_id=NEW_YORK, privacy=privacy, page_size=250)
-        return [board["name"] for board in listed["items"]]
+        page = await read(web, "boards", ad_account_id=NEW_YORK, privacy=privacy, page_size=250)
+        return [board["name"] for board in page["items"]]
 
     assert await list_names(web, "ALL") == ["Autumn", "Ad-only Pins"]
     assert await list_names(web, "PROTECTED") == ["Ad-only Pins"]

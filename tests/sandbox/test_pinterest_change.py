@@ -45,10 +45,10 @@ async def test_updates_are_sparse(web: httpx.AsyncClient, clock: Clock) -> None:
 
 async def test_each_member_has_its_own_way_to_be_cleared(web: httpx.AsyncClient) -> None:
     tracking = {"tracking_urls": {"click": ["https://t.example/"]}, "order_line_id": "12"}
-    made = (await create_campaign(web, **tracking))["id"]
-    kept = read_data(await patch_campaign(web, made, end_time=None, order_line_id=None, tracking_urls=None))
-    assert (kept["end_time"], kept["order_line_id"]) == (CAMPAIGN["end_time"], "12")
-    cleared = read_data(await patch_campaign(web, made, end_time=-1, order_line_id="0", tracking_urls={}))
+    campaign_id = (await create_campaign(web, **tracking))["id"]
+    campaign = read_data(await patch_campaign(web, campaign_id, end_time=None, order_line_id=None, tracking_urls=None))
+    assert (campaign["end_time"], campaign["order_line_id"]) == (CAMPAIGN["end_time"], "12")
+    cleared = read_data(await patch_campaign(web, campaign_id, end_time=-1, order_line_id="0", tracking_urls={}))
     assert [cleared[name] for name in ("end_time", "order_line_id", "tracking_urls")] == [None, None, None]
     lifetime = (await create_campaign(web, daily_spend_cap=NOTHING, lifetime_spend_cap=90000000))["id"]
     assert read_failure(await patch_campaign(web, lifetime, end_time=-1)).startswith("end_time: ")
@@ -69,60 +69,64 @@ CAMPAIGN_CHANGES_THAT_ARE_REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 async def test_campaign_changes_that_are_refused(web: httpx.AsyncClient) -> None:
-    made = (await create_campaign(web))["id"]
+    campaign_id = (await create_campaign(web))["id"]
     for change, field in CAMPAIGN_CHANGES_THAT_ARE_REFUSED:
-        assert read_failure(await patch_campaign(web, made, **change)).startswith(f"{field}: ")
+        assert read_failure(await patch_campaign(web, campaign_id, **change)).startswith(f"{field}: ")
     assert len(await list_writes(web)) == 1
 
 
 async def test_the_start_is_locked_once_it_has_passed(web: httpx.AsyncClient, clock: Clock) -> None:
-    made = (await create_campaign(web))["id"]
-    read_data(await patch_campaign(web, made, start_time=1793606400))
+    campaign_id = (await create_campaign(web))["id"]
+    read_data(await patch_campaign(web, campaign_id, start_time=1793606400))
     clock.instant += timedelta(days=3)
-    assert read_failure(await patch_campaign(web, made, start_time=1793692800)).startswith("start_time: ")
-    read_data(await patch_campaign(web, made, start_time=1793606400, name="the same start"))
+    assert read_failure(await patch_campaign(web, campaign_id, start_time=1793692800)).startswith("start_time: ")
+    read_data(await patch_campaign(web, campaign_id, start_time=1793606400, name="the same start"))
 
 
 async def test_updates_of_the_wrong_shape(web: httpx.AsyncClient) -> None:
-    made = (await create_campaign(web))["id"]
+    campaign_id = (await create_campaign(web))["id"]
     for sent in (
-        [{"id": made, "status": "PAUSED"}],  # without the ad account
+        [{"id": campaign_id, "status": "PAUSED"}],  # without the ad account
         [{"ad_account_id": NEW_YORK, "status": "PAUSED"}],
-        {"id": made, "ad_account_id": NEW_YORK, "status": "PAUSED"},
-        [{"id": made, "ad_account_id": NEW_YORK, "status": "DELETED"}],
-        [{"id": made, "ad_account_id": NEW_YORK, "summary_status": "PAUSED"}],
+        {"id": campaign_id, "ad_account_id": NEW_YORK, "status": "PAUSED"},
+        [{"id": campaign_id, "ad_account_id": NEW_YORK, "status": "DELETED"}],
+        [{"id": campaign_id, "ad_account_id": NEW_YORK, "summary_status": "PAUSED"}],
     ):
         read_refusal(await patch(web, "campaigns", sent), 400, 1)
-    read_failure(await patch(web, "campaigns", [{"id": made, "ad_account_id": TOKYO, "status": "PAUSED"}]))
+    read_failure(await patch(web, "campaigns", [{"id": campaign_id, "ad_account_id": TOKYO, "status": "PAUSED"}]))
     read_failure(await patch(web, "campaigns", [{"id": "1", "ad_account_id": NEW_YORK, "status": "PAUSED"}]), 404)
-    read_failure(await patch(web, "ads", [{"id": made, "status": "PAUSED"}]), 404)
+    read_failure(await patch(web, "ads", [{"id": campaign_id, "status": "PAUSED"}]), 404)
 
 
 async def test_archived_objects_are_locked(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     for what, kind in (("ads", "ad"), ("ad_groups", "ad_group")):
-        archived = read_data(await patch(web, what, [{"id": made[kind], "status": "ARCHIVED"}]))
+        archived = read_data(await patch(web, what, [{"id": example[kind], "status": "ARCHIVED"}]))
         assert archived["summary_status"] == "ARCHIVED"
-        assert read_failure(await patch(web, what, [{"id": made[kind], "status": "PAUSED"}])).startswith("status: ")
-    read_failure(await post(web, "ads", [{**AD, "ad_group_id": made["ad_group"]}]))
+        assert read_failure(await patch(web, what, [{"id": example[kind], "status": "PAUSED"}])).startswith("status: ")
+    read_failure(await post(web, "ads", [{**AD, "ad_group_id": example["ad_group"]}]))
 
 
 async def test_drafts(web: httpx.AsyncClient) -> None:
-    made = (await create_campaign(web, status="DRAFT"))["id"]
-    assert read_data(await patch_campaign(web, made, objective_type="AWARENESS"))["objective_type"] == "AWARENESS"
-    assert read_failure(await patch_campaign(web, made, status="ARCHIVED")).startswith("status: ")
-    assert read_data(await patch_campaign(web, made, status="DELETED_DRAFT"))["summary_status"] == "DELETED_DRAFT"
-    assert read_failure(await patch_campaign(web, made, status="DRAFT")).startswith("status: ")
+    campaign_id = (await create_campaign(web, status="DRAFT"))["id"]
+    assert (
+        read_data(await patch_campaign(web, campaign_id, objective_type="AWARENESS"))["objective_type"] == "AWARENESS"
+    )
+    assert read_failure(await patch_campaign(web, campaign_id, status="ARCHIVED")).startswith("status: ")
+    assert (
+        read_data(await patch_campaign(web, campaign_id, status="DELETED_DRAFT"))["summary_status"] == "DELETED_DRAFT"
+    )
+    assert read_failure(await patch_campaign(web, campaign_id, status="DRAFT")).startswith("status: ")
     other = (await create_campaign(web, status="DRAFT"))["id"]
     assert read_data(await patch_campaign(web, other, status="PAUSED"))["status"] == "PAUSED"
     read_failure(await patch_campaign(web, other, objective_type="AWARENESS"))
 
 
 async def test_ad_group_changes(web: httpx.AsyncClient) -> None:
-    made = await create_ad_group(web)
+    ad_group_id = await create_ad_group(web)
 
     async def patch_ad_group(**change: Any) -> httpx.Response:
-        return await patch(web, "ad_groups", [{"id": made, **change}])
+        return await patch(web, "ad_groups", [{"id": ad_group_id, **change}])
 
     whole = {"LOCATION": ["JP"], "GENDER": ["female"]}
     assert read_data(await patch_ad_group(targeting_spec=whole))["targeting_spec"] == whole  # replaced as a whole
@@ -139,43 +143,43 @@ async def test_ad_group_changes(web: httpx.AsyncClient) -> None:
         ({"targeting_spec": {"GENDER": ["male"]}}, "targeting_spec"),
         ({"campaign_id": "626735565838"}, "campaign_id"),
     ):
-        found = await patch_ad_group(**change)
+        answer = await patch_ad_group(**change)
         if field == "campaign_id":  # the same campaign: nothing changes
-            assert read_data(found)["campaign_id"] == "626735565838"
+            assert read_data(answer)["campaign_id"] == "626735565838"
         else:
-            assert read_failure(found).startswith(f"{field}: ")
+            assert read_failure(answer).startswith(f"{field}: ")
 
 
 async def test_the_end_of_the_campaign_wins_silently(web: httpx.AsyncClient) -> None:
     old_kind = {"objective_type": "WEB_CONVERSION", "is_campaign_budget_optimization": False}
-    made = (await create_campaign(web, daily_spend_cap=NOTHING, **old_kind))["id"]
+    campaign_id = (await create_campaign(web, daily_spend_cap=NOTHING, **old_kind))["id"]
     sent = make_body(
-        AD_GROUP, campaign_id=made, budget_type="DAILY", budget_in_micro_currency=5000000, end_time=1794700000
+        AD_GROUP, campaign_id=campaign_id, budget_type="DAILY", budget_in_micro_currency=5000000, end_time=1794700000
     )
     child = read_data(await post(web, "ad_groups", [sent]))["id"]
-    read_data(await patch_campaign(web, made, end_time=1794600000))
+    read_data(await patch_campaign(web, campaign_id, end_time=1794600000))
     assert (await read(web, f"ad_accounts/{NEW_YORK}/ad_groups/{child}"))["end_time"] == 1794600000
-    assert (await list_writes(web))[-1] == ("PATCH", "campaign", made)
+    assert (await list_writes(web))[-1] == ("PATCH", "campaign", campaign_id)
 
 
 async def test_ad_changes(web: httpx.AsyncClient) -> None:
-    made = (await create_example(web))["ad"]
-    shown = read_data(
-        await patch(web, "ads", [{"id": made, "name": "Other", "destination_url": "https://shop.example/b"}])
+    ad_id = (await create_example(web))["ad"]
+    ad = read_data(
+        await patch(web, "ads", [{"id": ad_id, "name": "Other", "destination_url": "https://shop.example/b"}])
     )
-    assert (shown["name"], shown["destination_url"]) == ("Other", "https://shop.example/b")
+    assert (ad["name"], ad["destination_url"]) == ("Other", "https://shop.example/b")
     for change in ({"pin_id": "394205773611545004"}, {"creative_type": "IDEA"}, {"ad_group_id": "600000000002"}):
-        assert read_failure(await patch(web, "ads", [{"id": made, **change}])).startswith(f"{next(iter(change))}: ")
+        assert read_failure(await patch(web, "ads", [{"id": ad_id, **change}])).startswith(f"{next(iter(change))}: ")
 
 
 async def test_keywords_are_archived(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    listed = await read(web, f"ad_accounts/{NEW_YORK}/keywords", ad_group_id=made["ad_group"])
-    assert [row["id"] for row in listed["items"]] == [made["keyword"]]
-    answer = await patch(web, "keywords", {"keywords": [{"id": made["keyword"], "archived": True}, {"id": "1"}]})
+    example = await create_example(web)
+    page = await read(web, f"ad_accounts/{NEW_YORK}/keywords", ad_group_id=example["ad_group"])
+    assert [row["id"] for row in page["items"]] == [example["keyword"]]
+    answer = await patch(web, "keywords", {"keywords": [{"id": example["keyword"], "archived": True}, {"id": "1"}]})
     assert [row["archived"] for row in answer.json()["keywords"]] == [True]
     assert [row["data"]["id"] for row in answer.json()["errors"]] == ["1"]
-    assert (await read(web, f"ad_accounts/{NEW_YORK}/keywords", ad_group_id=made["ad_group"]))["items"] == []
+    assert (await read(web, f"ad_accounts/{NEW_YORK}/keywords", ad_group_id=example["ad_group"]))["items"] == []
 
 
 # Lists
@@ -191,14 +195,14 @@ async def test_lists_show_what_is_active_or_paused(web: httpx.AsyncClient) -> No
 
 async def test_paging_over_many(web: httpx.AsyncClient) -> None:
     await post(web, "campaigns", [make_body(CAMPAIGN, name=f"Number {n}") for n in range(30)])
-    path, found, bookmark = f"ad_accounts/{NEW_YORK}/campaigns", [], None
+    path, rows, bookmark = f"ad_accounts/{NEW_YORK}/campaigns", [], None
     for _ in range(9):
         page = await read(web, path, **({"bookmark": bookmark} if bookmark else {}))
-        found += [row["id"] for row in page["items"]]
+        rows += [row["id"] for row in page["items"]]
         if (bookmark := page["bookmark"]) is None:
             break
         await create_campaign(web)  # what comes meanwhile shifts nothing
-    assert (len(found), len(set(found))) == (33, 33)
+    assert (len(rows), len(set(rows))) == (33, 33)
     down = [row["id"] for row in (await read(web, path, page_size=250, order="DESCENDING"))["items"]]
     assert down == sorted(down, key=int, reverse=True)
 
@@ -240,9 +244,9 @@ async def test_lists_that_are_refused(web: httpx.AsyncClient) -> None:
 
 
 async def test_objects_of_other_accounts_are_not_found(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
+    example = await create_example(web)
     for what, kind in (("campaigns", "campaign"), ("ad_groups", "ad_group"), ("ads", "ad")):
-        read_refusal(await web.get(f"{V5}/ad_accounts/{TOKYO}/{what}/{made[kind]}"), 404, 404)
+        read_refusal(await web.get(f"{V5}/ad_accounts/{TOKYO}/{what}/{example[kind]}"), 404, 404)
 
 
 async def test_what_has_grown_can_be_read_and_changed(web: httpx.AsyncClient) -> None:
@@ -254,11 +258,11 @@ async def test_what_has_grown_can_be_read_and_changed(web: httpx.AsyncClient) ->
 
 
 async def test_told_failures_of_updates(web: httpx.AsyncClient) -> None:
-    made = (await create_campaign(web))["id"]
+    campaign_id = (await create_campaign(web))["id"]
     for fault in ("error_in_200", "partial"):
         await inject_fault(web, fault)
-        read_failure(await patch_campaign(web, made, status="ACTIVE"))
+        read_failure(await patch_campaign(web, campaign_id, status="ACTIVE"))
     await inject_fault(web, "reset_after", method="PATCH")
     with pytest.raises(httpx.RemoteProtocolError):
-        await patch_campaign(web, made, status="ACTIVE")
-    assert (await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{made}"))["status"] == "ACTIVE"
+        await patch_campaign(web, campaign_id, status="ACTIVE")
+    assert (await read(web, f"ad_accounts/{NEW_YORK}/campaigns/{campaign_id}"))["status"] == "ACTIVE"

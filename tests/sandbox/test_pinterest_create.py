@@ -33,9 +33,13 @@ async def test_what_is_left_out(web: httpx.AsyncClient, clock: Clock) -> None:
     assert (campaign["start_time"], campaign["end_time"]) == (int(clock.instant.timestamp()), None)
     assert campaign["intended_promotion_type"] == "STANDARD_AD"
     left_out = dict.fromkeys(("status", "pacing_delivery_type", "placement_group", "auto_targeting_enabled"), NOTHING)
-    made = read_data(await post(web, "ad_groups", [make_body(AD_GROUP, campaign_id=campaign["id"], **left_out)]))
-    assert (made["status"], made["auto_targeting_enabled"], made["placement_group"]) == ("ACTIVE", True, "ALL")
-    ad = read_data(await post(web, "ads", [make_body(AD, ad_group_id=made["id"], status=NOTHING)]))
+    ad_group = read_data(await post(web, "ad_groups", [make_body(AD_GROUP, campaign_id=campaign["id"], **left_out)]))
+    assert (ad_group["status"], ad_group["auto_targeting_enabled"], ad_group["placement_group"]) == (
+        "ACTIVE",
+        True,
+        "ALL",
+    )
+    ad = read_data(await post(web, "ads", [make_body(AD, ad_group_id=ad_group["id"], status=NOTHING)]))
     assert (ad["status"], ad["campaign_id"], ad["review_status"]) == ("ACTIVE", campaign["id"], "PENDING")
 
 
@@ -265,8 +269,8 @@ async def test_ad_groups_with_budgets_of_their_own(web: httpx.AsyncClient) -> No
     )
     campaign_id = read_data(await post(web, "campaigns", [campaign]))["id"]
     sent = make_body(AD_GROUP, campaign_id=campaign_id, budget_type=NOTHING, budget_in_micro_currency=5000000)
-    made = read_data(await post(web, "ad_groups", [{**sent, "end_time": 1799999999}]))
-    assert (made["budget_type"], made["end_time"]) == (
+    ad_group = read_data(await post(web, "ad_groups", [{**sent, "end_time": 1799999999}]))
+    assert (ad_group["budget_type"], ad_group["end_time"]) == (
         "DAILY",
         1794729600,
     )  # the end of the campaign wins, silently
@@ -343,8 +347,8 @@ async def test_ads_of_existing_pins(web: httpx.AsyncClient) -> None:
 
 async def test_keywords_are_folded_and_in_another_order(web: httpx.AsyncClient) -> None:
     parent = await create_ad_group(web)
-    wanted = [("PHRASE", "Camping Kit"), ("EXACT", "Zelt"), ("BROAD", "camping kit")]
-    sent = {"parent_id": parent, "keywords": [{"match_type": match, "value": value} for match, value in wanted]}
+    expected = [("PHRASE", "Camping Kit"), ("EXACT", "Zelt"), ("BROAD", "camping kit")]
+    sent = {"parent_id": parent, "keywords": [{"match_type": match, "value": value} for match, value in expected]}
     answer = (await post(web, "keywords", sent)).json()
     assert answer["errors"] == []
     assert [(row["match_type"], row["value"]) for row in answer["keywords"]] == [

@@ -37,9 +37,9 @@ COLUMNS = "SPEND_IN_MICRO_DOLLAR,TOTAL_IMPRESSION"
 async def read_report(
     web: httpx.AsyncClient, account: str = NEW_YORK, of: str = "", **query: Any
 ) -> list[dict[str, Any]]:
-    asked = {**OCTOBER, "columns": COLUMNS, **query}
-    found: list[dict[str, Any]] = await read(web, f"ad_accounts/{account}/{of}analytics", **asked)
-    return found
+    parameters = {**OCTOBER, "columns": COLUMNS, **query}
+    rows: list[dict[str, Any]] = await read(web, f"ad_accounts/{account}/{of}analytics", **parameters)
+    return rows
 
 
 async def fetch_report_file(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> httpx.Response:
@@ -69,11 +69,11 @@ EVERY_DAY_OF_EVERY_ACCOUNT_HAS_A_ROW: list[Any] = [NEW_YORK, TOKYO, BERLIN, LOND
 
 async def test_every_day_of_every_account_has_a_row(web: httpx.AsyncClient) -> None:
     for account in EVERY_DAY_OF_EVERY_ACCOUNT_HAS_A_ROW:
-        found = await read_report(web, account)
-        assert [row["DATE"] for row in found] == [str(date(2026, 10, 1) + timedelta(days=n)) for n in range(31)]
-        assert all(set(row) == {"DATE", "AD_ACCOUNT_ID", *COLUMNS.split(",")} for row in found)
-        assert all(isinstance(row["SPEND_IN_MICRO_DOLLAR"], int) and row["TOTAL_IMPRESSION"] > 1000 for row in found)
-        assert found == await read_report(web, account)
+        rows = await read_report(web, account)
+        assert [row["DATE"] for row in rows] == [str(date(2026, 10, 1) + timedelta(days=n)) for n in range(31)]
+        assert all(set(row) == {"DATE", "AD_ACCOUNT_ID", *COLUMNS.split(",")} for row in rows)
+        assert all(isinstance(row["SPEND_IN_MICRO_DOLLAR"], int) and row["TOTAL_IMPRESSION"] > 1000 for row in rows)
+        assert rows == await read_report(web, account)
 
 
 async def test_limits_of_the_range(web: httpx.AsyncClient) -> None:
@@ -146,9 +146,9 @@ LEVELS = {  # kind: path, level of a job, columns of id, name and parent, kind o
 WEEK = {"start_date": "2026-10-30", "end_date": "2026-11-05"}
 
 
-def add_up(found: list[dict[str, Any]]) -> Counter[str]:
+def add_up(rows: list[dict[str, Any]]) -> Counter[str]:
     return sum(
-        (Counter({f"{row['DATE']} {name}": row.get(name, 0) for name in ADDITIVE.split(",")}) for row in found),
+        (Counter({f"{row['DATE']} {name}": row.get(name, 0) for name in ADDITIVE.split(",")}) for row in rows),
         Counter(),
     )
 
@@ -156,44 +156,46 @@ def add_up(found: list[dict[str, Any]]) -> Counter[str]:
 @pytest.mark.parametrize("kind", LEVELS)
 async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: Clock, kind: str) -> None:
     of, level, id_column, name_column, parent_column, parent = LEVELS[kind]
-    made = await create_example(web)
+    example = await create_example(web)
     for what in ("ads", "ad_groups", "campaigns"):
         more = {"ad_account_id": NEW_YORK} if what == "campaigns" else {}
-        read_data(await patch(web, what, [{"id": made[what.removesuffix("s")], "status": "ACTIVE", **more}]))
+        read_data(await patch(web, what, [{"id": example[what.removesuffix("s")], "status": "ACTIVE", **more}]))
     clock.instant += timedelta(days=5)
     account = await read_report(web, columns=ADDITIVE, **WEEK)
     assert len(account) == 7
     every = {"entity_statuses": ["ACTIVE", "PAUSED", "ARCHIVED"]}
-    ids = [one["id"] for one in (await read(web, f"ad_accounts/{NEW_YORK}/{of.strip('/')}", **every))["items"]]
+    ids = [entity["id"] for entity in (await read(web, f"ad_accounts/{NEW_YORK}/{of.strip('/')}", **every))["items"]]
     assert len(ids) == 4
     columns = f"{ADDITIVE},TOTAL_IMPRESSION_USER,{id_column},{name_column},{parent_column}"
-    found = await read_report(web, of=of, columns=columns, **{f"{kind}_ids": [*ids, "1"]}, **WEEK)
-    assert add_up(found) == add_up(account)
-    assert {row[id_column] for row in found} == {*ids}
-    own = [row for row in found if row[id_column] == made[kind]]
+    rows = await read_report(web, of=of, columns=columns, **{f"{kind}_ids": [*ids, "1"]}, **WEEK)
+    assert add_up(rows) == add_up(account)
+    assert {row[id_column] for row in rows} == {*ids}
+    own = [row for row in rows if row[id_column] == example[kind]]
     assert {row[name_column] for row in own} == {"Autumn kit"}
-    assert {row[parent_column] for row in own} == {made[parent] if parent else NEW_YORK}
+    assert {row[parent_column] for row in own} == {example[parent] if parent else NEW_YORK}
     assert [row["DATE"] for row in own if row["TOTAL_IMPRESSION"] > 1800][:1] == ["2026-11-01"]  # delivers by itself
-    assert await read_report(web, of=of, columns=columns, **{f"{kind}_ids": made[kind]}, **WEEK) == own
-    assert all(row.get("TOTAL_IMPRESSION_USER", 0) <= row["TOTAL_IMPRESSION"] for row in found)
+    assert await read_report(web, of=of, columns=columns, **{f"{kind}_ids": example[kind]}, **WEEK) == own
+    assert all(row.get("TOTAL_IMPRESSION_USER", 0) <= row["TOTAL_IMPRESSION"] for row in rows)
     job = {"level": level, "columns": columns.split(","), **WEEK}
     grouped = (await fetch_report_file(web, **job)).json()
-    assert {native_id: many for native_id, many in grouped.items() if native_id == made[kind]} == {made[kind]: own}
+    assert {native_id: many for native_id, many in grouped.items() if native_id == example[kind]} == {
+        example[kind]: own
+    }
     assert add_up([row for many in grouped.values() for row in many]) == add_up(account)
-    assert (await fetch_report_file(web, **job, **{f"{kind}_ids": [made[kind], "1"]})).json() == {made[kind]: own}
+    assert (await fetch_report_file(web, **job, **{f"{kind}_ids": [example[kind], "1"]})).json() == {example[kind]: own}
     too_many = [("columns", ADDITIVE), *WEEK.items(), ("granularity", "DAY"), *[(f"{kind}_ids", "1")] * 251]
     read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=too_many), 400, 400)
 
 
 async def test_ads_are_named_by_id_or_by_campaign_and_pin(web: httpx.AsyncClient) -> None:
-    made = await create_example(web)
-    campaign = {"campaign_ids": made["campaign"]}
-    by_id = await read_report(web, of="ads/", ad_ids=made["ad"])
-    assert by_id == await read_report(web, of="ads/", pin_ids=made["pin"], **campaign)
+    example = await create_example(web)
+    campaign = {"campaign_ids": example["campaign"]}
+    by_id = await read_report(web, of="ads/", ad_ids=example["ad"])
+    assert by_id == await read_report(web, of="ads/", pin_ids=example["pin"], **campaign)
     assert len(by_id) < 31  # a day without delivery has no row
     for of, query in (("campaigns/", {}), ("ads/", campaign), ("ads/", {"pin_ids": "1"})):
-        asked = {**OCTOBER, "columns": COLUMNS, **query}
-        read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=asked), 400, 400)
+        parameters = {**OCTOBER, "columns": COLUMNS, **query}
+        read_refusal(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=parameters), 400, 400)
 
 
 # Report jobs
@@ -203,11 +205,11 @@ async def test_the_report_of_the_documentation(web: httpx.AsyncClient) -> None:
     file = await fetch_report_file(web)
     grouped = file.json()
     assert list(grouped) == [NEW_YORK]
-    found = grouped[NEW_YORK]
-    assert [row["DATE"] for row in found] == [str(date(2026, 3, 1) + timedelta(days=n)) for n in range(92)]
-    assert set(found[0]) == {"DATE", "AD_ACCOUNT_ID", *REPORT["columns"]}
+    rows = grouped[NEW_YORK]
+    assert [row["DATE"] for row in rows] == [str(date(2026, 3, 1) + timedelta(days=n)) for n in range(92)]
+    assert set(rows[0]) == {"DATE", "AD_ACCOUNT_ID", *REPORT["columns"]}
     by_date = (await fetch_report_file(web, primary_sort="BY_DATE")).json()
-    assert [row for some in by_date.values() for row in some] == found
+    assert [row for some in by_date.values() for row in some] == rows
     assert next(iter(by_date)) == "2026-03-01"
     assert await list_writes(web) == []
 
@@ -225,9 +227,9 @@ async def test_a_job_tells_what_a_call_tells(web: httpx.AsyncClient) -> None:
 async def test_csv_fills_in_zeros(web: httpx.AsyncClient) -> None:
     columns = ["TOTAL_IMPRESSION", "TOTAL_CONVERSIONS"]
     file = await fetch_report_file(web, report_format="CSV", columns=columns, start_date="2026-05-23")
-    found = list(csv.DictReader(io.StringIO(file.text)))
-    assert [row["DATE"] for row in found][:2] == ["2026-05-23", "2026-05-24"]
-    assert [row["TOTAL_CONVERSIONS"] == "0" for row in found[:3]] == [False, True, False]
+    rows = list(csv.DictReader(io.StringIO(file.text)))
+    assert [row["DATE"] for row in rows][:2] == ["2026-05-23", "2026-05-24"]
+    assert [row["TOTAL_CONVERSIONS"] == "0" for row in rows[:3]] == [False, True, False]
 
 
 async def test_links_and_jobs_end(web: httpx.AsyncClient, clock: Clock) -> None:

@@ -41,31 +41,31 @@ from tests.sandbox.reddit_calls import (
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await create_example(web)
+    example = await create_example(web)
     kinds = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
-    assert await list_writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
-    ad = (await read(web, f"ads/{found['ads']}"))["data"]
-    assert (ad["campaign_id"], ad["effective_status"]) == (found["campaigns"], "PAUSED")
+    assert await list_writes(web) == [("POST", kinds[word], example[word]) for word in kinds]
+    ad = (await read(web, f"ads/{example['ads']}"))["data"]
+    assert (ad["campaign_id"], ad["effective_status"]) == (example["campaigns"], "PAUSED")
     for word in reversed(kinds):
-        changed = await patch_entity(web, word, found[word], configured_status="ACTIVE")
-        assert (changed["id"], changed["configured_status"]) == (found[word], "ACTIVE")
-    assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "PENDING_APPROVAL"
+        changed = await patch_entity(web, word, example[word], configured_status="ACTIVE")
+        assert (changed["id"], changed["configured_status"]) == (example[word], "ACTIVE")
+    assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "PENDING_APPROVAL"
     clock.instant += timedelta(minutes=2)
-    assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "ACTIVE"
-    await patch_entity(web, "ads", found["ads"], post_id="t3_other1")
-    assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "PENDING_APPROVAL"
+    assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "ACTIVE"
+    await patch_entity(web, "ads", example["ads"], post_id="t3_other1")
+    assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "PENDING_APPROVAL"
     clock.instant += timedelta(days=30)
     await log_in(web)
-    assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "COMPLETED"
+    assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "COMPLETED"
 
 
 async def test_what_is_paused_above_is_told_below(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
-    await patch_entity(web, "ads", found["ads"], configured_status="ACTIVE")
-    assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "AD_GROUP_PAUSED"
-    await patch_entity(web, "ad_groups", found["ad_groups"], configured_status="ACTIVE")
-    assert (await read(web, f"ads/{found['ads']}"))["data"]["effective_status"] == "CAMPAIGN_PAUSED"
-    group = (await read(web, f"ad_groups/{found['ad_groups']}"))["data"]
+    example = await create_example(web)
+    await patch_entity(web, "ads", example["ads"], configured_status="ACTIVE")
+    assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "AD_GROUP_PAUSED"
+    await patch_entity(web, "ad_groups", example["ad_groups"], configured_status="ACTIVE")
+    assert (await read(web, f"ads/{example['ads']}"))["data"]["effective_status"] == "CAMPAIGN_PAUSED"
+    group = (await read(web, f"ad_groups/{example['ad_groups']}"))["data"]
     assert (group["campaign_objective_type"], group["is_campaign_budget_optimization"]) == ("CLICKS", False)
 
 
@@ -89,9 +89,9 @@ async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -
 
 
 async def test_a_code_is_good_once_and_for_ten_minutes(web: httpx.AsyncClient, clock: Clock) -> None:
-    given, late = await get_code(web), await get_code(web)
-    assert (await request_token(web, code=given)).status_code == 200
-    assert (await request_token(web, code=given)).json()["error"] == "invalid_grant"
+    code, late = await get_code(web), await get_code(web)
+    assert (await request_token(web, code=code)).status_code == 200
+    assert (await request_token(web, code=code)).json()["error"] == "invalid_grant"
     clock.instant += timedelta(minutes=10)
     assert (await request_token(web, code=late)).json()["error"] == "invalid_grant"
 
@@ -123,13 +123,13 @@ async def test_consent_that_is_refused(web: httpx.AsyncClient, change: dict[str,
 
 
 async def test_revoking(web: httpx.AsyncClient) -> None:
-    given = await log_in(web)
-    form = {"token": given["refresh_token"], "token_type_hint": "refresh_token"}
+    tokens = await log_in(web)
+    form = {"token": tokens["refresh_token"], "token_type_hint": "refresh_token"}
     assert (await web.post(REVOKE, data=form, auth=("sandbox-reddit", "wrong"))).status_code == 401
     answer = await web.post(REVOKE, data=form, auth=APP)
     assert (answer.status_code, answer.content) == (204, b"")
     check_refusal(await web.get(f"{V3}/me/businesses"), 401)
-    assert (await request_token(web, refresh_token=given["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await request_token(web, refresh_token=tokens["refresh_token"])).json()["error"] == "invalid_grant"
 
 
 async def test_an_expired_token_and_headers(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -152,11 +152,16 @@ async def test_reading_alone(clock: Clock) -> None:
 async def test_businesses_and_accounts(web: httpx.AsyncClient) -> None:
     home, agency = await list_all_rows(web, "me/businesses", **{"page.size": 1})
     owned = await list_all_rows(web, f"businesses/{home['id']}/ad_accounts")
-    assert [one["id"] for one in owned] == [NEW_YORK, TOKYO, ADELAIDE]
-    asked = await send(web, "POST", f"businesses/{home['id']}/ad_accounts/query", {}, **{"page.size": 3})
-    following = asked.json()["pagination"]["next_url"]
+    assert [account["id"] for account in owned] == [NEW_YORK, TOKYO, ADELAIDE]
+    answer = await send(web, "POST", f"businesses/{home['id']}/ad_accounts/query", {}, **{"page.size": 3})
+    following = answer.json()["pagination"]["next_url"]
     rest = await web.post(following.replace("https:/", "", 1), json={"data": {}})
-    assert [one["id"] for one in asked.json()["data"] + rest.json()["data"]] == [NEW_YORK, TOKYO, ADELAIDE, DUBLIN]
+    assert [account["id"] for account in answer.json()["data"] + rest.json()["data"]] == [
+        NEW_YORK,
+        TOKYO,
+        ADELAIDE,
+        DUBLIN,
+    ]
     shared = rest.json()["data"][0]
     assert (shared["business_id"], shared["time_zone_id"], shared["currency"]) == (agency["id"], None, "EUR")
     tokyo = (await read(web, f"ad_accounts/{TOKYO}"))["data"]
@@ -177,19 +182,19 @@ async def test_a_suspended_account_is_read_only(web: httpx.AsyncClient) -> None:
 
 
 async def test_lists_pages_and_filters(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
+    example = await create_example(web)
     base = f"ad_accounts/{NEW_YORK}"
     campaigns = await list_all_rows(web, f"{base}/campaigns", **{"page.size": 1})
-    assert [one["name"] for one in campaigns] == ["Evergreen", "Budget optimized", "Autumn launch"]
-    ids = f"{campaigns[0]['id']},{found['campaigns']}"
-    assert [one["id"] for one in await list_all_rows(web, f"{base}/campaigns", id=ids)] == ids.split(",")
-    groups = await list_all_rows(web, f"{base}/ad_groups", campaign_id=found["campaigns"])
-    assert [one["id"] for one in groups] == [found["ad_groups"]]
+    assert [row["name"] for row in campaigns] == ["Evergreen", "Budget optimized", "Autumn launch"]
+    ids = f"{campaigns[0]['id']},{example['campaigns']}"
+    assert [row["id"] for row in await list_all_rows(web, f"{base}/campaigns", id=ids)] == ids.split(",")
+    groups = await list_all_rows(web, f"{base}/ad_groups", campaign_id=example["campaigns"])
+    assert [row["id"] for row in groups] == [example["ad_groups"]]
     paused: dict[str, Any] = {"configured_status": "PAUSED,ARCHIVED", "campaign_id": ids}
-    assert [one["id"] for one in await list_all_rows(web, f"{base}/ads", **paused)] == [found["ads"]]
+    assert [row["id"] for row in await list_all_rows(web, f"{base}/ads", **paused)] == [example["ads"]]
     assert await list_all_rows(web, f"{base}/ads", effective_status="REJECTED") == []
-    await patch_entity(web, "ads", found["ads"], configured_status="ARCHIVED")
-    assert (await list_all_rows(web, f"{base}/ads", ad_group_id=found["ad_groups"]))[0][
+    await patch_entity(web, "ads", example["ads"], configured_status="ARCHIVED")
+    assert (await list_all_rows(web, f"{base}/ads", ad_group_id=example["ad_groups"]))[0][
         "effective_status"
     ] == "ARCHIVED"
 

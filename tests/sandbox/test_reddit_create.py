@@ -157,9 +157,9 @@ async def test_parents_are_of_the_account_and_alive(web: httpx.AsyncClient) -> N
 async def test_without_a_bid_and_end(web: httpx.AsyncClient) -> None:
     campaign = await create_entity(web, "campaigns", CAMPAIGN)
     group = {**AD_GROUP, "campaign_id": campaign, "bid_strategy": "MAXIMIZE_VOLUME", "bid_value": NOTHING}
-    found = read_data(await post(web, "ad_groups", {**group, "end_time": NOTHING}), 201)
-    assert "bid_value" not in found
-    assert found["targeting"] == AD_GROUP["targeting"]
+    ad_group = read_data(await post(web, "ad_groups", {**group, "end_time": NOTHING}), 201)
+    assert "bid_value" not in ad_group
+    assert ad_group["targeting"] == AD_GROUP["targeting"]
 
 
 async def test_a_bid_in_yen_has_no_band(web: httpx.AsyncClient) -> None:
@@ -191,13 +191,13 @@ async def test_a_post_that_is_still_processed(web: httpx.AsyncClient) -> None:
 
 
 async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
-    changed = await patch_entity(web, "ad_groups", found["ad_groups"], targeting={"geolocations": ["CA:6167865"]})
+    example = await create_example(web)
+    changed = await patch_entity(web, "ad_groups", example["ad_groups"], targeting={"geolocations": ["CA:6167865"]})
     assert changed["targeting"] == {"geolocations": ["CA:6167865"]}
     assert (changed["goal_value"], changed["name"]) == (25500000, "Autumn launch")
-    cleared = await patch_entity(web, "ad_groups", found["ad_groups"], end_time=None)
+    cleared = await patch_entity(web, "ad_groups", example["ad_groups"], end_time=None)
     assert cleared["end_time"] is None
-    capped = await patch_entity(web, "campaigns", found["campaigns"], spend_cap=900000000, name="Another")
+    capped = await patch_entity(web, "campaigns", example["campaigns"], spend_cap=900000000, name="Another")
     assert (capped["spend_cap"], capped["name"], capped["objective"]) == (900000000, "Another", "CLICKS")
 
 
@@ -221,40 +221,40 @@ async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
     ],
 )
 async def test_changes_that_are_refused(web: httpx.AsyncClient, kind: str, change: Any, field: str) -> None:
-    found = await create_example(web)
-    read_refusal(await send(web, "PATCH", f"{kind}/{found[kind]}", change), f"data/{field}".rstrip("/"))
+    example = await create_example(web)
+    read_refusal(await send(web, "PATCH", f"{kind}/{example[kind]}", change), f"data/{field}".rstrip("/"))
     assert len(await list_writes(web)) == 3
 
 
 async def test_a_start_that_has_passed_stays(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await create_example(web)
-    path = f"ad_groups/{found['ad_groups']}"
-    assert await patch_entity(web, "ad_groups", found["ad_groups"], start_time="2026-12-02T08:00:00Z")
+    example = await create_example(web)
+    path = f"ad_groups/{example['ad_groups']}"
+    assert await patch_entity(web, "ad_groups", example["ad_groups"], start_time="2026-12-02T08:00:00Z")
     clock.instant += timedelta(days=12)
     await log_in(web)
     read_refusal(await send(web, "PATCH", path, {"start_time": "2026-12-10T08:00:00Z"}), "data/start_time")
-    assert await patch_entity(web, "ad_groups", found["ad_groups"], start_time="2026-12-02T08:00:00Z", name="Late")
+    assert await patch_entity(web, "ad_groups", example["ad_groups"], start_time="2026-12-02T08:00:00Z", name="Late")
 
 
 async def test_deleting_is_archiving_and_three_hours_of_rest(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await create_example(web)
+    example = await create_example(web)
     for kind in ("ads", "ad_groups", "campaigns"):
-        await patch_entity(web, kind, found[kind], configured_status="ARCHIVED")
-        path = f"{kind}/{found[kind]}"
+        await patch_entity(web, kind, example[kind], configured_status="ARCHIVED")
+        path = f"{kind}/{example[kind]}"
         read_refusal(await send(web, "PATCH", path, {"name": "Another"}), "data/configured_status")
         read_refusal(await send(web, "PATCH", path, {"configured_status": "ACTIVE"}), "data/configured_status")
-    await patch_entity(web, "ads", found["ads"], configured_status="DELETED")
+    await patch_entity(web, "ads", example["ads"], configured_status="DELETED")
     for kind in ("ad_groups", "campaigns"):
-        path = f"{kind}/{found[kind]}"
+        path = f"{kind}/{example[kind]}"
         read_refusal(await send(web, "PATCH", path, {"configured_status": "DELETED"}), "data/configured_status")
     clock.instant += timedelta(hours=3)
     for kind in ("ad_groups", "campaigns"):
-        gone = await patch_entity(web, kind, found[kind], configured_status="DELETED")
+        gone = await patch_entity(web, kind, example[kind], configured_status="DELETED")
         assert gone["effective_status"] == "DELETED"
     read_refusal(
-        await send(web, "PATCH", f"campaigns/{found['campaigns']}", {"name": "Back"}), "data/configured_status"
+        await send(web, "PATCH", f"campaigns/{example['campaigns']}", {"name": "Back"}), "data/configured_status"
     )
-    rows = await list_all_rows(web, f"ad_accounts/{NEW_YORK}/campaigns", id=found["campaigns"])
+    rows = await list_all_rows(web, f"ad_accounts/{NEW_YORK}/campaigns", id=example["campaigns"])
     assert [row["configured_status"] for row in rows] == ["DELETED"]
 
 

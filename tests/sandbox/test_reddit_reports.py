@@ -150,21 +150,21 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     await patch_entity(web, "ads", rows[0]["ad"], configured_status="ARCHIVED")
     names = [name.lower() for name in ASKED["fields"] if name != "REACH"]
 
-    def add_up(found: list[dict[str, Any]]) -> dict[str, list[int]]:
+    def add_up(report_rows: list[dict[str, Any]]) -> dict[str, list[int]]:
         sums: dict[str, list[int]] = {}
-        for row in found:
+        for row in report_rows:
             before = sums.get(row["date"], [0] * len(names))
-            sums[row["date"]] = [one + row[name] for one, name in zip(before, names, strict=True)]
+            sums[row["date"]] = [figure + row[name] for figure, name in zip(before, names, strict=True)]
         return sums
 
     whole = await read_report(web, **WEEK)
     assert len(add_up(whole)) == 7
     for breakdowns in LEVELS.values():
-        found = await read_report(web, **WEEK, breakdowns=breakdowns, fields=[*ASKED["fields"], *breakdowns[1:]])
-        assert add_up(found) == add_up(whole)
-        below = sum(row["reach"] for row in found if row["date"] == whole[0]["date"])
-        assert below > whole[0]["reach"] > max(row["reach"] for row in found if row["date"] == whole[0]["date"])
-    parents = {row["ad_id"]: row["ad_group_id"] for row in found}
+        report_rows = await read_report(web, **WEEK, breakdowns=breakdowns, fields=[*ASKED["fields"], *breakdowns[1:]])
+        assert add_up(report_rows) == add_up(whole)
+        below = sum(row["reach"] for row in report_rows if row["date"] == whole[0]["date"])
+        assert below > whole[0]["reach"] > max(row["reach"] for row in report_rows if row["date"] == whole[0]["date"])
+    parents = {row["ad_id"]: row["ad_group_id"] for row in report_rows}
     assert {row["ad"]: row["ad_group"] for row in rows[1:]}.items() <= parents.items()
     assert rows[0]["ad"] not in parents
 
@@ -176,8 +176,8 @@ async def test_filters_of_several_ids(web: httpx.AsyncClient, clock: Clock, leve
     await log_in(web)
 
     async def list_ids(*conditions: str) -> set[str]:
-        found = await read_report(web, **WEEK, breakdowns=LEVELS[level], filter=",".join(conditions))
-        return {row[f"{level}_id"] for row in found}
+        rows = await read_report(web, **WEEK, breakdowns=LEVELS[level], filter=",".join(conditions))
+        return {row[f"{level}_id"] for row in rows}
 
     chosen = {rows[0][level], rows[3][level]}
     assert await list_ids(*(f"{level}:id=={native_id}" for native_id in sorted(chosen)), f"{level}:id==1") == chosen
@@ -186,14 +186,14 @@ async def test_filters_of_several_ids(web: httpx.AsyncClient, clock: Clock, leve
 
 
 async def test_what_was_made_delivers_once_it_is_active(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await create_example(web)
+    example = await create_example(web)
     window = {"starts_at": "2026-12-01T00:00:00Z", "ends_at": "2026-12-05T00:00:00Z"}
-    only = f"campaign:id=={found['campaigns']}"
+    only = f"campaign:id=={example['campaigns']}"
     clock.instant += timedelta(days=13)
     await log_in(web)
     assert await read_report(web, **window, filter=only) == []
     for kind in ("ads", "ad_groups", "campaigns"):
-        await patch_entity(web, kind, found[kind], configured_status="ACTIVE")
+        await patch_entity(web, kind, example[kind], configured_status="ACTIVE")
     rows = await read_report(web, **window, filter=only)
     assert [row["date"] for row in rows] == ["2026-12-01", "2026-12-02", "2026-12-03", "2026-12-04"]
 

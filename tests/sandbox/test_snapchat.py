@@ -35,19 +35,19 @@ from tests.sandbox.snapchat_calls import (
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
-    found = await create_example(web)
+    example = await create_example(web)
     kinds = {"campaigns": "campaign", "adsquads": "adsquad", "ads": "ad"}
-    assert await list_writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
+    assert await list_writes(web) == [("POST", kinds[word], example[word]) for word in kinds]
     above = {
-        "ads": f"adsquads/{found['adsquads']}",
-        "adsquads": f"campaigns/{found['campaigns']}",
+        "ads": f"adsquads/{example['adsquads']}",
+        "adsquads": f"campaigns/{example['campaigns']}",
         "campaigns": f"adaccounts/{NEW_YORK}",
     }
     for word, path in above.items():
-        sent = {**await read_writable_members(web, word, found[word]), "status": "ACTIVE"}
+        sent = {**await read_writable_members(web, word, example[word]), "status": "ACTIVE"}
         changed = read_data(await write(web, "PUT", path, word, sent))
-        assert (changed["id"], changed["status"]) == (found[word], "ACTIVE")
-    squad = await read_entity(web, "adsquads", found["adsquads"], return_placement_v2="true")
+        assert (changed["id"], changed["status"]) == (example[word], "ACTIVE")
+    squad = await read_entity(web, "adsquads", example["adsquads"], return_placement_v2="true")
     assert squad["delivery_constraint"] == "LIFETIME_BUDGET"
     assert squad["child_ad_type"] == "REMOTE_WEBPAGE"
     assert squad["placement_v2"] == {"config": "AUTOMATIC"}
@@ -56,12 +56,12 @@ async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: C
     clock.instant += timedelta(days=11)
     await log_in(web)
     for word in above:
-        assert (await read_entity(web, word, found[word]))["delivery_status"] == ["VALID"]
+        assert (await read_entity(web, word, example[word]))["delivery_status"] == ["VALID"]
 
 
 async def test_what_is_paused_above_is_told_below(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
-    ad = await read_entity(web, "ads", found["ads"])
+    example = await create_example(web)
+    ad = await read_entity(web, "ads", example["ads"])
     assert ad["delivery_status"] == [
         "INVALID_NOT_ACTIVE", "INVALID_NOT_EFFECTIVE_ACTIVE", "INVALID_PENDING_REVIEW_STATUS",
     ]  # fmt: skip
@@ -83,9 +83,9 @@ async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -
 
 
 async def test_a_code_is_good_once(web: httpx.AsyncClient) -> None:
-    given = await get_code(web)
-    assert (await request_token(web, grant_type="authorization_code", code=given)).status_code == 200
-    assert (await request_token(web, grant_type="authorization_code", code=given)).json()["error"] == "invalid_grant"
+    code = await get_code(web)
+    assert (await request_token(web, grant_type="authorization_code", code=code)).status_code == 200
+    assert (await request_token(web, grant_type="authorization_code", code=code)).json()["error"] == "invalid_grant"
 
 
 @pytest.mark.parametrize(
@@ -136,16 +136,16 @@ async def test_organizations_and_accounts(web: httpx.AsyncClient) -> None:
     short = [account["id"] for row in rows for account in row["organization"]["ad_accounts"]]
     full = []
     for row in rows:
-        found = await read(web, f"organizations/{row['organization']['id']}/adaccounts")
-        full += [item["adaccount"] for item in found["adaccounts"]]
+        page = await read(web, f"organizations/{row['organization']['id']}/adaccounts")
+        full += [item["adaccount"] for item in page["adaccounts"]]
     assert [account["id"] for account in full] == short
     facts = {account["id"]: (account["currency"], account["timezone"], account["status"]) for account in full}
     assert facts[NEW_YORK] == ("USD", "America/New_York", "ACTIVE")
     assert facts[TOKYO] == ("JPY", "Asia/Tokyo", "ACTIVE")
-    shown = (await read(web, f"adaccounts/{TOKYO}"))["adaccounts"][0]["adaccount"]
-    assert shown == next(account for account in full if account["id"] == TOKYO)
-    sources = await read(web, f"organizations/{shown['organization_id']}/fundingsources")
-    assert sources["fundingsources"][1]["fundingsource"]["id"] == shown["funding_source_ids"][0]
+    tokyo = (await read(web, f"adaccounts/{TOKYO}"))["adaccounts"][0]["adaccount"]
+    assert tokyo == next(account for account in full if account["id"] == TOKYO)
+    sources = await read(web, f"organizations/{tokyo['organization_id']}/fundingsources")
+    assert sources["fundingsources"][1]["fundingsource"]["id"] == tokyo["funding_source_ids"][0]
 
 
 async def test_accounts_of_others(web: httpx.AsyncClient) -> None:
@@ -181,14 +181,14 @@ async def test_list_parameters_that_are_refused(web: httpx.AsyncClient, query: d
 
 
 async def test_lists_below_a_parent(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
+    example = await create_example(web)
     for path, word in (
-        (f"campaigns/{found['campaigns']}/adsquads", "adsquads"),
-        (f"campaigns/{found['campaigns']}/ads", "ads"),
-        (f"adsquads/{found['adsquads']}/ads", "ads"),
+        (f"campaigns/{example['campaigns']}/adsquads", "adsquads"),
+        (f"campaigns/{example['campaigns']}/ads", "ads"),
+        (f"adsquads/{example['adsquads']}/ads", "ads"),
     ):
         (item,) = (await read(web, path))[word]
-        assert item[word.removesuffix("s")]["id"] == found[word]
+        assert item[word.removesuffix("s")]["id"] == example[word]
     squads = (await read(web, f"adaccounts/{NEW_YORK}/adsquads", limit=1000, return_placement_v2="true"))["adsquads"]
     assert all("placement_v2" in item["adsquad"] for item in squads)
     squads = (await read(web, f"adaccounts/{NEW_YORK}/adsquads"))["adsquads"]
@@ -206,11 +206,11 @@ async def test_creatives(web: httpx.AsyncClient) -> None:
     assert (await read_entity(web, "creatives", "ineligible-1"))["review_status"] == "REJECTED"
     assert (await read_entity(web, "creatives", "processing-1"))["packaging_status"] == "PENDING"
     read_refusal(await web.get(f"{V1}/creatives/missing-1"), 404, "E1103")
-    listed = (await read(web, f"adaccounts/{TOKYO}/creatives", limit=50))["creatives"]
-    for item in listed:
+    creatives = (await read(web, f"adaccounts/{TOKYO}/creatives", limit=50))["creatives"]
+    for item in creatives:
         assert item["creative"]["ad_account_id"] == TOKYO
         assert await read_entity(web, "creatives", item["creative"]["id"]) == item["creative"]
-    types = {item["creative"]["type"] for item in listed}
+    types = {item["creative"]["type"] for item in creatives}
     assert {"SNAP_AD", "WEB_VIEW", "COMPOSITE", "LENS", "PREVIEW", "APP_INSTALL"} <= types
 
 

@@ -41,9 +41,9 @@ async def put_entity(web: httpx.AsyncClient, word: str, native_id: str, **change
 async def test_what_a_put_leaves_out_is_lost(web: httpx.AsyncClient) -> None:
     native_id = await create_campaign(web, daily_budget_micro=20000000)
     read_data(await put_entity(web, "campaigns", native_id, daily_budget_micro=NOTHING, end_time=NOTHING, name="Other"))
-    found = await read_entity(web, "campaigns", native_id)
-    assert found["name"] == "Other"
-    assert not {"daily_budget_micro", "end_time"} & {*found}
+    campaign = await read_entity(web, "campaigns", native_id)
+    assert campaign["name"] == "Other"
+    assert not {"daily_budget_micro", "end_time"} & {*campaign}
 
 
 async def test_a_put_of_the_change_alone_is_refused(web: httpx.AsyncClient) -> None:
@@ -55,8 +55,8 @@ async def test_a_put_of_the_change_alone_is_refused(web: httpx.AsyncClient) -> N
 
 async def test_an_ad_squad_read_without_its_placement(web: httpx.AsyncClient) -> None:
     native_id = await create_ad_squad(web)
-    found = await read_entity(web, "adsquads", native_id)
-    assert "placement_v2" not in found
+    squad = await read_entity(web, "adsquads", native_id)
+    assert "placement_v2" not in squad
     assert "placement_v2: 'placement_v2' is required" in read_failure(
         await put_entity(web, "adsquads", native_id, placement_v2=NOTHING)
     )
@@ -81,8 +81,8 @@ async def test_an_ad_squad_read_without_its_placement(web: httpx.AsyncClient) ->
     ],
 )
 async def test_what_is_locked(web: httpx.AsyncClient, word: str, change: dict[str, Any], name: str) -> None:
-    found = await create_example(web)
-    reason = read_failure(await put_entity(web, word, found[word], **change), "E2023")
+    example = await create_example(web)
+    reason = read_failure(await put_entity(web, word, example[word], **change), "E2023")
     assert name in reason
     assert reason.endswith("cannot be changed once set")
 
@@ -112,8 +112,8 @@ async def test_a_start_that_is_past_is_locked(web: httpx.AsyncClient, clock: Clo
     ],
 )
 async def test_puts_that_are_refused(web: httpx.AsyncClient, word: str, change: dict[str, Any], reason: str) -> None:
-    found = await create_example(web)
-    assert reason in read_failure(await put_entity(web, word, found[word], **change))
+    example = await create_example(web)
+    assert reason in read_failure(await put_entity(web, word, example[word], **change))
     assert len(await list_writes(web)) == 3
 
 
@@ -146,18 +146,18 @@ async def test_a_creative_can_be_renamed(web: httpx.AsyncClient) -> None:
 
 
 async def test_deleting_marks(web: httpx.AsyncClient) -> None:
-    found = await create_example(web)
-    answer = await web.delete(f"{V1}/adsquads/{found['adsquads']}")
+    example = await create_example(web)
+    answer = await web.delete(f"{V1}/adsquads/{example['adsquads']}")
     assert answer.status_code == 200
     assert sorted(answer.json()) == ["request_id", "request_status"]
-    read_refusal(await web.get(f"{V1}/adsquads/{found['adsquads']}"), 404, "E1103")
-    kept = await read_entity(web, "adsquads", found["adsquads"], read_deleted_entities="true")
-    assert kept["deleted"] is True
-    assert "INVALID_EFFECTIVE_DELETED" in (await read_entity(web, "ads", found["ads"]))["delivery_status"]
-    path = f"campaigns/{found['campaigns']}/adsquads"
+    read_refusal(await web.get(f"{V1}/adsquads/{example['adsquads']}"), 404, "E1103")
+    squad = await read_entity(web, "adsquads", example["adsquads"], read_deleted_entities="true")
+    assert squad["deleted"] is True
+    assert "INVALID_EFFECTIVE_DELETED" in (await read_entity(web, "ads", example["ads"]))["delivery_status"]
+    path = f"campaigns/{example['campaigns']}/adsquads"
     assert (await read(web, path))["adsquads"] == []
     assert len((await read(web, path, read_deleted_entities="true"))["adsquads"]) == 1
-    read_refusal(await web.delete(f"{V1}/adsquads/{found['adsquads']}"), 404, "E1103")
+    read_refusal(await web.delete(f"{V1}/adsquads/{example['adsquads']}"), 404, "E1103")
 
 
 async def test_a_delete_that_fails_inside_a_200(web: httpx.AsyncClient) -> None:

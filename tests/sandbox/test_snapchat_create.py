@@ -128,9 +128,9 @@ async def test_ad_squads_that_are_refused(web: httpx.AsyncClient, change: dict[s
     ],
 )
 async def test_targeting_that_is_accepted(web: httpx.AsyncClient, targeting: dict[str, Any]) -> None:
-    found = await read_entity(web, "adsquads", await create_ad_squad(web, targeting=targeting))
-    assert {name: found["targeting"][name] for name in targeting} == targeting
-    assert found["targeting"]["auto_expansion_options"]["interest_expansion_option"] == {"enabled": True}
+    squad = await read_entity(web, "adsquads", await create_ad_squad(web, targeting=targeting))
+    assert {name: squad["targeting"][name] for name in targeting} == targeting
+    assert squad["targeting"]["auto_expansion_options"]["interest_expansion_option"] == {"enabled": True}
 
 
 async def test_what_the_network_makes_of_what_is_left_out(web: httpx.AsyncClient) -> None:
@@ -146,8 +146,8 @@ async def test_what_the_network_makes_of_what_is_left_out(web: httpx.AsyncClient
 
 
 async def test_instants_are_answered_in_utc(web: httpx.AsyncClient) -> None:
-    found = await read_entity(web, "campaigns", await create_campaign(web, start_time="2026-12-01T08:00:00+01:00"))
-    assert found["start_time"] == "2026-12-01T07:00:00.000Z"
+    campaign = await read_entity(web, "campaigns", await create_campaign(web, start_time="2026-12-01T08:00:00+01:00"))
+    assert campaign["start_time"] == "2026-12-01T07:00:00.000Z"
 
 
 async def test_restricted_delivery_where_it_is_enabled(web: httpx.AsyncClient) -> None:
@@ -220,9 +220,9 @@ async def test_a_repeated_create_makes_a_second_one(web: httpx.AsyncClient) -> N
 
 async def test_items_fail_alone(web: httpx.AsyncClient) -> None:
     answer = await write(web, "POST", PATH, "campaigns", CAMPAIGN, make_body(CAMPAIGN, status="ENABLED"))
-    found = answer.json()
-    assert (answer.status_code, found["request_status"]) == (200, "PARTIAL")
-    assert [item["sub_request_status"] for item in found["campaigns"]] == ["SUCCESS", "ERROR"]
+    content = answer.json()
+    assert (answer.status_code, content["request_status"]) == (200, "PARTIAL")
+    assert [item["sub_request_status"] for item in content["campaigns"]] == ["SUCCESS", "ERROR"]
     assert [kind for _, kind, _ in await list_writes(web)] == ["campaign"]
 
 

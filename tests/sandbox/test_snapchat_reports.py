@@ -42,8 +42,8 @@ DAYS: dict[str, Any] = {
 
 def list_campaign_rows(answer: Any) -> list[list[dict[str, Any]]]:
     """The rows of every campaign, those with the most impressions first."""
-    found = answer["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"]["campaign"]
-    rows = [list(one["timeseries"]) for one in found]
+    campaigns = answer["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"]["campaign"]
+    rows = [list(campaign["timeseries"]) for campaign in campaigns]
     return sorted(rows, key=lambda many: -sum(row["stats"]["impressions"] for row in many))
 
 
@@ -118,8 +118,8 @@ async def test_an_account_has_days_up_to_now(web: httpx.AsyncClient) -> None:
 async def test_totals(web: httpx.AsyncClient) -> None:
     query = {**DAYS, "granularity": "TOTAL", "fields": "impressions,uniques"}
     answer = await read(web, f"adaccounts/{BERLIN}/stats", **query)
-    found = answer["total_stats"][0]["total_stat"]["breakdown_stats"]["campaign"]
-    total = max(found, key=lambda one: one["stats"]["impressions"])
+    campaigns = answer["total_stats"][0]["total_stat"]["breakdown_stats"]["campaign"]
+    total = max(campaigns, key=lambda campaign: campaign["stats"]["impressions"])
     days = get_first_campaign_rows(await read(web, f"adaccounts/{BERLIN}/stats", **DAYS))
     assert total["stats"]["impressions"] == sum(row["stats"]["impressions"] for row in days)
     assert 0 < total["stats"]["uniques"] < total["stats"]["impressions"]
@@ -132,7 +132,7 @@ async def test_pages_of_statistics(web: httpx.AsyncClient) -> None:
     cursor = parse_qs(urlsplit(answer["paging"]["next_link"]).query)["cursor"][0]
     rest = await read(web, f"adaccounts/{BERLIN}/stats", **DAYS, limit=50, cursor=cursor)
     counts = [
-        len(one["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"]["campaign"]) for one in (answer, rest)
+        len(page["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"]["campaign"]) for page in (answer, rest)
     ]
     assert counts == [50, 12]
     assert "paging" not in rest
@@ -140,17 +140,17 @@ async def test_pages_of_statistics(web: httpx.AsyncClient) -> None:
 
 async def test_a_report(web: httpx.AsyncClient, clock: Clock) -> None:
     query = {**DAYS, "async": "true", "async_format": "json"}
-    asked = (await read(web, f"adaccounts/{BERLIN}/stats", **query))["async_stats_reports"][0]["async_stats_report"]
-    assert asked["async_status"] == "RUNNING"
+    report = (await read(web, f"adaccounts/{BERLIN}/stats", **query))["async_stats_reports"][0]["async_stats_report"]
+    assert report["async_status"] == "RUNNING"
     assert await list_writes(web) == []
     clock.instant += timedelta(seconds=1)
     path = f"adaccounts/{BERLIN}/stats_report"
     await inject_fault(web, "error_in_200")
-    found = (await read(web, path, report_run_id=asked["report_run_id"]))["async_stats_reports"][0]
-    assert found["async_stats_report"]["async_status"] == "FAILED"
-    found = (await read(web, path, report_run_id=asked["report_run_id"]))["async_stats_reports"][0]
-    assert found["async_stats_report"]["async_status"] == "COMPLETED"
-    link = found["async_stats_report"]["result"].replace("https://", "/")
+    stats = (await read(web, path, report_run_id=report["report_run_id"]))["async_stats_reports"][0]
+    assert stats["async_stats_report"]["async_status"] == "FAILED"
+    stats = (await read(web, path, report_run_id=report["report_run_id"]))["async_stats_reports"][0]
+    assert stats["async_stats_report"]["async_status"] == "COMPLETED"
+    link = stats["async_stats_report"]["result"].replace("https://", "/")
     assert (await web.get(link)).status_code == 400  # no credentials belong there
     async with httpx.AsyncClient(base_url=web.base_url) as stranger:
         assert get_first_campaign_rows((await stranger.get(link)).json()) == get_first_campaign_rows(
@@ -171,8 +171,8 @@ DELETED = {"read_deleted_entities": "true"}
 
 def sum_items(answer: Any, kind: str) -> dict[str, Counter[str]]:
     """The figures of each item of a breakdown by day and metric."""
-    found = answer["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"][kind]
-    return {one["id"]: count_figures(one["timeseries"]) for one in found}
+    items = answer["timeseries_stats"][0]["timeseries_stat"]["breakdown_stats"][kind]
+    return {item["id"]: count_figures(item["timeseries"]) for item in items}
 
 
 def count_figures(timeseries: list[dict[str, Any]]) -> Counter[str]:
@@ -210,15 +210,15 @@ async def test_each_level_adds_up_to_the_account(web: httpx.AsyncClient, clock: 
     days = {name[:10] for name in ads[deleted]}
     assert days == {"2026-11-15", "2026-11-16", "2026-11-17", "2026-11-18"}
     parents = {
-        one["ad"]["id"]: one["ad"]["ad_squad_id"]
-        for one in (await read(web, f"adaccounts/{NEW_YORK}/ads", **DELETED))["ads"]
+        row["ad"]["id"]: row["ad"]["ad_squad_id"]
+        for row in (await read(web, f"adaccounts/{NEW_YORK}/ads", **DELETED))["ads"]
     }
     ad_squads: dict[str, Counter[str]] = {}
     for native_id, figures in campaigns.items():
         answer = await read(web, f"campaigns/{native_id}/stats", **{**WEEK, "breakdown": "adsquad"})
         stat = answer["timeseries_stats"][0]["timeseries_stat"]
         assert (stat["id"], stat["type"]) == (native_id, "CAMPAIGN")
-        assert {one["type"] for one in stat["breakdown_stats"]["adsquad"]} <= {"AD_SQUAD"}
+        assert {squad_stat["type"] for squad_stat in stat["breakdown_stats"]["adsquad"]} <= {"AD_SQUAD"}
         groups = sum_items(answer, "adsquad")
         assert sum(groups.values(), Counter()) == figures
         assert {*groups} == {*squads} or native_id != above

@@ -22,28 +22,28 @@ OFFSET = InstantFormat(r"[^ ]+", "milliseconds", "Z", "is no instant", "does not
 @given(size=st.integers(1, 7))
 def test_pages_after_a_row_do_not_shift_when_rows_are_created(cursors: CursorFormat, size: int) -> None:
     rows = [{"id": str(number)} for number in range(100, 110)]
-    seen, cursor = list[dict[str, str]](), None
+    paged_rows, cursor = list[dict[str, str]](), None
     while True:
         page, cursor = paginate_after(rows, cursor, size, cursors)
-        seen += page
+        paged_rows += page
         if cursor is None:
             break
         if rows[0]["id"] == "100":
             rows.insert(0, {"id": "new"})
-    assert [row["id"] for row in seen] == [str(number) for number in range(100, 110)]
+    assert [row["id"] for row in paged_rows] == [str(number) for number in range(100, 110)]
 
 
 @pytest.mark.parametrize("cursors", CURSORS)
 @given(size=st.integers(1, 7))
 def test_pages_by_position_hold_every_row_once(cursors: CursorFormat, size: int) -> None:
-    seen, cursor = list[int](), None
+    paged_rows, cursor = list[int](), None
     while True:
         page, cursor = paginate_from(range(10), cursor, size, cursors)
-        seen += page
+        paged_rows += page
         if cursor is None:
             break
-    assert seen == list(range(10))
-    assert OffsetPaging("start", "count").slice(range(10), {"start": 4, "count": size}, 2) == seen[4 : 4 + size]
+    assert paged_rows == list(range(10))
+    assert OffsetPaging("start", "count").slice(range(10), {"start": 4, "count": size}, 2) == paged_rows[4 : 4 + size]
 
 
 @pytest.mark.parametrize("cursors", CURSORS)
@@ -58,10 +58,10 @@ def test_a_cursor_of_another_list_is_refused(cursors: CursorFormat, cursor: str)
 def test_an_instant_is_kept_in_utc(local: datetime, minutes: int) -> None:
     local = local.replace(year=max(2, min(local.year, 9998)), microsecond=0)
     aware = local.replace(tzinfo=timezone(timedelta(minutes=minutes)))
-    kept = OFFSET.check(aware.isoformat(), "/at")
-    assert kept.endswith(".000Z")
-    assert datetime.fromisoformat(kept.removesuffix("Z")).replace(tzinfo=UTC) == aware
-    assert OFFSET.check(kept, "/at") == kept
+    instant = OFFSET.check(aware.isoformat(), "/at")
+    assert instant.endswith(".000Z")
+    assert datetime.fromisoformat(instant.removesuffix("Z")).replace(tzinfo=UTC) == aware
+    assert OFFSET.check(instant, "/at") == instant
 
 
 @pytest.mark.parametrize(

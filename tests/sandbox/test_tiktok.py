@@ -172,17 +172,17 @@ async def test_foreign_advertisers(web: httpx.AsyncClient) -> None:
 async def test_pages(web: httpx.AsyncClient) -> None:
     for number in range(12):
         name = f"Shoes {number}" if number % 2 else f"Boots {number}"
-        made = await post(web, "/campaign/create/", {**CAMPAIGN, "request_id": str(number), "campaign_name": name})
-        assert read_data(made)["campaign_name"] == name
+        answer = await post(web, "/campaign/create/", {**CAMPAIGN, "request_id": str(number), "campaign_name": name})
+        assert read_data(answer)["campaign_name"] == name
     first = await read(web, "/campaign/get/")
     assert first["page_info"] == {"page": 1, "page_size": 10, "total_number": 12, "total_page": 2}
     assert [row["campaign_id"] for row in first["list"]] == [str(17900012 - number) for number in range(10)]
     last = await read(web, "/campaign/get/", page=3, page_size=5)
     assert [row["campaign_name"] for row in last["list"]] == ["Shoes 1", "Boots 0"]
     assert (await read(web, "/campaign/get/", page=4, page_size=5))["list"] == []
-    found = await read(web, "/campaign/get/", filtering={"campaign_name": "boots"}, fields=["campaign_name"])
-    assert found["list"][0] == {"campaign_name": "Boots 10"}
-    assert found["page_info"]["total_number"] == 6
+    page = await read(web, "/campaign/get/", filtering={"campaign_name": "boots"}, fields=["campaign_name"])
+    assert page["list"][0] == {"campaign_name": "Boots 10"}
+    assert page["page_info"]["total_number"] == 6
     for wrong in ({"page_size": 1001}, {"page": 0}, {"page": "x"}, {"limit": 5}, {"fields": ["nickname"]}):
         read_refusal(await get(web, "/campaign/get/", advertiser_id=NEW_YORK, **wrong), 40002, next(iter(wrong)))
 

@@ -37,16 +37,20 @@ from tests.sandbox.tiktok_calls import (
 async def test_what_is_left_out_is_enabled(web: httpx.AsyncClient) -> None:
     left_out = {"operation_status": NOTHING, "request_id": NOTHING}
     bare = {**CAMPAIGN, **left_out, "budget_mode": NOTHING, "budget_optimize_on": NOTHING}
-    made = read_data(await post(web, "/campaign/create/", bare))
-    assert (made["operation_status"], made["budget_mode"], made["budget"]) == ("ENABLE", "BUDGET_MODE_INFINITE", 0)
+    created = read_data(await post(web, "/campaign/create/", bare))
+    assert (created["operation_status"], created["budget_mode"], created["budget"]) == (
+        "ENABLE",
+        "BUDGET_MODE_INFINITE",
+        0,
+    )
     placement = {"placement_type": NOTHING, "placements": NOTHING}
     body = {**AD_GROUP, **left_out, **placement, "bid_type": NOTHING, "bid_price": NOTHING}
-    made = read_data(await post(web, "/adgroup/create/", body))
-    assert (made["operation_status"], made["bid_type"]) == ("ENABLE", "BID_TYPE_NO_BID")
-    assert made["placement_type"] == "PLACEMENT_TYPE_AUTOMATIC"
+    created = read_data(await post(web, "/adgroup/create/", body))
+    assert (created["operation_status"], created["bid_type"]) == ("ENABLE", "BID_TYPE_NO_BID")
+    assert created["placement_type"] == "PLACEMENT_TYPE_AUTOMATIC"
     creative = {name: value for name, value in CREATIVE.items() if name != "operation_status"}
-    made = read_data(await post(web, "/ad/create/", {**AD, "creatives": [creative]}))
-    assert (made["creatives"][0]["operation_status"], made["need_audit"]) == ("ENABLE", True)
+    created = read_data(await post(web, "/ad/create/", {**AD, "creatives": [creative]}))
+    assert (created["creatives"][0]["operation_status"], created["need_audit"]) == ("ENABLE", True)
 
 
 async def test_a_request_id_succeeds_once(web: httpx.AsyncClient) -> None:
@@ -272,7 +276,7 @@ async def create_group(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **
 
 def make_ad(*changes: dict[str, Any], **more: Any) -> dict[str, Any]:
     creatives = [{**CREATIVE, **change} for change in changes]
-    sent = [{name: value for name, value in one.items() if value is not NOTHING} for one in creatives]
+    sent = [{name: value for name, value in creative.items() if value is not NOTHING} for creative in creatives]
     return {**AD, "creatives": sent, **more}
 
 
@@ -296,9 +300,9 @@ async def test_ads_that_are_refused(web: httpx.AsyncClient, change: dict[str, An
 ])  # fmt: skip
 async def test_ads_that_are_accepted(web: httpx.AsyncClient, change: dict[str, Any]) -> None:
     await create_group(web)
-    made = read_data(await post(web, "/ad/create/", make_ad(change, {})))
-    assert made["ad_ids"] == ["17900003", "17900004"]
-    assert [row["ad_id"] for row in made["creatives"]] == made["ad_ids"]
+    created = read_data(await post(web, "/ad/create/", make_ad(change, {})))
+    assert created["ad_ids"] == ["17900003", "17900004"]
+    assert [row["ad_id"] for row in created["creatives"]] == created["ad_ids"]
 
 
 async def test_calls_with_too_few_or_many_creatives(web: httpx.AsyncClient) -> None:
@@ -373,8 +377,8 @@ async def test_smart_plus_budgets_on_the_campaign(web: httpx.AsyncClient) -> Non
     read_data(await post(web, "/smart_plus/campaign/create/", {**SMART_CAMPAIGN, **budget}))
     read_refusal(await post(web, "/smart_plus/adgroup/create/", SMART_AD_GROUP), 40002, "budget")
     below = {**SMART_AD_GROUP, "budget": NOTHING, "budget_mode": NOTHING, "targeting_optimization_mode": NOTHING}
-    made = read_data(await post(web, "/smart_plus/adgroup/create/", below))
-    assert made["targeting_optimization_mode"] == "AUTOMATIC"  # unless MANUAL is said
+    created = read_data(await post(web, "/smart_plus/adgroup/create/", below))
+    assert created["targeting_optimization_mode"] == "AUTOMATIC"  # unless MANUAL is said
 
 
 async def test_an_end_in_the_past_is_refused(web: httpx.AsyncClient, clock: Clock) -> None:

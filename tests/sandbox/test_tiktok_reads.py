@@ -213,8 +213,8 @@ async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str
 
 
 async def test_report_tasks(web: httpx.AsyncClient, clock: Clock) -> None:
-    asked = {name: value for name, value in REPORT.items() if not name.startswith("page")}
-    body = {**asked, "advertiser_id": NEW_YORK, "output_format": "CSV_DOWNLOAD"}
+    parameters = {name: value for name, value in REPORT.items() if not name.startswith("page")}
+    body = {**parameters, "advertiser_id": NEW_YORK, "output_format": "CSV_DOWNLOAD"}
     task = read_data(await post(web, "/report/task/create/", body))["task_id"]
     own = {"advertiser_id": NEW_YORK, "task_id": task}
     states: list[str] = []
@@ -236,8 +236,8 @@ async def test_report_tasks(web: httpx.AsyncClient, clock: Clock) -> None:
 
 
 async def test_tasks_end(web: httpx.AsyncClient) -> None:
-    asked = {name: value for name, value in REPORT.items() if not name.startswith("page")}
-    task = read_data(await post(web, "/report/task/create/", {**asked, "advertiser_id": NEW_YORK}))["task_id"]
+    parameters = {name: value for name, value in REPORT.items() if not name.startswith("page")}
+    task = read_data(await post(web, "/report/task/create/", {**parameters, "advertiser_id": NEW_YORK}))["task_id"]
     own = {"advertiser_id": NEW_YORK, "task_id": task}
     read_data(await post(web, "/report/task/cancel/", own))
     assert read_data(await get(web, "/report/task/check/", **own))["status"] == "CANCELED"
@@ -261,8 +261,8 @@ async def test_videos(web: httpx.AsyncClient) -> None:
     read_refusal(
         await get(web, "/file/video/ad/info/", advertiser_id=NEW_YORK, video_ids=["v"] * 61), 40002, "video_ids"
     )
-    found = await read(web, "/file/video/ad/search/", page=1, page_size=1, filtering={"displayable": True})
-    assert found["page_info"]["total_page"] == 2
+    page = await read(web, "/file/video/ad/search/", page=1, page_size=1, filtering={"displayable": True})
+    assert page["page_info"]["total_page"] == 2
 
 
 async def test_covers_fit_their_videos(web: httpx.AsyncClient) -> None:
@@ -292,8 +292,8 @@ async def test_uploads_by_address(web: httpx.AsyncClient) -> None:
     assert (image["file_name"], image["width"]) == (UPLOAD["file_name"], 720)
     assert await list_writes(web) == [("image", image["image_id"])]
     read_refusal(await upload(web), 40911, "file_name")
-    found = await read(web, "/file/image/ad/search/", filtering={"image_ids": [image["image_id"]]})
-    assert found["list"] == [image]
+    page = await read(web, "/file/image/ad/search/", filtering={"image_ids": [image["image_id"]]})
+    assert page["list"] == [image]
     await create_example(web, image_ids=[image["image_id"]])
     square = read_data(await upload(web, image_url="https://shop.example/square.jpg", file_name="x"))["image_id"]
     body = {**AD, "creatives": [{**CREATIVE, "image_ids": [square]}]}
@@ -345,11 +345,11 @@ async def test_identities_of_business_centers_in_tokyo(web: httpx.AsyncClient) -
     assert "identity_authorized_bc_id" not in rows["6bd1-bc"]
     assert "6bd1-hidden" not in rows
     centers = read_data(await get(web, "/bc/get/", page=1, page_size=50))["list"]
-    found = []
+    identities = []
     for center in (row["bc_info"]["bc_id"] for row in centers):
         query = {"identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": center}
-        found += (await read(web, "/identity/get/", TOKYO, **query))["identity_list"]
-    assert [row["identity_id"] for row in found] == ["6bd1-bc", "6bd1-hidden"]
+        identities += (await read(web, "/identity/get/", TOKYO, **query))["identity_list"]
+    assert [row["identity_id"] for row in identities] == ["6bd1-bc", "6bd1-hidden"]
 
 
 # Places and catalogs
@@ -382,8 +382,8 @@ async def test_locations_by_name_and_id(web: httpx.AsyncClient) -> None:
     [row] = read_data(await post(web, "/tool/targeting/search/", body))["targeting_tag_list"]
     assert (row["name"], row["geo"]["geo_id"], row["geo"]["geo_type"]) == ("London", "2643743", "CITY")
     read_refusal(await post(web, "/tool/targeting/search/", {**body, "keywords": ["a", "b"]}), 40002, "keywords")
-    asked = {"advertiser_id": NEW_YORK, "targeting_ids": ["2643743", "1"], "scene": "GEO"}
-    rows = read_data(await post(web, "/tool/targeting/info/", asked))["targeting_tag_list"]
+    parameters = {"advertiser_id": NEW_YORK, "targeting_ids": ["2643743", "1"], "scene": "GEO"}
+    rows = read_data(await post(web, "/tool/targeting/info/", parameters))["targeting_tag_list"]
     assert [row["geo"]["geo_id"] for row in rows] == ["2643743"]
     assert await list_writes(web) == []
 

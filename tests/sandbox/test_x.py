@@ -24,21 +24,21 @@ from tests.sandbox.x_calls import (
 
 
 async def test_three_legs_bring_a_token_of_the_user(x: X) -> None:
-    asked = read_form(await x.fetch_request_token())
-    assert asked["oauth_callback_confirmed"] == "true"
-    back = await x.give_consent(asked["oauth_token"])
-    assert back["oauth_token"] == asked["oauth_token"]
-    got = read_form(await x.fetch_access_token(asked, back["oauth_verifier"]))
-    assert set(got) == {"oauth_token", "oauth_token_secret", "user_id", "screen_name"}
-    assert got["oauth_token"].startswith(f"{got['user_id']}-")
+    request_token = read_form(await x.fetch_request_token())
+    assert request_token["oauth_callback_confirmed"] == "true"
+    back = await x.give_consent(request_token["oauth_token"])
+    assert back["oauth_token"] == request_token["oauth_token"]
+    access_token = read_form(await x.fetch_access_token(request_token, back["oauth_verifier"]))
+    assert set(access_token) == {"oauth_token", "oauth_token_secret", "user_id", "screen_name"}
+    assert access_token["oauth_token"].startswith(f"{access_token['user_id']}-")
 
 
 async def test_a_request_token_serves_once_and_ten_minutes(x: X, clock: Clock) -> None:
-    asked = read_form(await x.fetch_request_token())
-    verifier = (await x.give_consent(asked["oauth_token"]))["oauth_verifier"]
-    assert (await x.fetch_access_token(asked, "wrong")).status_code == 401
-    assert (await x.fetch_access_token(asked, verifier)).status_code == 200
-    assert (await x.fetch_access_token(asked, verifier)).json()["errors"][0]["code"] == 89
+    request_token = read_form(await x.fetch_request_token())
+    verifier = (await x.give_consent(request_token["oauth_token"]))["oauth_verifier"]
+    assert (await x.fetch_access_token(request_token, "wrong")).status_code == 401
+    assert (await x.fetch_access_token(request_token, verifier)).status_code == 200
+    assert (await x.fetch_access_token(request_token, verifier)).json()["errors"][0]["code"] == 89
     late = read_form(await x.fetch_request_token())
     clock.instant += timedelta(minutes=11)
     page = await x.http.get(f"/{LOGIN}/oauth/authorize?oauth_token={late['oauth_token']}")
@@ -47,8 +47,8 @@ async def test_a_request_token_serves_once_and_ten_minutes(x: X, clock: Clock) -
 
 
 async def test_without_consent_there_is_no_access(x: X) -> None:
-    asked = read_form(await x.fetch_request_token())
-    assert (await x.fetch_access_token(asked, "verifier")).status_code == 401
+    request_token = read_form(await x.fetch_request_token())
+    assert (await x.fetch_access_token(request_token, "verifier")).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,11 @@ async def test_request_tokens_need_the_secret_of_the_app(x: X) -> None:
 
 async def test_a_read_only_token_writes_nothing(x: X) -> None:
     url = f"https://{LOGIN}/oauth/request_token?x_auth_access_type=read"
-    asked = read_form(await x.send("POST", url, x.build_authorization("POST", url, {}, oauth_callback=CALLBACK)))
-    back = await x.give_consent(asked["oauth_token"])
-    x.token = read_form(await x.fetch_access_token(asked, back["oauth_verifier"]))
+    request_token = read_form(
+        await x.send("POST", url, x.build_authorization("POST", url, {}, oauth_callback=CALLBACK))
+    )
+    back = await x.give_consent(request_token["oauth_token"])
+    x.token = read_form(await x.fetch_access_token(request_token, back["oauth_verifier"]))
     assert await x.fetch_data("GET", "accounts")
     refused = await x.get_refusal("POST", f"accounts/{DOLLARS}/campaigns", **CAMPAIGN)
     assert refused[:2] == (403, "READONLY_CLIENT_APPLICATION")
@@ -176,18 +178,20 @@ async def test_other_authorizations_are_refused(x: X, header: str | None) -> Non
 
 async def test_accounts_have_no_currency_and_instruments_have(x: X) -> None:
     accounts = await x.fetch_data("GET", "accounts", count=1000)
-    assert [(one["timezone"], "currency" in one) for one in accounts[:2]] == [
+    assert [(account["timezone"], "currency" in account) for account in accounts[:2]] == [
         ("America/New_York", False),
         ("Asia/Tokyo", False),
     ]
     instruments = await x.fetch_data("GET", f"accounts/{EUROS}/funding_instruments")
-    assert [(one["currency"], one["able_to_fund"]) for one in instruments] == [
+    assert [(instrument["currency"], instrument["able_to_fund"]) for instrument in instruments] == [
         ("GBP", False),
         ("EUR", True),
         ("EUR", True),
     ]
     other = await x.fetch_data("GET", f"accounts/{DOLLARS}/funding_instruments", funding_instrument_ids="zz9,missing1")
-    assert [(one["id"], one["currency"], one["able_to_fund"]) for one in other] == [("zz9", "USD", True)]
+    assert [(instrument["id"], instrument["currency"], instrument["able_to_fund"]) for instrument in other] == [
+        ("zz9", "USD", True)
+    ]
     broken = await x.fetch_data("GET", f"accounts/{DOLLARS}/funding_instruments/ineligible1")
     assert (broken["able_to_fund"], broken["reasons_not_able_to_fund"]) == (False, ["INELIGIBLE"])
 
@@ -248,7 +252,7 @@ async def test_unknown_ways(x: X) -> None:
 
 
 def test_the_tests_sign_as_the_published_example() -> None:
-    given = {
+    parameters = {
         "oauth_consumer_key": "xvz1evFS4wEEPTGEFPHBog",
         "oauth_nonce": "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg",
         "oauth_signature_method": "HMAC-SHA1",
@@ -259,4 +263,4 @@ def test_the_tests_sign_as_the_published_example() -> None:
     url = "https://api.twitter.com/1.1/statuses/update.json?include_entities=true"
     body = "status=Hello%20Ladies%20%2b%20Gentlemen%2c%20a%20signed%20OAuth%20request%21"
     secrets = "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw", "LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE"
-    assert sign_request("POST", url, given, body, *secrets) == "hCtSmYh+iHYCEqBWrE7C7hYmtUk="
+    assert sign_request("POST", url, parameters, body, *secrets) == "hCtSmYh+iHYCEqBWrE7C7hYmtUk="

@@ -23,7 +23,7 @@ PATH = f"accounts/{DOLLARS}"
 
 
 def make_creations(item: str, *criteria: dict[str, str]) -> list[Any]:
-    return [{"operation_type": "Create", "params": {"line_item_id": item, **one}} for one in criteria]
+    return [{"operation_type": "Create", "params": {"line_item_id": item, **criterion}} for criterion in criteria]
 
 
 async def send_batch(x: X, resource: str, body: Any) -> tuple[int, Any]:
@@ -39,9 +39,9 @@ async def test_the_four_steps_of_the_documentation(x: X) -> None:
     assert (item["bid_amount_local_micro"], item["pay_by"], item["currency"]) == (1_500_000, "IMPRESSION", "USD")
     status, done = await send_batch(x, "targeting_criteria", make_creations(item["id"], FRANCE, BOOTS))
     assert status == 200
-    assert [one["targeting_value"] for one in done["data"]] == ["0a1b2c3d4e5f6071", "ski boots"]
+    assert [result["targeting_value"] for result in done["data"]] == ["0a1b2c3d4e5f6071", "ski boots"]
     posts = await x.fetch_data("POST", f"{PATH}/promoted_tweets", line_item_id=item["id"], tweet_ids=POST)
-    assert [(one["tweet_id"], one["entity_status"]) for one in posts] == [(POST, "ACTIVE")]
+    assert [(post["tweet_id"], post["entity_status"]) for post in posts] == [(POST, "ACTIVE")]
     for level, entity in (("line_items", item), ("campaigns", campaign)):
         changed = await x.fetch_data("PUT", f"{PATH}/{level}/{entity['id']}", entity_status="ACTIVE")
         assert changed["entity_status"] == "ACTIVE"
@@ -56,8 +56,8 @@ async def test_what_is_left_out_is_active(x: X) -> None:
     campaign = await x.fetch_data("POST", f"{PATH}/campaigns", **bare)
     assert (campaign["entity_status"], campaign["budget_optimization"]) == ("ACTIVE", "LINE_ITEM")
     needed = ("objective", "product_type", "placements", "start_time")
-    wanted = {name: LINE_ITEM[name] for name in needed}
-    item = await x.fetch_data("POST", f"{PATH}/line_items", campaign_id=campaign["id"], **wanted)
+    parameters = {name: LINE_ITEM[name] for name in needed}
+    item = await x.fetch_data("POST", f"{PATH}/line_items", campaign_id=campaign["id"], **parameters)
     assert (item["entity_status"], item["goal"], item["bid_strategy"]) == ("ACTIVE", "LINK_CLICKS", "AUTO")
     assert (item["end_time"], item["bid_amount_local_micro"]) == (None, None)
 
@@ -79,22 +79,25 @@ CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("change", "code", "parameter"), CAMPAIGNS_REFUSED)
 async def test_campaigns_are_refused(x: X, change: dict[str, Any], code: str, parameter: str) -> None:
-    found = await x.get_refusal("POST", f"{PATH}/campaigns", **{**CAMPAIGN, **change})
-    assert found == (404 if code.endswith("NOT_FOUND") else 400, code, parameter)
+    refusal = await x.get_refusal("POST", f"{PATH}/campaigns", **{**CAMPAIGN, **change})
+    assert refusal == (404 if code.endswith("NOT_FOUND") else 400, code, parameter)
     assert await x.list_writes() == []
 
 
 @pytest.mark.parametrize("name", ["funding_instrument_id", "name", "daily_budget_amount_local_micro"])
 async def test_what_a_campaign_needs(x: X, name: str) -> None:
-    wanted = {one: value for one, value in CAMPAIGN.items() if one != name}
-    assert await x.get_refusal("POST", f"{PATH}/campaigns", **wanted) == (400, "MISSING_PARAMETER", name)
+    parameters = {member: value for member, value in CAMPAIGN.items() if member != name}
+    assert await x.get_refusal("POST", f"{PATH}/campaigns", **parameters) == (400, "MISSING_PARAMETER", name)
 
 
 async def test_a_total_budget_alone_and_instruments_that_insist_on_a_daily_one(x: X) -> None:
     total = {name: value for name, value in CAMPAIGN.items() if not name.startswith("daily")}
     total |= {"total_budget_amount_local_micro": "900000000"}
-    made = await x.fetch_data("POST", f"{PATH}/campaigns", **total)
-    assert (made["daily_budget_amount_local_micro"], made["total_budget_amount_local_micro"]) == (None, 900_000_000)
+    campaign = await x.fetch_data("POST", f"{PATH}/campaigns", **total)
+    assert (campaign["daily_budget_amount_local_micro"], campaign["total_budget_amount_local_micro"]) == (
+        None,
+        900_000_000,
+    )
     refused = await x.get_refusal("POST", f"accounts/{EUROS}/campaigns", **{**total, "funding_instrument_id": "a3cl9"})
     assert refused == (400, "MISSING_PARAMETER", "daily_budget_amount_local_micro")
 
@@ -131,16 +134,16 @@ LINE_ITEMS_REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("change", "code", "parameter"), LINE_ITEMS_REFUSED)
 async def test_line_items_are_refused(x: X, change: dict[str, Any], code: str, parameter: str) -> None:
-    wanted = {"campaign_id": await x.create_campaign(), **LINE_ITEM, **change}
-    found = await x.get_refusal("POST", f"{PATH}/line_items", **wanted)
-    assert found == (404 if code.endswith("NOT_FOUND") else 400, code, parameter)
+    parameters = {"campaign_id": await x.create_campaign(), **LINE_ITEM, **change}
+    refusal = await x.get_refusal("POST", f"{PATH}/line_items", **parameters)
+    assert refusal == (404 if code.endswith("NOT_FOUND") else 400, code, parameter)
 
 
 @pytest.mark.parametrize("name", ["campaign_id", "objective", "product_type", "placements", "start_time"])
 async def test_what_a_line_item_needs(x: X, name: str) -> None:
-    wanted = {"campaign_id": "abc12", **LINE_ITEM}
-    del wanted[name]
-    assert await x.get_refusal("POST", f"{PATH}/line_items", **wanted) == (400, "MISSING_PARAMETER", name)
+    parameters = {"campaign_id": "abc12", **LINE_ITEM}
+    del parameters[name]
+    assert await x.get_refusal("POST", f"{PATH}/line_items", **parameters) == (400, "MISSING_PARAMETER", name)
 
 
 async def test_bids_and_strategies(x: X) -> None:
@@ -165,8 +168,10 @@ async def test_line_items_of_a_campaign_share_their_objective(x: X) -> None:
 
 @pytest.mark.parametrize("offset", ["Z", "+00:00", "+0000", "+00"])
 async def test_times_come_back_in_utc(x: X, offset: str) -> None:
-    made = await x.create_line_item(start_time=f"2026-12-01T08:00:00{offset}", end_time="2026-12-21T09:30:00+05:30")
-    item = await x.fetch_data("GET", f"{PATH}/line_items/{made}")
+    line_item_id = await x.create_line_item(
+        start_time=f"2026-12-01T08:00:00{offset}", end_time="2026-12-21T09:30:00+05:30"
+    )
+    item = await x.fetch_data("GET", f"{PATH}/line_items/{line_item_id}")
     assert (item["start_time"], item["end_time"]) == ("2026-12-01T08:00:00Z", "2026-12-21T04:00:00Z")
 
 
@@ -193,9 +198,9 @@ async def test_deleting_is_for_good_and_hides_the_children(x: X) -> None:
     assert (await x.get_refusal("PUT", f"{PATH}/line_items/{item}", name="x"))[0] == 404
     assert (await x.get_refusal("GET", f"{PATH}/line_items/{item}"))[0] == 404
     assert (await x.fetch_data("GET", f"{PATH}/line_items/{item}", with_deleted="true"))["deleted"] is True
-    asked = {"promoted_tweet_ids": post["id"]}
-    assert await x.fetch_data("GET", f"{PATH}/promoted_tweets", **asked) == []
-    [hidden] = await x.fetch_data("GET", f"{PATH}/promoted_tweets", **asked, with_deleted="true")
+    parameters = {"promoted_tweet_ids": post["id"]}
+    assert await x.fetch_data("GET", f"{PATH}/promoted_tweets", **parameters) == []
+    [hidden] = await x.fetch_data("GET", f"{PATH}/promoted_tweets", **parameters, with_deleted="true")
     assert hidden["deleted"] is False
     refused = await x.get_refusal("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=POST)
     assert refused[:2] == (404, "LINE_ITEM_NOT_FOUND")
@@ -214,24 +219,24 @@ async def test_promoted_posts(x: X) -> None:
     ):
         refused = await x.get_refusal("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=wrong)
         assert refused == (status, code, "tweet_ids")
-    made = await x.fetch_data("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=f"{POST},{repost}")
-    assert made[0]["tweet_id"] == POST
-    assert made[1]["tweet_id"] not in (POST, repost)
-    gone = await x.fetch_data("DELETE", f"{PATH}/promoted_tweets/{made[0]['id']}")
+    promoted = await x.fetch_data("POST", f"{PATH}/promoted_tweets", line_item_id=item, tweet_ids=f"{POST},{repost}")
+    assert promoted[0]["tweet_id"] == POST
+    assert promoted[1]["tweet_id"] not in (POST, repost)
+    gone = await x.fetch_data("DELETE", f"{PATH}/promoted_tweets/{promoted[0]['id']}")
     assert gone["deleted"] is True
     assert (await x.get_refusal("DELETE", f"{PATH}/promoted_tweets/{gone['id']}"))[1] == "PROMOTED_TWEET_NOT_FOUND"
 
 
 async def test_posts_are_those_of_one_user(x: X) -> None:
-    asked = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "trim_user": "true"}
-    [found] = await x.fetch_data("GET", f"{PATH}/tweets", **asked, tweet_ids="1442212345678901234")
-    assert (found["tweet_id"], found["id_str"], found["id"]) == (*["1442212345678901234"] * 2, 1442212345678901234)
+    parameters = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "trim_user": "true"}
+    [post] = await x.fetch_data("GET", f"{PATH}/tweets", **parameters, tweet_ids="1442212345678901234")
+    assert (post["tweet_id"], post["id_str"], post["id"]) == (*["1442212345678901234"] * 2, 1442212345678901234)
     repost = "1880000000000000002"
-    assert await x.fetch_data("GET", f"{PATH}/tweets", **asked, tweet_ids=repost) == []
+    assert await x.fetch_data("GET", f"{PATH}/tweets", **parameters, tweet_ids=repost) == []
     users = await x.fetch_data("GET", f"{PATH}/promotable_users")
-    assert [one["promotable_user_type"] for one in users] == ["FULL", "RETWEETS_ONLY"]
-    [found] = await x.fetch_data("GET", f"{PATH}/tweets", **asked, tweet_ids=repost, user_id=users[1]["user_id"])
-    assert found["tweet_id"] == repost
+    assert [user["promotable_user_type"] for user in users] == ["FULL", "RETWEETS_ONLY"]
+    [post] = await x.fetch_data("GET", f"{PATH}/tweets", **parameters, tweet_ids=repost, user_id=users[1]["user_id"])
+    assert post["tweet_id"] == repost
     assert await x.fetch_data("GET", f"{PATH}/tweets", tweet_type="PUBLISHED", tweet_ids=POST) == []  # NULLCAST
     assert (await x.get_refusal("GET", f"{PATH}/tweets", tweet_ids=POST))[1:] == ("MISSING_PARAMETER", "tweet_type")
 
@@ -260,7 +265,7 @@ async def test_a_batch_is_all_or_nothing(x: X, change: dict[str, str], where: st
 
 async def test_criteria_are_limited_listed_and_deleted(x: X) -> None:
     item = await x.create_line_item()
-    ages = [{**FRANCE, "targeting_type": "AGE", "targeting_value": one} for one in ("AGE_OVER_18", "AGE_OVER_21")]
+    ages = [{**FRANCE, "targeting_type": "AGE", "targeting_value": age} for age in ("AGE_OVER_18", "AGE_OVER_21")]
     assert (await send_batch(x, "targeting_criteria", make_creations(item, *ages)))[0] == 400
     assert (await send_batch(x, "targeting_criteria", make_creations(item, *[BOOTS] * 501)))[0] == 400
     _, done = await send_batch(x, "targeting_criteria", make_creations(item, FRANCE, BOOTS))
@@ -269,8 +274,8 @@ async def test_criteria_are_limited_listed_and_deleted(x: X) -> None:
         {"operation_type": "Delete", "params": {"targeting_criterion_id": done["data"][1]["id"]}},
     ]
     assert (await send_batch(x, "targeting_criteria", swap))[0] == 200
-    found = await x.fetch_data("GET", f"{PATH}/targeting_criteria", line_item_ids=item)
-    assert [one["targeting_type"] for one in found] == ["LOCATION", "BROAD_KEYWORD"]
+    criteria = await x.fetch_data("GET", f"{PATH}/targeting_criteria", line_item_ids=item)
+    assert [criterion["targeting_type"] for criterion in criteria] == ["LOCATION", "BROAD_KEYWORD"]
     assert (await send_batch(x, "targeting_criteria", swap[1:]))[1]["operation_errors"][0][0]["code"] == (
         "TARGETING_CRITERION_NOT_FOUND"
     )
@@ -279,9 +284,12 @@ async def test_criteria_are_limited_listed_and_deleted(x: X) -> None:
 
 async def test_batches_of_campaigns(x: X) -> None:
     ids = [await x.create_campaign(), await x.create_campaign(name="Second")]
-    update = [{"operation_type": "Update", "params": {"campaign_id": one, "entity_status": "ACTIVE"}} for one in ids]
+    update = [
+        {"operation_type": "Update", "params": {"campaign_id": campaign_id, "entity_status": "ACTIVE"}}
+        for campaign_id in ids
+    ]
     status, done = await send_batch(x, "campaigns", update)
-    assert (status, [one["entity_status"] for one in done["data"]]) == (200, ["ACTIVE", "ACTIVE"])
+    assert (status, [result["entity_status"] for result in done["data"]]) == (200, ["ACTIVE", "ACTIVE"])
     numbers = {**CAMPAIGN, "daily_budget_amount_local_micro": 42_500_000}
     status, done = await send_batch(x, "campaigns", [{"operation_type": "Create", "params": numbers}])
     assert (status, done["data"][0]["name"]) == (200, "Winter sale")
@@ -294,19 +302,23 @@ async def test_batches_of_campaigns(x: X) -> None:
 
 
 async def test_lists_are_filtered_searched_sorted_and_paged(x: X) -> None:
-    made = [await x.create_campaign(name=f"Sale {number}") for number in range(3)]
+    campaign_ids = [await x.create_campaign(name=f"Sale {number}") for number in range(3)]
     draft = await x.create_campaign(name="Sale draft", entity_status="DRAFT")
-    found = await x.fetch_data("GET", f"{PATH}/campaigns", q="sale", sort_by="name-desc")
-    assert [one["id"] for one in found] == made[::-1]
-    assert draft in [one["id"] for one in await x.fetch_data("GET", f"{PATH}/campaigns", with_draft="true")]
-    first = (await x.call("GET", f"{PATH}/campaigns", campaign_ids=",".join(made), count=2)).json()
+    campaigns = await x.fetch_data("GET", f"{PATH}/campaigns", q="sale", sort_by="name-desc")
+    assert [campaign["id"] for campaign in campaigns] == campaign_ids[::-1]
+    assert draft in [campaign["id"] for campaign in await x.fetch_data("GET", f"{PATH}/campaigns", with_draft="true")]
+    first = (await x.call("GET", f"{PATH}/campaigns", campaign_ids=",".join(campaign_ids), count=2)).json()
     rest = (
-        await x.call("GET", f"{PATH}/campaigns", campaign_ids=",".join(made), count=2, cursor=first["next_cursor"])
+        await x.call(
+            "GET", f"{PATH}/campaigns", campaign_ids=",".join(campaign_ids), count=2, cursor=first["next_cursor"]
+        )
     ).json()
-    assert [one["id"] for one in first["data"] + rest["data"]] == made
+    assert [campaign["id"] for campaign in first["data"] + rest["data"]] == campaign_ids
     assert rest["next_cursor"] is None
-    item = await x.create_line_item(campaign_id=made[0])
-    assert [one["id"] for one in await x.fetch_data("GET", f"{PATH}/line_items", campaign_ids=made[0])] == [item]
+    item = await x.create_line_item(campaign_id=campaign_ids[0])
+    assert [
+        campaign["id"] for campaign in await x.fetch_data("GET", f"{PATH}/line_items", campaign_ids=campaign_ids[0])
+    ] == [item]
     too_many = ",".join(["a"] * 201)
     assert (await x.get_refusal("GET", f"{PATH}/campaigns", campaign_ids=too_many))[1] == "REQUEST_TOO_COMPLEX"
 

@@ -21,18 +21,20 @@ WEEK = {
 
 async def list_all_campaigns(x: X, account: str = DOLLARS) -> list[str]:
     """Evergreen, paused, deleted."""
-    return [one["id"] for one in await x.fetch_data("GET", f"accounts/{account}/campaigns", with_deleted="true")]
+    return [
+        campaign["id"] for campaign in await x.fetch_data("GET", f"accounts/{account}/campaigns", with_deleted="true")
+    ]
 
 
 async def test_a_week_of_each_campaign(x: X) -> None:
     ids = await list_all_campaigns(x)
     answer = (await x.call("GET", PATH, **WEEK, entity_ids=",".join(ids))).json()
     assert (answer["data_type"], answer["time_series_length"]) == ("stats", 7)
-    assert [one["id"] for one in answer["data"]] == ids
+    assert [entity_row["id"] for entity_row in answer["data"]] == ids
     metrics = answer["data"][0]["id_data"][0]["metrics"]
     assert len(metrics["impressions"]) == len(metrics["billed_charge_local_micro"]) == 7
-    assert all(one > 0 for one in metrics["impressions"])
-    assert all(one % 10_000 == 0 for one in metrics["billed_charge_local_micro"])
+    assert all(figure > 0 for figure in metrics["impressions"])
+    assert all(figure % 10_000 == 0 for figure in metrics["billed_charge_local_micro"])
     assert metrics["video_total_views"] is None
     assert answer["data"][1]["id_data"][0]["metrics"]["impressions"] is None  # paused since September
     assert (await x.call("GET", PATH, **WEEK, entity_ids=",".join(ids))).json() == answer
@@ -40,19 +42,19 @@ async def test_a_week_of_each_campaign(x: X) -> None:
 
 async def test_yen_are_charged_whole_and_every_placement_is_asked_alone(x: X) -> None:
     [first, *_] = await list_all_campaigns(x, YEN)
-    asked = {**WEEK, "start_time": "2026-11-09T15:00:00Z", "end_time": "2026-11-10T15:00:00Z", "entity_ids": first}
-    found = await x.fetch_data("GET", f"stats/accounts/{YEN}", **asked)
-    [charged] = found[0]["id_data"][0]["metrics"]["billed_charge_local_micro"]
+    parameters = {**WEEK, "start_time": "2026-11-09T15:00:00Z", "end_time": "2026-11-10T15:00:00Z", "entity_ids": first}
+    rows = await x.fetch_data("GET", f"stats/accounts/{YEN}", **parameters)
+    [charged] = rows[0]["id_data"][0]["metrics"]["billed_charge_local_micro"]
     assert charged > 0
     assert charged % 1_000_000 == 0
-    found = await x.fetch_data("GET", f"stats/accounts/{YEN}", **{**asked, "placement": "TREND"})
-    assert found[0]["id_data"][0]["metrics"]["impressions"] is None
+    rows = await x.fetch_data("GET", f"stats/accounts/{YEN}", **{**parameters, "placement": "TREND"})
+    assert rows[0]["id_data"][0]["metrics"]["impressions"] is None
 
 
 async def test_conversions_are_objects(x: X) -> None:
     [first, *_] = await list_all_campaigns(x)
-    found = await x.fetch_data("GET", PATH, **{**WEEK, "metric_groups": "WEB_CONVERSION"}, entity_ids=first)
-    metrics = found[0]["id_data"][0]["metrics"]
+    rows = await x.fetch_data("GET", PATH, **{**WEEK, "metric_groups": "WEB_CONVERSION"}, entity_ids=first)
+    metrics = rows[0]["id_data"][0]["metrics"]
     assert len(metrics["conversion_site_visits"]["metric"]) == 7
     assert metrics["conversion_downloads"]["metric"] is None
     assert metrics["conversion_purchases"]["sale_amount"] is None
@@ -74,8 +76,10 @@ async def create_tree(x: X, account: str) -> dict[str, list[str]]:
     ]
     posts = []
     for item, tweets in ((items[0], f"{POST},{REPOST}"), (items[1], POST)):
-        made = await x.fetch_data("POST", f"accounts/{account}/promoted_tweets", line_item_id=item, tweet_ids=tweets)
-        posts += [one["id"] for one in made]
+        posts_of_item = await x.fetch_data(
+            "POST", f"accounts/{account}/promoted_tweets", line_item_id=item, tweet_ids=tweets
+        )
+        posts += [promoted["id"] for promoted in posts_of_item]
     for path in (*(f"line_items/{item}" for item in items), f"campaigns/{campaign}"):
         await x.fetch_data("PUT", f"accounts/{account}/{path}", entity_status="ACTIVE")
     return {"CAMPAIGN": [campaign], "LINE_ITEM": items, "PROMOTED_TWEET": posts}
@@ -84,11 +88,11 @@ async def create_tree(x: X, account: str) -> dict[str, list[str]]:
 @pytest.mark.parametrize(("account", "start", "smallest"), [(DOLLARS, "22T05", 10_000), (YEN, "21T15", 1_000_000)])
 async def test_each_level_adds_up_to_the_account(x: X, clock: Clock, account: str, start: str, smallest: int) -> None:
     """Also with a post and a line item that were deleted within the week."""
-    made = await create_tree(x, account)
+    tree = await create_tree(x, account)
     clock.instant += timedelta(days=5)
     await x.connect()
-    await x.fetch_data("DELETE", f"accounts/{account}/promoted_tweets/{made['PROMOTED_TWEET'][1]}")
-    await x.fetch_data("DELETE", f"accounts/{account}/line_items/{made['LINE_ITEM'][1]}")
+    await x.fetch_data("DELETE", f"accounts/{account}/promoted_tweets/{tree['PROMOTED_TWEET'][1]}")
+    await x.fetch_data("DELETE", f"accounts/{account}/line_items/{tree['LINE_ITEM'][1]}")
     clock.instant += timedelta(days=10)
     await x.connect()
     first_day = datetime.fromisoformat(f"2026-11-{start}:00:00Z")
@@ -97,26 +101,29 @@ async def test_each_level_adds_up_to_the_account(x: X, clock: Clock, account: st
     entities = {"CAMPAIGN": "campaigns", "LINE_ITEM": "line_items", "PROMOTED_TWEET": "promoted_tweets"}
     sums, series = {}, {}
     for entity, path in entities.items():
-        ids = [one["id"] for one in await x.fetch_data("GET", f"accounts/{account}/{path}", with_deleted="true")]
+        ids = [
+            entity_row["id"]
+            for entity_row in await x.fetch_data("GET", f"accounts/{account}/{path}", with_deleted="true")
+        ]
         days: dict[str, list[int]] = {}
         for groups, names in (("ENGAGEMENT,BILLING,VIDEO", COUNTS), ("WEB_CONVERSION", ("conversion_site_visits",))):
-            asked = {**week, "entity": entity, "entity_ids": ",".join(ids), "metric_groups": groups}
-            for row in await x.fetch_data("GET", f"stats/accounts/{account}", **asked):
+            parameters = {**week, "entity": entity, "entity_ids": ",".join(ids), "metric_groups": groups}
+            for row in await x.fetch_data("GET", f"stats/accounts/{account}", **parameters):
                 metrics = row["id_data"][0]["metrics"]
                 for name in names:
                     values = metrics[name]["metric"] if name.startswith("conversion") else metrics[name]
                     series[row["id"], name] = values
                     days[name] = [
-                        one + other for one, other in zip(days.get(name, [0] * 7), values or [0] * 7, strict=True)
+                        figure + other for figure, other in zip(days.get(name, [0] * 7), values or [0] * 7, strict=True)
                     ]
         sums[entity] = days
     assert all(min(values) > 0 for values in sums["CAMPAIGN"].values())
     assert sums["CAMPAIGN"] == sums["LINE_ITEM"] == sums["PROMOTED_TWEET"]
     charged = "billed_charge_local_micro"
-    assert all(value % smallest == 0 for post in made["PROMOTED_TWEET"] for value in series[post, charged])
-    first, second, bare = (series[item, "impressions"] for item in made["LINE_ITEM"])
+    assert all(value % smallest == 0 for post in tree["PROMOTED_TWEET"] for value in series[post, charged])
+    first, second, bare = (series[item, "impressions"] for item in tree["LINE_ITEM"])
     assert [value > 0 for value in second] == [True] * 4 + [False] * 3
-    assert [value > 0 for value in series[made["PROMOTED_TWEET"][1], "impressions"]] == [True] * 4 + [False] * 3
+    assert [value > 0 for value in series[tree["PROMOTED_TWEET"][1], "impressions"]] == [True] * 4 + [False] * 3
     assert bare is None
     assert all(first)
     whole = {**week, "entity": "ACCOUNT", "entity_ids": account}
@@ -127,16 +134,16 @@ async def test_each_level_adds_up_to_the_account(x: X, clock: Clock, account: st
 
 
 async def test_active_entities_of_each_level(x: X, clock: Clock) -> None:
-    made = await create_tree(x, DOLLARS)
+    tree = await create_tree(x, DOLLARS)
     clock.instant += timedelta(days=5)
     await x.connect()
     window = {"start_time": "2026-11-22T05:00:00Z", "end_time": "2026-11-25T05:00:00Z"}
 
     async def list_active(entity: str, **filters: str) -> list[str]:
-        found = await x.fetch_data("GET", f"{PATH}/active_entities", entity=entity, **window, **filters)
-        return [one["entity_id"] for one in found]
+        entities = await x.fetch_data("GET", f"{PATH}/active_entities", entity=entity, **window, **filters)
+        return [entity_row["entity_id"] for entity_row in entities]
 
-    [campaign], [first, second, _], posts = made.values()
+    [campaign], [first, second, _], posts = tree.values()
     assert await list_active("LINE_ITEM", campaign_ids=campaign) == [first, second]
     assert await list_active("PROMOTED_TWEET", campaign_ids=campaign) == posts
     assert await list_active("PROMOTED_TWEET", line_item_ids=first) == posts[:2]
@@ -169,15 +176,15 @@ REFUSED: list[tuple[dict[str, str], str, str]] = [
 @pytest.mark.parametrize(("change", "code", "parameter"), REFUSED)
 async def test_questions_are_refused(x: X, change: dict[str, str], code: str, parameter: str) -> None:
     [first, *_] = await list_all_campaigns(x)
-    found = await x.get_refusal("GET", PATH, **{**WEEK, "entity_ids": first, **change})
-    assert found[1:] == (code, parameter)
+    refusal = await x.get_refusal("GET", PATH, **{**WEEK, "entity_ids": first, **change})
+    assert refusal[1:] == (code, parameter)
 
 
 @pytest.mark.parametrize("name", [*WEEK, "entity_ids"])
 async def test_nothing_may_be_left_out(x: X, name: str) -> None:
-    asked = {**WEEK, "entity_ids": "a"}
-    del asked[name]
-    assert await x.get_refusal("GET", PATH, **asked) == (400, "MISSING_PARAMETER", name)
+    parameters = {**WEEK, "entity_ids": "a"}
+    del parameters[name]
+    assert await x.get_refusal("GET", PATH, **parameters) == (400, "MISSING_PARAMETER", name)
 
 
 async def test_all_days_have_the_offset_of_today(x: X, clock: Clock) -> None:
@@ -217,27 +224,27 @@ async def test_a_job_and_its_file(x: X, clock: Clock) -> None:
 
 async def test_jobs_have_limits(x: X) -> None:
     [first, *_] = await list_all_campaigns(x)
-    asked = {**WEEK, "entity_ids": first}
-    assert (await x.get_refusal("POST", JOBS, **{**asked, "start_time": "2026-08-17T05:00:00Z"}))[
+    parameters = {**WEEK, "entity_ids": first}
+    assert (await x.get_refusal("POST", JOBS, **{**parameters, "start_time": "2026-08-17T05:00:00Z"}))[
         1
     ] == "INVALID_TIME_WINDOW"
-    segmented = {**asked, "segmentation_type": "PLATFORMS", "start_time": "2026-10-01T05:00:00Z"}
+    segmented = {**parameters, "segmentation_type": "PLATFORMS", "start_time": "2026-10-01T05:00:00Z"}
     assert (await x.get_refusal("POST", JOBS, **segmented))[1] == "INVALID_TIME_WINDOW"
     for _ in range(100):
-        await x.fetch_data("POST", JOBS, **asked)
-    assert (await x.get_refusal("POST", JOBS, **asked))[:2] == (429, "TOO_MANY_REQUESTS")
+        await x.fetch_data("POST", JOBS, **parameters)
+    assert (await x.get_refusal("POST", JOBS, **parameters))[:2] == (429, "TOO_MANY_REQUESTS")
 
 
 async def test_active_entities_and_reach(x: X) -> None:
     evergreen, paused, deleted = await list_all_campaigns(x)
     window = {"start_time": "2026-10-15T05:00:00Z", "end_time": "2026-11-20T12:00:00Z"}
-    found = await x.fetch_data("GET", f"{PATH}/active_entities", entity="CAMPAIGN", **window)
-    assert [one["entity_id"] for one in found] == [evergreen, deleted]
-    assert found[0]["placements"] == ["ALL_ON_TWITTER"]
-    assert found[1]["activity_end_time"] < found[0]["activity_end_time"]
+    entities = await x.fetch_data("GET", f"{PATH}/active_entities", entity="CAMPAIGN", **window)
+    assert [entity["entity_id"] for entity in entities] == [evergreen, deleted]
+    assert entities[0]["placements"] == ["ALL_ON_TWITTER"]
+    assert entities[1]["activity_end_time"] < entities[0]["activity_end_time"]
     week = {name: WEEK[name] for name in ("start_time", "end_time")}
     reached = await x.fetch_data("GET", f"{PATH}/reach/campaigns", campaign_ids=f"{evergreen},{paused}", **week)
-    assert [one["total_audience_reach"] > 0 for one in reached] == [True, False]
+    assert [reach["total_audience_reach"] > 0 for reach in reached] == [True, False]
 
 
 PLACES = "targeting_criteria/locations"
@@ -257,23 +264,23 @@ CATALOGS: list[tuple[str, dict[str, str], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "asked", "value", "name"), CATALOGS)
-async def test_targeting_options(x: X, path: str, asked: dict[str, Any], value: str, name: str) -> None:
-    assert [(one["targeting_value"], one["name"]) for one in await x.fetch_data("GET", path, **asked)] == [
-        (value, name)
-    ]
+@pytest.mark.parametrize(("path", "parameters", "value", "name"), CATALOGS)
+async def test_targeting_options(x: X, path: str, parameters: dict[str, Any], value: str, name: str) -> None:
+    assert [
+        (option["targeting_value"], option["name"]) for option in await x.fetch_data("GET", path, **parameters)
+    ] == [(value, name)]
 
 
 async def test_other_catalogs(x: X) -> None:
     regions = await x.fetch_data("GET", "targeting_criteria/locations", location_type="REGIONS", country_code="US")
-    assert {one["location_type"] for one in regions} == {"REGIONS"}
+    assert {region["location_type"] for region in regions} == {"REGIONS"}
     assert (await x.get_refusal("GET", "targeting_criteria/events"))[1:] == ("MISSING_PARAMETER", "event_types")
     assert (await x.get_refusal("GET", "targeting_criteria/tv_shows"))[1:] == ("MISSING_PARAMETER", "locale")
     [rule] = await x.fetch_data("GET", "bidding_rules", currency="JPY")
     assert (rule["currency"], rule["minimum_denomination"]) == ("JPY", 1_000_000)
-    [shown] = await x.fetch_data("GET", "line_items/placements", product_type="PROMOTED_TWEETS")
-    assert "ALL_ON_TWITTER" in shown["placements"]
+    [placements] = await x.fetch_data("GET", "line_items/placements", product_type="PROMOTED_TWEETS")
+    assert "ALL_ON_TWITTER" in placements["placements"]
     audiences = await x.fetch_data("GET", f"accounts/{DOLLARS}/custom_audiences", q="news")
-    assert [(one["id"], one["targetable"]) for one in audiences] == [("2906h", True)]
+    assert [(audience["id"], audience["targetable"]) for audience in audiences] == [("2906h", True)]
     [tag] = await x.fetch_data("GET", f"accounts/{DOLLARS}/tracking_tags")
     assert tag["tracking_tag_url"].startswith("https://")

@@ -127,8 +127,8 @@ def read_data(answer: httpx.Response) -> dict[str, Any]:
     body = json.loads(answer.text, parse_float=Decimal)
     assert list(body) == ["code", "message", "request_id", "data"]
     assert (body["code"], body["message"]) == (0, "OK"), answer.text
-    found: dict[str, Any] = body["data"]
-    return found
+    data: dict[str, Any] = body["data"]
+    return data
 
 
 def read_refusal(answer: httpx.Response, code: int, field: str = "") -> str:
@@ -161,9 +161,9 @@ async def read_entity(
 ) -> dict[str, Any]:
     """The entity of this id, deleted ones too."""
     filtering = {f"{kind}_ids": [entity_id], "primary_status": "STATUS_ALL"}
-    [found] = (await read(web, f"/{kind}/get/", advertiser_id, filtering=filtering))["list"]
-    assert isinstance(found, dict)
-    return found
+    [entity] = (await read(web, f"/{kind}/get/", advertiser_id, filtering=filtering))["list"]
+    assert isinstance(entity, dict)
+    return entity
 
 
 async def create_example(web: httpx.AsyncClient, **creative: Any) -> tuple[str, str, str]:

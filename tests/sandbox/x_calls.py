@@ -56,10 +56,10 @@ def encode_query(parameters: Mapping[str, Any]) -> str:
     return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in parameters.items())
 
 
-def sign_request(method: str, url: str, given: Mapping[str, str], body: str, secret: str, token_secret: str) -> str:
+def sign_request(method: str, url: str, values: Mapping[str, str], body: str, secret: str, token_secret: str) -> str:
     """The documented signature: of the OAuth values, the query and a form body."""
-    address, _, asked = url.partition("?")
-    pairs = [*given.items(), *parse_qsl(asked, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
+    address, _, query = url.partition("?")
+    pairs = [*values.items(), *parse_qsl(query, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
     escaped = sorted((quote(name, safe=""), quote(value, safe="")) for name, value in pairs)
     parameters = "&".join(f"{name}={value}" for name, value in escaped)
     base = "&".join(quote(part, safe="") for part in (method, address, parameters))
@@ -79,7 +79,7 @@ class X:
     def build_authorization(self, method: str, url: str, token: Mapping[str, str], body: str = "", **more: str) -> str:
         """The header of a request; `more` overrides or adds OAuth values, and the secrets."""
         self.nonces += 1
-        given = {
+        values = {
             "oauth_consumer_key": "sandbox-x",
             "oauth_nonce": f"nonce{self.nonces}",
             "oauth_signature_method": "HMAC-SHA1",
@@ -92,16 +92,16 @@ class X:
             more.get("client_secret", "sandbox-secret"),
             more.get("token_secret", token.get("oauth_token_secret", "")),
         )
-        given["oauth_signature"] = sign_request(method, url, given, body, *secrets)
-        return "OAuth " + ", ".join(f'{name}="{quote(value, safe="")}"' for name, value in given.items())
+        values["oauth_signature"] = sign_request(method, url, values, body, *secrets)
+        return "OAuth " + ", ".join(f'{name}="{quote(value, safe="")}"' for name, value in values.items())
 
     async def send(self, method: str, address: str, header: str | None, **more: Any) -> httpx.Response:
         headers = {**more.pop("headers", {}), **({} if header is None else {"Authorization": header})}
         return await self.http.request(method, f"/{address.removeprefix('https://')}", headers=headers, **more)
 
     async def call(self, method: str, path: str, body: Any = None, /, **parameters: Any) -> httpx.Response:
-        asked = encode_query(parameters)
-        url = f"https://{HOST}/12/{path}" + (f"?{asked}" if asked else "")
+        query = encode_query(parameters)
+        url = f"https://{HOST}/12/{path}" + (f"?{query}" if query else "")
         header = self.build_authorization(method, url, self.token)
         return await self.send(method, url, header, **({} if body is None else {"json": body}))
 
@@ -119,24 +119,24 @@ class X:
         return answer.status_code, error["code"], error.get("parameter", "")
 
     async def create_campaign(self, account: str = DOLLARS, **more: Any) -> str:
-        wanted = {**CAMPAIGN, "funding_instrument_id": INSTRUMENT[account], **more}
-        return str((await self.fetch_data("POST", f"accounts/{account}/campaigns", **wanted))["id"])
+        parameters = {**CAMPAIGN, "funding_instrument_id": INSTRUMENT[account], **more}
+        return str((await self.fetch_data("POST", f"accounts/{account}/campaigns", **parameters))["id"])
 
     async def create_line_item(self, account: str = DOLLARS, **more: Any) -> str:
-        wanted = {
+        parameters = {
             **LINE_ITEM,
             "campaign_id": more.pop("campaign_id", None) or await self.create_campaign(account),
             **more,
         }
-        return str((await self.fetch_data("POST", f"accounts/{account}/line_items", **wanted))["id"])
+        return str((await self.fetch_data("POST", f"accounts/{account}/line_items", **parameters))["id"])
 
     async def list_writes(self) -> list[tuple[str, str, str]]:
         rows = (await self.http.get("/_sandbox/writes?network=x")).json()["writes"]
         return [(row["method"], row["kind"], row["id"]) for row in rows]
 
     async def inject_fault(self, fault: str, **more: Any) -> None:
-        told = await self.http.post("/_sandbox/faults", json={"network": "x", "fault": fault, **more})
-        assert told.status_code == 200
+        answer = await self.http.post("/_sandbox/faults", json={"network": "x", "fault": fault, **more})
+        assert answer.status_code == 200
 
     # -- the three legs
 
@@ -160,9 +160,9 @@ class X:
         )
 
     async def connect(self) -> dict[str, str]:
-        asked = read_form(await self.fetch_request_token())
-        back = await self.give_consent(asked["oauth_token"])
-        self.token = read_form(await self.fetch_access_token(asked, back["oauth_verifier"]))
+        request_token = read_form(await self.fetch_request_token())
+        back = await self.give_consent(request_token["oauth_token"])
+        self.token = read_form(await self.fetch_access_token(request_token, back["oauth_verifier"]))
         return self.token
 
     async def download(self, url: str, **headers: str) -> httpx.Response:
