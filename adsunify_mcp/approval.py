@@ -18,7 +18,7 @@ from adsunify.errors import AdsunifyError
 from adsunify.values.exact_json import Json
 
 from .method_results import InputRequired, ToolResult
-from .request_metadata import RequestContext
+from .request_metadata import RequestMetadata
 from .results import APPROVAL_CODE, declined_result
 
 REQUEST_KEY = "approval"
@@ -36,7 +36,7 @@ MESSAGE = (
 
 
 @frozen
-class Subject:
+class ApprovalSubject:
     """What an endpoint executes: ``endpoint`` reads it, and ``path`` names it."""
 
     endpoint: Endpoint
@@ -53,7 +53,7 @@ class Subject:
 
 
 async def call_with_approval(
-    backend: Backend, context: RequestContext, endpoint: Endpoint, request: ApiRequest
+    backend: Backend, context: RequestMetadata, endpoint: Endpoint, request: ApiRequest
 ) -> Mapping[str, Json] | ToolResult | InputRequired:
     """Call an endpoint. Where a person must approve the change, return the input that the request needs.
 
@@ -63,7 +63,7 @@ async def call_with_approval(
     reader = READERS.get(endpoint.operation_id)
     if reader is None or not context.can_require_input or not context.can_open_url():
         return await backend.call(endpoint, request)
-    subject = Subject(ENDPOINTS_BY_ID[reader], request.path)
+    subject = ApprovalSubject(ENDPOINTS_BY_ID[reader], request.path)
     if context.state == subject.to_state():
         answer = context.input_responses.get(REQUEST_KEY, {})
         if answer.get("action") in ("decline", "cancel"):
@@ -79,7 +79,7 @@ async def call_with_approval(
         return InputRequired({REQUEST_KEY: {"method": "elicitation/create", "params": params}}, subject.to_state())
 
 
-async def _wait_for_decision(subject: Subject, backend: Backend) -> None:
+async def _wait_for_decision(subject: ApprovalSubject, backend: Backend) -> None:
     """Wait until the person has decided, or for :data:`WAIT_SECONDS`. Nothing is written."""
     loop = asyncio.get_running_loop()
     until = loop.time() + WAIT_SECONDS

@@ -13,14 +13,14 @@ from adsunify.client.backends import Backend
 from adsunify.contract import ENDPOINTS_BY_ID, ApiRequest
 from adsunify.errors import AdsunifyError
 
-from .request_metadata import RequestContext
+from .request_metadata import RequestMetadata
 
 T = TypeVar("T")
 POLL_SECONDS = 1.0
 
 
 async def report_execution(
-    backend: Backend, context: RequestContext, path: Mapping[str, str], execution: Coroutine[Any, Any, T]
+    backend: Backend, context: RequestMetadata, path: Mapping[str, str], execution: Coroutine[Any, Any, T]
 ) -> T:
     """Run an execution, and report the steps that are written while it runs.
 
@@ -48,7 +48,7 @@ async def report_execution(
 
 
 async def _report_written_steps(
-    backend: Backend, context: RequestContext, path: Mapping[str, str], reported: int
+    backend: Backend, context: RequestMetadata, path: Mapping[str, str], reported: int
 ) -> int:
     """Report the number of written steps if it is larger than ``reported``; return the number that is reported."""
     try:

@@ -20,7 +20,7 @@ from adsunify.service.authentication import REQUEST_CONTEXT, authenticate
 from adsunify.service.core import Service
 from adsunify.values.exact_json import Json, dumps_bytes
 
-from .protocol import Caller, Reply, handle_message, refuse_body
+from .protocol import CallerMethods, Reply, handle_message, refuse_body
 from .request_metadata import METHOD_HEADER, NAME_HEADER, VERSION_HEADER, RequestHeaders
 from .request_states import make_request_states
 from .server import make_methods
@@ -38,7 +38,7 @@ STREAM_HEADERS: Mapping[str, str] = {
 }
 """MCP 2026-07-28, Streamable HTTP, "Receiving Messages"."""
 
-OpenCaller = Callable[[str | None], Awaitable[Caller]]
+OpenCaller = Callable[[str | None], Awaitable[CallerMethods]]
 """Takes an ``Authorization`` header; returns the caller. Raises Unauthenticated."""
 
 
@@ -59,9 +59,9 @@ class _CountedBackend(LocalBackend):
 def add_routes(app: web.Application, service: Service) -> None:
     """Add ``/api/mcp`` with the seven tools, for API keys and agents' tokens."""
 
-    async def open_caller(authorization: str | None) -> Caller:
+    async def open_caller(authorization: str | None) -> CallerMethods:
         backend = _CountedBackend(service, await authenticate(service, authorization))
-        return Caller(make_methods(backend, states=make_request_states(backend)), backend.count_message)
+        return CallerMethods(make_methods(backend, states=make_request_states(backend)), backend.count_message)
 
     add_endpoint(app, service.settings.base_url, open_caller)
 

@@ -14,12 +14,12 @@ from adsunify.networks.registry import ADAPTER_PACKAGES
 from adsunify.values.exact_json import Json
 
 from .method_results import InputRequired
-from .request_metadata import RequestContext, RpcError
+from .request_metadata import RequestMetadata, RpcError
 from .versions import INVALID_PARAMS
 
 MAX_ARGUMENT_LENGTH = 2_000
 Messages = Sequence[Mapping[str, Json]]
-WritePrompt = Callable[[Mapping[str, str], RequestContext], Awaitable[Messages | InputRequired]]
+WritePrompt = Callable[[Mapping[str, str], RequestMetadata], Awaitable[Messages | InputRequired]]
 """Takes the arguments, and what the request says about itself; returns the messages of the prompt."""
 
 
@@ -96,13 +96,13 @@ def _list_wishes(arguments: Mapping[str, str]) -> str:
     return "\n".join(f"- {name}: {value}" for name, value in arguments.items())
 
 
-async def _write_launch(arguments: Mapping[str, str], context: RequestContext) -> Messages:
+async def _write_launch(arguments: Mapping[str, str], context: RequestMetadata) -> Messages:
     network = arguments.get("network")
     place = "" if network is None else f" with network {network}"
     return [make_text_message(LAUNCH_TEXT.format(wishes=_list_wishes(arguments), network=place))]
 
 
-async def _write_report(arguments: Mapping[str, str], context: RequestContext) -> Messages:
+async def _write_report(arguments: Mapping[str, str], context: RequestMetadata) -> Messages:
     choice = "" if "account" not in arguments else ", and choose the one that I named"
     return [make_text_message(REPORT_TEXT.format(wishes=_list_wishes(arguments), choice=choice))]
 

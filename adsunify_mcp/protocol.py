@@ -14,7 +14,7 @@ from adsunify.models.parsing import MAX_VALUES, count_values
 from adsunify.values.exact_json import Json, RepeatedMembers, dumps_bytes, loads
 
 from .method_results import complete_result
-from .request_metadata import Notify, RequestContext, RequestHeaders, RpcError, make_version_error, read_context
+from .request_metadata import Notify, RequestHeaders, RequestMetadata, RpcError, make_version_error, read_context
 from .results import error_result
 from .versions import (
     DEFAULT_VERSION,
@@ -32,14 +32,14 @@ MAX_MESSAGES = 50
 MAX_BATCH_BYTES = 4 * 1024 * 1024
 """When the responses of a batch have this size, the remaining messages are refused."""
 
-MethodHandler = Callable[[Mapping[str, Json], RequestContext], Awaitable[Mapping[str, Json]]]
+MethodHandler = Callable[[Mapping[str, Json], RequestMetadata], Awaitable[Mapping[str, Json]]]
 """Takes the params of a request and what it says about itself; returns the result. Raises RpcError."""
 CountMessage = Callable[[], object]
 """Counts a message of the caller. Raises RateLimited."""
 
 
 @frozen
-class Caller:
+class CallerMethods:
     """A caller's methods by name, and the function that counts the caller's messages."""
 
     methods: Mapping[str, MethodHandler]
@@ -60,7 +60,7 @@ def refuse_body(status: int, code: int, message: str, data: Json = None) -> Repl
 
 
 async def handle_message(
-    caller: Caller, raw: bytes, headers: RequestHeaders | None = None, notify: Notify | None = None
+    caller: CallerMethods, raw: bytes, headers: RequestHeaders | None = None, notify: Notify | None = None
 ) -> Reply:
     """Answer the body of one POST or one line: a message, or a batch where the revision has batches.
 
@@ -128,7 +128,7 @@ def _message_id(message: Json) -> str | int | None:
 
 
 async def _handle_one(
-    caller: Caller, message: Json, headers: RequestHeaders | None, notify: Notify | None
+    caller: CallerMethods, message: Json, headers: RequestHeaders | None, notify: Notify | None
 ) -> tuple[dict[str, Any] | None, int]:
     """The response to a message and its HTTP status; None for a notification or a response."""
     statuses = STATELESS_STATUSES  # until the revision is known
@@ -155,7 +155,7 @@ async def _handle_one(
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}, 200
 
 
-def _find_limit(caller: Caller) -> RateLimited | None:
+def _find_limit(caller: CallerMethods) -> RateLimited | None:
     """Count a message; the error of a caller who has used the limit up."""
     try:
         caller.count()
@@ -182,7 +182,7 @@ def _check_accepted(message: Mapping[str, Any], version: ProtocolVersion) -> Non
         raise RpcError(INVALID_REQUEST, "A body must be a request or a notification, not a response.")
 
 
-async def _call(caller: Caller, message: Mapping[str, Any], context: RequestContext) -> Mapping[str, Json]:
+async def _call(caller: CallerMethods, message: Mapping[str, Any], context: RequestMetadata) -> Mapping[str, Json]:
     method, params = message["method"], message.get("params", {})
     if not isinstance(params, Mapping):
         raise RpcError(INVALID_PARAMS, "params must be an object.")

@@ -57,7 +57,7 @@ class RequestHeaders:
 
 
 @frozen
-class RequestContext:
+class RequestMetadata:
     """What a request says about itself.
 
     Attributes:
@@ -105,7 +105,7 @@ class RequestContext:
 
 def read_context(
     message: Mapping[str, Any], headers: RequestHeaders | None, notify: Notify | None = None
-) -> RequestContext:
+) -> RequestMetadata:
     """Read what a message says about itself, and check it. ``headers`` is None for transports without headers.
 
     Raises:
@@ -123,7 +123,7 @@ def read_context(
             raise RpcError(INVALID_PARAMS, f"{CAPABILITIES_KEY} of params._meta must be an object.")
         if headers is not None:
             _check_headers(message, headers)
-    return RequestContext(version, metadata, notify)
+    return RequestMetadata(version, metadata, notify)
 
 
 def _read_version(metadata: Mapping[str, Any], headers: RequestHeaders | None) -> ProtocolVersion:

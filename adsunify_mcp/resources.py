@@ -22,7 +22,7 @@ ReadResource = Callable[[Backend, Mapping[str, str]], Awaitable[Mapping[str, Jso
 
 
 @frozen
-class Resource:
+class McpResource:
     """A resource, or a template of resources whose address has variables.
 
     Attributes:
@@ -58,7 +58,7 @@ class Resource:
         return {address: self.uri, "name": self.name, "description": self.description, "mimeType": self.mime_type}
 
 
-def find_resource(resources: Sequence[Resource], uri: str) -> tuple[Resource, Mapping[str, str]] | None:
+def find_resource(resources: Sequence[McpResource], uri: str) -> tuple[McpResource, Mapping[str, str]] | None:
     """Return the resource of an address and the variables of the address; None if there is none."""
     matches = ((resource, resource.match(uri)) for resource in resources)
     return next(((resource, found) for resource, found in matches if found is not None), None)
@@ -75,21 +75,21 @@ def _make_reader(operation_id: str, path: Mapping[str, str] | None = None) -> Re
     return read
 
 
-RESOURCES: Sequence[Resource] = (
-    Resource(
+RESOURCES: Sequence[McpResource] = (
+    McpResource(
         "adsunify://networks",
         "networks",
         "The supported ad networks, and how each is connected.",
         _make_reader("get_networks"),
     ),
-    Resource(
+    McpResource(
         "adsunify://workflows",
         "workflows",
         "The formats of campaign briefs on every network, with their goals, budget periods and required inputs.",
         _make_reader("get_workflows"),
     ),
     *(
-        Resource(
+        McpResource(
             f"adsunify://networks/{code}",
             f"network-{code}",
             f"What {code} can do: formats, levels, settings, catalogs, metrics.",
@@ -97,7 +97,7 @@ RESOURCES: Sequence[Resource] = (
         )
         for code in ADAPTER_PACKAGES
     ),
-    Resource(
+    McpResource(
         "adsunify://networks/{network}",
         "network",
         "What one ad network can do: formats, levels, settings, catalogs, metrics.",

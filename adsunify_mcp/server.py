@@ -14,9 +14,9 @@ from adsunify.values.exact_json import Json
 from .method_results import SERVER_INFO, InputRequired
 from .prompts import PROMPTS, Prompt, PromptArgument
 from .protocol import MethodHandler
-from .request_metadata import RequestContext, RpcError
+from .request_metadata import RequestMetadata, RpcError
 from .request_states import RequestStates, identify_request
-from .resources import RESOURCES, Resource, find_resource
+from .resources import RESOURCES, McpResource, find_resource
 from .tools import TOOLS, Tool, ToolCall, call_tool
 from .versions import INVALID_PARAMS, VERSIONS, negotiate_version
 
@@ -40,7 +40,7 @@ class Features:
 
     tools: Mapping[str, Tool] = TOOLS
     prompts: Mapping[str, Prompt] = PROMPTS
-    resources: Sequence[Resource] = RESOURCES
+    resources: Sequence[McpResource] = RESOURCES
     capabilities: Mapping[str, Json] = field(factory=dict)
 
     def list_capabilities(self, *, has_subscriptions: bool) -> dict[str, Json]:
@@ -66,7 +66,7 @@ class Methods:
 
     # -- the server -----------------------------------------------------------------------------------------------
 
-    async def initialize(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def initialize(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Answer the handshake of the revisions before 2026-07-28."""
         return {
             "protocolVersion": negotiate_version(params.get("protocolVersion")),
@@ -75,7 +75,7 @@ class Methods:
             "instructions": INSTRUCTIONS,
         }
 
-    async def discover(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def discover(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Tell what the server supports (MCP 2026-07-28, Discovery)."""
         return {
             "supportedVersions": list(VERSIONS),
@@ -83,17 +83,17 @@ class Methods:
             "instructions": INSTRUCTIONS,
         }
 
-    async def ping(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def ping(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Answer an empty result."""
         return {}
 
     # -- tools ----------------------------------------------------------------------------------------------------
 
-    async def list_tools(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def list_tools(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """List the tools."""
         return {"tools": [tool.listing for tool in self.features.tools.values()]}
 
-    async def call_tool(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def call_tool(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Call a tool."""
         name, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(name, str) or name not in self.features.tools:
@@ -107,11 +107,11 @@ class Methods:
 
     # -- prompts --------------------------------------------------------------------------------------------------
 
-    async def list_prompts(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def list_prompts(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """List the prompts."""
         return {"prompts": [prompt.to_json() for prompt in self.features.prompts.values()]}
 
-    async def get_prompt(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def get_prompt(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Return the messages of a prompt."""
         prompt = self._find_prompt(params.get("name"))
         given = params.get("arguments", {})
@@ -132,15 +132,15 @@ class Methods:
 
     # -- resources ------------------------------------------------------------------------------------------------
 
-    async def list_resources(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def list_resources(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """List the resources without variables."""
         return {"resources": [one.to_json() for one in self.features.resources if not one.is_template]}
 
-    async def list_templates(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def list_templates(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """List the templates of resources."""
         return {"resourceTemplates": [one.to_json() for one in self.features.resources if one.is_template]}
 
-    async def read_resource(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def read_resource(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Return the contents of a resource."""
         resource, variables = self._find_resource(params)
         try:
@@ -149,12 +149,12 @@ class Methods:
             raise RpcError(INVALID_PARAMS, problem.message, {"uri": params["uri"]}) from None
         return {"contents": [{"uri": params["uri"], **contents}]}
 
-    async def subscribe(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def subscribe(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Accept or end a subscription to a resource, which does not change while the server runs."""
         self._find_resource(params)
         return {}
 
-    def _find_resource(self, params: Mapping[str, Json]) -> tuple[Resource, Mapping[str, str]]:
+    def _find_resource(self, params: Mapping[str, Json]) -> tuple[McpResource, Mapping[str, str]]:
         uri = params.get("uri")
         found = find_resource(self.features.resources, uri) if isinstance(uri, str) else None
         if found is None:
@@ -163,7 +163,7 @@ class Methods:
 
     # -- completion -----------------------------------------------------------------------------------------------
 
-    async def complete(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def complete(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         """Complete an argument of a prompt, or a variable of a template of resources."""
         reference, argument = params.get("ref"), params.get("argument")
         if not isinstance(reference, Mapping) or not isinstance(argument, Mapping):
@@ -191,7 +191,7 @@ class Methods:
 
     # -- requests in several round trips --------------------------------------------------------------------------
 
-    async def _read_inputs(self, params: Mapping[str, Json], context: RequestContext, request: str) -> RequestContext:
+    async def _read_inputs(self, params: Mapping[str, Json], context: RequestMetadata, request: str) -> RequestMetadata:
         """Read what the client sends with a request that it sends again (MCP 2026-07-28, "Basic Workflow")."""
         if not context.version.is_stateless:
             return context

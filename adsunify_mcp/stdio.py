@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from adsunify.client.backends import Backend
 from adsunify.values.exact_json import Json, dumps
 
-from .protocol import Caller, handle_message
+from .protocol import CallerMethods, handle_message
 from .request_states import make_request_states
 from .server import make_methods
 
 
 async def serve_stdio(backend: Backend) -> None:
     """Answer messages until standard input ends."""
-    caller = Caller(make_methods(backend, states=make_request_states(backend)))
+    caller = CallerMethods(make_methods(backend, states=make_request_states(backend)))
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.buffer.readline):
         if line.strip():

@@ -29,7 +29,7 @@ from adsunify.values.exact_json import Json, dumps, dumps_bytes
 from .approval import call_with_approval
 from .execution_progress import report_execution
 from .method_results import InputRequired, ToolResult
-from .request_metadata import RequestContext
+from .request_metadata import RequestMetadata
 from .results import APPROVAL_CODE, approval_required_result, error_result, success_result
 from .search import HIDDEN_OPERATIONS, MAX_RESULTS, operation_schemas, search_operations
 
@@ -109,7 +109,7 @@ class ToolCall:
     """A call of a tool: the backend of the caller, and what the request says about itself."""
 
     backend: Backend
-    context: RequestContext
+    context: RequestMetadata
 
     async def call_endpoint(self, endpoint: Endpoint, request: ApiRequest) -> RunResult:
         """Call an endpoint of the contract; where a person must approve, the result requires this input."""

@@ -40,7 +40,7 @@ _match_decimal = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII).fullmatch
 
 
 @frozen
-class Budget:
+class EntityBudget:
     """A budget of an entity. ``amount`` is None if the field is not set."""
 
     period: Period
@@ -58,7 +58,7 @@ class SpendSettings:
         end: when it stops; None: never.
     """
 
-    budgets: Mapping[str, Budget] = field(factory=dict)
+    budgets: Mapping[str, EntityBudget] = field(factory=dict)
     caps: Mapping[str, Amount | None] = field(factory=dict)
     start: Moment = None
     end: Moment = None
@@ -103,7 +103,7 @@ class SpendSettings:
 
 def read_spend_settings(network: Network, account: Account, kind: Kind, native: NativeEntity) -> SpendSettings:
     """Read the settings of an entity, or of a payload that has the form of one."""
-    budgets: dict[str, Budget] = {}
+    budgets: dict[str, EntityBudget] = {}
     caps: dict[str, Amount | None] = {}
     dates: dict[str, Moment] = {}
     pointers: set[str] = set()
@@ -140,18 +140,18 @@ def _is_budget_pointer(
 
 def _read_budget(
     network: Network, account: Account, setting: Setting, pointer: str, native: NativeEntity
-) -> Budget | None:
+) -> EntityBudget | None:
     """Read a budget; None if the setting is no budget of this entity."""
     fixed = BUDGET_FIELDS[setting.field]
     if fixed is not None:
-        return Budget(fixed, read_amount(network, account, setting, native))
+        return EntityBudget(fixed, read_amount(network, account, setting, native))
     if setting.counted_period is not None:
         period = setting.counted_period(native)
-        return None if period is None else Budget(period, read_amount(network, account, setting, native))
+        return None if period is None else EntityBudget(period, read_amount(network, account, setting, native))
     period = setting.period(native) if callable(setting.period) else setting.period
     if period is not None:
-        return Budget(period, read_amount(network, account, setting, native))
-    return None if is_unset_amount(get_value(native, pointer)) else Budget("daily", "unknown")
+        return EntityBudget(period, read_amount(network, account, setting, native))
+    return None if is_unset_amount(get_value(native, pointer)) else EntityBudget("daily", "unknown")
 
 
 def read_amount(network: Network, account: Account, setting: Setting, native: NativeEntity) -> Amount | None:
@@ -266,7 +266,7 @@ def is_at_most(one: Amount | None, other: Amount | None) -> bool:
     return isinstance(one, int) and isinstance(other, int) and one <= other
 
 
-def _is_reduced(before: Budget | None, after: Budget | None) -> bool:
+def _is_reduced(before: EntityBudget | None, after: EntityBudget | None) -> bool:
     """Whether a budget stays, or falls within its period."""
     if after is None or after.amount is None:
         return before is None or before.amount is None

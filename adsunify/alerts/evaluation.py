@@ -24,8 +24,8 @@ from adsunify.values.dates import format_utc, get_midnight, get_timezone
 from adsunify.values.json_pointer import get_text
 from adsunify.values.money import MICROS, format_decimal
 
-from .rules import Alert, Breach, BreachKey, Evaluation, Gap, make_entity_gap
-from .windows import FigureState, Window, WindowSums
+from .rules import Alert, AlertBreach, AlertEvaluation, BreachKey, Gap, make_entity_gap
+from .windows import DayWindow, FigureState, WindowSums
 
 LATE_DAYS = 7
 """For how many days after its end a window of ``spendAbove`` is evaluated again, with corrected figures."""
@@ -40,29 +40,29 @@ INCOMPLETE_REASON = "Some days were not synced, or the network has not reported 
 # -- spendAbove ---------------------------------------------------------------------------------------------------
 
 
-def list_spend_windows(alert: Alert, today: date, created_on: date) -> tuple[Window, ...]:
+def list_spend_windows(alert: Alert, today: date, created_on: date) -> tuple[DayWindow, ...]:
     """Return the windows that an evaluation looks at, the latest first. None ends before the alert was created."""
     length = timedelta(days=(alert.days or 1) - 1)
     ends = (today - timedelta(days=number) for number in range(LATE_DAYS))
-    return tuple(Window(end - length, end) for end in ends if end >= min(created_on, today))
+    return tuple(DayWindow(end - length, end) for end in ends if end >= min(created_on, today))
 
 
-def evaluate_spend(alert: Alert, sums: WindowSums, windows: Sequence[Window], state: FigureState) -> Evaluation:
+def evaluate_spend(alert: Alert, sums: WindowSums, windows: Sequence[DayWindow], state: FigureState) -> AlertEvaluation:
     """Find the entities that have spent more than the amount within a window."""
     amount = Decimal(alert.amount or 0) / MICROS
-    breaches: dict[BreachKey, Breach] = {}
+    breaches: dict[BreachKey, AlertBreach] = {}
     unknown: set[str] = set()
     for key, total in sums.totals.items():
         entity_id, window = key
         if total > amount:
             day = window.last.isoformat()
             allowed = format_amount(alert.amount or 0, alert.currency)
-            breaches[entity_id, day] = Breach(day, allowed, format_decimal(total))
+            breaches[entity_id, day] = AlertBreach(day, allowed, format_decimal(total))
         elif key in sums.unknown:
             unknown.add(entity_id)
     open_windows = [window for window in windows if not state.is_complete(window)]
     gaps = [*_make_incomplete_gap(open_windows), *make_entity_gap(NO_SPEND_REASON, unknown)]
-    return Evaluation(
+    return AlertEvaluation(
         breaches,
         frozenset(unknown),
         frozenset(window.last.isoformat() for window in open_windows),
@@ -74,7 +74,7 @@ def evaluate_spend(alert: Alert, sums: WindowSums, windows: Sequence[Window], st
 NO_SPEND_REASON = "The network does not report the spend of {count} entities on some days."
 
 
-def _make_incomplete_gap(windows: Iterable[Window]) -> list[Gap]:
+def _make_incomplete_gap(windows: Iterable[DayWindow]) -> list[Gap]:
     """Return the gap of windows with days that are not complete; none without windows."""
     some = list(windows)
     if not some:
@@ -96,12 +96,12 @@ class Activation:
 
 def list_watched(
     activations: Mapping[str, Activation], alert: Alert, state: FigureState
-) -> dict[str, tuple[Activation, Window]]:
+) -> dict[str, tuple[Activation, DayWindow]]:
     """Return the activations of which the hours are over, with the days since, by entity."""
     earliest = state.today - timedelta(days=WATCHED_DAYS)
     due = state.read_at - timedelta(hours=alert.hours or 0)
     return {
-        entity_id: (activation, Window(activation.day, state.today))
+        entity_id: (activation, DayWindow(activation.day, state.today))
         for entity_id, activation in activations.items()
         if activation.at <= due and earliest <= activation.day <= state.today
     }
@@ -109,11 +109,11 @@ def list_watched(
 
 def evaluate_delivery(
     alert: Alert,
-    watched: Mapping[str, tuple[Activation, Window]],
+    watched: Mapping[str, tuple[Activation, DayWindow]],
     untimed: Iterable[str],
     sums: WindowSums,
     state: FigureState,
-) -> Evaluation:
+) -> AlertEvaluation:
     """Find the entities without an impression since their activation.
 
     Args:
@@ -123,7 +123,7 @@ def evaluate_delivery(
         sums: the impressions of the watched entities.
         state: the figures.
     """
-    breaches: dict[BreachKey, Breach] = {}
+    breaches: dict[BreachKey, AlertBreach] = {}
     unknown: set[str] = set()
     open_windows = []
     for entity_id, (activation, window) in watched.items():
@@ -136,7 +136,7 @@ def evaluate_delivery(
             open_windows.append(window)
         else:
             hours = (state.read_at - activation.at) // timedelta(hours=1)
-            breach = Breach(state.today.isoformat(), str(alert.hours), str(hours))
+            breach = AlertBreach(state.today.isoformat(), str(alert.hours), str(hours))
             breaches[entity_id, format_utc(activation.at)] = breach
     gaps = [
         *make_entity_gap(
@@ -149,16 +149,16 @@ def evaluate_delivery(
             (id_ for id_ in unknown if (id_, watched[id_][1]) in sums.unknown),
         ),
     ]
-    return Evaluation(breaches, frozenset(unknown), gaps=tuple(gaps))
+    return AlertEvaluation(breaches, frozenset(unknown), gaps=tuple(gaps))
 
 
 def confirm_breaches(
     alert: Alert,
-    evaluation: Evaluation,
+    evaluation: AlertEvaluation,
     lineages: Mapping[str, Sequence[ParsedEntity]],
     activations: Mapping[tuple[str, str], datetime],
     state: FigureState,
-) -> Evaluation:
+) -> AlertEvaluation:
     """Return the evaluation with the breaches of entities that could deliver for all of the hours.
 
     An entity delivers if it is active, and so is everything above it. The hours count from the last activation of them
@@ -186,15 +186,15 @@ def confirm_breaches(
 # -- disapproved --------------------------------------------------------------------------------------------------
 
 
-def evaluate_reviews(network: Network, alert: Alert, entities: Iterable[ParsedEntity], today: date) -> Evaluation:
+def evaluate_reviews(network: Network, alert: Alert, entities: Iterable[ParsedEntity], today: date) -> AlertEvaluation:
     """Find the entities that the network's review has refused, and that are neither archived nor deleted."""
     level = get_level(network, alert.level)
     breaches = {}
     for entity in entities:
         status = get_text(entity.native, level.review_status)
         if status in level.disapproved_statuses and entity.status in ("active", "paused"):
-            breaches[entity.id, ""] = Breach(today.isoformat(), None, str(status))
-    return Evaluation(breaches)
+            breaches[entity.id, ""] = AlertBreach(today.isoformat(), None, str(status))
+    return AlertEvaluation(breaches)
 
 
 # -- paceAbove ----------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class PacedBudget:
     amount: int
     start: datetime
     end: datetime
-    window: Window
+    window: DayWindow
 
     @property
     def period(self) -> str:
@@ -248,7 +248,7 @@ def read_paced_budgets(
             if not isinstance(budget.amount, int) or not _has_known_period(network, kind, field, entity):
                 reason = "The budget of {count} entities is not a daily or lifetime amount that can be read."
             elif budget.period == "daily":
-                window = Window(state.today, state.today)
+                window = DayWindow(state.today, state.today)
                 budgets.append(PacedBudget(entity.id, budget.amount, midnight, next_midnight, window))
             else:
                 start, end = _to_start(settings.start, timezone), _to_end(settings.end, timezone)
@@ -257,7 +257,7 @@ def read_paced_budgets(
                 else:
                     first = start.astimezone(get_timezone(timezone)).date()
                     if first <= state.today:
-                        window = Window(first, state.today)
+                        window = DayWindow(first, state.today)
                         budgets.append(PacedBudget(entity.id, budget.amount, start, end, window))
             if reason is not None:
                 refused.setdefault(reason, []).append(entity.id)
@@ -289,10 +289,10 @@ def _to_end(moment: Moment, timezone: str) -> datetime | None:
     return get_midnight(moment + timedelta(days=1), timezone) if isinstance(moment, date) else None
 
 
-def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: FigureState) -> Evaluation:
+def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: FigureState) -> AlertEvaluation:
     """Find the budgets of which more is spent than the percentage of the share of the time that has passed."""
     percent = Fraction(alert.percent or 0)
-    breaches: dict[BreachKey, Breach] = {}
+    breaches: dict[BreachKey, AlertBreach] = {}
     unknown = set(paced.unknown_entities)
     unreported: set[str] = set()
     early: set[str] = set()
@@ -305,7 +305,7 @@ def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: Fi
         share = Fraction(elapsed // _MICROSECOND, (budget.end - budget.start) // _MICROSECOND)
         found = Fraction(sums.get_total(budget.entity_id, budget.window)) * MICROS * 100 / (budget.amount * share)
         if found > percent:
-            breaches[budget.entity_id, budget.period] = Breach(
+            breaches[budget.entity_id, budget.period] = AlertBreach(
                 state.today.isoformat(), format_decimal(alert.percent or 0), _format_percent(found)
             )
         elif (budget.entity_id, budget.window) in sums.unknown:
@@ -319,7 +319,7 @@ def evaluate_pace(alert: Alert, paced: PacedBudgets, sums: WindowSums, state: Fi
         *_make_incomplete_gap(open_windows),
         *make_entity_gap(NO_SPEND_REASON, unreported),
     ]
-    return Evaluation(breaches, frozenset(unknown | unreported | early), gaps=tuple(gaps))
+    return AlertEvaluation(breaches, frozenset(unknown | unreported | early), gaps=tuple(gaps))
 
 
 def _format_percent(value: Fraction) -> str:

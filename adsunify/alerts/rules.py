@@ -18,7 +18,7 @@ MAX_NAMED_ENTITIES = 20
 
 
 @frozen
-class Scope:
+class AlertScope:
     """What an alert watches. An empty member does not restrict. ``entity_ids`` are of the only account."""
 
     networks: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Scope:
         return {name: list(items) for name, items in members.items() if items}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Json]) -> Scope:
+    def from_json(cls, value: Mapping[str, Json]) -> AlertScope:
         """Read what :meth:`to_json` wrote."""
         return cls(*(tuple(value.get(name, ())) for name in ("networks", "accountIds", "entityIds")))
 
@@ -59,7 +59,7 @@ class Alert:
     begun_at: int
     name: str
     kind: AlertKind
-    scope: Scope
+    scope: AlertScope
     level: AlertLevel
     amount: int | None = None
     currency: str | None = None
@@ -97,7 +97,7 @@ class Alert:
             workspace_id=workspace_id,
             version=version,
             begun_at=begun_at,
-            scope=Scope.from_json(value["scope"]),
+            scope=AlertScope.from_json(value["scope"]),
             percent=None if percent is None else Decimal(percent),
             is_active=value["active"],
             **members,
@@ -111,7 +111,7 @@ BreachKey = tuple[str, str]
 
 
 @frozen
-class Breach:
+class AlertBreach:
     """A breach. ``allowed`` and ``found`` are texts of the unit of the kind; ``day`` is a day of the account."""
 
     day: str
@@ -138,7 +138,7 @@ def make_entity_gap(reason: str, entity_ids: Iterable[str]) -> list[Gap]:
 
 
 @frozen
-class Evaluation:
+class AlertEvaluation:
     """The result of evaluating an alert for one account.
 
     Attributes:
@@ -150,7 +150,7 @@ class Evaluation:
         first_period: earlier periods are not evaluated any more; empty if the kind has no such limit.
     """
 
-    breaches: Mapping[BreachKey, Breach] = field(factory=dict)
+    breaches: Mapping[BreachKey, AlertBreach] = field(factory=dict)
     unknown_entities: frozenset[str] = frozenset()
     unknown_periods: frozenset[str] = frozenset()
     gaps: tuple[Gap, ...] = ()
@@ -162,9 +162,9 @@ class Evaluation:
         return not self.is_complete or key[0] in self.unknown_entities or key[1] in self.unknown_periods
 
 
-def make_unknown(reason: str) -> Evaluation:
+def make_unknown(reason: str) -> AlertEvaluation:
     """Make the evaluation of an account of which nothing can be evaluated."""
-    return Evaluation(gaps=(Gap(reason),), is_complete=False)
+    return AlertEvaluation(gaps=(Gap(reason),), is_complete=False)
 
 
 # -- what a network can show --------------------------------------------------------------------------------------

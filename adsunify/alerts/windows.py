@@ -33,7 +33,7 @@ class DayFigures(Protocol):
 
 
 @frozen(order=True)
-class Window:
+class DayWindow:
     """A range of days; both ends are included."""
 
     first: date
@@ -59,7 +59,7 @@ class FigureState:
     today: date
     incomplete_days: frozenset[date] = frozenset()
 
-    def is_complete(self, window: Window) -> bool:
+    def is_complete(self, window: DayWindow) -> bool:
         """Whether an entity without a row on a day of the window has no figures on that day."""
         return self.incomplete_days.isdisjoint(window.days)
 
@@ -85,10 +85,10 @@ class WindowSums:
         unknown: the entities and windows of which a figure is missing.
     """
 
-    list_windows: Callable[[str], Sequence[Window]]
+    list_windows: Callable[[str], Sequence[DayWindow]]
     read_value: Callable[[DayFigures], Decimal | None]
-    totals: dict[tuple[str, Window], Decimal] = field(factory=dict)
-    unknown: set[tuple[str, Window]] = field(factory=set)
+    totals: dict[tuple[str, DayWindow], Decimal] = field(factory=dict)
+    unknown: set[tuple[str, DayWindow]] = field(factory=set)
 
     def add_rows(self, rows: Iterable[DayFigures]) -> None:
         """Add rows, in any order."""
@@ -101,6 +101,6 @@ class WindowSums:
                         self.unknown.add(key)
                     self.totals[key] = EXACT.add(self.totals.get(key, Decimal()), value or Decimal())
 
-    def get_total(self, entity_id: str, window: Window) -> Decimal:
+    def get_total(self, entity_id: str, window: DayWindow) -> Decimal:
         """Return the sum of the figures that are there; 0 without a row."""
         return self.totals.get((entity_id, window), Decimal())

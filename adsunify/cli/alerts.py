@@ -18,7 +18,7 @@ from adsunify.client import Ads
 from adsunify.errors import invalid_input
 from adsunify.models.alert import AlertKind, AlertLevel
 from adsunify.review.alerts import describe_alert
-from adsunify.review.names import Candidate
+from adsunify.review.names import NameCandidate
 from adsunify.values.exact_json import Json
 
 alert_argument = click.argument("alert")
@@ -102,7 +102,9 @@ def remove(where: Target, alert: str, as_json: bool) -> None:
 
 def _find_alert(client: Ads, text: str) -> str:
     """Return the id of the alert that a text names: its id, the beginning of its id, or its name."""
-    return find_id("ALERT", "alert", text, (Candidate(row.id, (row.name,), row.name) for row in client.alerts.list()))
+    return find_id(
+        "ALERT", "alert", text, (NameCandidate(row.id, (row.name,), row.name) for row in client.alerts.list())
+    )
 
 
 def _build_members(client: Ads, options: Mapping[str, Any]) -> dict[str, Json]:

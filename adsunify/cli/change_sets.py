@@ -21,7 +21,7 @@ from adsunify.values.exact_json import Json
 
 from . import output
 from .options import Target, data_option, target_options
-from .progress import Progress, Subject, show_progress
+from .progress import Progress, ProgressLine, show_progress
 from .suggestions import CommandGroup
 
 change_set_argument = click.argument("change_set")
@@ -134,7 +134,7 @@ class Tracker:
     """Shows how far a change set is: the cells that are planned, and then the operations of each network."""
 
     progress: Progress
-    _subjects: dict[str, Subject] = field(init=False, factory=dict)
+    _subjects: dict[str, ProgressLine] = field(init=False, factory=dict)
     _ended: set[str] = field(init=False, factory=set)
 
     def show_launch(self, launch: Launch) -> None:

@@ -97,7 +97,7 @@ def describe_coverage(coverage: Coverage, provisional_mark: str = "") -> Iterato
 
 
 @frozen
-class FigureRow:
+class FiguresTableRow:
     """A row of a table of figures.
 
     Attributes:
@@ -116,8 +116,8 @@ class FigureRow:
 def make_figure_table(
     heads: Sequence[Column],
     ranks: Mapping[str, int],
-    rows: Sequence[FigureRow],
-    totals: Sequence[FigureRow],
+    rows: Sequence[FiguresTableRow],
+    totals: Sequence[FiguresTableRow],
     measure: str,
     charts: Charts,
 ) -> TextTable:
@@ -241,15 +241,17 @@ def report_parts(insights: Mapping[str, Json], screen: Console) -> Iterator[str 
         yield "There are no rows."
     elif insights.get("level", "account") == "account":
         rows = [
-            FigureRow((str(day), _describe_day(day, day_rows, coverage)), day_rows[0] if day_rows else None, currency)
+            FiguresTableRow(
+                (str(day), _describe_day(day, day_rows, coverage)), day_rows[0] if day_rows else None, currency
+            )
             for day, day_rows in by_day.items()
         ]
-        total = FigureRow(("total", ""), totals, currency)
+        total = FiguresTableRow(("total", ""), totals, currency)
         yield make_figure_table(DAY_COLUMNS, DAY_RANKS, rows, [total], measure, charts)
         yield from _describe_trends(by_day, rows, currency, charts)
     else:
         rows = _list_entities(insights, [*by_day], measure)
-        total = FigureRow(("total", "", ""), totals, currency)
+        total = FiguresTableRow(("total", "", ""), totals, currency)
         yield make_figure_table([*ENTITY_COLUMNS.values()], ENTITY_RANKS, rows, [total], measure, charts)
         yield from _describe_trends(by_day, rows, currency, charts)
     yield ""
@@ -257,7 +259,7 @@ def report_parts(insights: Mapping[str, Json], screen: Console) -> Iterator[str 
 
 
 def _describe_trends(
-    by_day: Mapping[date, Sequence[Day]], rows: Sequence[FigureRow], currency: str | None, charts: Charts
+    by_day: Mapping[date, Sequence[Day]], rows: Sequence[FiguresTableRow], currency: str | None, charts: Charts
 ) -> Iterator[str | TextTable]:
     """Yield a table with a sparkline of the days for each metric, and the legend of all sparklines."""
     if len(by_day) == 1:
@@ -297,7 +299,7 @@ def _describe_day(day: date, rows: Sequence[Day], coverage: Coverage) -> str:
     return "provisional" if first is not None and day >= first else ""
 
 
-def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: str) -> list[FigureRow]:
+def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: str) -> list[FiguresTableRow]:
     """Return a row for each entity with its sums; the one with the highest measure is first."""
     by_entity: defaultdict[str, list[EntityDay]] = defaultdict(list)
     for row in map(EntityDay.model_validate, insights["rows"]):
@@ -307,14 +309,14 @@ def _list_entities(insights: Mapping[str, Json], days: Sequence[date], measure: 
         latest = max(rows, key=lambda row: row.date)
         by_day = {row.date: _get_figure(row, measure) for row in rows}
         facts = (entity_id, latest.entity_name, latest.parent_id)
-        listed.append(FigureRow(facts, _add_up(rows), insights["currency"], [by_day.get(day) for day in days]))
+        listed.append(FiguresTableRow(facts, _add_up(rows), insights["currency"], [by_day.get(day) for day in days]))
     return _sort_rows(listed, measure)
 
 
-def _sort_rows(rows: Iterable[FigureRow], measure: str) -> list[FigureRow]:
+def _sort_rows(rows: Iterable[FiguresTableRow], measure: str) -> list[FiguresTableRow]:
     """Sort rows by their measure, the highest first; those without it are last."""
 
-    def get_key(row: FigureRow) -> tuple[bool, Number]:
+    def get_key(row: FiguresTableRow) -> tuple[bool, Number]:
         value = _get_figure(row.figures, measure)
         return value is not None, 0 if value is None else value
 
@@ -361,17 +363,17 @@ def overview_parts(overview: InsightsOverview, screen: Console) -> Iterator[str 
     yield from _describe_accounts(overview.accounts)
 
 
-def _make_account_row(account: AccountInsights, overview: InsightsOverview, measure: str) -> FigureRow:
+def _make_account_row(account: AccountInsights, overview: InsightsOverview, measure: str) -> FiguresTableRow:
     count = (overview.end_date - overview.start_date).days + 1
     by_day = {row.date: _get_figure(row, measure) for row in account.rows}
     days = [by_day.get(overview.start_date + timedelta(days=number)) for number in range(count if by_day else 0)]
     facts = (account.network, account.name, account.account_id, _describe_state(account))
-    return FigureRow(facts, account.totals, account.currency, days)
+    return FiguresTableRow(facts, account.totals, account.currency, days)
 
 
-def _make_total_row(total: CurrencyTotals) -> FigureRow:
+def _make_total_row(total: CurrencyTotals) -> FiguresTableRow:
     facts = (f"total {to_plain_text(total.currency)}", count_accounts(total.accounts), "", "")
-    return FigureRow(facts, total, total.currency)
+    return FiguresTableRow(facts, total, total.currency)
 
 
 def count_accounts(number: int) -> str:

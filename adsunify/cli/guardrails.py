@@ -15,7 +15,7 @@ from adsunify.cli.suggestions import CommandGroup
 from adsunify.client import Ads
 from adsunify.errors import invalid_input
 from adsunify.review.guardrails import describe_limits
-from adsunify.review.names import Candidate
+from adsunify.review.names import NameCandidate
 from adsunify.values.exact_json import Json, loads
 from adsunify.values.money import group_digits
 
@@ -133,7 +133,7 @@ def lift(where: Target, credential: str, as_json: bool) -> None:
 
 def _find_guardrail(client: Ads, text: str) -> str:
     """Return the id of the guardrail that a text names: its id, the beginning of its id, or its name."""
-    candidates = (Candidate(rule.id, (rule.name,), rule.name) for rule in client.guardrails.list())
+    candidates = (NameCandidate(rule.id, (rule.name,), rule.name) for rule in client.guardrails.list())
     return find_id("GUARDRAIL", "guardrail", text, candidates)
 
 

@@ -31,7 +31,7 @@ from .figures import describe_coverage, insights_parts, overview_parts, report_p
 from .names import choose_accounts, find_account_ids
 from .options import Target, csv_option, data_option, target_options
 from .output import to_plain_text
-from .progress import Progress, Subject, show_progress
+from .progress import Progress, ProgressLine, show_progress
 from .syncing import sync
 
 DEFAULT_DAYS = 7
@@ -154,7 +154,7 @@ async def _read_overview(
     slots: defaultdict[str, asyncio.Semaphore] = defaultdict(partial(asyncio.Semaphore, READS_PER_NETWORK))
     ends = asyncio.get_running_loop().time() + PATIENCE_SECONDS
 
-    async def read(account: Account, subject: Subject) -> AccountInsights:
+    async def read(account: Account, subject: ProgressLine) -> AccountInsights:
         while True:
             async with slots[account.network]:
                 subject.update("reading")

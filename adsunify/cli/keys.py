@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from adsunify.contract.requests import KeyScope
-from adsunify.review.names import Candidate
+from adsunify.review.names import NameCandidate
 from adsunify.values.exact_json import Json
 
 from . import output
@@ -109,7 +109,7 @@ def revoke(where: Target, key: str, as_json: bool) -> None:
     """
     with where.open_client("Revoking the key") as client:
         candidates = (
-            Candidate(row.key_id, (row.name,), row.name) for row in client.keys.list() if row.revoked_at is None
+            NameCandidate(row.key_id, (row.name,), row.name) for row in client.keys.list() if row.revoked_at is None
         )
         row = client.keys.revoke(find_id("KEY", "key", key, candidates)).to_dict()
     output.print_result(row, as_json, [_keys_table([row])])

@@ -14,7 +14,7 @@ from adsunify.answers import Launch
 from adsunify.client import Ads
 from adsunify.client.resource import WORKING_STATUSES
 from adsunify.errors import invalid_input
-from adsunify.review.names import Candidate, resolve_launch_accounts
+from adsunify.review.names import NameCandidate, resolve_launch_accounts
 from adsunify.values.exact_json import Json
 
 from . import output
@@ -197,7 +197,7 @@ def _prepare(
 
 def _find_launch(client: Ads, text: str) -> str:
     """Return the id of the launch that a text names: its name, or the beginning of its id. Raises InvalidInput."""
-    candidates = (Candidate(one.launch_id, (one.name,), one.name) for one in client.launches.list())
+    candidates = (NameCandidate(one.launch_id, (one.name,), one.name) for one in client.launches.list())
     return find_id("LAUNCH", "launch", text, candidates)
 
 

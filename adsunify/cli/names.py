@@ -17,7 +17,7 @@ from adsunify.plans.records import Kind
 from adsunify.review.names import (
     BEGINNING,
     MAX_CANDIDATES,
-    Candidate,
+    NameCandidate,
     choose_account,
     choose_candidate,
     describe_candidates,
@@ -38,7 +38,7 @@ LATEST_TIME = 253_402_300_000_000 - TIME_MARGIN
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def list_account_candidates(accounts: Iterable[Account]) -> list[Candidate]:
+def list_account_candidates(accounts: Iterable[Account]) -> list[NameCandidate]:
     """Return the names of accounts."""
     return [
         make_account_candidate(account.account_id, account.network, account.native_id, account.name)
@@ -111,7 +111,7 @@ def find_operation(client: Ads, text: str, path: str = "OPERATION") -> Operation
         if not matches:
             _raise_if_account(client, text, path)
         labels = [
-            Candidate(operation.id, (), f"{operation.action} on {operation.network}, {operation.status}")
+            NameCandidate(operation.id, (), f"{operation.action} on {operation.network}, {operation.status}")
             for operation in latest
         ]
         other = choose_candidate(path, "operation", text, labels)  # its id has another time than it
@@ -178,7 +178,9 @@ KINDS: dict[str, Kind] = {"campaign": "campaign", "ad-group": "adGroup", "ad": "
 
 def _describe_missing_entity(text: str, nodes: Sequence[Node], is_truncated: bool) -> str:
     """Say which entity was probably meant: the one with this name, or with a similar name or id."""
-    candidates = [Candidate(node.id, (node.name,) if node.name else (), f"{node.kind} {node.name}") for node in nodes]
+    candidates = [
+        NameCandidate(node.id, (node.name,) if node.name else (), f"{node.kind} {node.name}") for node in nodes
+    ]
     named = [candidate for candidate in candidates if text in candidate.names]
     if named:
         return f"is a name; give the id: {describe_candidates(named)}."
@@ -194,13 +196,13 @@ def _describe_missing_entity(text: str, nodes: Sequence[Node], is_truncated: boo
 # -- others -------------------------------------------------------------------------------------------------------
 
 
-def find_id(path: str, what: str, text: str, candidates: Iterable[Candidate]) -> str:
+def find_id(path: str, what: str, text: str, candidates: Iterable[NameCandidate]) -> str:
     """Return the id that a text names. The candidates of a whole id are not read. Raises InvalidInput."""
     return text if is_whole_id(text) else choose_candidate(path, what, text, list(candidates)).id
 
 
-def list_connection_candidates(connections: Iterable[Connection]) -> Iterator[Candidate]:
+def list_connection_candidates(connections: Iterable[Connection]) -> Iterator[NameCandidate]:
     """Yield the names of connections that are not disconnected: their networks."""
     for connection in connections:
         if connection.status != "disconnected":
-            yield Candidate(connection.connection_id, (connection.network,), connection.network)
+            yield NameCandidate(connection.connection_id, (connection.network,), connection.network)

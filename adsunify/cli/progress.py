@@ -29,7 +29,7 @@ Clock = Callable[[], float]
 
 
 @define
-class Subject:
+class ProgressLine:
     """A part of the work that is shown in a line, such as an account; ``steps`` is how many results it has."""
 
     label: str
@@ -76,7 +76,7 @@ class Progress:
     def __init__(self, words: str, screen: Console, clock: Clock) -> None:
         self._words, self._screen, self._clock = words, screen, clock
         self._started_at = clock()
-        self._subjects: list[Subject] = []
+        self._subjects: list[ProgressLine] = []
         self._lock = RLock()
         self._live: Live | None = None
 
@@ -84,9 +84,9 @@ class Progress:
         """Replace the words that say what the command does."""
         self._words = words
 
-    def add_subject(self, label: str, steps: int = 1) -> Subject:
+    def add_subject(self, label: str, steps: int = 1) -> ProgressLine:
         """Add a line for a part of the work, which has so many results."""
-        subject = Subject(to_plain_text(label), self._clock, steps)
+        subject = ProgressLine(to_plain_text(label), self._clock, steps)
         self._subjects.append(subject)
         return subject
 

@@ -15,7 +15,7 @@ import click
 from adsunify.adapter.account import Account
 from adsunify.errors import invalid_input
 from adsunify.networks.samples import make_brief
-from adsunify.proving.findings import Report
+from adsunify.proving.findings import ProofReport
 from adsunify.proving.run import CASES_FOLDER, REPORT_FILE, prove_network
 from adsunify.review.names import choose_account, make_account_candidate
 from adsunify.service import accounts
@@ -81,7 +81,7 @@ def prove(
 
 async def _prove(
     database: str, workspace: str | None, network: str, text: str, brief: Path | None, folder: Path
-) -> Report:
+) -> ProofReport:
     environment = os.environ
     opened = await open_service(
         database,
@@ -130,7 +130,7 @@ def _read_brief(path: Path) -> Mapping[str, Json]:
     return members
 
 
-def _describe_report(report: Report, folder: Path) -> Iterator[str | output.TextTable]:
+def _describe_report(report: ProofReport, folder: Path) -> Iterator[str | output.TextTable]:
     """The report for people: contradictions first, then what was not tested, and the unverified facts."""
     counts = {verdict: len(report.select(verdict)) for verdict in ("confirmed", "contradicted", "not_tested")}
     yield (

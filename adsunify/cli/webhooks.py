@@ -16,7 +16,7 @@ from adsunify.errors import invalid_input
 from adsunify.events import EventName
 from adsunify.http.safe_fetch import FetchError, fetch_url
 from adsunify.models.error_messages import is_web_address
-from adsunify.review.names import Candidate
+from adsunify.review.names import NameCandidate
 from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.webhooks import EVENT_ID_HEADER, SIGNATURE_HEADER, WebhookVerificationError, verify
 
@@ -68,7 +68,7 @@ webhook_argument = click.argument("webhook")
 
 def _find_webhook(client: Ads, text: str) -> str:
     """Return the id of the subscription that a text names: its id, the beginning of its id, or its address."""
-    candidates = (Candidate(row.webhook_id, (row.url,), row.url) for row in client.webhooks.list())
+    candidates = (NameCandidate(row.webhook_id, (row.url,), row.url) for row in client.webhooks.list())
     return find_id("WEBHOOK", "webhook", text, candidates)
 
 

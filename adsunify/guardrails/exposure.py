@@ -24,7 +24,7 @@ from adsunify.adapter.spend import (
     BUDGET_FIELDS,
     CAP_FIELDS,
     DATE_FIELDS,
-    Budget,
+    EntityBudget,
     SpendSettings,
     apply_changes,
     compute_spend,
@@ -80,7 +80,7 @@ CURRENCY_MEMBERS = ("currency", "currencyCode")
 
 def compute_brief_exposure(account: Account, brief: CampaignBrief, now: datetime | None) -> Exposure:
     """Return the exposure of a create from a brief. Its entities are paused, so only ``planned`` is above 0."""
-    budget = Budget(brief.budget.period, parse_major_amount(brief.budget.amount))
+    budget = EntityBudget(brief.budget.period, parse_major_amount(brief.budget.amount))
     settings = SpendSettings({"budget": budget}, start=brief.schedule.start, end=brief.schedule.end)
     planned = compute_spend(settings, account.timezone, now)
     bid = None if brief.bid is None else parse_major_amount(brief.bid)

@@ -60,7 +60,7 @@ class CreationJudgement:
 
 
 @frozen
-class Candidate:
+class CandidateEntity:
     """An entity that may be the planned one: ``is_match`` if it agrees in every member that can be compared."""
 
     entity: ParsedEntity
@@ -155,7 +155,7 @@ def fetch_creation_times(
 
 def list_candidates(
     network: Network, planned: PlannedEntity, entities: Sequence[ParsedEntity], intent_at: int, last_at: int
-) -> list[Candidate]:
+) -> list[CandidateEntity]:
     """Return the entities of a list that may be the planned one.
 
     A candidate is a match only if it can be told from older and later entities. An entity with another name is a
@@ -183,11 +183,11 @@ def list_candidates(
         is_same = is_recognisable and _has_planned_name(planned, entity) and is_match(comparisons)
         is_renamed = is_timely and _differs_in_name_only(level, comparisons)
         if planned.is_parent_new or has_similar_name(planned, entity) or is_renamed:
-            candidates.append(Candidate(entity, created, comparisons, is_same))
+            candidates.append(CandidateEntity(entity, created, comparisons, is_same))
     return candidates
 
 
-def judge_candidates(planned: PlannedEntity, candidates: Sequence[Candidate]) -> CreationJudgement:
+def judge_candidates(planned: PlannedEntity, candidates: Sequence[CandidateEntity]) -> CreationJudgement:
     """Judge whether the planned entity was created by the candidates of a complete list that no receipt names."""
     assert planned.level is not None
     label = planned.level.label

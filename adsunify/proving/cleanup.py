@@ -15,7 +15,7 @@ from adsunify.service.operations import execute_operation
 
 from . import writes
 from .findings import Leftover
-from .proof import READ_ERRORS, CreatedEntity, Proof, describe_problem
+from .proof import READ_ERRORS, Proof, ProofEntity, describe_problem
 
 MAX_ROUNDS = 3
 NOT_SHOWN = "The network does not show it, but it has not confirmed a deletion."
@@ -67,7 +67,7 @@ class _Cleanup:
     proof: Proof
     reasons: dict[str, str] = field(factory=dict)
 
-    async def delete(self, entity: CreatedEntity) -> None:
+    async def delete(self, entity: ProofEntity) -> None:
         """Delete an entity with an operation."""
         proof = self.proof
         try:
@@ -82,7 +82,7 @@ class _Cleanup:
         if operation["status"] == "succeeded":
             proof.deleted.add(entity.id)
 
-    async def _prepare_deletion(self, entity: CreatedEntity) -> str:
+    async def _prepare_deletion(self, entity: ProofEntity) -> str:
         """Prepare the deletion of an entity, without reading it first if it cannot be read."""
         proof, mutation = self.proof, Mutation("delete", entity.kind, entity.id)
         try:
@@ -93,7 +93,7 @@ class _Cleanup:
             prepared = await preparation.save_operations(proof.service, proof.actor, proof.account_id, [plan], None)
         return str(prepared.data["id"])
 
-    async def is_gone(self, entity: CreatedEntity) -> bool:
+    async def is_gone(self, entity: ProofEntity) -> bool:
         """Whether the entity was deleted, itself or with its parent, and the network does not show it any more."""
         proof = self.proof
         parents = self._list_parents(entity)
@@ -112,6 +112,6 @@ class _Cleanup:
             self.reasons[entity.id] = f"Its status is {status}."
         return not exists
 
-    def _list_parents(self, entity: CreatedEntity) -> list[CreatedEntity]:
+    def _list_parents(self, entity: ProofEntity) -> list[ProofEntity]:
         parent_kind = get_level(self.proof.network, entity.kind).parent_kind
         return [one for one in self.proof.created if one.kind == parent_kind]

@@ -57,7 +57,7 @@ class Leftover:
 
 
 @define
-class Report:
+class ProofReport:
     """The result of one proof.
 
     Attributes:

@@ -24,7 +24,7 @@ from adsunify.values.dates import parse_instant
 from adsunify.values.exact_json import Json
 
 from . import writes
-from .proof import READ_ERRORS, CreatedEntity, Proof, describe_problem
+from .proof import READ_ERRORS, Proof, ProofEntity, describe_problem
 from .reads import LARGE_PAGE, LARGE_PAGES, list_ids
 from .writes import Execution
 
@@ -53,7 +53,7 @@ async def create_campaign(proof: Proof, brief: CampaignBrief, brief_json: Mappin
     return execution
 
 
-async def _check_created_entity(proof: Proof, created: CreatedEntity, brief: CampaignBrief) -> None:
+async def _check_created_entity(proof: Proof, created: ProofEntity, brief: CampaignBrief) -> None:
     """Read a created entity: its id, its status, its parent, its place in the list, and its amounts."""
     level = next(level for kind, level in proof.list_levels() if kind == created.kind)
     members = {"kind": created.kind, "entityId": created.id}
@@ -84,7 +84,7 @@ def _check_initial_status(proof: Proof, fact: str, level: Level, status: str | N
     proof.report.compare(f"{fact}.status", expected, status, f"The native status is {native}.")
 
 
-async def _check_listed(proof: Proof, fact: str, created: CreatedEntity, parents: list[str]) -> None:
+async def _check_listed(proof: Proof, fact: str, created: ProofEntity, parents: list[str]) -> None:
     """Look for a created entity in the list of its level, below its parent."""
     query = ListQuery(LARGE_PAGE, parent_id=parents[0] if len(parents) == 1 else None)
     try:
@@ -95,7 +95,7 @@ async def _check_listed(proof: Proof, fact: str, created: CreatedEntity, parents
     proof.report.compare(f"{fact}.listed", 1, ids.count(created.id), "How often the list shows the new entity.")
 
 
-async def _check_amounts(proof: Proof, fact: str, created: CreatedEntity, brief: CampaignBrief) -> None:
+async def _check_amounts(proof: Proof, fact: str, created: ProofEntity, brief: CampaignBrief) -> None:
     """Compare the amounts that the settings of an entity show with the brief, in major units."""
     fields = await read_fields(proof, f"{fact}.settings", created)
     expected = {"budget": brief.budget.amount, "bid": brief.bid}
@@ -130,7 +130,7 @@ def _to_decimal(value: Json) -> Json:
         return str(value)
 
 
-async def read_fields(proof: Proof, fact: str, created: CreatedEntity) -> dict[str, Json]:
+async def read_fields(proof: Proof, fact: str, created: ProofEntity) -> dict[str, Json]:
     """Return the settings of an entity by field; none if they cannot be read."""
     now = proof.now()
     flow = proof.adapter.reads.fetch_editable_entity(proof.account, created.kind, created.id)
@@ -166,7 +166,7 @@ def _choose_changes(fields: Mapping[str, Json]) -> dict[str, Json]:
     return changes
 
 
-async def _edit_entity(proof: Proof, created: CreatedEntity, changes: Mapping[str, Json]) -> None:
+async def _edit_entity(proof: Proof, created: ProofEntity, changes: Mapping[str, Json]) -> None:
     fact, now = f"edit.{created.kind}", proof.now()
     mutation = Mutation("edit", created.kind, created.id, edit=Edit(changes))
     preparing = entities.prepare_mutation(proof.service, proof.actor, proof.account_id, mutation, None)

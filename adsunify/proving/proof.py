@@ -30,7 +30,7 @@ from adsunify.service.core import Service
 from adsunify.service.network_session import NetworkSession
 from adsunify.values.exact_json import Json, dumps, loads
 
-from .findings import Report
+from .findings import ProofReport
 from .recording import CaseWriter
 from .transport import ProofTransport
 
@@ -44,7 +44,7 @@ READ_ERRORS = (ProviderError, InvalidInput, AttributeError, LookupError, TypeErr
 
 
 @frozen
-class CreatedEntity:
+class ProofEntity:
     """An entity that the proof created: its kind, and its id as lists show it."""
 
     kind: Kind
@@ -77,15 +77,15 @@ class Proof:
     account_id: str
     session: NetworkSession
     transport: ProofTransport
-    report: Report
+    report: ProofReport
     cases: CaseWriter
     folder: Path
-    created: list[CreatedEntity] = field(factory=list)
+    created: list[ProofEntity] = field(factory=list)
     deleted: set[str] = field(factory=set)
     decided: set[tuple[str, str]] = field(factory=set)
-    noted: set[CreatedEntity] = field(factory=set)
-    existing: set[CreatedEntity] = field(factory=set)
-    foreign: list[CreatedEntity] = field(factory=list)
+    noted: set[ProofEntity] = field(factory=set)
+    existing: set[ProofEntity] = field(factory=set)
+    foreign: list[ProofEntity] = field(factory=list)
 
     @property
     def adapter(self) -> Adapter:
@@ -129,7 +129,7 @@ class Proof:
             )
             raise invalid_input("--folder", "unfinished_proof", message)
         kinds = {kind: kind for kind in ENTITY_KINDS}
-        self.existing |= {CreatedEntity(kinds[kind], id_) for kind, id_ in earlier["existing"]}
+        self.existing |= {ProofEntity(kinds[kind], id_) for kind, id_ in earlier["existing"]}
         return list(earlier["operations"])
 
     def remember_operation(self, operation_id: str) -> None:
@@ -146,11 +146,11 @@ class Proof:
         """Remove what :meth:`remember_operation` wrote: nothing is left to be deleted."""
         (self.folder / OPERATIONS_FILE).unlink(missing_ok=True)
 
-    def note_existing(self, entities: Iterable[CreatedEntity]) -> None:
+    def note_existing(self, entities: Iterable[ProofEntity]) -> None:
         """Remember what the account has before anything is created."""
         self.existing |= {*entities} - self.noted
 
-    def note_created(self, entity: CreatedEntity) -> None:
+    def note_created(self, entity: ProofEntity) -> None:
         """Remember what the proof created. An entity that the account had before is a finding, and is not touched."""
         if entity not in self.existing:
             self.noted.add(entity)

@@ -14,7 +14,7 @@ from adsunify.errors import ProviderError
 from adsunify.plans.records import Kind
 from adsunify.values.exact_json import Json
 
-from .proof import READ_ERRORS, CreatedEntity, Proof, describe_problem
+from .proof import READ_ERRORS, Proof, ProofEntity, describe_problem
 
 SMALL_PAGE = 2
 SMALL_PAGES = 3
@@ -49,7 +49,7 @@ async def check_lists(proof: Proof) -> None:
         ids = [(node.kind, node.id) for node in tree.nodes]
         proof.report.compare("tree.unique", len(ids), len(set(ids)), "An entity is in the hierarchy twice.")
         kinds: dict[str, Kind] = {kind: kind for kind, _ in proof.list_levels()}
-        proof.note_existing(CreatedEntity(kinds[kind], id_) for kind, id_ in ids if kind in kinds)
+        proof.note_existing(ProofEntity(kinds[kind], id_) for kind, id_ in ids if kind in kinds)
 
 
 async def _check_list(proof: Proof, kind: Kind, level: Level) -> None:
@@ -60,13 +60,13 @@ async def _check_list(proof: Proof, kind: Kind, level: Level) -> None:
     if first is None:
         return
     large = [entity.id for entity in first.entities]
-    proof.note_existing(CreatedEntity(kind, id_) for id_ in large)
+    proof.note_existing(ProofEntity(kind, id_) for id_ in large)
     proof.report.compare(f"{fact}.unique", len(large), len(set(large)), "A page has an entity twice.")
     _check_statuses(proof, kind, level, first.entities)
     try:
         if first.cursor is not None:
             further = await list_ids(proof, kind, ListQuery(LARGE_PAGE, cursor=first.cursor), LARGE_PAGES)
-            proof.note_existing(CreatedEntity(kind, id_) for id_ in further)
+            proof.note_existing(ProofEntity(kind, id_) for id_ in further)
         small = await list_ids(proof, kind, ListQuery(SMALL_PAGE), SMALL_PAGES)
     except READ_ERRORS as problem:
         proof.report.contradict(f"{fact}.pages", "pages that follow each other", None, describe_problem(problem))

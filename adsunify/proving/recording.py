@@ -19,7 +19,7 @@ from adsunify.testing.contract.conversation import Conversation, UnexpectedReque
 from adsunify.testing.contract.kinds import run_case
 from adsunify.values.exact_json import Json, dumps, loads
 
-from .findings import Report
+from .findings import ProofReport
 from .redaction import Redactor, find_secret
 from .transport import Exchange
 
@@ -48,7 +48,7 @@ class CaseWriter:
     redactor: Redactor
     read_secrets: Callable[[], Awaitable[Collection[str]]]
     recorded_on: date
-    report: Report
+    report: ProofReport
     library: list[Case] = field(factory=list)
 
     async def add(self, name: str, kind: str, members: Mapping[str, Json], exchanges: Sequence[Exchange]) -> None:

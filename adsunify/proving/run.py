@@ -20,7 +20,7 @@ from adsunify.values.exact_json import Json, dumps
 
 from . import cleanup, lifecycle, reads
 from .briefs import adapt_brief
-from .findings import Report
+from .findings import ProofReport
 from .guard import make_guard
 from .proof import OPERATIONS_FILE, Proof, describe_problem
 from .recording import CaseWriter, collect_texts, format_json
@@ -47,7 +47,7 @@ async def prove_network(
     make_brief: MakeBrief,
     is_own_brief: bool = False,
     show: Callable[[str], object] = lambda words: None,
-) -> Report:
+) -> ProofReport:
     """Prove the adapter of an account's network, and write the report and the cases into a folder.
 
     Args:
@@ -73,7 +73,7 @@ async def prove_network(
         list_credential_names(session.adapter),
     )
     service.transport = transport
-    report = Report(network.code, network.version, account_id)
+    report = ProofReport(network.code, network.version, account_id)
     redactor, read = Redactor({*await read_secrets(session)}), partial(read_secrets, session)
     writer = CaseWriter(folder / CASES_FOLDER, account, redactor, read, service.now().date(), report)
     proof = Proof(service, actor, account_id, session, transport, report, writer, folder)

@@ -17,7 +17,7 @@ from attrs import frozen
 
 from adsunify.networks.registry import discover_packages, find_built_in_packages
 
-from .findings import Finding, Report
+from .findings import Finding, ProofReport
 
 MARK = "# unverified: "
 _match_constant = re.compile(r"_?[A-Z][A-Z0-9_, ]* = .+").fullmatch
@@ -25,7 +25,7 @@ NOT_READ = "No check of the proof shows it. A person has to compare it with the 
 
 
 @frozen
-class Evidence:
+class FactEvidence:
     """What confirms an unverified fact.
 
     Attributes:
@@ -41,20 +41,20 @@ class Evidence:
     header: str = ""
 
 
-EVIDENCE: tuple[Evidence, ...] = (
-    Evidence("x", "REQUEST_ID_HEADER", header="x-transaction-id"),
-    Evidence("apple", "REQUEST_ID_HEADER", header="x-request-id"),
-    Evidence("pinterest", "REQUEST_ID_HEADER", header="x-pinterest-rid"),
-    Evidence("amazon", "REQUEST_ID_HEADERS", header="x-amzn-requestid"),
-    Evidence("linkedin", "INITIAL_CAMPAIGN_STATUS", fact="created.adGroup.status"),
-    Evidence("apple", "which of several members the rows of a catalog have", fact="catalog.creatives.rows"),
-    Evidence("tiktok", "the members of the lists of pixels and apps", fact="catalog.pixels.rows"),
-    Evidence("outbrain", "the path of segments", fact="catalog.segments.rows"),
-    Evidence("snapchat", "a row of a targeting list may be nested", fact="catalog.countries.rows"),
+EVIDENCE: tuple[FactEvidence, ...] = (
+    FactEvidence("x", "REQUEST_ID_HEADER", header="x-transaction-id"),
+    FactEvidence("apple", "REQUEST_ID_HEADER", header="x-request-id"),
+    FactEvidence("pinterest", "REQUEST_ID_HEADER", header="x-pinterest-rid"),
+    FactEvidence("amazon", "REQUEST_ID_HEADERS", header="x-amzn-requestid"),
+    FactEvidence("linkedin", "INITIAL_CAMPAIGN_STATUS", fact="created.adGroup.status"),
+    FactEvidence("apple", "which of several members the rows of a catalog have", fact="catalog.creatives.rows"),
+    FactEvidence("tiktok", "the members of the lists of pixels and apps", fact="catalog.pixels.rows"),
+    FactEvidence("outbrain", "the path of segments", fact="catalog.segments.rows"),
+    FactEvidence("snapchat", "a row of a targeting list may be nested", fact="catalog.countries.rows"),
 )
 
 
-def judge_unverified_facts(report: Report, headers: Collection[str]) -> list[Finding]:
+def judge_unverified_facts(report: ProofReport, headers: Collection[str]) -> list[Finding]:
     """Return a finding for each unverified fact of the network.
 
     Args:
@@ -64,7 +64,7 @@ def judge_unverified_facts(report: Report, headers: Collection[str]) -> list[Fin
     return [_judge(report, headers, f"{module}: {fact}", fact) for _, module, fact in list_facts([report.network])]
 
 
-def _judge(report: Report, headers: Collection[str], name: str, fact: str) -> Finding:
+def _judge(report: ProofReport, headers: Collection[str], name: str, fact: str) -> Finding:
     row = next((one for one in EVIDENCE if one.network == report.network and one.words in fact), None)
     if row is None:
         return Finding(name, "not_tested", reason=NOT_READ)

@@ -23,7 +23,7 @@ from adsunify.store.operations import OperationRecord
 from adsunify.values.exact_json import Json
 
 from .guard import find_active_creation
-from .proof import CreatedEntity, Proof, describe_problem
+from .proof import Proof, ProofEntity, describe_problem
 from .transport import Exchange
 
 MAX_CONTINUATIONS = 60
@@ -205,7 +205,7 @@ def _note_created(proof: Proof, operation: Json) -> None:
     kinds = {kind: kind for kind in ENTITY_KINDS}
     for entity in operation["created"]:
         if (kind := kinds.get(entity["kind"])) is not None:
-            proof.note_created(CreatedEntity(kind, entity["entityId"]))
+            proof.note_created(ProofEntity(kind, entity["entityId"]))
 
 
 def note_verdicts(proof: Proof, inspection: Inspection) -> None:
@@ -222,7 +222,7 @@ def _note_verdict(proof: Proof, operation_id: str, plan: Plan, verdict: StepVerd
         proof.deleted |= _list_deleted_ids(proof, plan, [verdict.step_key])
     receipt = make_receipt(plan, verdict)
     for created in find_created_ids(proof.network, plan.steps[receipt.step_index], receipt):
-        proof.note_created(CreatedEntity(created.kind, created.id.rpartition("/")[2]))
+        proof.note_created(ProofEntity(created.kind, created.id.rpartition("/")[2]))
 
 
 async def _record_writes(proof: Proof, fact: str, execution: Execution, writes: Sequence[Exchange]) -> None:

@@ -24,7 +24,7 @@ from adsunify.values.json_pointer import find_object, get_value
 
 
 @frozen
-class CreatedEntity:
+class ReviewedEntity:
     """An entity that an operation creates or has created.
 
     ``ids`` is empty before it was created; the first id is the one that lists show. ``budget`` is an amount in major
@@ -40,7 +40,7 @@ class CreatedEntity:
     end: str | None = None
 
 
-def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, Any]) -> list[CreatedEntity]:
+def find_created_entities(account: Mapping[str, Any], operation: Mapping[str, Any]) -> list[ReviewedEntity]:
     """Return the campaigns, ad groups and ads of an operation; both arguments are as the API shows them."""
     network, owner = get_adapter(account["network"]).network, _make_account(account)
     entities = [_make_created_entity(network, owner, *sent) for sent in _list_sent_entities(network, operation)]
@@ -172,13 +172,13 @@ def _select_level_ids(level: Level, outputs: Iterable[str]) -> tuple[str, ...]:
 
 def _make_created_entity(
     network: Network, account: Account, level: Level, entity: NativeEntity, ids: tuple[str, ...]
-) -> CreatedEntity:
+) -> ReviewedEntity:
     rows = {setting.field: setting for setting in network.settings if setting.level == level.kind}
     name = get_value(entity, level.name) if level.name else None
     budget = rows.get("budget")
     period = None if budget is None else budget.period(entity) if callable(budget.period) else budget.period
     amount = None if period is None else _format_setting(network, account, budget, entity)
-    return CreatedEntity(
+    return ReviewedEntity(
         level.kind,
         name if isinstance(name, str) else None,
         ids,

@@ -25,7 +25,7 @@ BEGINNING = re.compile(r"[0-9a-fA-F]{1,8}[0-9a-fA-F-]{0,28}")
 
 
 @frozen
-class Candidate:
+class NameCandidate:
     """What a name may mean.
 
     Attributes:
@@ -49,7 +49,7 @@ def is_whole_id(text: str) -> bool:
     return re.search(UUID_REGEX, text) is not None
 
 
-def find_matches(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+def find_matches(text: str, candidates: Iterable[NameCandidate]) -> list[NameCandidate]:
     """Return the candidates that a text names, or whose id begins with it."""
     beginning = text.lower() if BEGINNING.fullmatch(text) else None
     return [
@@ -60,7 +60,9 @@ def find_matches(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
     ]
 
 
-def choose_candidate(path: str, what: str, text: str, candidates: Sequence[Candidate], hint: str = "") -> Candidate:
+def choose_candidate(
+    path: str, what: str, text: str, candidates: Sequence[NameCandidate], hint: str = ""
+) -> NameCandidate:
     """Return the one candidate that a text names.
 
     Args:
@@ -92,9 +94,9 @@ def choose_candidate(path: str, what: str, text: str, candidates: Sequence[Candi
     raise invalid_input(path, "not_found", message)
 
 
-def find_similar_candidates(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+def find_similar_candidates(text: str, candidates: Sequence[NameCandidate]) -> list[NameCandidate]:
     """Return the candidates with the name that most resembles a text, with or without their network, in any case."""
-    by_name: defaultdict[str, list[Candidate]] = defaultdict(list)
+    by_name: defaultdict[str, list[NameCandidate]] = defaultdict(list)
     for candidate in candidates:
         names = {candidate.id, candidate.label, *candidate.names}
         for name in names | {name.partition(":")[2] for name in names}:
@@ -104,7 +106,7 @@ def find_similar_candidates(text: str, candidates: Sequence[Candidate]) -> list[
     return [] if similar is None else by_name[similar]
 
 
-def describe_candidates(candidates: Sequence[Candidate], separator: str = ", ") -> str:
+def describe_candidates(candidates: Sequence[NameCandidate], separator: str = ", ") -> str:
     """Describe the first :data:`MAX_CANDIDATES` candidates, and say how many more there are."""
     described = [candidate.describe() for candidate in candidates[:MAX_CANDIDATES]]
     more = len(candidates) - len(described)
@@ -114,15 +116,15 @@ def describe_candidates(candidates: Sequence[Candidate], separator: str = ", ") 
 # -- accounts -----------------------------------------------------------------------------------------------------
 
 
-def make_account_candidate(account_id: str, network: str, native_id: str, name: str | None) -> Candidate:
+def make_account_candidate(account_id: str, network: str, native_id: str, name: str | None) -> NameCandidate:
     """Return the names of an account: its native id, and with the network before a colon also its name."""
     label = f"{network}:{name or native_id}"
-    return Candidate(account_id, (native_id, f"{network}:{native_id}", label), label)
+    return NameCandidate(account_id, (native_id, f"{network}:{native_id}", label), label)
 
 
 def choose_account(
-    path: str, text: str, candidates: Sequence[Candidate], describe_other: Callable[[], str] = str
-) -> Candidate:
+    path: str, text: str, candidates: Sequence[NameCandidate], describe_other: Callable[[], str] = str
+) -> NameCandidate:
     """Return the account that a text names; ``describe_other`` says what else it names. Raises InvalidInput."""
     hint = ""
     if not find_matches(text, candidates):
@@ -145,7 +147,9 @@ def choose_row(name: str, rows: Iterable[Mapping[str, Any]], path: str = "ACCOUN
     return name if is_whole_id(name) else choose_account(path, name, candidates).id
 
 
-def resolve_launch_accounts(body: Mapping[str, Json], candidates: Callable[[], Sequence[Candidate]]) -> dict[str, Json]:
+def resolve_launch_accounts(
+    body: Mapping[str, Json], candidates: Callable[[], Sequence[NameCandidate]]
+) -> dict[str, Json]:
     """Return a launch with the ids of the accounts that its document names. Raises InvalidInput.
 
     ``candidates`` is called only if an account is not named by its whole id.

@@ -17,11 +17,11 @@ from adsunify.adapter import flows
 from adsunify.adapter.hierarchy import ListQuery, ParsedEntity
 from adsunify.adapter.network import get_level
 from adsunify.alerts import evaluation as rules
-from adsunify.alerts.rules import Alert, Evaluation, Gap, find_unsupported_reason, make_entity_gap, make_unknown
+from adsunify.alerts.rules import Alert, AlertEvaluation, Gap, find_unsupported_reason, make_entity_gap, make_unknown
 from adsunify.alerts.windows import (
     DayFigures,
+    DayWindow,
     FigureState,
-    Window,
     WindowSums,
     read_impressions,
     read_spend,
@@ -194,7 +194,7 @@ class _Evaluator:
     def _to_day(self, at: int) -> date:
         return datetime.fromtimestamp(at / 1000, self.timezone).date()
 
-    async def evaluate(self) -> Evaluation:
+    async def evaluate(self) -> AlertEvaluation:
         """Evaluate. Raises the errors of the network."""
         alert, account = self.alert, self.account
         reason = find_unsupported_reason(get_adapter(account.network).network, alert.kind, alert.level)
@@ -221,22 +221,22 @@ class _Evaluator:
         gaps = (*missing, *evaluation.gaps)
         return evolve(evaluation, gaps=gaps, is_complete=evaluation.is_complete and not self.has_more_entities)
 
-    async def _evaluate_pace(self, kind: Kind, parsed: Sequence[ParsedEntity]) -> Evaluation:
+    async def _evaluate_pace(self, kind: Kind, parsed: Sequence[ParsedEntity]) -> AlertEvaluation:
         network = self.session.adapter.network
         paced = rules.read_paced_budgets(network, self.session.native_account, kind, parsed, self.state)
-        windows: dict[str, list[Window]] = {}
+        windows: dict[str, list[DayWindow]] = {}
         for budget in paced.budgets:
             windows.setdefault(budget.entity_id, []).append(budget.window)
         sums = await self._add_up(windows, read_spend)
         return rules.evaluate_pace(self.alert, paced, sums, self.state)
 
-    async def _evaluate_spend(self) -> Evaluation:
+    async def _evaluate_spend(self) -> AlertEvaluation:
         windows = rules.list_spend_windows(self.alert, self.state.today, self._to_day(self.alert.begun_at))
         sums = WindowSums(lambda _: windows, read_spend)
         await self._add_rows(sums, windows[-1].first, self.alert.scope.entity_ids)
         return rules.evaluate_spend(self.alert, sums, windows, self.state)
 
-    async def _evaluate_delivery(self, kind: Kind) -> Evaluation:
+    async def _evaluate_delivery(self, kind: Kind) -> AlertEvaluation:
         activations = await self.store.read(entities.list_activations, self.account.id, kind)
         chosen = self.alert.scope.entity_ids
         times = {id_: at for id_, at in activations.items() if not chosen or id_ in chosen}
@@ -252,7 +252,7 @@ class _Evaluator:
         inactive = make_entity_gap(INACTIVE_REASON, (id_ for id_ in chosen if id_ not in activations))
         return await self._confirm_breaches(kind, evolve(evaluation, gaps=(*evaluation.gaps, *inactive)))
 
-    async def _confirm_breaches(self, kind: Kind, evaluation: Evaluation) -> Evaluation:
+    async def _confirm_breaches(self, kind: Kind, evaluation: AlertEvaluation) -> AlertEvaluation:
         """Read the entities without delivery from the network, and drop those that could not deliver."""
         suspects = sorted({entity_id for entity_id, _ in evaluation.breaches})
         if not suspects:
@@ -291,7 +291,7 @@ class _Evaluator:
         return lineage
 
     async def _add_up(
-        self, windows: dict[str, list[Window]], read_value: Callable[[DayFigures], Decimal | None]
+        self, windows: dict[str, list[DayWindow]], read_value: Callable[[DayFigures], Decimal | None]
     ) -> WindowSums:
         """Add up the figures of some entities, each over its windows."""
         sums = WindowSums(lambda entity_id: windows.get(entity_id, ()), read_value)
@@ -307,7 +307,7 @@ class _Evaluator:
         days = first.isoformat(), self.state.today.isoformat()
         known = await self.store.read(kept_figures.find_read_days, subject, days, self.store.clock.now())
         incomplete = [days] if known is None else [*known.unread, *known.missing]
-        ranges = (Window(date.fromisoformat(start), date.fromisoformat(end)) for start, end in incomplete)
+        ranges = (DayWindow(date.fromisoformat(start), date.fromisoformat(end)) for start, end in incomplete)
         self.state = evolve(self.state, incomplete_days=frozenset().union(*(window.days for window in ranges)))
         after = ("", "")
         while known is not None:

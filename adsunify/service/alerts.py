@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor
 from adsunify.adapter.hierarchy import is_valid_id
 from adsunify.adapter.network import get_level
-from adsunify.alerts.rules import Alert, Scope, find_unsupported_reason
+from adsunify.alerts.rules import Alert, AlertScope, find_unsupported_reason
 from adsunify.errors import Issue, NotFound, raise_if_issues
 from adsunify.models.alert import DEFAULT_DAYS, KIND_LEVELS, NewAlert, format_percent
 from adsunify.models.parsing import parse_model
@@ -118,7 +118,7 @@ def make_alert(body: NewAlert, workspace_id: str) -> Alert:
         begun_at=0,
         name=body.name,
         kind=body.kind,
-        scope=Scope(tuple(scope.networks or ()), tuple(scope.account_ids or ()), tuple(scope.entity_ids or ())),
+        scope=AlertScope(tuple(scope.networks or ()), tuple(scope.account_ids or ()), tuple(scope.entity_ids or ())),
         level=body.level or KIND_LEVELS[body.kind][0],
         amount=None if body.amount is None else to_units(body.amount, MICROS, ""),
         currency=body.currency,

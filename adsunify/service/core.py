@@ -41,11 +41,18 @@ from .workspace_rules import WorkspaceRules
 T = TypeVar("T")
 _HOST_PATTERN = re.compile(r"https://([0-9A-Za-z.-]+)(?=[/?:]|$)")
 _EPOCH = datetime(1970, 1, 1)
-__all__ = ["Idempotency", "Service", "Settings", "UseCaseResult", "format_optional_timestamp", "format_timestamp"]
+__all__ = [
+    "Idempotency",
+    "Service",
+    "ServiceSettings",
+    "UseCaseResult",
+    "format_optional_timestamp",
+    "format_timestamp",
+]
 
 
 @frozen
-class Settings:
+class ServiceSettings:
     """The settings of a deployment.
 
     ``base_url``: without a path. ``apps``: the deployment's OAuth client at each network. ``lease``: milliseconds.
@@ -98,7 +105,7 @@ class Service:
     store: Store
     ring: KeyRing
     transport: HttpTransport
-    settings: Settings
+    settings: ServiceSettings
     shielded_tasks: set[asyncio.Task[Any]] = field(factory=set)
     background_tasks: set[asyncio.Task[Any]] = field(factory=set)
     refresh_locks: WeakValueDictionary[str, asyncio.Lock] = field(factory=WeakValueDictionary)

@@ -19,7 +19,7 @@ from adsunify.execution.state import LEASE_MILLISECONDS, MAX_LEASE_MILLISECONDS
 from adsunify.http.egress import read_egress
 from adsunify.http.transport import HttpTransport
 from adsunify.networks.registry import ADAPTER_PACKAGES, get_adapter
-from adsunify.service.core import Service, Settings
+from adsunify.service.core import Service, ServiceSettings
 from adsunify.service.rate_limits import MAX_PROCESSES, RateLimits
 from adsunify.store import DEFAULT_TIMEOUTS, Clock, DatabaseTimeouts, Store, open_store, read_upgrade_plan
 from adsunify.store import UpgradePlan as UpgradePlan
@@ -79,7 +79,7 @@ async def open_service(
     InvalidInput for an invalid setting, and StoreError where the database cannot be opened.
     """
     processes = _read_number(environment, PROCESSES_VARIABLE, 1, 1, MAX_PROCESSES)
-    settings = Settings(
+    settings = ServiceSettings(
         base_url=_read_base_url(base_url),
         apps=read_oauth_clients(environment, sandbox_url is not None),
         lease=_read_lease(environment),

@@ -14,7 +14,7 @@ from attrs import asdict, evolve, frozen
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from adsunify.actor import Actor
-from adsunify.alerts.rules import Alert, Breach, BreachKey, Evaluation
+from adsunify.alerts.rules import Alert, AlertBreach, AlertEvaluation, BreachKey
 from adsunify.errors import NotFound
 from adsunify.ledger import LedgerEntry
 from adsunify.values.exact_json import Json
@@ -205,7 +205,7 @@ def save_evaluation(
     connection: Connection,
     alert: Alert,
     account: AccountRecord,
-    evaluation: Evaluation,
+    evaluation: AlertEvaluation,
     today: str,
     record: EvaluationRecord,
     as_of: str,
@@ -253,7 +253,7 @@ def save_evaluation(
 
 def _end_breaches(
     connection: Connection,
-    evaluation: Evaluation,
+    evaluation: AlertEvaluation,
     reported: Mapping[BreachKey, Any],
     pair: Mapping[str, str],
     today: str,
@@ -287,7 +287,7 @@ def _save_breach(
 
 
 def _make_event(
-    alert: Alert, account: AccountRecord, entity_id: str, breach: Breach, record: EvaluationRecord, as_of: str
+    alert: Alert, account: AccountRecord, entity_id: str, breach: AlertBreach, record: EvaluationRecord, as_of: str
 ) -> dict[str, Any]:
     facts: dict[str, Json] = {
         "kind": "alert",

@@ -34,7 +34,7 @@ class DataPoint:
 
 
 @frozen
-class Level:
+class ScaleLine:
     """A line of the scale. ``at``: its distance from the top."""
 
     at: int
@@ -50,7 +50,7 @@ class Panel:
     style: Literal["bars", "line"]
     marks: tuple[DataPoint, ...]
     points: tuple[str, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[ScaleLine, ...]
     days: tuple[str, ...]
     summary: str
     full: int = FULL
@@ -97,7 +97,7 @@ def make_panel(
         style,
         tuple(marks),
         tuple(" ".join(piece) for piece in pieces if piece),
-        tuple(Level(at, _add_unit(label, scale_unit)) for at, label in scale),
+        tuple(ScaleLine(at, _add_unit(label, scale_unit)) for at, label in scale),
         tuple(series[index][0] for index in sorted({0, len(series) // 2, len(series) - 1}) if series),
         _make_summary(title, unit, present, series),
     )

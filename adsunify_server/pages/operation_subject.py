@@ -11,7 +11,7 @@ from attrs import define, evolve, frozen
 
 from adsunify.errors import NotFound
 from adsunify.plans.records import ENTITY_KINDS, Plan, Step
-from adsunify.review.created_entities import CreatedEntity, find_created_entities
+from adsunify.review.created_entities import ReviewedEntity, find_created_entities
 from adsunify.service import operations
 from adsunify.service.operations import OperationView
 from adsunify_server.pages import wording
@@ -44,7 +44,7 @@ class DisplayedOperation:
         return self.view.plan
 
     @cached_property
-    def created(self) -> list[CreatedEntity]:
+    def created(self) -> list[ReviewedEntity]:
         """The entities that the operation creates."""
         return find_created_entities(self.account, self.data)
 
@@ -84,7 +84,7 @@ class OperationSubject:
     name: str
     kind: str
     source: Mapping[str, Any] | None
-    created: Sequence[CreatedEntity]
+    created: Sequence[ReviewedEntity]
     unknown_entities: Sequence[tuple[str, str]]
     later_changes: Sequence[LaterChange]
 
@@ -185,7 +185,7 @@ class SubjectIndex:
         ]
 
 
-def _apply_changes(entities: Sequence[CreatedEntity], later: Sequence[DisplayedOperation]) -> list[CreatedEntity]:
+def _apply_changes(entities: Sequence[ReviewedEntity], later: Sequence[DisplayedOperation]) -> list[ReviewedEntity]:
     """Return the created entities with the changes that later operations surely wrote."""
     changed = list(entities)
     for step in (step for other in later if other.data["status"] == "succeeded" for step in other.plan.steps):

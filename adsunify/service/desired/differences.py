@@ -48,7 +48,7 @@ GONE = Drift("entity", "present", "not found")
 
 
 @frozen
-class Target:
+class DesiredTarget:
     """An entity, and what the document wants of it.
 
     Attributes:
@@ -89,7 +89,7 @@ class EntityDifference:
         removal: what is done with an entity that the document does not name any more.
     """
 
-    target: Target
+    target: DesiredTarget
     network: str
     name: str | None
     changes: tuple[Change, ...] = ()
@@ -234,7 +234,7 @@ def _find_issues(document: Document, sessions: Mapping[str, NetworkSession]) -> 
         yield from _find_field_issues(network, entity, path)
 
 
-def _find_double_entities(document: Document, in_cells: Iterable[Target]) -> Iterator[Issue]:
+def _find_double_entities(document: Document, in_cells: Iterable[DesiredTarget]) -> Iterator[Issue]:
     """Yield an issue for each entity that a launch of the document has created. Its brief says what is wanted of it."""
     launches = {(target.account_id, target.kind, target.id): target.path for target in in_cells}
     for index, entity in enumerate(document.entities):
@@ -301,7 +301,7 @@ def _find_fixed_issues(known: KnownCell, cell: Cell, path: str) -> Iterator[Issu
 
 async def _read_cell_targets(
     sessions: Mapping[str, NetworkSession], document: Document, name: str, position: int, cell: Cell, known: KnownCell
-) -> list[Target]:
+) -> list[DesiredTarget]:
     """Return what the document wants of the entities of a created cell."""
     session, path = sessions[cell.account_id], f"{DOCUMENT}.launches.{name}"
     try:
@@ -312,7 +312,7 @@ async def _read_cell_targets(
     entities = list_created_entities(session, known)
     root = _find_root_kind(session.adapter.network, [kind for kind, _ in entities])
     return [
-        Target(
+        DesiredTarget(
             cell.account_id,
             kind,
             entity_id,
@@ -351,14 +351,14 @@ def _find_root_kind(network: Network, kinds: Iterable[Kind]) -> Kind | None:
     return None
 
 
-def _list_entity_targets(document: Document) -> Iterator[Target]:
+def _list_entity_targets(document: Document) -> Iterator[DesiredTarget]:
     for index, entity in enumerate(document.entities):
-        yield Target(entity.account_id, entity.kind, entity.id, f"{DOCUMENT}.entities.{index}", entity.wanted)
+        yield DesiredTarget(entity.account_id, entity.kind, entity.id, f"{DOCUMENT}.entities.{index}", entity.wanted)
 
 
 def _list_left_targets(
     document: Document, known: KnownState, sessions: Mapping[str, NetworkSession]
-) -> Iterator[Target]:
+) -> Iterator[DesiredTarget]:
     """Yield the entities that a file of this name has created or changed, and that the document does not name."""
     named = {(entity.account_id, entity.kind, entity.id) for entity in document.entities}
     wanted_cells = {(name, cell.cell_key) for name, launch in document.launches.items() for cell in launch.accounts}
@@ -373,18 +373,22 @@ def _list_left_targets(
         for kind, entity_id in created.items():
             if (cell.account_id, kind, entity_id) not in named:
                 after = None if kind == root else (root, created[root])
-                yield Target(cell.account_id, kind, entity_id, DOCUMENT, known=cell, is_left=True, deleted_after=after)
+                yield DesiredTarget(
+                    cell.account_id, kind, entity_id, DOCUMENT, known=cell, is_left=True, deleted_after=after
+                )
             if kind == root:
                 break
     for _, account_id, kind, entity_id in known.entities:
         if account_id in sessions and (account_id, kind, entity_id) not in named:
-            yield Target(account_id, kind, entity_id, DOCUMENT, is_left=True)
+            yield DesiredTarget(account_id, kind, entity_id, DOCUMENT, is_left=True)
 
 
 # -- what the networks hold ---------------------------------------------------------------------------------------
 
 
-async def _compare_account(session: NetworkSession, targets: Sequence[Target], delete: bool) -> list[EntityDifference]:
+async def _compare_account(
+    session: NetworkSession, targets: Sequence[DesiredTarget], delete: bool
+) -> list[EntityDifference]:
     if not targets:
         return []
     entities, written_fields = await asyncio.gather(
@@ -403,7 +407,7 @@ async def _compare_account(session: NetworkSession, targets: Sequence[Target], d
     ]
 
 
-def _list_places(targets: Iterable[Target]) -> Iterator[Place]:
+def _list_places(targets: Iterable[DesiredTarget]) -> Iterator[Place]:
     for target in targets:
         yield target.kind, target.id
         if target.deleted_after is not None:
@@ -412,7 +416,7 @@ def _list_places(targets: Iterable[Target]) -> Iterator[Place]:
 
 def _compare_target(
     session: NetworkSession,
-    target: Target,
+    target: DesiredTarget,
     entity: ParsedEntity | None,
     written_fields: Mapping[str, Json],
     delete: bool,

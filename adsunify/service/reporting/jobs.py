@@ -34,7 +34,7 @@ EventSummary = tuple[str, Mapping[str, str]]
 """The type of an event, and further members of its data."""
 
 
-class Report(Protocol):
+class ReportResult(Protocol):
     """What one read of a report returns."""
 
     @property
@@ -48,7 +48,7 @@ class Report(Protocol):
         ...
 
 
-ReportT = TypeVar("ReportT", bound=Report)
+ReportT = TypeVar("ReportT", bound=ReportResult)
 ReadReport = Callable[[str | None], Awaitable[ReportT]]
 """Requests a report, or reads the report of a job."""
 
@@ -144,7 +144,7 @@ def _failure_event(problem: AdsunifyError) -> EventSummary | None:
     return "sync.failed", {"what": "insights"}
 
 
-def _success_event(report: Report) -> EventSummary | None:
+def _success_event(report: ReportResult) -> EventSummary | None:
     """Return the event of a read that is complete for its range."""
     days = report.finished_days
     if days is None:

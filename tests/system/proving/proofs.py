@@ -19,7 +19,7 @@ from adsunify.errors import ProviderNotFound
 from adsunify.http.transport import HttpTransport
 from adsunify.networks.samples import make_brief
 from adsunify.plans.records import ENTITY_KINDS
-from adsunify.proving.findings import Report
+from adsunify.proving.findings import ProofReport
 from adsunify.proving.run import prove_network
 from adsunify.sandbox import RunningSandbox, sandbox
 from adsunify.service.core import Service
@@ -53,7 +53,7 @@ class World:
         brief = make_brief(self.network, account.currency or "", account.timezone or "", self.service.now())
         return {**brief, "name": NAME}
 
-    async def prove(self, lie: Lie | None = None) -> Report:
+    async def prove(self, lie: Lie | None = None) -> ProofReport:
         """Run the proof while the liar tells a lie."""
         self.liar.lie, self.liar.phase = lie, ""
         self.running.state.writes.clear()

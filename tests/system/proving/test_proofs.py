@@ -13,7 +13,7 @@ import pytest
 from attrs import frozen
 
 from adsunify.networks.registry import ADAPTER_PACKAGES
-from adsunify.proving.findings import Report
+from adsunify.proving.findings import ProofReport
 from adsunify.testing.contract.__main__ import run_folder
 
 from .lies import Lie, choose_lies
@@ -75,7 +75,7 @@ async def tell_lie(network: str, seed: int, folder: Path) -> Told:
     raise AssertionError(f"{network}: no lie changes anything")
 
 
-async def check_harmlessness(world: World, report: Report) -> None:
+async def check_harmlessness(world: World, report: ProofReport) -> None:
     """Nothing was activated, no secret was written, and what exists is listed."""
     assert world.list_activations() == []
     assert world.find_secrets() == []

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from adsunify.adapter.account import Account
 from adsunify.adapter.native_money import MoneyUnit
 from adsunify.adapter.spend import (
-    Budget,
+    EntityBudget,
     Moment,
     SpendSettings,
     apply_changes,
@@ -46,7 +46,7 @@ def parse_moment(text: str) -> datetime:
 
 
 def make_daily_settings(amount: Any, start: Moment = None, end: Moment = None) -> SpendSettings:
-    return SpendSettings({"budget": Budget("daily", amount)}, start=start, end=end)
+    return SpendSettings({"budget": EntityBudget("daily", amount)}, start=start, end=end)
 
 
 @given(DAYS, st.integers(0, 400), st.integers(1, 10**9), st.sampled_from(ZONES))
@@ -90,14 +90,14 @@ def test_what_the_days_need() -> None:
 
 
 def test_budgets_of_both_periods() -> None:
-    both = {"budget": Budget("daily", 10), "lifetimeBudget": Budget("lifetime", 45)}
+    both = {"budget": EntityBudget("daily", 10), "lifetimeBudget": EntityBudget("lifetime", 45)}
     assert compute_spend(SpendSettings(both, end=date(2027, 3, 3)), "UTC", NOW) == Spend(10, 30)
     assert compute_spend(SpendSettings(both, end=date(2027, 3, 20)), "UTC", NOW) == Spend(10, 45)
     assert compute_spend(SpendSettings(both), "UTC", NOW) == Spend(10, 45)
-    small = {"budget": Budget("daily", 10), "lifetimeBudget": Budget("lifetime", 4)}
+    small = {"budget": EntityBudget("daily", 10), "lifetimeBudget": EntityBudget("lifetime", 4)}
     assert compute_spend(SpendSettings(small), "UTC", NOW) == Spend(4, 4)
-    assert compute_spend(SpendSettings({"budget": Budget("lifetime", 45)}), None, NOW) == Spend(45, 45)
-    assert compute_spend(SpendSettings({"budget": Budget("daily", None)}), "UTC", NOW) == NO_SPEND
+    assert compute_spend(SpendSettings({"budget": EntityBudget("lifetime", 45)}), None, NOW) == Spend(45, 45)
+    assert compute_spend(SpendSettings({"budget": EntityBudget("daily", None)}), "UTC", NOW) == NO_SPEND
     assert compute_spend(make_daily_settings("unknown", end=date(2027, 3, 3)), "UTC", NOW) == UNKNOWN_SPEND
     assert (
         compute_spend(make_daily_settings(MAX_NATIVE_UNITS, end=date(2027, 3, 3)), "UTC", NOW).lifetime == "unbounded"
@@ -180,7 +180,7 @@ def test_caps() -> None:
 
 
 LINE = SpendSettings(
-    {"budget": Budget("daily", 10), "lifetimeBudget": Budget("lifetime", None)},
+    {"budget": EntityBudget("daily", 10), "lifetimeBudget": EntityBudget("lifetime", None)},
     {"spendCap": 50, "dailyCap": None},
     date(2027, 3, 2),
     date(2027, 3, 9),
@@ -191,7 +191,7 @@ LINE = SpendSettings(
     "after",
     [
         LINE,
-        evolve(LINE, budgets={"budget": Budget("daily", 9), "lifetimeBudget": Budget("daily", None)}),
+        evolve(LINE, budgets={"budget": EntityBudget("daily", 9), "lifetimeBudget": EntityBudget("daily", None)}),
         evolve(LINE, caps={"spendCap": 50, "dailyCap": 7}),
         evolve(LINE, caps={"spendCap": 49, "dailyCap": None}),
         evolve(LINE, start=date(2027, 3, 3)),
@@ -207,12 +207,12 @@ def test_what_only_reduces(after: SpendSettings) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        evolve(LINE, budgets={"budget": Budget("lifetime", 9)}),  # another period
-        evolve(LINE, budgets={"lifetimeBudget": Budget("daily", 9)}),  # another field
-        evolve(LINE, budgets={**LINE.budgets, "lifetimeBudget": Budget("lifetime", 1)}),
-        evolve(LINE, budgets={"budget": Budget("daily", None)}),
+        evolve(LINE, budgets={"budget": EntityBudget("lifetime", 9)}),  # another period
+        evolve(LINE, budgets={"lifetimeBudget": EntityBudget("daily", 9)}),  # another field
+        evolve(LINE, budgets={**LINE.budgets, "lifetimeBudget": EntityBudget("lifetime", 1)}),
+        evolve(LINE, budgets={"budget": EntityBudget("daily", None)}),
         evolve(LINE, budgets={}),
-        evolve(LINE, budgets={"budget": Budget("daily", "unknown")}),
+        evolve(LINE, budgets={"budget": EntityBudget("daily", "unknown")}),
         evolve(LINE, caps={"spendCap": None}),
         evolve(LINE, caps={}),
         evolve(LINE, start=date(2027, 3, 1)),
@@ -226,7 +226,7 @@ def test_what_only_reduces(after: SpendSettings) -> None:
 )
 def test_what_may_spend_more(after: SpendSettings) -> None:
     assert not after.only_reduces(LINE)
-    assert not LINE.only_reduces(evolve(LINE, budgets={"budget": Budget("daily", "unknown")}))
+    assert not LINE.only_reduces(evolve(LINE, budgets={"budget": EntityBudget("daily", "unknown")}))
 
 
 @given(

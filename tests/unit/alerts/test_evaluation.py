@@ -12,8 +12,8 @@ from attrs import evolve, frozen
 from adsunify.adapter.account import Account
 from adsunify.adapter.hierarchy import ParsedEntity
 from adsunify.alerts.evaluation import evaluate_pace, list_spend_windows, read_paced_budgets
-from adsunify.alerts.rules import Alert, Evaluation, Scope
-from adsunify.alerts.windows import FigureState, Window, WindowSums, read_spend
+from adsunify.alerts.rules import Alert, AlertEvaluation, AlertScope
+from adsunify.alerts.windows import DayWindow, FigureState, WindowSums, read_spend
 from adsunify.networks.registry import get_adapter
 from adsunify.values.exact_json import Json
 
@@ -24,7 +24,7 @@ ALERT = Alert(
     begun_at=0,
     name="Fast",
     kind="paceAbove",
-    scope=Scope(),
+    scope=AlertScope(),
     level="campaign",
 )
 NOON = datetime(2027, 3, 11, 12, tzinfo=UTC)
@@ -50,7 +50,7 @@ def campaign(kind: str, amount: Json, status: str = "active", **more: Json) -> P
 
 def evaluate(
     entity: ParsedEntity, spend: dict[str, str | None], percent: int, state: FigureState = STATE
-) -> Evaluation:
+) -> AlertEvaluation:
     paced = read_paced_budgets(get_adapter("outbrain").network, ACCOUNT, "campaign", [entity], state)
     sums = WindowSums(lambda _: [budget.window for budget in paced.budgets], read_spend)
     sums.add_rows(Row(day, "c", value) for day, value in spend.items())
@@ -117,4 +117,4 @@ def test_windows_end_on_one_of_the_last_days_and_not_before_the_alert() -> None:
     windows = list_spend_windows(alert, today, date(2027, 1, 1))
     assert [window.last for window in windows] == [today - timedelta(days=number) for number in range(7)]
     assert {(window.last - window.first).days for window in windows} == {2}
-    assert list_spend_windows(alert, today, today) == (Window(date(2027, 3, 9), today),)
+    assert list_spend_windows(alert, today, today) == (DayWindow(date(2027, 3, 9), today),)

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from adsunify.client.backends import open_backend
 from adsunify_mcp.http import MCP_PATH, add_endpoint
-from adsunify_mcp.protocol import Caller
+from adsunify_mcp.protocol import CallerMethods
 from adsunify_mcp.request_states import make_request_states
 from adsunify_mcp.server import make_methods
 
@@ -26,8 +26,8 @@ async def endpoint(folder: Path) -> AsyncIterator[str]:
     base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     app = web.Application()
 
-    async def open_caller(authorization: str | None) -> Caller:
-        return Caller({**make_methods(door, FEATURES, make_request_states(door)), **SUITE_METHODS})
+    async def open_caller(authorization: str | None) -> CallerMethods:
+        return CallerMethods({**make_methods(door, FEATURES, make_request_states(door)), **SUITE_METHODS})
 
     add_endpoint(app, base_url, open_caller)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)

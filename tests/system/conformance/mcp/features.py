@@ -13,8 +13,8 @@ from adsunify.values.exact_json import Json, dumps
 from adsunify_mcp.method_results import InputRequired, ToolResult
 from adsunify_mcp.prompts import PROMPTS, Messages, Prompt, PromptArgument, make_text_message
 from adsunify_mcp.protocol import MethodHandler
-from adsunify_mcp.request_metadata import RequestContext, RpcError
-from adsunify_mcp.resources import RESOURCES, Resource
+from adsunify_mcp.request_metadata import RequestMetadata, RpcError
+from adsunify_mcp.resources import RESOURCES, McpResource
 from adsunify_mcp.server import Features
 from adsunify_mcp.tools import TOOLS, RunResult, Tool, ToolCall
 from adsunify_mcp.versions import INVALID_PARAMS, MISSING_CAPABILITY
@@ -69,7 +69,7 @@ class Logging:
 
     level: list[str] = field(factory=lambda: ["info"])
 
-    async def set_level(self, params: Mapping[str, Json], context: RequestContext) -> Mapping[str, Json]:
+    async def set_level(self, params: Mapping[str, Json], context: RequestMetadata) -> Mapping[str, Json]:
         if params.get("level") not in LOG_LEVELS:
             raise RpcError(INVALID_PARAMS, f"level must be one of {', '.join(LOG_LEVELS)}.")
         self.level[:] = [params["level"]]
@@ -240,24 +240,24 @@ def user(content: Mapping[str, Json]) -> dict[str, Json]:
     return {"role": "user", "content": content}
 
 
-async def write_simple(arguments: Mapping[str, str], context: RequestContext) -> Messages:
+async def write_simple(arguments: Mapping[str, str], context: RequestMetadata) -> Messages:
     return [make_text_message("This is a simple prompt for testing.")]
 
 
-async def write_arguments(arguments: Mapping[str, str], context: RequestContext) -> Messages:
+async def write_arguments(arguments: Mapping[str, str], context: RequestMetadata) -> Messages:
     return [make_text_message("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'".format(**arguments))]
 
 
-async def write_resource(arguments: Mapping[str, str], context: RequestContext) -> Messages:
+async def write_resource(arguments: Mapping[str, str], context: RequestMetadata) -> Messages:
     resource = embed_text(arguments["resourceUri"], "Embedded resource content for testing.")
     return [user(resource), make_text_message("Please process the embedded resource above.")]
 
 
-async def write_image(arguments: Mapping[str, str], context: RequestContext) -> Messages:
+async def write_image(arguments: Mapping[str, str], context: RequestMetadata) -> Messages:
     return [user(IMAGE), make_text_message("Please analyze the image above.")]
 
 
-async def write_with_input(arguments: Mapping[str, str], context: RequestContext) -> Messages | InputRequired:
+async def write_with_input(arguments: Mapping[str, str], context: RequestMetadata) -> Messages | InputRequired:
     if "user_context" not in context.input_responses:
         return InputRequired({"user_context": ask("What context should the prompt use?", context="string")})
     return [make_text_message(dumps(context.input_responses["user_context"]))]
@@ -293,10 +293,10 @@ async def read_template(backend: Backend, variables: Mapping[str, str]) -> Mappi
 
 
 SUITE_RESOURCES = (
-    Resource("test://static-text", "static-text", "A text.", read_text, "text/plain"),
-    Resource("test://static-binary", "static-binary", "An image.", read_binary, "image/png"),
-    Resource("test://watched-resource", "watched-resource", "It never changes.", read_text, "text/plain"),
-    Resource("test://template/{id}/data", "template", "Has a variable.", read_template),
+    McpResource("test://static-text", "static-text", "A text.", read_text, "text/plain"),
+    McpResource("test://static-binary", "static-binary", "An image.", read_binary, "image/png"),
+    McpResource("test://watched-resource", "watched-resource", "It never changes.", read_text, "text/plain"),
+    McpResource("test://template/{id}/data", "template", "Has a variable.", read_template),
 )
 
 FEATURES = Features(
