@@ -50,14 +50,14 @@ Body = dict[str, Json]
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _build_write_request(account: Account, level: Level, method: str, path: str, body: Json) -> Request:
+def _build_level_write(account: Account, level: Level, method: str, path: str, body: Json) -> Request:
     media_type = get_media_type(level)
     headers = {"Content-Type": media_type, "Accept": media_type, SCOPE_HEADER: account.native_id}
     return Request(method, get_base_url(account) + path, headers=headers, body=body, encoding="json", kind="write")
 
 
 def _build_items_request(account: Account, level: Level, method: str, items: Sequence[Mapping[str, Json]]) -> Request:
-    return _build_write_request(account, level, method, level.path, {get_collection_member(level): list(items)})
+    return _build_level_write(account, level, method, level.path, {get_collection_member(level): list(items)})
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
@@ -86,7 +86,7 @@ _KEYWORD_ITEMS = f"/body/{get_collection_member(KEYWORD)}"
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _build_campaign(account: Account, brief: CampaignBrief, first: date, last: date | None) -> dict[str, Json]:
+def _build_dated_campaign(account: Account, brief: CampaignBrief, first: date, last: date | None) -> dict[str, Json]:
     return {
         "name": brief.name,
         "targetingType": MANUAL_TARGETING,
@@ -135,7 +135,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     does_ad_group = "Create its paused ad group with the default bid."
     does_ad = f"Create the paused ad for {sku or asin}."
     steps = (
-        _build_create_step(account, CAMPAIGN, does_campaign, _build_campaign(account, brief, first, last)),
+        _build_create_step(account, CAMPAIGN, does_campaign, _build_dated_campaign(account, brief, first, last)),
         _build_create_step(account, AD_GROUP, does_ad_group, group, *_bind_parents(AD_GROUP, CAMPAIGN)),
         _build_create_step(account, AD, does_ad, {"state": PAUSED, **product}, *_bind_parents(AD, CAMPAIGN, AD_GROUP)),
         Step(
@@ -204,7 +204,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     level = get_level(NETWORK, kind)
     name = get_id_filter_member(level)
     body = {name: {"include": [entity_id]}}
-    request = _build_write_request(account, level, "POST", f"{level.path}/delete", body)
+    request = _build_level_write(account, level, "POST", f"{level.path}/delete", body)
     items = ItemBatch(f"/body/{name}/include", ID_OUTPUT, sent=get_id_member(level), many=False)
     does = f"Archive the {level.label} {entity_id} for good."
     step = Step(kind, kind, does, request, action="delete", entity=entity_id, items=items)

@@ -182,7 +182,7 @@ class ReportType:
 ACCOUNT_REPORT = ReportType("insights", "spCampaigns", ("campaign",), REPORT_COLUMNS)
 
 
-def _build_report_request(account: Account, report_type: ReportType, days: DateRange) -> Request:
+def _build_report_job_request(account: Account, report_type: ReportType, days: DateRange) -> Request:
     """Build the request that creates a report. A repeat creates none: Amazon returns the ID of the first report."""
     configuration = {
         "adProduct": "SPONSORED_PRODUCTS",
@@ -204,7 +204,7 @@ def _build_report_request(account: Account, report_type: ReportType, days: DateR
 
 def _create_report(account: Account, report_type: ReportType, days: DateRange) -> Flow[Mapping[str, Json]]:
     """Create a report. Returns its ``reportId`` and ``status``, or those of an identical earlier report."""
-    response = yield _build_report_request(account, report_type, days)
+    response = yield _build_report_job_request(account, report_type, days)
     if response.status == 425:  # "The Request is a duplicate of : <reportId>": the first report is used
         match = _find_duplicate(get_text(response.body, "/detail") or get_text(response.body, "/details") or "")
         if match is None:

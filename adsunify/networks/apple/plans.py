@@ -49,7 +49,7 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
 
 
 @cache
-def _bind_parent(level: Level, entity: str = "/body") -> Binding:
+def _bind_parent_id(level: Level, entity: str = "/body") -> Binding:
     """Bind the ID of a parent that an earlier step creates, as a number, into an entity of the request."""
     return Binding(f"{entity}{level.parent}", level.parent_kind, ID_OUTPUT, cast="integer")
 
@@ -107,7 +107,7 @@ def _build_campaign(account: Account, brief: CampaignBrief) -> Body:
     return body if brief.schedule.end is None else body | {"endTime": apple.TIME.format(brief.schedule.end)}
 
 
-def _build_ad_group(brief: CampaignBrief, bid: Body) -> Body:
+def _build_search_ad_group(brief: CampaignBrief, bid: Body) -> Body:
     body: Body = {
         "name": f"{brief.name} - ad group",
         "pricingModel": apple.CPT,
@@ -126,12 +126,12 @@ def _build_keyword_steps(account: Account, brief: CampaignBrief, bid: Body) -> l
         {"text": keyword.text, "matchType": keyword.match.upper(), "status": apple.PAUSED, "bid": dict(bid)}
         for keyword in brief.targeting.keywords or ()
     ]
-    bindings = [_bind_parent(KEYWORD, f"/body/items/{position}/data") for position in range(len(entities))]
+    bindings = [_bind_parent_id(KEYWORD, f"/body/items/{position}/data") for position in range(len(entities))]
     does = f"Create {len(entities)} paused keywords, all or none."
     return [_build_bulk_step(account, "create", entities, KEYWORDS_KEY, does, bindings)] if entities else []
 
 
-def _collect_warnings(brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+def _collect_search_warnings(brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
     if not brief.targeting.keywords:
         yield "There are no keywords: Search Match chooses the search terms."
     if now is not None and brief.schedule.start <= now:
@@ -145,14 +145,14 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     ad = {"name": f"{brief.name} - ad", "creativeId": creative, "status": apple.PAUSED}
     does_campaign = "Create the campaign with budget and countries, paused."
     does_ad_group = "Create the ad group with the bid, paused."
-    ad_group = _build_ad_group(brief, bid)
+    ad_group = _build_search_ad_group(brief, bid)
     steps = [
         _build_create_step(account, CAMPAIGN, does_campaign, _build_campaign(account, brief)),
-        _build_create_step(account, AD_GROUP, does_ad_group, ad_group, _bind_parent(AD_GROUP)),
+        _build_create_step(account, AD_GROUP, does_ad_group, ad_group, _bind_parent_id(AD_GROUP)),
         *_build_keyword_steps(account, brief, bid),
-        _build_create_step(account, AD, "Create the ad over the existing creative, paused.", ad, _bind_parent(AD)),
+        _build_create_step(account, AD, "Create the ad over the existing creative, paused.", ad, _bind_parent_id(AD)),
     ]
-    warnings = tuple(_collect_warnings(brief, now))
+    warnings = tuple(_collect_search_warnings(brief, now))
     return (yield from completed_plan(NETWORK, account, "create", *steps, warnings=warnings))
 
 
@@ -181,7 +181,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _check_payload(account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
+def _check_level_payload(account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
     if kind == CAMPAIGN.kind:
         yield from lifecycle.check_same_id(payload, "adAccountId", account.native_id, "the account")
     if "bidStrategy" in payload:
@@ -194,7 +194,7 @@ def _check_payload(account: Account, kind: Kind, payload: Mapping[str, Json]) ->
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
-    issues = _check_payload(account, kind, payload)
+    issues = _check_level_payload(account, kind, payload)
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, issues)
     member, owner, path = "adAccountId", account.native_id, "account.nativeId"
     if create.parent_id is not None:
@@ -210,7 +210,7 @@ def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity replaced; others stay as they are."""
-    issues = _check_payload(account, kind, payload)
+    issues = _check_level_payload(account, kind, payload)
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
 
@@ -229,7 +229,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _collect_edit_warnings(changed: Body) -> Iterator[str]:
+def _collect_bid_warnings(changed: Body) -> Iterator[str]:
     if changed.get("automatedKeywordsOptIn") is True:
         yield "Search Match adds search terms beyond the ad group's keywords."
     if (
@@ -267,7 +267,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     step = lifecycle.build_edit_step(_build_update_step, account, level, entity_id, members, changes)
     may_spend = members.get("status") == apple.ENABLED or "bidStrategy" in edit.fields
     risk: Risk = "spend" if may_spend else assess_risk(NETWORK, kind, changes)
-    return build_plan(NETWORK, account, "edit", step, risk=risk, warnings=list(_collect_edit_warnings(members)))
+    return build_plan(NETWORK, account, "edit", step, risk=risk, warnings=list(_collect_bid_warnings(members)))
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

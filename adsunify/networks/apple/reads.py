@@ -245,7 +245,7 @@ def build_campaigns_request(account: Account, offset: int = 0) -> Request:
     return apple.build_account_query_request(account, CAMPAIGN.path, conditions, offset)
 
 
-def build_report_request(
+def build_level_report_request(
     account: Account, level: Level, start: date, end: date, condition: Json, size: int = apple.REPORT_PAGE_SIZE
 ) -> Request:
     """Build the report of the entities of a level in the campaigns of ``condition``."""
@@ -272,7 +272,7 @@ def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[s
         some = list(ids[first : first + apple.MAX_CAMPAIGNS_PER_REQUEST])
         if together:
             condition = apple.build_filter("campaignId", "IN", some)
-            request = build_report_request(account, CAMPAIGN, start, end, condition)
+            request = build_level_report_request(account, CAMPAIGN, start, end, condition)
             response = yield request
             together = response.status != 400
             if together:
@@ -285,7 +285,9 @@ def _fetch_report_rows(account: Account, start: date, end: date, ids: Sequence[s
         if not together:
             for campaign in some:
                 condition = apple.build_filter("campaignId", "EQUALS", campaign)
-                native += yield from fetch_query_rows(build_report_request(account, CAMPAIGN, start, end, condition))
+                native += yield from fetch_query_rows(
+                    build_level_report_request(account, CAMPAIGN, start, end, condition)
+                )
     return native
 
 

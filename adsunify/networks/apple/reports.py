@@ -30,7 +30,7 @@ from adsunify.values.json_pointer import get_objects, get_value, require_id
 from . import native as apple
 from .reads import (
     build_campaigns_request,
-    build_report_request,
+    build_level_report_request,
     fetch_query_rows,
     get_following_offset,
     parse_query_rows,
@@ -78,7 +78,7 @@ def fetch_report_page(
     """Read a page of the report of a page of campaigns, or of one campaign; there are no report jobs."""
     position, next_offset = _Position.parse(cursor), None
     if query.entity_ids:
-        campaigns = yield from _fetch_campaigns_of(account, query)
+        campaigns = yield from _fetch_campaign_ids(account, query)
     else:
         campaigns, next_offset = yield from _fetch_campaigns_page(account, position.offset)
     today = (to_account_time(account, now) or now).date()
@@ -92,7 +92,7 @@ def fetch_report_page(
     native = parse_query_rows(response)
     if query.entity_ids:
         native = [row for row in native if read_row_id(query.level, row) in query.entity_ids]
-    rows = parse_entity_rows(query.level, METRICS, list(_list_days(query, native)), "/date")
+    rows = parse_entity_rows(query.level, METRICS, list(_list_granular_days(query, native)), "/date")
     following: _Position | None = position
     if position.cursor is None:
         following = None if next_offset is None else evolve(position, offset=next_offset)
@@ -107,7 +107,7 @@ def _fetch_campaigns_page(account: Account, offset: int) -> Flow[tuple[list[str]
     return ids, get_following_offset(request, response)
 
 
-def _fetch_campaigns_of(account: Account, query: ReportQuery) -> Flow[list[str]]:
+def _fetch_campaign_ids(account: Account, query: ReportQuery) -> Flow[list[str]]:
     """Return the ids of the campaigns of the query's entities, in order. Foreign entities have none."""
     if query.level.kind == CAMPAIGN.kind:
         return list(query.entity_ids)
@@ -131,24 +131,26 @@ def _fetch_reports_page(
     if len(campaigns) == 1:
         position = evolve(position, operator="EQUALS")
     try:
-        parts = _build_parts(account, query, campaigns, position.operator)
+        parts = _build_campaign_requests(account, query, campaigns, position.operator)
         page = yield from fetch_part(NETWORK, parts, position.cursor, _turn_page, _parse_next_cursor)
     except ProviderError as problem:
         if position.operator == "EQUALS" or position.cursor is not None or problem.native.status != 400:
             raise
         position = evolve(position, operator="EQUALS")
-        parts = _build_parts(account, query, campaigns, position.operator)
+        parts = _build_campaign_requests(account, query, campaigns, position.operator)
         page = yield from fetch_part(NETWORK, parts, None, _turn_page, _parse_next_cursor)
     response, following = page
     return evolve(position, cursor=following), response
 
 
-def _build_parts(account: Account, query: ReportQuery, campaigns: Sequence[str], operator: str) -> list[Request]:
+def _build_campaign_requests(
+    account: Account, query: ReportQuery, campaigns: Sequence[str], operator: str
+) -> list[Request]:
     level, days = get_level(NETWORK, query.level.kind), (query.end - query.start).days + 1
     size = min(apple.REPORT_PAGE_SIZE, MAX_PAGE_ROWS // days)
     values: Sequence[Json] = [list(campaigns)] if operator == "IN" else campaigns
     return [
-        build_report_request(
+        build_level_report_request(
             account, level, query.start, query.end, apple.build_filter("campaignId", operator, value), size
         )
         for value in values
@@ -164,7 +166,7 @@ def _parse_next_cursor(request: Request, response: Response) -> str | None:
     return None if offset is None else str(offset)
 
 
-def _list_days(query: ReportQuery, native: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
+def _list_granular_days(query: ReportQuery, native: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
     """Yield a row for each entity and day, with the entity's metadata. The figures of a single day are the totals."""
     for row in native:
         entity = {"metadata": row.get("metadata")}

@@ -57,7 +57,7 @@ from .targeting import (
 # -- levels -------------------------------------------------------------------------------------------------------
 
 
-def _payload_rules(kind: Kind) -> PayloadRules:
+def _level_payload_rules(kind: Kind) -> PayloadRules:
     """Build the rules of native payloads. They may have the targeting, which edits change member by member."""
     fixed = set(list_locked_members(SETTINGS, kind)) - {"targeting"}
     return PayloadRules(
@@ -88,14 +88,14 @@ _level = partial(
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
-    payload=_payload_rules("campaign"),
+    payload=_level_payload_rules("campaign"),
     settings_context={"targeting": ("/targeting",), "bidding": ("/bidStrategy", "/billingEvent")},
     note="An edit's targeting takes its countries (locations).",
 )
 AD_GROUP = _level(
     *("adGroup", "adGroup", "adgroups"),
     label="ad group",
-    payload=_payload_rules("adGroup"),
+    payload=_level_payload_rules("adGroup"),
     parent="/campaignId",
     parent_kind="campaign",
     settings_context={
@@ -105,7 +105,7 @@ AD_GROUP = _level(
 )
 AD = _level(
     *("ad", "ad", "ads"),
-    payload=_payload_rules("ad"),
+    payload=_level_payload_rules("ad"),
     parent="/adGroupId",
     parent_kind="adGroup",
     settings_context={"creative": ("/creativeId", "/systemStatus", "/systemStatusReasons")},

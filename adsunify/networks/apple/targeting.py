@@ -95,9 +95,9 @@ def _group_places(ids: Sequence[str], part: str) -> dict[str, Json]:
     return places
 
 
-def find_locations_error(ids: Sequence[str]) -> str | None:
+def find_locations_error(locations: Sequence[str]) -> str | None:
     """Return why location IDs are refused; None if they are valid."""
-    return None if all(map(_match_place, ids)) else f"a location is written {PLACE_FORM}"
+    return None if all(map(_match_place, locations)) else f"a location is written {PLACE_FORM}"
 
 
 def find_native_targeting_error(targeting: Mapping[str, Json]) -> str | None:
@@ -155,7 +155,7 @@ def _build_countries(items: Json, path: str) -> dict[str, dict[str, Json]]:
     return {COUNTRY_DIMENSION: {INCLUDE: _get_valid_ids(items, path, *DIMENSIONS[COUNTRY_DIMENSION])}}
 
 
-def _locations_builder(part: str) -> TargetingPartBuilder:
+def _places_builder(part: str) -> TargetingPartBuilder:
     def build_part(items: Json, path: str) -> dict[str, dict[str, Json]]:
         match = _group_places(_get_valid_ids(items, path, _match_place, PLACE_FORM), part)
         return {name: {part: get_value(match, f"/{name}/{part}", [])} for name in PLACE_DIMENSIONS.values()}
@@ -167,10 +167,10 @@ def _build_devices(items: Json, path: str) -> dict[str, dict[str, Json]]:
     return {"deviceClass": {INCLUDE: _get_valid_ids(items, path, *DIMENSIONS["deviceClass"])}}
 
 
-def _build_genders(values: Json, path: str) -> dict[str, dict[str, Json]]:
-    if any(gender not in GENDERS for gender in values):
+def _build_genders(items: Json, path: str) -> dict[str, dict[str, Json]]:
+    if any(gender not in GENDERS for gender in items):
         raise invalid_input(path, "choice", f"Apple Ads takes these genders: {', '.join(GENDERS)}.")
-    return {"gender": {INCLUDE: [GENDERS[gender] for gender in dict.fromkeys(values)]}}
+    return {"gender": {INCLUDE: [GENDERS[gender] for gender in dict.fromkeys(items)]}}
 
 
 def _age_builder(name: str) -> TargetingPartBuilder:
@@ -191,8 +191,8 @@ def _age_builder(name: str) -> TargetingPartBuilder:
 EDITABLE_TARGETING: Mapping[Kind, Mapping[str, TargetingPartBuilder]] = {
     "campaign": {"locations": _build_countries},
     "adGroup": {
-        "locations": _locations_builder(INCLUDE),
-        "excludedLocations": _locations_builder(EXCLUDE),
+        "locations": _places_builder(INCLUDE),
+        "excludedLocations": _places_builder(EXCLUDE),
         "devices": _build_devices,
         "genders": _build_genders,
         "ageMin": _age_builder("minAge"),

@@ -43,7 +43,7 @@ Body = dict[str, Json]
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _build_write_request(path: str, body: Body | None, **slots: str) -> Request:
+def _build_post_request(path: str, body: Body | None, **slots: str) -> Request:
     """Build a write. Updates are POSTs, too. A call that only sets a status has no body."""
     encoding: BodyEncoding = "none" if body is None else "json"
     return Request(
@@ -53,27 +53,27 @@ def _build_write_request(path: str, body: Body | None, **slots: str) -> Request:
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
     """A step that creates one entity; its key is its kind."""
-    request, marks = _build_write_request(level.path, members), (IDEMPOTENCY_MARK,)
+    request, marks = _build_post_request(level.path, members), (IDEMPOTENCY_MARK,)
     return Step(level.kind, level.kind, does, request, bindings=bindings, outputs=CREATED_OUTPUTS, marks=marks)
 
 
-def _build_upload_step(url: str) -> Step:
+def _build_image_step(url: str) -> Step:
     """A step that uploads the image. It comes first, since it fails most often and leaves nothing that spends."""
-    request = _build_write_request("upload", {"image_url": url})
+    request = _build_post_request("upload", {"image_url": url})
     outputs = (Output(ID_OUTPUT, ("/body/file_id",), is_text_only=True),)
     return Step(IMAGE_KEY, IMAGE_KEY, "Let OpenAI fetch the image.", request, outputs=outputs)
 
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes members of one entity."""
-    request = _build_write_request(f"{level.path}/{{id}}", dict(members), id=entity_id)
+    request = _build_post_request(f"{level.path}/{{id}}", dict(members), id=entity_id)
     same = (Expectation("/body/id", entity_id),)
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
 
 
 def _build_status_call_step(level: Level, entity_id: str, does: str, native_status: str) -> Step:
     """A step that sets a status. Its response has to show it; reads show the old one for seconds (field report)."""
-    request = _build_write_request(f"{level.path}/{{id}}/{openai.STATUS_CALLS[native_status]}", None, id=entity_id)
+    request = _build_post_request(f"{level.path}/{{id}}/{openai.STATUS_CALLS[native_status]}", None, id=entity_id)
     same = (Expectation("/body/id", entity_id), Expectation("/body/status", native_status))
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
 
@@ -86,7 +86,7 @@ def _build_status_step(account: Account, level: Level, entity_id: str, status: s
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _build_campaign(account: Account, brief: CampaignBrief, event: str | None) -> Body:
+def _build_campaign_for_event(account: Account, brief: CampaignBrief, event: str | None) -> Body:
     body: Body = {
         "name": brief.name,
         "status": CAMPAIGN.initial_status,
@@ -138,7 +138,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     """Image (if it is new), campaign with the budget, ad group with the bid, ad; all paused."""
     event = (yield from fetch_conversion_event(NETWORK, brief)) if brief.goal == "conversions" else None
     image = brief.creative.image_url
-    uploads = () if image is None else (_build_upload_step(image),)
+    uploads = () if image is None else (_build_image_step(image),)
     image_bindings = () if image is None else (Binding("/body/creative/file_id", IMAGE_KEY, ID_OUTPUT),)
     in_campaign, in_ad_group = bind_parent(AD_GROUP), bind_parent(AD)
     does_campaign = "Create the campaign with budget, schedule and targeting, paused."
@@ -146,7 +146,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     does_ad = "Create the ad with its chat card, paused; the card is reviewed at once."
     steps = (
         *uploads,
-        _build_create_step(account, CAMPAIGN, does_campaign, _build_campaign(account, brief, event)),
+        _build_create_step(account, CAMPAIGN, does_campaign, _build_campaign_for_event(account, brief, event)),
         _build_create_step(account, AD_GROUP, does_ad_group, _build_ad_group(account, brief), in_campaign),
         _build_create_step(account, AD, does_ad, _build_ad(brief), in_ad_group, *image_bindings),
     )
@@ -267,7 +267,7 @@ def _edit_image(entity: NativeEntity, edit: Edit, body: Body) -> tuple[Body, lis
         change = require_change(Change("existingId", before, file_id), "creative.existingId")
         return body | {"creative": card | {"file_id": file_id}}, [change], None
     url = edit.creative["imageUrl"]
-    return body | {"creative": card}, [Change("imageUrl", before, url)], _build_upload_step(url)
+    return body | {"creative": card}, [Change("imageUrl", before, url)], _build_image_step(url)
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:

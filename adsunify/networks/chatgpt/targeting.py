@@ -120,7 +120,7 @@ def fetch_conversion_event(network: Network, brief: CampaignBrief) -> Flow[str]:
 
 def _to_writable_locations(value: Json) -> dict[str, Json]:
     """Return locations in the form of a write, without the names and types that a read adds."""
-    writable = _pick_members(value, "countries", "include")
+    writable = _pick_native_members(value, "countries", "include")
     if "include" in writable:
         include = writable["include"]
         if not (isinstance(include, list) and all(_is_id(get_value(location, "/id")) for location in include)):
@@ -129,7 +129,7 @@ def _to_writable_locations(value: Json) -> dict[str, Json]:
     return writable
 
 
-def _pick_members(value: Json, *names: str) -> dict[str, Json]:
+def _pick_native_members(value: Json, *names: str) -> dict[str, Json]:
     """Return the members of these names. Raises ProviderUnreadable for others, which a write would remove."""
     if not isinstance(value, Mapping) or any(member for name, member in value.items() if name not in names):
         raise ProviderUnreadable("OpenAI: the campaign's targeting is not of a known form.")
@@ -142,14 +142,16 @@ _ID_LIST_MEMBERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def to_writable_targeting(current: Json) -> dict[str, Json]:
+def to_writable_targeting(targeting: Json) -> dict[str, Json]:
     """Return a campaign's targeting in the form of a write."""
-    if current is None:
+    if targeting is None:
         return {}
     writable: dict[str, Json] = {}
-    for name, value in _pick_members(current, *openai.TARGETING_MEMBERS).items():
+    for name, value in _pick_native_members(targeting, *openai.TARGETING_MEMBERS).items():
         part = (
-            _pick_members(value, *_ID_LIST_MEMBERS[name]) if name in _ID_LIST_MEMBERS else _to_writable_locations(value)
+            _pick_native_members(value, *_ID_LIST_MEMBERS[name])
+            if name in _ID_LIST_MEMBERS
+            else _to_writable_locations(value)
         )
         if part:
             writable[name] = part

@@ -73,7 +73,7 @@ ServingDays = tuple[date, date | None, datetime | None]
 """The first and last day, and the present as the account's clocks show it."""
 
 
-def _build_campaign(brief: CampaignBrief, name: str, budget: str, days: ServingDays) -> dict[str, Json]:
+def _build_campaign_resource(brief: CampaignBrief, name: str, budget: str, days: ServingDays) -> dict[str, Json]:
     first, last, local = days
     native = brief.targeting.native or {}
     campaign: dict[str, Json] = {
@@ -127,7 +127,7 @@ def _build_hierarchy_operations(
             "explicitlyShared": False,  # the default is true
         },
     )
-    yield google.build_operation("campaign", create=_build_campaign(brief, campaign, budget, days))
+    yield google.build_operation("campaign", create=_build_campaign_resource(brief, campaign, budget, days))
     for criterion in criteria:
         yield google.build_operation("campaignCriterion", create={"campaign": campaign, **criterion})
     ad_group = {
@@ -147,7 +147,7 @@ def _build_hierarchy_operations(
     yield google.build_operation("adGroupAd", create={**paused, "ad": _build_ad(brief)})
 
 
-def _collect_warnings(account: Account, brief: CampaignBrief, days: ServingDays) -> Iterator[str]:
+def _collect_day_warnings(account: Account, brief: CampaignBrief, days: ServingDays) -> Iterator[str]:
     assumption = NETWORK.get_money_unit(account).assumption
     if assumption:
         yield assumption
@@ -174,7 +174,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         f" criteria, its paused ad group with {keywords} paused keywords, and a paused responsive search ad."
     )
     step = _build_step(account, CAMPAIGN.kind, CAMPAIGN.kind, does, operations)
-    warnings = tuple(_collect_warnings(account, brief, days))
+    warnings = tuple(_collect_day_warnings(account, brief, days))
     return (yield from completed_plan(NETWORK, account, "create", step, warnings=warnings))
 
 
@@ -217,7 +217,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _check_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
+def _check_mutate_payload(payload: Mapping[str, Json]) -> Iterator[Issue]:
     """Refuse a resource name, an unknown status and malformed member names in a native payload."""
     if "resourceName" in payload:
         yield Issue("payload.resourceName", "not_supported", "The resourceName follows from the account and the id.")
@@ -291,7 +291,7 @@ def _build_campaign_operations(account: Account, campaign: Mapping[str, Json]) -
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members and micros, paused unless they name a status."""
     level = _get_writable_level(kind)
-    raise_if_issues(_check_payload(payload))
+    raise_if_issues(_check_mutate_payload(payload))
     members = {"status": level.initial_status, **payload, **_build_parent_member(account, kind, payload, parent_id)}
     operations = (
         list(_build_campaign_operations(account, members))
@@ -309,7 +309,7 @@ def plan_update(
 ) -> Flow[Plan]:
     """Native members of one entity changed; null clears a member. The present amounts are not read."""
     level = _get_writable_level(kind)
-    issues = list(_check_payload(payload))
+    issues = list(_check_mutate_payload(payload))
     if not payload:
         issues.append(Issue("payload", "required", "There is nothing to change: name at least one member."))
     if parent_id is not None and not level.parent_kind:
@@ -411,11 +411,11 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Check that the name is free, and that Google Ads can target the places."""
     places, warnings = yield from _check_places(account, brief)
-    names = yield from _check_name(account, brief)
+    names = yield from _find_name_conflict(account, brief)
     return [*names, *places], warnings
 
 
-def _check_name(account: Account, brief: CampaignBrief) -> Flow[list[Issue]]:
+def _find_name_conflict(account: Account, brief: CampaignBrief) -> Flow[list[Issue]]:
     """Check that no campaign has the name. Otherwise one could be taken for a new one whose answer was lost."""
     conditions = (f"campaign.name = {google.quote_literal(brief.name)}", *google.SOURCES[CAMPAIGN.kind].live_conditions)
     query = google.build_gaql(("campaign.resource_name",), "campaign", *conditions)

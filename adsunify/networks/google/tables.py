@@ -57,7 +57,7 @@ UNIFIED_STATUSES = {google.ENABLED: "active", google.PAUSED: "paused", google.RE
 WRITABLE_STATUSES = {"active": google.ENABLED, "paused": google.PAUSED}
 
 
-def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Json) -> Level:
+def _resource_level(kind: str, native: str, key: str, name: str, fields: str, **more: Json) -> Level:
     """Build a level. All levels have the same statuses and are created paused."""
     more |= {
         "unified_statuses": UNIFIED_STATUSES,
@@ -73,7 +73,7 @@ def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Jso
     return Level(kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=split_words(fields), **more)
 
 
-CAMPAIGN = _level(
+CAMPAIGN = _resource_level(
     *("campaign", "campaign", "id", "/campaign/name"),
     "campaign.resource_name campaign.id campaign.name campaign.status campaign.primary_status"
     " campaign.advertising_channel_type campaign.bidding_strategy_type campaign.campaign_budget"
@@ -90,7 +90,7 @@ CAMPAIGN = _level(
     compared=("/campaign/resourceName", "/campaign/campaignBudget"),
     note=f"Holds budget, days, bidding and places. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
-AD_GROUP = _level(
+AD_GROUP = _resource_level(
     *("adGroup", "adGroup", "id", "/adGroup/name"),
     "ad_group.id ad_group.name ad_group.status ad_group.campaign ad_group.type ad_group.cpc_bid_micros",
     label="ad group",
@@ -100,7 +100,7 @@ AD_GROUP = _level(
     has_unique_name=True,
     compared=("/adGroup/resourceName", "/adGroup/campaign"),
 )
-AD = _level(
+AD = _resource_level(
     *("ad", "adGroupAd", "resourceName", ""),
     "ad_group_ad.resource_name ad_group_ad.ad.id ad_group_ad.status ad_group_ad.ad.type ad_group_ad.ad.final_urls"
     " ad_group_ad.ad.responsive_search_ad.headlines ad_group_ad.ad.responsive_search_ad.descriptions"
@@ -115,7 +115,7 @@ AD = _level(
     compared=("/adGroupAd/adGroup",),
     note="It has no name; a search goes through its texts. Its id is <ad group>~<ad>.",
 )
-KEYWORD = _level(
+KEYWORD = _resource_level(
     *("keyword", "adGroupCriterion", "resourceName", "/adGroupCriterion/keyword/text"),
     "ad_group_criterion.resource_name ad_group_criterion.criterion_id ad_group_criterion.status"
     " ad_group_criterion.keyword.text ad_group_criterion.keyword.match_type ad_group_criterion.cpc_bid_micros",

@@ -51,7 +51,7 @@ def _get_created_outputs(level: Level) -> tuple[Output, ...]:
     return output(ID_OUTPUT), output(linkedin.URN_OUTPUT, prefix=linkedin.URN_PREFIXES[level.kind])
 
 
-def _build_write_request(
+def _build_entity_write(
     account: Account, level: Level, entity_id: str, method: str, headers: Mapping[str, str]
 ) -> Request:
     url = f"{linkedin.API_URL}/adAccounts/{{account}}/{level.path}/{{id}}"
@@ -65,7 +65,7 @@ def _build_update_step(account: Account, level: Level, entity_id: str, does: str
     removed = [name for name, value in members.items() if value is None]
     patch = {**({"$set": values} if values else {}), **({"$delete": removed} if removed else {})}
     headers = {linkedin.METHOD_HEADER: linkedin.PARTIAL_UPDATE}
-    request = _build_write_request(account, level, entity_id, "POST", headers)
+    request = _build_entity_write(account, level, entity_id, "POST", headers)
     request = evolve(request, body={"patch": patch}, encoding="json")
     return Step(level.kind, level.kind, does, request, "update", entity_id, can_be_empty=True)
 
@@ -90,7 +90,7 @@ OBJECTIVES: Mapping[str, NativeObjective] = {
 }
 
 
-def _build_campaign(account: Account, brief: CampaignBrief, page: str, post: PostDetails) -> Body:
+def _build_post_campaign(account: Account, brief: CampaignBrief, page: str, post: PostDetails) -> Body:
     aim, locale = OBJECTIVES[brief.goal], brief.platform.locale
     assert locale is not None
     # optimizationTargetType, costType and unitCost are sent together, since each has a default. An automated target
@@ -161,7 +161,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
             account,
             CAMPAIGN,
             "Create the campaign with budget, bidding, schedule and targeting, paused.",
-            _build_campaign(account, brief, page, post),
+            _build_post_campaign(account, brief, page, post),
             Binding("/body/campaignGroup", CAMPAIGN_GROUP.kind, ID_OUTPUT, prefix=linkedin.GROUP_URN),
         ),
         _build_create_step(
@@ -206,7 +206,7 @@ def _get_owner(account: Account, level: Level) -> Mapping[str, str]:
     return {} if level is CREATIVE else {"account": linkedin.build_account_urn(account)}
 
 
-def _check_native_create(account: Account, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
+def _check_create_payload(account: Account, level: Level, payload: Mapping[str, Json]) -> Iterator[Issue]:
     for member, value in _get_owner(account, level).items():
         yield from lifecycle.check_same_id(payload, member, value, "the account")
     if level is CREATIVE and ("content" in payload) == ("inlineContent" in payload):
@@ -227,7 +227,7 @@ def _get_initial_status(level: Level, payload: Mapping[str, Json]) -> str:
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members. Without a status it is paused or a draft, and a group is ACTIVE."""
     level = get_level(NETWORK, kind)
-    parent, issues = _build_parent_urn(level, parent_id), _check_native_create(account, level, payload)
+    parent, issues = _build_parent_urn(level, parent_id), _check_create_payload(account, level, payload)
     member = get_status_member(level)
     payload = {member: _get_initial_status(level, payload), **payload}
     create = lifecycle.prepare_native_create(NETWORK, level, payload, parent, issues)
@@ -265,7 +265,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     is_archived = level is CAMPAIGN_GROUP and is_enterprise(account)  # NO_DELETE_ON_LMS_ENTERPRISE_CAMPAIGN_GROUPS
     if before == linkedin.DRAFT and not is_archived:  # DELETE_ALLOWED_ONLY_FOR_DRAFT_STATUS
         does = f"Delete the draft {level.label} {entity_id}; this cannot be undone."
-        request = _build_write_request(account, level, entity_id, "DELETE", {})
+        request = _build_entity_write(account, level, entity_id, "DELETE", {})
         changes = (Change(member, before, None),)
         step = Step(kind, kind, does, request, "delete", entity_id, can_be_empty=True, changes=changes)
         return build_plan(NETWORK, account, "delete", step, risk="destructive")

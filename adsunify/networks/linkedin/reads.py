@@ -156,7 +156,7 @@ def parse_day(value: Json) -> date:
         raise ProviderUnreadable("A row of the report has no day.") from None
 
 
-def build_report_request(
+def build_analytics_request(
     account: Account, start: date, end: date, pivot: str, filters: Mapping[str, Json] | None = None
 ) -> Request:
     """Build the request of the daily figures of a pivot. ``filters``: lists of URNs besides that of the account."""
@@ -187,7 +187,7 @@ def parse_daily_metrics(account: Account, native: Iterable[Mapping[str, Json]], 
 
 def fetch_insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Read days in UTC; there are no report jobs. Only days with activity have rows."""
-    response = yield from fetch_response(NETWORK, build_report_request(account, start, end, "ACCOUNT"))
+    response = yield from fetch_response(NETWORK, build_analytics_request(account, start, end, "ACCOUNT"))
     native = linkedin.parse_rows(response)
     days = list(parse_daily_metrics(account, native, start, end))
     notes: list[str] = []

@@ -25,7 +25,7 @@ from .reads import (
     NO_ROWS_NOTE,
     REACH_DAYS,
     TIMEZONE,
-    build_report_request,
+    build_analytics_request,
     get_restated_from,
     parse_day,
 )
@@ -76,7 +76,7 @@ def _build_request(account: Account, query: ReportQuery, start: date, days: int)
     urns = dict.fromkeys(linkedin.build_urn(linkedin.URN_PREFIXES[kind], entity_id) for entity_id in query.entity_ids)
     end = start + timedelta(days=days - 1)
     filters = {ID_FILTERS[kind]: list(urns)} if urns else None
-    return build_report_request(account, start, end, query.level.native, filters)
+    return build_analytics_request(account, start, end, query.level.native, filters)
 
 
 def _list_ids(query: ReportQuery) -> set[str]:

@@ -169,11 +169,11 @@ def _build_urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[st
     return [item["id"] for item in items]
 
 
-def _build_genders(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
+def _replace_gender_facets(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
     return to_native_genders("LinkedIn", GENDERS, items, path)
 
 
-def _select_age_ranges(new_members: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
+def _select_age_facets(new_members: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
     """Return the ranges from ageMin to ageMax. A bound that the edit does not name stays unchanged."""
     included = find_values(criteria, f"/include/and/*/or/{AGE_FACET}/*")
     now = [ages for ages, name in AGE_RANGES.items() if name in included] or list(AGE_RANGES)
@@ -194,7 +194,7 @@ INCLUDED_FACETS: Mapping[str, tuple[str, TargetingPartBuilder]] = {
     "locations": (f"{linkedin.FACET_URN}locations", _build_urns),
     "languages": (f"{linkedin.FACET_URN}interfaceLocales", _build_urns),
     "interests": (f"{linkedin.FACET_URN}interests", _build_urns),
-    "genders": (f"{linkedin.FACET_URN}genders", _build_genders),
+    "genders": (f"{linkedin.FACET_URN}genders", _replace_gender_facets),
 }
 EXCLUDED_FACETS: Mapping[str, tuple[str, TargetingPartBuilder]] = {
     "excludedLocations": (f"{linkedin.FACET_URN}locations", _build_urns),
@@ -253,7 +253,7 @@ def merge_targeting(kind: Kind, current: Json, new_members: Mapping[str, Json]) 
     ages = {name: new_members[name] for name in AGE_MEMBERS if name in new_members}
     if ages:
         try:
-            values = _select_age_ranges(ages, native)
+            values = _select_age_facets(ages, native)
             change = Change(" and ".join(ages), find_values(native, f"/include/and/*/or/{AGE_FACET}/*"), values)
             changes.append(require_change(change, f"targeting.{next(iter(ages))}"))
             native = _with_included(native, AGE_FACET, values)

@@ -60,7 +60,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _build_campaign(brief: CampaignBrief, targeting: Body) -> Body:
+def _build_auction_campaign(brief: CampaignBrief, targeting: Body) -> Body:
     body: Body = {
         "name": brief.name,
         "objective": OBJECTIVES[brief.goal].objective,
@@ -107,7 +107,9 @@ def _build_creative(brief: CampaignBrief) -> Body:
     return {"name": brief.name, "object_story_spec": story}
 
 
-def _collect_warnings(account: Account, brief: CampaignBrief, europe: bool | None, now: datetime | None) -> list[str]:
+def _collect_region_warnings(
+    account: Account, brief: CampaignBrief, europe: bool | None, now: datetime | None
+) -> list[str]:
     assumption = meta.get_money_unit(account).assumption
     warnings = [assumption] if assumption else []
     if now is not None and brief.schedule.start <= now:
@@ -122,7 +124,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     """Campaign, ad set with the budget, creative where it is new, and ad; all paused."""
     targeting = build_targeting(brief)
     europe = is_in_europe(targeting)
-    campaign = _build_campaign(brief, targeting)
+    campaign = _build_auction_campaign(brief, targeting)
     ad_set = _build_ad_set(account, brief, targeting, europe)
     does = "Create the ad set with budget, schedule and targeting, paused."
     steps = [
@@ -139,7 +141,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         steps.append(Step(CREATIVE_KEY, CREATIVE_KEY, does, request, outputs=CREATED_OUTPUTS))
         bindings.append(Binding("/body/creative/creative_id", CREATIVE_KEY, ID_OUTPUT))
     steps.append(_build_create_step(account, AD, "Create the ad, paused.", ad, *bindings))
-    warnings = _collect_warnings(account, brief, europe, now)
+    warnings = _collect_region_warnings(account, brief, europe, now)
     return (yield from completed_plan(NETWORK, account, "create", *steps, warnings=warnings))
 
 

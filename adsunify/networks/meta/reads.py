@@ -182,7 +182,7 @@ def build_report_query(level: str, start: date, end: date, fields: str = REPORT_
     return {"level": level, "time_increment": "1", "time_range": dumps(days), "fields": fields}
 
 
-def is_synchronous(start: date, end: date) -> bool:
+def is_short_range(start: date, end: date) -> bool:
     """Return whether the range is short enough for a report that Meta returns at once."""
     return (end - start).days < SYNC_DAYS
 
@@ -221,7 +221,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     today = now.astimezone(get_timezone(account.timezone)).date() if account.timezone else now.date()
     query = build_report_query("account", start, end)
     native: list[Mapping[str, Json]] | None = None
-    if job is None and is_synchronous(start, end):
+    if job is None and is_short_range(start, end):
         try:
             native = yield from _fetch_rows(
                 meta.build_edge_request(account.native_id, "insights", query | {"limit": REPORT_PAGE_SIZE})

@@ -25,7 +25,7 @@ from .reads import (
     RESTATED_DAYS,
     build_report_query,
     fetch_pending_state,
-    is_synchronous,
+    is_short_range,
     is_too_much_data,
     start_report,
 )
@@ -47,13 +47,13 @@ def _build_query(query: ReportQuery) -> dict[str, str]:
     # unverified: a filter that names DELETED and ARCHIVED returns those entities, too.
     level = query.level.native
     statuses = sorted(get_level(NETWORK, query.level.kind).status_filters)
-    filters = [_build_filter(f"{level}.id", query.entity_ids)] if query.entity_ids else []
-    filters.append(_build_filter(f"{level}.effective_status", statuses))
+    filters = [_build_list_filter(f"{level}.id", query.entity_ids)] if query.entity_ids else []
+    filters.append(_build_list_filter(f"{level}.effective_status", statuses))
     fields = f"{ENTITY_FIELDS[query.level.kind]},{REPORT_FIELDS}"
     return build_report_query(level, query.start, query.end, fields) | {"filtering": dumps(filters)}
 
 
-def _build_filter(field: str, values: Iterable[str]) -> dict[str, Json]:
+def _build_list_filter(field: str, values: Iterable[str]) -> dict[str, Json]:
     return {"field": field, "operator": "IN", "value": list(values)}
 
 
@@ -62,9 +62,9 @@ def fetch_report_page(
 ) -> Flow[EntityReportPage]:
     """Read a page of the report: at once up to 90 days, else from a job. A report that is too large becomes a job."""
     native_query = _build_query(query)
-    if job is None and is_synchronous(query.start, query.end):
+    if job is None and is_short_range(query.start, query.end):
         try:
-            return (yield from _fetch_page(account, query, account.native_id, native_query, cursor, now))
+            return (yield from _fetch_insights_page(account, query, account.native_id, native_query, cursor, now))
         except ProviderError as problem:
             if cursor is not None or not is_too_much_data(problem):
                 raise
@@ -76,10 +76,10 @@ def fetch_report_page(
     if status is not None:
         pending = PendingReport(job, status, POLL_INTERVAL_MS)
         return EntityReportPage.from_pending_report(query, account.timezone, pending)
-    return (yield from _fetch_page(account, query, job, {}, cursor, now))
+    return (yield from _fetch_insights_page(account, query, job, {}, cursor, now))
 
 
-def _fetch_page(
+def _fetch_insights_page(
     account: Account, query: ReportQuery, owner: str, native_query: Mapping[str, str], cursor: str | None, now: datetime
 ) -> Flow[EntityReportPage]:
     """Read a page of the rows that belong to the account or to a report."""

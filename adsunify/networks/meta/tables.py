@@ -64,7 +64,9 @@ AD_EFFECTIVE_STATUSES = split_words(
 BIDDING_POINTERS = ("/bid_strategy", "/bid_amount", "/billing_event", "/optimization_goal")
 
 
-def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json) -> Level:
+def _edge_level(
+    kind: str, label: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json
+) -> Level:
     """Build a level. All three have the same members for ID, name and status, and are created paused."""
     more |= {
         "label": label,
@@ -88,7 +90,7 @@ def _level(kind: str, label: str, node: str, edge: str, fields: str, filters: tu
     return Level(kind, node, edge, "/id", "/name", "/status", account=meta.get_owner_account, **more)
 
 
-CAMPAIGN = _level(
+CAMPAIGN = _edge_level(
     *("campaign", "campaign", "Campaign", "campaigns"),
     "id name objective status effective_status buying_type special_ad_categories daily_budget lifetime_budget"
     " spend_cap bid_strategy is_adset_budget_sharing_enabled start_time stop_time created_time updated_time",
@@ -96,7 +98,7 @@ CAMPAIGN = _level(
     settings_context={"bidding": ("/bid_strategy",)},
     created="/created_time",
 )
-AD_SET = _level(
+AD_SET = _edge_level(
     *("adGroup", "ad set", "AdSet", "adsets"),
     "id name campaign_id status effective_status daily_budget lifetime_budget budget_remaining bid_strategy"
     " bid_amount billing_event optimization_goal destination_type promoted_object targeting start_time end_time"
@@ -107,7 +109,7 @@ AD_SET = _level(
     settings_context={"targeting": ("/targeting",), "bidding": BIDDING_POINTERS},
     note=f"Holds budget, schedule, bid and targeting. Targeting edits take {', '.join(EDITABLE_TARGETING)}.",
 )
-AD = _level(
+AD = _edge_level(
     *("ad", "ad", "Ad", "ads"),
     "id name adset_id campaign_id status effective_status creative{id,name,object_story_spec,thumbnail_url}"
     " ad_review_feedback issues_info",
@@ -269,7 +271,7 @@ FORMATS = (
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def _account_catalog(resource: str, edge: str, fields: str = "", name: str = "/name", key: str = "/id") -> Catalog:
+def _edge_catalog(resource: str, edge: str, fields: str = "", name: str = "/name", key: str = "/id") -> Catalog:
     """Build a catalog that lists an edge of the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
@@ -301,17 +303,17 @@ def _parse_names(response: Response) -> list[Mapping[str, Json]]:
 
 PLACE_SEARCH_QUERY = {"location_types": dumps(["country", "region", "city", "zip", "geo_market"]), "limit": "25"}
 CATALOGS = (
-    _account_catalog("pages", "promote_pages", "id,name"),
-    _account_catalog("pixels", "adspixels", "id,name,last_fired_time,is_unavailable"),
-    _account_catalog("custom_conversions", "customconversions", "id,name,custom_event_type,pixel"),
-    _account_catalog("creatives", "adcreatives", "id,name,status,object_type,thumbnail_url"),
-    _account_catalog("images", "adimages", "hash,name,url,width,height,status", key="/hash"),
-    _account_catalog("videos", "advideos", "id,title,length,status", name="/title"),
-    _account_catalog("instagram_accounts", "instagram_accounts", "id,username", name="/username"),
-    _account_catalog("audiences", "customaudiences", "id,name,subtype"),
-    _account_catalog("saved_audiences", "saved_audiences", "id,name"),
-    _account_catalog("minimum_budgets", "minimum_budgets", key="/currency", name="/currency"),
-    Catalog("dsa_recommendations", _account_catalog("", "dsa_recommendations").request, _parse_names, "/name", "/name"),
+    _edge_catalog("pages", "promote_pages", "id,name"),
+    _edge_catalog("pixels", "adspixels", "id,name,last_fired_time,is_unavailable"),
+    _edge_catalog("custom_conversions", "customconversions", "id,name,custom_event_type,pixel"),
+    _edge_catalog("creatives", "adcreatives", "id,name,status,object_type,thumbnail_url"),
+    _edge_catalog("images", "adimages", "hash,name,url,width,height,status", key="/hash"),
+    _edge_catalog("videos", "advideos", "id,title,length,status", name="/title"),
+    _edge_catalog("instagram_accounts", "instagram_accounts", "id,username", name="/username"),
+    _edge_catalog("audiences", "customaudiences", "id,name,subtype"),
+    _edge_catalog("saved_audiences", "saved_audiences", "id,name"),
+    _edge_catalog("minimum_budgets", "minimum_budgets", key="/currency", name="/currency"),
+    Catalog("dsa_recommendations", _edge_catalog("", "dsa_recommendations").request, _parse_names, "/name", "/name"),
     Catalog(
         "locations",
         _search_request_builder("adgeolocation", **PLACE_SEARCH_QUERY),

@@ -192,7 +192,7 @@ def _build_radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
     return {"radius": int(radius), "distance_unit": "kilometer"}
 
 
-def _build_interests(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
+def _lay_interests_over(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     # A person has to match all specs of flexible_spec. Members of a spec beside interests stay unchanged.
     entries = [{"id": item["id"], "name": item["name"]} for item in items]
     specs: list[Json] = []
@@ -211,7 +211,7 @@ def _build_locales(items: Json, targeting: Mapping[str, Json], path: str) -> Jso
     return [int(locale) for locale in ids] or None
 
 
-def _build_genders(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
+def _build_gender_codes(items: Json, targeting: Mapping[str, Json], path: str) -> Json:
     return to_native_genders("Meta", GENDERS, items, path) or None
 
 
@@ -232,11 +232,11 @@ def _choice_builder(choices: tuple[str, ...]) -> TargetingPartBuilder:
 EDITABLE_TARGETING: Mapping[str, tuple[str, TargetingPartBuilder]] = {
     "locations": ("geo_locations", _locations_builder("geo_locations")),
     "excludedLocations": ("excluded_geo_locations", _locations_builder("excluded_geo_locations")),
-    "interests": ("flexible_spec", _build_interests),
+    "interests": ("flexible_spec", _lay_interests_over),
     "languages": ("locales", _build_locales),
     "ageMin": ("age_min", _build_age),
     "ageMax": ("age_max", _build_age),
-    "genders": ("genders", _build_genders),
+    "genders": ("genders", _build_gender_codes),
     "devices": ("device_platforms", _choice_builder(DEVICE_PLATFORMS)),
     "placements": ("publisher_platforms", _choice_builder(PUBLISHER_PLATFORMS)),
 }

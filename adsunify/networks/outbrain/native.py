@@ -107,7 +107,7 @@ def get_eastern_serving_days(brief: CampaignBrief) -> tuple[date, date | None]:
     return to_local_days(brief.schedule.start, brief.schedule.end, TIMEZONE)
 
 
-def count_days(first: Json, last: Json) -> int | None:
+def count_budget_days(first: Json, last: Json) -> int | None:
     """Return the number of days of a budget; None if one of its dates is missing or malformed."""
     # unverified: both the first and the last day of a budget count.
     try:
@@ -121,7 +121,7 @@ def check_budget_floor(
 ) -> Iterator[Issue]:
     """Check a budget's amount. ``least``: the minimum by budget type, for CAMPAIGN that of each day."""
     kind, amount = budget.get("type"), budget.get("amount")
-    days = count_days(budget.get("startDate"), budget.get("endDate")) if kind == LIFETIME else 1
+    days = count_budget_days(budget.get("startDate"), budget.get("endDate")) if kind == LIFETIME else 1
     if not isinstance(kind, str) or kind not in least or not is_number(amount) or days is None:
         return
     if Decimal(amount or 0) < least[kind] * days:

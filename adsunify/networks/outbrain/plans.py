@@ -34,7 +34,7 @@ from .targeting import (
     LOCATION_MEMBERS,
     LOCATIONS_VERSION,
     WORLDWIDE_WARNING,
-    build_targeting,
+    build_placed_targeting,
     fetch_country_id,
     merge_targeting,
     to_writable_targeting,
@@ -102,7 +102,7 @@ def _build_budget_step(account: Account, brief: CampaignBrief) -> Step:
     )
 
 
-def _build_campaign(account: Account, brief: CampaignBrief, targeting: Body) -> Body:
+def _build_targeted_campaign(account: Account, brief: CampaignBrief, targeting: Body) -> Body:
     return {
         "name": brief.name,
         "enabled": False,
@@ -128,7 +128,7 @@ def _build_link(brief: CampaignBrief) -> Body:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _collect_warnings(brief: CampaignBrief, targeting: Body) -> Iterator[str]:
+def _collect_targeting_warnings(brief: CampaignBrief, targeting: Body) -> Iterator[str]:
     if not targeting.get("locations"):
         yield WORLDWIDE_WARNING
     end = brief.schedule.end
@@ -145,16 +145,16 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     places: list[str] = []
     for code in dict.fromkeys(brief.targeting.countries or ()):
         places += [(yield from fetch_country_id(NETWORK, code))]
-    targeting = build_targeting(brief, places)
+    targeting = build_placed_targeting(brief, places)
     does = f"Create the paused campaign {brief.name} with the bid and the targeting."
     budget = Binding("/body/budgetId", BUDGET_KEY, ID_OUTPUT)
     in_campaign = Binding("/path/campaignId", CAMPAIGN.kind, ID_OUTPUT)
     steps = (
         _build_budget_step(account, brief),
-        _build_create_step(account, CAMPAIGN, does, _build_campaign(account, brief, targeting), budget),
+        _build_create_step(account, CAMPAIGN, does, _build_targeted_campaign(account, brief, targeting), budget),
         _build_create_step(account, AD, "Create the paused promoted link.", _build_link(brief), in_campaign),
     )
-    return build_plan(NETWORK, account, "create", *steps, warnings=tuple(_collect_warnings(brief, targeting)))
+    return build_plan(NETWORK, account, "create", *steps, warnings=tuple(_collect_targeting_warnings(brief, targeting)))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------

@@ -262,7 +262,7 @@ ALL_CAMPAIGNS_QUERY = {"includeArchivedCampaigns": "true", "enabledCampaignsOnly
 VIDEO_QUERY = {"includeVideoStats": "true"}
 
 
-def _build_report_request(account: Account, start: date, end: date) -> Request:
+def _build_periodic_request(account: Account, start: date, end: date) -> Request:
     query = {**build_days_query(start, end), "sort": "+fromDate", **ALL_CAMPAIGNS_QUERY, **VIDEO_QUERY}
     return outbrain.build_get_request("reports/marketers/{marketer}/periodic", query, marketer=account.native_id)
 
@@ -291,7 +291,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     """Read days of US Eastern time; there are no report jobs."""
     answers: list[Response] = []
     for first, last in split_date_range(start, end, outbrain.REPORT_DAYS):
-        answers += yield from fetch_pages(NETWORK, _build_report_request(account, first, last), _build_next_request)
+        answers += yield from fetch_pages(NETWORK, _build_periodic_request(account, first, last), _build_next_request)
     native = [row for answer in answers for row in get_objects(answer.body, "/results", "report")]
     incomplete = yield from fetch_incomplete_day(now)
     notes = [metric.note for metric in METRICS if metric.note]

@@ -88,7 +88,7 @@ def fetch_report_page(
     following = None
     if owners:
         parts = [
-            _build_report_request(account, query, owners[0], first, last)
+            _build_owner_request(account, query, owners[0], first, last)
             for first, last in split_date_range(query.start, query.end, PART_DAYS)
         ]
         response, following = yield from fetch_part(NETWORK, parts, position.cursor, _turn_page, _parse_next_cursor)
@@ -131,7 +131,7 @@ def _fetch_campaigns_of(link_ids: Sequence[str]) -> Flow[set[str]]:
     return campaigns
 
 
-def _build_report_request(account: Account, query: ReportQuery, owner: str, first: date, last: date) -> Request:
+def _build_owner_request(account: Account, query: ReportQuery, owner: str, first: date, last: date) -> Request:
     days = build_days_query(first, last)
     if owner != ALL_CAMPAIGNS:
         return outbrain.build_get_request(

@@ -101,7 +101,7 @@ def find_countries_error(countries: Iterable[str]) -> str | None:
     return f"{', '.join(strange)} is no country" if strange else None
 
 
-def build_targeting(brief: CampaignBrief, places: Sequence[str]) -> dict[str, Json]:
+def build_placed_targeting(brief: CampaignBrief, places: Sequence[str]) -> dict[str, Json]:
     """Build the campaign's targeting. ``places``: the location IDs of its countries."""
     if brief.targeting.native is not None:
         return with_default_members(brief.targeting.native)

@@ -37,9 +37,9 @@ Body = dict[str, Json]
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _build_write_request(account: Account, method: str, edge: str, body: Json) -> Request:
+def _build_write_request(account: Account, method: str, path: str, body: Json) -> Request:
     raise_if_issues(pinterest.check_account_writable(account))
-    return pinterest.build_account_write_request(account, method, edge, body)
+    return pinterest.build_account_write_request(account, method, path, body)
 
 
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
@@ -184,7 +184,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
 
 
-def _check_update(ids: Mapping[str, str], payload: Mapping[str, Json]) -> Iterator[Issue]:
+def _check_update_ids(ids: Mapping[str, str], payload: Mapping[str, Json]) -> Iterator[Issue]:
     yield from _check_same_ids(payload, ids)
     if {"targeting_spec", "targeting_spec_operations"} <= set(payload):
         message = "Pinterest takes targeting_spec or targeting_spec_operations, not both."
@@ -197,7 +197,7 @@ def plan_update(
     """Changed members in native units."""
     ids = {"id": entity_id, **_get_account_member(account, get_level(NETWORK, kind))}
     changed = {name: value for name, value in payload.items() if name not in ("id", "ad_account_id")}
-    issues = _check_update(ids, payload)
+    issues = _check_update_ids(ids, payload)
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, changed, parent_id, issues)
 
 

@@ -72,7 +72,7 @@ def fetch_report_page(
 def _fetch_list_page(account: Account, query: ReportQuery, cursor: str | None, now: datetime) -> Flow[EntityReportPage]:
     """Read the figures of a page of the list of entities."""
     in_utc, list_cursor = _split_cursor(cursor)
-    part = _build_list_request(account, query)
+    part = _build_reported_entities_request(account, query)
     response, following = yield from fetch_part(NETWORK, [part], list_cursor, _turn_page, _parse_next_cursor)
     ids = [require_id(row, "/id", query.level.kind) for row in pinterest.parse_rows(response)]
     native: Sequence[Mapping[str, Json]] = ()
@@ -147,7 +147,7 @@ def _build_page(
     return EntityReportPage(parse_entity_rows(query.level, METRICS, native, "/DATE"), coverage, native)
 
 
-def _build_list_request(account: Account, query: ReportQuery) -> Request:
+def _build_reported_entities_request(account: Account, query: ReportQuery) -> Request:
     statuses = pinterest.build_status_filter(*REPORTED_STATUSES)
     path = get_level(NETWORK, query.level.kind).path
     return pinterest.build_account_pairs_request(account, path, *statuses, *build_full_page_query())

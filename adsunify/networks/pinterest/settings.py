@@ -29,11 +29,11 @@ from .targeting import EDITABLE_TARGETING, get_location_type
 # -- locks --------------------------------------------------------------------------------------------------------
 
 
-def get_budget_period(campaign: NativeEntity) -> Period | None:
+def get_budget_period(entity: NativeEntity) -> Period | None:
     """Return the period of the campaign's budget; None if its ad groups hold the budgets."""
-    if campaign.get(pinterest.SPEND_CAP_MEMBERS["lifetime"]):
+    if entity.get(pinterest.SPEND_CAP_MEMBERS["lifetime"]):
         return "lifetime"
-    return "daily" if campaign.get(pinterest.SPEND_CAP_MEMBERS["daily"]) else None
+    return "daily" if entity.get(pinterest.SPEND_CAP_MEMBERS["daily"]) else None
 
 
 def _get_cap_pointer(campaign: NativeEntity) -> str:
@@ -44,8 +44,8 @@ def _lock_cap(campaign: NativeEntity, now: datetime | None) -> str | None:
     return None if get_budget_period(campaign) else "its ad groups hold the budgets"
 
 
-def _get_budget_period(ad_group: NativeEntity) -> Period | None:
-    period = pinterest.AD_GROUP_BUDGET_PERIODS.get(str(ad_group.get("budget_type")))
+def _get_budget_period(entity: NativeEntity) -> Period | None:
+    period = pinterest.AD_GROUP_BUDGET_PERIODS.get(str(entity.get("budget_type")))
     return "daily" if period == "daily" else "lifetime" if period == "lifetime" else None
 
 
@@ -55,8 +55,8 @@ def _get_counted_period(ad_group: NativeEntity) -> Period | None:
     return None if is_campaign_budget else _get_budget_period(ad_group) or "daily"
 
 
-def _lock_budget(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    return None if _get_budget_period(ad_group) else "budget is held by the campaign"
+def _lock_budget(entity: NativeEntity, now: datetime | None) -> str | None:
+    return None if _get_budget_period(entity) else "budget is held by the campaign"
 
 
 _lock_after_start = start_lock(pinterest.TIME, "start_time")
@@ -68,15 +68,15 @@ def _lock_schedule(ad_group: NativeEntity, now: datetime | None) -> str | None:
     return "schedule is held by the campaign" if is_campaign_budget else None
 
 
-def _lock_bid(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    takes = ad_group.get("bid_strategy_type") == pinterest.MAX_BID
+def _lock_bid(entity: NativeEntity, now: datetime | None) -> str | None:
+    takes = entity.get("bid_strategy_type") == pinterest.MAX_BID
     return None if takes else f"only {pinterest.MAX_BID} takes a bid; change bidStrategy too"
 
 
-def _lock_frequency_cap(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    if ad_group.get("billable_event") != pinterest.IMPRESSION:
+def _lock_frequency_cap(entity: NativeEntity, now: datetime | None) -> str | None:
+    if entity.get("billable_event") != pinterest.IMPRESSION:
         return "only ad groups that pay for impressions have one"
-    return None if pinterest.TIME.parse(ad_group.get("end_time")) else "it needs an end of the ad group"
+    return None if pinterest.TIME.parse(entity.get("end_time")) else "it needs an end of the ad group"
 
 
 # -- values -------------------------------------------------------------------------------------------------------

@@ -272,11 +272,11 @@ def _build_boards_request(account: Account, sought: str, cursor: str | None, lim
     return pinterest.build_organic_get_request(account, "/boards", {}, *query)
 
 
-def _account_request_builder(edge: str, *more: tuple[str, str]) -> CatalogRequestBuilder:
+def _account_request_builder(path: str, *more: tuple[str, str]) -> CatalogRequestBuilder:
     """Build the request of a page of a list of the ad account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        return pinterest.build_account_pairs_request(account, edge, *more, *pinterest.build_page_pairs(limit, cursor))
+        return pinterest.build_account_pairs_request(account, path, *more, *pinterest.build_page_pairs(limit, cursor))
 
     return request
 
@@ -295,7 +295,7 @@ def _build_countries_request(account: Account, sought: str, cursor: str | None, 
     return pinterest.build_countries_request()
 
 
-def _targeting_catalog(kind: str) -> Catalog:
+def _options_catalog(kind: str) -> Catalog:
     """Build a catalog of the targeting options of one kind; it has no pages."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
@@ -339,7 +339,7 @@ CATALOGS = (
     _account_catalog("boards", _build_boards_request),
     _account_catalog("board_pins", _pins_request_builder("/boards/{board}/pins"), "/title", "board id"),
     _account_catalog("pins", _pins_request_builder("/pins"), "/title"),
-    *map(_targeting_catalog, TARGETING_CATALOGS),
+    *map(_options_catalog, TARGETING_CATALOGS),
     Catalog("countries", _build_countries_request, pinterest.parse_rows, "/code", "/name"),
     _account_catalog("audiences", _account_request_builder("audiences")),
     Catalog("conversion_tags", _build_tags_request, pinterest.parse_rows, "/id", "/name"),

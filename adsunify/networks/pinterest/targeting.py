@@ -165,7 +165,7 @@ TargetingPartBuilder = Callable[[Json, str], dict[str, Json]]
 """Builds native members from the value of an edit and the path for an error; None removes a member."""
 
 
-def _locations_builder(suffix: str) -> TargetingPartBuilder:
+def _location_part_builder(suffix: str) -> TargetingPartBuilder:
     def part(items: Json, path: str) -> dict[str, Json]:
         ids = [item["id"] for item in items]
         if wrong := find_locations_error(ids):
@@ -176,9 +176,9 @@ def _locations_builder(suffix: str) -> TargetingPartBuilder:
     return part
 
 
-def _ids_builder(name: str) -> TargetingPartBuilder:
+def _ids_builder(member: str) -> TargetingPartBuilder:
     def part(items: Json, path: str) -> dict[str, Json]:
-        return {name: [item["id"] for item in items] or None}
+        return {member: [item["id"] for item in items] or None}
 
     return part
 
@@ -200,8 +200,8 @@ def _age_builder(name: str) -> TargetingPartBuilder:
 
 
 EDITABLE_TARGETING: Mapping[str, TargetingPartBuilder] = {
-    "locations": _locations_builder(""),
-    "excludedLocations": _locations_builder("_EXCLUDE"),
+    "locations": _location_part_builder(""),
+    "excludedLocations": _location_part_builder("_EXCLUDE"),
     "interests": _ids_builder("INTEREST"),
     "languages": _ids_builder("LOCALE"),
     "genders": _build_genders,

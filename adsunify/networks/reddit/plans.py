@@ -60,7 +60,7 @@ _build_status_step = partial(lifecycle.build_status_step, _build_update_step)
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _build_campaign(brief: CampaignBrief) -> Body:
+def _build_paused_campaign(brief: CampaignBrief) -> Body:
     # The default status is ACTIVE. Without a funding instrument the campaign would be PENDING_BILLING_INFO.
     return {
         "name": brief.name,
@@ -103,7 +103,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     ad = {"name": brief.name, STATUS_MEMBER: AD.initial_status, "post_id": brief.creative.existing_id}
     in_campaign, in_ad_group = bind_parent(AD_GROUP, "/body/data"), bind_parent(AD, "/body/data")
     steps = (
-        _build_create_step(account, CAMPAIGN, "Create the campaign, paused.", _build_campaign(brief)),
+        _build_create_step(account, CAMPAIGN, "Create the campaign, paused.", _build_paused_campaign(brief)),
         _build_create_step(account, AD_GROUP, does, _build_ad_group(account, brief), in_campaign),
         _build_create_step(account, AD, "Create the ad over the existing post, paused.", ad, in_ad_group),
     )
@@ -121,7 +121,7 @@ plan_status = partial(lifecycle.plan_status, NETWORK, _build_status_step)
 # -- native -------------------------------------------------------------------------------------------------------
 
 
-def _check_targeting(kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
+def _check_native_targeting(kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
     targeting = payload.get("targeting")
     if targeting is not None and kind == AD_GROUP.kind:
         is_object = isinstance(targeting, Mapping)
@@ -133,7 +133,7 @@ def _check_targeting(kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members, paused unless they name a status."""
     level = get_level(NETWORK, kind)
-    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, _check_targeting(kind, payload))
+    create = lifecycle.prepare_native_create(NETWORK, level, payload, parent_id, _check_native_targeting(kind, payload))
     does = f"Create the {level.label} from native members, {'active' if create.is_active else 'not serving'}."
     step = evolve(_build_create_step(account, level, does, create.members), parent=create.parent_id)
     return (yield from completed_plan(NETWORK, account, "create", step, risk=create.risk))
@@ -143,7 +143,7 @@ def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity replaced, each as a whole."""
-    issues = _check_targeting(kind, payload)
+    issues = _check_native_targeting(kind, payload)
     return lifecycle.plan_update(NETWORK, _build_update_step, account, kind, entity_id, payload, parent_id, issues)
 
 

@@ -37,16 +37,16 @@ def get_budget_period(entity: NativeEntity) -> Period | None:
     return periods.get(str(entity.get("goal_type")))
 
 
-def _lock_campaign_budget(campaign: NativeEntity, now: datetime | None) -> str | None:
-    return None if has_campaign_budget(campaign) else "its ad groups hold the budgets (no campaign budget optimization)"
+def _lock_campaign_budget(entity: NativeEntity, now: datetime | None) -> str | None:
+    return None if has_campaign_budget(entity) else "its ad groups hold the budgets (no campaign budget optimization)"
 
 
 def _lock_if_unknown_period(entity: NativeEntity, now: datetime | None) -> str | None:
     return None if get_budget_period(entity) else "it does not say whether its budget is daily or lifetime (goal_type)"
 
 
-def _lock_bid(ad_group: NativeEntity, now: datetime | None) -> str | None:
-    takes = ad_group.get("bid_strategy") in reddit.BID_STRATEGIES
+def _lock_bid(entity: NativeEntity, now: datetime | None) -> str | None:
+    takes = entity.get("bid_strategy") in reddit.BID_STRATEGIES
     return None if takes else f"only {', '.join(reddit.BID_STRATEGIES)} take a bid; change bidStrategy too"
 
 

@@ -33,7 +33,7 @@ Body = dict[str, Json]
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
-def _build_write_request(level: Level, method: str, members: Body, parent: str | None) -> Request:
+def _build_wrapped_write(level: Level, method: str, members: Body, parent: str | None) -> Request:
     """Build the write of one entity under its parent. Without ``parent`` a binding completes the URL."""
     owner, member = snap.PARENTS[level.kind]
     path = {} if parent is None else {member: parent}
@@ -44,7 +44,7 @@ def _build_write_request(level: Level, method: str, members: Body, parent: str |
 def _build_create_step(account: Account, level: Level, does: str, members: Body, *bindings: Binding) -> Step:
     """A step that creates one entity under the parent that the members name or a binding supplies."""
     parent = members.get(snap.PARENTS[level.kind][1])
-    request = _build_write_request(level, "POST", members, parent)
+    request = _build_wrapped_write(level, "POST", members, parent)
     items = _get_created_items(level)
     return Step(level.kind, level.kind, does, request, parent=parent, bindings=bindings, items=items)
 
@@ -82,7 +82,7 @@ def _build_child_update_step(
         {_build_pointer(name): value for name, value in members.items()},
         tuple(map(_build_pointer, removed)),
     )
-    request = _build_write_request(level, "PUT", {ID_OUTPUT: entity_id, **members}, parent)
+    request = _build_wrapped_write(level, "PUT", {ID_OUTPUT: entity_id, **members}, parent)
     items = ItemBatch(at, ID_OUTPUT, sent=ID_OUTPUT, many=False)
     return Step(level.kind, level.kind, does, request, "update", entity_id, parent, items=items, overlay=overlay)
 
@@ -111,7 +111,7 @@ def _require_parent_id(account: Account, parent_id: str | None, level: Level) ->
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _build_campaign(brief: CampaignBrief) -> Body:
+def _build_paused_campaign(brief: CampaignBrief) -> Body:
     body: Body = {
         "name": brief.name,
         "status": snap.PAUSED,
@@ -157,7 +157,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     """Campaign, ad squad with the budget, and ad over the existing creative; all paused."""
     creative_id = brief.creative.existing_id or ""
     ad_type, warnings = yield from fetch_ad_type(NETWORK, account, creative_id)
-    campaign = {"ad_account_id": account.native_id, **_build_campaign(brief)}
+    campaign = {"ad_account_id": account.native_id, **_build_paused_campaign(brief)}
     ad = {"creative_id": creative_id, "name": brief.name, "type": ad_type, "status": snap.PAUSED}
     does = "Create the ad squad with budget, schedule and targeting, paused."
     steps = (

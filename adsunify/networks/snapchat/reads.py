@@ -236,7 +236,7 @@ def _parse_local_date(text: str, timezone: str) -> date | None:
     return None if moment is None else moment.date()
 
 
-def get_restated_from(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
+def find_finalized_from(bodies: Sequence[Json], timezone: str, now: datetime) -> date:
     """Return the first day whose figures may still change."""
     ends = [_parse_local_time(at, timezone) for body in bodies for at in find_values(body, _FINALIZED_POINTER)]
     known = [end for end in ends if end is not None]
@@ -286,7 +286,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
     days = list(parse_daily_metrics(account, native, start, end))
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(*find_report_range(days, start, end), timezone, notes=notes)
-    coverage = coverage.mark_provisional(get_restated_from(bodies, timezone, now))
+    coverage = coverage.mark_provisional(find_finalized_from(bodies, timezone, now))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

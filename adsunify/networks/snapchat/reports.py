@@ -33,7 +33,7 @@ from .reads import (
     STATS_DAYS,
     build_stats_request,
     fetch_entity,
-    get_restated_from,
+    find_finalized_from,
     parse_breakdown,
     parse_own_series,
     parse_statistics,
@@ -56,8 +56,8 @@ def fetch_report_page(
         return (yield from _fetch_page_of_id(account, query, cursor, now))
     if query.level.kind == "adGroup":
         return (yield from _fetch_page_of_campaign(account, query, cursor, now))
-    parts = _build_parts(account, query, "adaccounts", [account.native_id])
-    return (yield from _fetch_page(account, query, parts, cursor, now))
+    parts = _build_owner_requests(account, query, "adaccounts", [account.native_id])
+    return (yield from _fetch_stats_page(account, query, parts, cursor, now))
 
 
 def _fetch_page_of_id(
@@ -69,7 +69,7 @@ def _fetch_page_of_id(
     another account has no rows.
     """
     level = get_level(NETWORK, query.level.kind)
-    parts = _build_parts(account, query, level.path, query.entity_ids)
+    parts = _build_owner_requests(account, query, level.path, query.entity_ids)
     position, _ = _find_part(query, parts, cursor)
     try:
         entity = yield from fetch_entity(account, level.kind, query.entity_ids[position])
@@ -78,7 +78,7 @@ def _fetch_page_of_id(
         following = encode_part_cursor(last_part, None, len(parts))
         coverage = cover_report(NETWORK, query, account.timezone, (UNKNOWN_ID_NOTE,))
         return EntityReportPage(EntityRows(), coverage, cursor=following)
-    return (yield from _fetch_page(account, query, parts, cursor, now, entity))
+    return (yield from _fetch_stats_page(account, query, parts, cursor, now, entity))
 
 
 def _fetch_page_of_campaign(
@@ -100,11 +100,11 @@ def _fetch_page_of_campaign(
     next_list = snap.parse_next_cursor(response)
     if next_list is not None and next_list == list_cursor:
         raise ProviderUnreadable("The list of Snapchat does not end: its cursor repeats.")
-    parts = _build_parts(account, query, CAMPAIGN.path, [native_id for _, native_id in campaigns])
+    parts = _build_owner_requests(account, query, CAMPAIGN.path, [native_id for _, native_id in campaigns])
     page = EntityReportPage(EntityRows(), cover_report(NETWORK, query, account.timezone))
     if parts:
         position, _ = _find_part(query, parts, part_cursor)
-        page = yield from _fetch_page(account, query, parts, part_cursor, now, parent_id=campaigns[position][1])
+        page = yield from _fetch_stats_page(account, query, parts, part_cursor, now, parent_id=campaigns[position][1])
     if page.cursor is not None:
         return evolve(page, cursor=dumps([list_cursor, page.cursor]))
     return page if next_list is None else evolve(page, cursor=dumps([next_list, None]))
@@ -114,7 +114,7 @@ def _split_range(query: ReportQuery) -> list[tuple[date, date]]:
     return split_date_range(query.start, query.end, STATS_DAYS)
 
 
-def _build_parts(account: Account, query: ReportQuery, owner: str, owner_ids: Sequence[str]) -> list[Request]:
+def _build_owner_requests(account: Account, query: ReportQuery, owner: str, owner_ids: Sequence[str]) -> list[Request]:
     """Build the requests for the statistics of each owner in each range of days."""
     breakdown = None if query.entity_ids else query.level.native
     return [
@@ -129,7 +129,7 @@ def _find_part(query: ReportQuery, parts: Sequence[Request], cursor: str | None)
     return divmod(decode_part_cursor(cursor, len(parts))[0], len(_split_range(query)))
 
 
-def _fetch_page(
+def _fetch_stats_page(
     account: Account,
     query: ReportQuery,
     parts: Sequence[Request],
@@ -143,7 +143,7 @@ def _fetch_page(
     Args:
         account: the account.
         query: the report.
-        parts: the requests of :func:`_build_parts`.
+        parts: the requests of :func:`_build_owner_requests`.
         cursor: the cursor of a part.
         now: the present.
         entity: the entity to which the statistics belong; None if they name their entities.
@@ -158,9 +158,9 @@ def _fetch_page(
     elif parent_id is not None:
         rows = rows.replace_column("parent_id", parent_id)
     _, position = _find_part(query, parts, cursor)
-    restated_from = get_restated_from([response.body], timezone, now)
+    restated_from = find_finalized_from([response.body], timezone, now)
     if restated_from > _split_range(query)[position][1]:  # the whole part is final, and later parts may not be
-        restated_from = max(restated_from, get_restated_from((), timezone, now))
+        restated_from = max(restated_from, find_finalized_from((), timezone, now))
     coverage = cover_report(NETWORK, query, timezone).mark_provisional(restated_from)
     return EntityReportPage(rows, coverage, native, following)
 

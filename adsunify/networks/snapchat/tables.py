@@ -175,7 +175,7 @@ def _wrapped_rows_parser(plural: str, name: str) -> RowsParser:
     return lambda response: snap.parse_wrapped_rows(response, plural, name)
 
 
-def _account_catalog(resource: str, plural: str, name: str) -> Catalog:
+def _collection_catalog(resource: str, plural: str, name: str) -> Catalog:
     """Build a catalog that is a list of the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
@@ -229,7 +229,7 @@ def _get_country_id(row: Mapping[str, Json]) -> str:
     return next((one.lower() for one in codes if len(one) == 2 and one.isalpha()), _get_id(row))
 
 
-def _targeting_catalog(resource: str, path: str, word: str) -> Catalog:
+def _searched_catalog(resource: str, path: str, word: str) -> Catalog:
     """Build a catalog of targeting options. The suffix of the resource replaces ``{country}`` in the path.
 
     Only the lists of places have pages.
@@ -260,21 +260,21 @@ PLACE_CATALOGS: Mapping[str, str] = {"regions": "region", "metros": "metro", "po
 """Catalogs whose ids become locations, with the text between the country and the id."""
 
 CATALOGS = (
-    _account_catalog("creatives", "creatives", "creative"),
-    _account_catalog("media", "media", "media"),
-    _targeting_catalog("countries", "geo/country", "country"),
-    _targeting_catalog("regions", "geo/{country}/region", "region"),
-    _targeting_catalog("metros", "geo/{country}/metro", "metro"),
-    _targeting_catalog("postal_codes", "geo/{country}/postal_code", "postal_code"),
-    _targeting_catalog("languages", "demographics/languages", "languages"),
-    _targeting_catalog("age_groups", "demographics/age_group", "age_group"),
-    _targeting_catalog("genders", "demographics/gender", "gender"),
-    _targeting_catalog("interests", "interests/scls?country_code={country}", "scls"),
-    _targeting_catalog("os_types", "device/os_type", "os_type"),
-    _targeting_catalog("connection_types", "device/connection_type", "connection_type"),
-    _targeting_catalog("carriers", "device/carrier", "carrier"),
-    _account_catalog("audiences", "segments", "segment"),
-    _account_catalog("pixels", "pixels", "pixel"),
+    _collection_catalog("creatives", "creatives", "creative"),
+    _collection_catalog("media", "media", "media"),
+    _searched_catalog("countries", "geo/country", "country"),
+    _searched_catalog("regions", "geo/{country}/region", "region"),
+    _searched_catalog("metros", "geo/{country}/metro", "metro"),
+    _searched_catalog("postal_codes", "geo/{country}/postal_code", "postal_code"),
+    _searched_catalog("languages", "demographics/languages", "languages"),
+    _searched_catalog("age_groups", "demographics/age_group", "age_group"),
+    _searched_catalog("genders", "demographics/gender", "gender"),
+    _searched_catalog("interests", "interests/scls?country_code={country}", "scls"),
+    _searched_catalog("os_types", "device/os_type", "os_type"),
+    _searched_catalog("connection_types", "device/connection_type", "connection_type"),
+    _searched_catalog("carriers", "device/carrier", "carrier"),
+    _collection_catalog("audiences", "segments", "segment"),
+    _collection_catalog("pixels", "pixels", "pixel"),
     Catalog(
         "funding_sources",
         _build_sources_request,

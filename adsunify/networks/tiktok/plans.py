@@ -64,19 +64,19 @@ def _build_create_step(account: Account, level: Level, does: str, members: Body,
     return Step(
         *(level.kind, level.kind, does, request),
         bindings=bindings,
-        outputs=_get_created_outputs(flow, level),
+        outputs=_get_flow_outputs(flow, level),
         expectations=SUCCESS,
         marks=() if level is AD else (REQUEST_ID_MARK,),
     )
 
 
 @cache
-def _get_created_outputs(flow: tiktok.CreateFlow, level: Level) -> tuple[Output, ...]:
+def _get_flow_outputs(flow: tiktok.CreateFlow, level: Level) -> tuple[Output, ...]:
     at = "/body/data/ad_ids/0" if _is_manual_ad(flow, level) else f"/body/data/{_get_id_member(flow, level)}"
     return (Output(ID_OUTPUT, (at,), is_text_only=True),)
 
 
-def _build_status_call_step(
+def _build_flow_status_step(
     account: Account, flow: tiktok.CreateFlow, level: Level, native_id: str, does: str, native_status: str
 ) -> Step:
     """A step that sets a status by the endpoint of the flow that created the entity."""
@@ -127,7 +127,7 @@ def _build_upload_step(account: Account, image_url: str) -> Step:
     )
 
 
-def _build_campaign(flow: tiktok.CreateFlow, brief: CampaignBrief) -> Body:
+def _build_campaign_of_flow(flow: tiktok.CreateFlow, brief: CampaignBrief) -> Body:
     body: Body = {"campaign_name": brief.name, "objective_type": tiktok.TRAFFIC}
     if flow == tiktok.MANUAL_FLOW:
         body["budget_mode"] = tiktok.NO_BUDGET
@@ -137,7 +137,9 @@ def _build_campaign(flow: tiktok.CreateFlow, brief: CampaignBrief) -> Body:
     return body
 
 
-def _build_ad_group(account: Account, flow: tiktok.CreateFlow, brief: CampaignBrief, lookups: BriefLookups) -> Body:
+def _build_ad_group_of_flow(
+    account: Account, flow: tiktok.CreateFlow, brief: CampaignBrief, lookups: BriefLookups
+) -> Body:
     unit, end = tiktok.get_money_unit(account), brief.schedule.end
     assert end is not None
     targeting = dict(brief.targeting.native or {}) if lookups.locations is None else {"location_ids": lookups.locations}
@@ -244,10 +246,10 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     flow_name = "manual flow" if flow == tiktok.MANUAL_FLOW else "Upgraded Smart+ flow"
     steps = [] if brief.creative.image_url is None else [_build_upload_step(account, brief.creative.image_url)]
     does = f"Create the campaign in the {flow_name}, paused."
-    steps.append(_build_create_step(account, CAMPAIGN, does, _build_campaign(flow, brief)))
+    steps.append(_build_create_step(account, CAMPAIGN, does, _build_campaign_of_flow(flow, brief)))
     does = "Create the ad group with budget, schedule and targeting, paused."
     in_campaign = bind_parent(AD_GROUP)
-    ad_group = _build_ad_group(account, flow, brief, lookups)
+    ad_group = _build_ad_group_of_flow(account, flow, brief, lookups)
     steps.append(_build_create_step(account, AD_GROUP, does, ad_group, in_campaign))
     bindings = [bind_parent(AD)]
     if brief.creative.image_url is not None:
@@ -267,7 +269,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
 
     def build_step(account: Account, level: Level, entity_id: str, status: str) -> Step:
         does = f"Set the {level.label} {entity_id} to {status}."
-        return _build_status_call_step(account, flow, level, entity_id, does, level.writable_statuses[status])
+        return _build_flow_status_step(account, flow, level, entity_id, does, level.writable_statuses[status])
 
     return lifecycle.plan_activate(NETWORK, build_step, account, source, outputs)
 
@@ -279,7 +281,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
     entity = yield from fetch_entity(account, kind, entity_id)
     flow = get_entity_flow(entity)
     does, native_id = f"Set the {level.label} {entity_id} to {status}.", _get_native_id(entity, level)
-    step = _build_status_call_step(account, flow, level, native_id, does, level.writable_statuses[status])
+    step = _build_flow_status_step(account, flow, level, native_id, does, level.writable_statuses[status])
     step = evolve(step, changes=(Change("status", entity.status, status),))
     return build_plan(NETWORK, account, "status", step, risk=lifecycle.assess_status_risk(status))
 
@@ -348,7 +350,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     entity = yield from fetch_entity(account, kind, entity_id)
     does = f"Delete the {level.label} {entity_id} and all below it; this cannot be undone."
     flow, native_id = get_entity_flow(entity), _get_native_id(entity, level)
-    step = _build_status_call_step(account, flow, level, native_id, does, tiktok.DELETE)
+    step = _build_flow_status_step(account, flow, level, native_id, does, tiktok.DELETE)
     step = evolve(step, action="delete", changes=(Change("status", entity.status, "deleted"),))
     return build_plan(NETWORK, account, "delete", step, risk="destructive")
 
@@ -356,7 +358,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _edit_creative(entity: ParsedEntity, edit: Edit) -> EditPart:
+def _edit_ad_creative(entity: ParsedEntity, edit: Edit) -> EditPart:
     """The cover; the other members of ``creative`` are fields of the ad."""
     if "imageHash" not in edit.creative:
         return {}, ()
@@ -394,7 +396,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     flow = get_entity_flow(entity)
     members, changes = merge_edit_parts(
         [
-            partial(_edit_creative, entity, edit),
+            partial(_edit_ad_creative, entity, edit),
             partial(_edit_fields, account, kind, entity, edit, now),
             partial(_edit_targeting, kind, entity, edit),
         ]

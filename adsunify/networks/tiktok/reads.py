@@ -267,7 +267,7 @@ def build_report_requests(
     ]
 
 
-def get_restated_from(account: Account, now: datetime) -> date:
+def get_restated_day(account: Account, now: datetime) -> date:
     """Return the first day whose figures TikTok may still change."""
     return (to_account_time(account, now) or now).date() - timedelta(days=RESTATED_DAYS)
 
@@ -289,7 +289,7 @@ def fetch_insights(account: Account, start: date, end: date, job: str | None, no
         native = rows
     days = list(parse_daily_metrics(account, native, start, end))
     coverage = Coverage(*find_report_range(days, start, end), account.timezone)
-    coverage = coverage.mark_provisional(get_restated_from(account, now))
+    coverage = coverage.mark_provisional(get_restated_day(account, now))
     return Insights.from_days(days, coverage, NETWORK.missing_day, native)
 
 

@@ -13,7 +13,7 @@ from adsunify.http.messages import Flow, Request, Response
 from adsunify.values.exact_json import Json, dumps
 
 from . import native as tiktok
-from .reads import DAY_POINTER, build_report_requests, get_restated_from, parse_day
+from .reads import DAY_POINTER, build_report_requests, get_restated_day, parse_day
 from .tables import METRICS, NETWORK
 
 
@@ -70,7 +70,7 @@ def fetch_report_page(
     native = tiktok.parse_rows(response)
     rows = parse_entity_rows(query.level, METRICS, native, DAY_POINTER, parse_day)
     coverage = cover_report(NETWORK, query, account.timezone, (TRUNCATED_NOTE,) if is_truncated else ())
-    coverage = coverage.mark_provisional(get_restated_from(account, now))
+    coverage = coverage.mark_provisional(get_restated_day(account, now))
     if is_truncated and following is not None:
         following = _TRUNCATED + following
     return EntityReportPage(rows, evolve(coverage, is_complete=not is_truncated), native, following)

@@ -217,7 +217,7 @@ SMART_PLUS_EDITABLE: Mapping[Kind, frozenset[str]] = {
 }
 
 
-def count_days(start: datetime, end: datetime) -> int:
+def count_budget_periods(start: datetime, end: datetime) -> int:
     """Return the days that count for the minimum of a lifetime budget: each started period of 24 hours."""
     return max(1, -((start - end) // timedelta(days=1)))
 
@@ -254,7 +254,7 @@ def check_conflicts(
     native_budget = after.get("budget")
     budget = Decimal(native_budget) if native_budget is not None and is_number(native_budget) else None
     if "budget" in changed and budget is not None:
-        days = 1 if start is None or end is None else count_days(start, end)
+        days = 1 if start is None or end is None else count_budget_periods(start, end)
         yield from check_budget(account, kind, "fields.budget", budget, get_budget_period(after), days)
     for name in ("bid_price", "conversion_bid_price"):
         bid = changed.get(name)

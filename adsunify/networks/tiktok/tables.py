@@ -41,7 +41,7 @@ from adsunify.values.exact_json import Json
 from adsunify.values.json_pointer import get_text, get_value, parse_id
 
 from . import native as tiktok
-from .settings import EDITS, SETTINGS, check_budget, count_days
+from .settings import EDITS, SETTINGS, check_budget, count_budget_periods
 from .targeting import EDITABLE_TARGETING, MANUAL_ONLY_MEMBERS, find_native_targeting_error
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _check_schedule(account: Account, brief: CampaignBrief, now: datetime | None
 
 def _check_amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     amount, end = Decimal(brief.budget.amount), brief.schedule.end
-    days = 1 if end is None else count_days(brief.schedule.start, end)
+    days = 1 if end is None else count_budget_periods(brief.schedule.start, end)
     yield from check_budget(account, "adGroup", "budget.amount", amount, brief.budget.period, days)
     if brief.bid is not None and Decimal(brief.bid) >= amount:
         yield Issue("bid", "too_large", "TikTok takes a bid below the budget only.")
@@ -267,7 +267,7 @@ def _whole_request_builder(path: str, **query: str) -> CatalogRequestBuilder:
     return whole
 
 
-def _parse_next_cursor(response: Response) -> str | None:
+def _parse_next_page(response: Response) -> str | None:
     page = tiktok.parse_next_page(response)
     return None if page is None else str(page)
 
@@ -304,7 +304,7 @@ CATALOGS = (
         "/data/identity_list",
         "/identity_id",
         "/display_name",
-        _parse_next_cursor,
+        _parse_next_page,
     ),
     Catalog(
         "videos",
@@ -312,7 +312,7 @@ CATALOGS = (
         "/data/list",
         "/video_id",
         "/file_name",
-        _parse_next_cursor,
+        _parse_next_page,
     ),
     Catalog(
         "images",
@@ -320,7 +320,7 @@ CATALOGS = (
         "/data/list",
         "/image_id",
         "/file_name",
-        _parse_next_cursor,
+        _parse_next_page,
     ),
     Catalog(
         "video_covers",
@@ -337,7 +337,7 @@ CATALOGS = (
         "/data/list",
         "/audience_id",
         "/name",
-        _parse_next_cursor,
+        _parse_next_page,
     ),
     # unverified: the members of the lists of pixels and apps.
     Catalog(
@@ -346,7 +346,7 @@ CATALOGS = (
         "/data/pixels",
         "/pixel_id",
         "/pixel_name",
-        _parse_next_cursor,
+        _parse_next_page,
     ),
     Catalog("apps", _whole_request_builder("/app/list/"), "/data/apps", "/app_id", "/app_name"),
 )

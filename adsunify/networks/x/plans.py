@@ -35,8 +35,8 @@ from .targeting import (
     CriteriaDiff,
     Criterion,
     build_create_operation,
-    build_criteria,
     build_delete_operation,
+    build_targeting_criteria,
     diff_criteria,
     fetch_country_ids,
     fetch_criteria,
@@ -75,7 +75,7 @@ def _get_post_outputs(posts: int) -> tuple[Output, ...]:
     )
 
 
-def _build_write_request(
+def _build_query_write(
     account: Account, level: Level, method: str, entity_id: str, query: Mapping[str, str]
 ) -> Request:
     path = f"/accounts/{{account}}/{level.path}/{{id}}"
@@ -84,7 +84,7 @@ def _build_write_request(
 
 def _build_update_step(account: Account, level: Level, entity_id: str, does: str, members: Mapping[str, Json]) -> Step:
     """A step that changes the named parameters of one entity."""
-    request = _build_write_request(account, level, "PUT", entity_id, members)
+    request = _build_query_write(account, level, "PUT", entity_id, members)
     same = (Expectation("/body/data/id", entity_id),)
     return Step(level.kind, level.kind, does, request, "update", entity_id, expectations=same)
 
@@ -145,7 +145,9 @@ def _build_targeting_step(account: Account, criteria: Sequence[Criterion]) -> St
     return Step(TARGETING_KEY, TARGETING_KEY, does, request, bindings=bindings, items=ItemBatch("/body", ID_OUTPUT))
 
 
-def _collect_warnings(brief: CampaignBrief, criteria: Sequence[Criterion], now: datetime | None) -> Iterator[str]:
+def _collect_criteria_warnings(
+    brief: CampaignBrief, criteria: Sequence[Criterion], now: datetime | None
+) -> Iterator[str]:
     if not criteria:
         yield WORLDWIDE_WARNING
     elif not any((criterion.type, criterion.operator) == (LOCATION, EQUAL) for criterion in criteria):
@@ -162,7 +164,7 @@ def _collect_warnings(brief: CampaignBrief, criteria: Sequence[Criterion], now: 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign and line item, paused, then targeting, then the post, so that the post never serves untargeted."""
     places = yield from fetch_country_ids(NETWORK, brief.targeting.countries or ())
-    criteria = build_criteria(brief, places)
+    criteria = build_targeting_criteria(brief, places)
     does = f"Create the campaign {brief.name} with its budget, paused."
     campaign = _build_create_step(account, CAMPAIGN, does, _build_campaign(account, brief))
     does = "Create its line item with schedule and bid, paused."
@@ -175,7 +177,9 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     does = f"Promote the post {post}. It cannot be created paused: the paused line item holds it back."
     in_line_item = bind_parent(PROMOTED_POST, "/query")
     steps.append(_build_create_step(account, PROMOTED_POST, does, {"tweet_ids": post}, in_line_item))
-    return build_plan(NETWORK, account, "create", *steps, warnings=tuple(_collect_warnings(brief, criteria, now)))
+    return build_plan(
+        NETWORK, account, "create", *steps, warnings=tuple(_collect_criteria_warnings(brief, criteria, now))
+    )
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
@@ -209,7 +213,7 @@ def _format_parameters(payload: Mapping[str, Json], accepted: Collection[str]) -
     return query, issues
 
 
-def _check_native_create(level: Level, query: Mapping[str, str]) -> Iterator[Issue]:
+def _check_create_query(level: Level, query: Mapping[str, str]) -> Iterator[Issue]:
     for name in x.REQUIRED_MEMBERS[level.kind]:
         if name not in query and name != lifecycle.get_parent_member(level):
             yield Issue(f"payload.{name}", "required", "X needs it.")
@@ -222,7 +226,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     """One entity from native parameters. Without a status it is paused, except for a promoted post."""
     level = get_level(NETWORK, kind)
     query, issues = _format_parameters(payload, level.payload.create)
-    issues += _check_native_create(level, query)
+    issues += _check_create_query(level, query)
     create = lifecycle.prepare_native_create(NETWORK, level, query, parent_id, issues)
     is_active = create.is_active or level is PROMOTED_POST
     does = f"Create the {level.label} from native parameters, {'active' if is_active else 'paused'}."
@@ -248,7 +252,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity deleted for good. X hides the entities below it and does not delete them."""
     level = get_level(NETWORK, kind)
     does = f"Delete the {level.label} {entity_id} for good."
-    request = _build_write_request(account, level, "DELETE", entity_id, {})
+    request = _build_query_write(account, level, "DELETE", entity_id, {})
     is_deleted = (Expectation("/body/data/id", entity_id), Expectation("/body/data/deleted", True))
     step = Step(kind, kind, does, request, "delete", entity_id, expectations=is_deleted)
     warnings = ("Deleting is permanent at X. What lies below is hidden with it.",)

@@ -303,11 +303,11 @@ def _collect_days(
             for index, figures in enumerate(days):
                 if figures:
                     day = (first + index * _ONE_DAY).isoformat()
-                    row = {"date": day, get_id_member(entity): id_, "placement": placement}
+                    row = {"date": day, get_id_column(entity): id_, "placement": placement}
                     rows.setdefault((day, id_, placement), row).update(figures)
 
 
-def get_id_member(entity: str) -> str:
+def get_id_column(entity: str) -> str:
     """Return the member of a native row that has the ID of such an entity, such as ``line_item_id``."""
     return f"{entity.lower()}_id"
 

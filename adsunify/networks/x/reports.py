@@ -30,7 +30,7 @@ from .reads import (
     build_stats_queries,
     fetch_active_ids,
     fetch_stats_rows,
-    get_id_member,
+    get_id_column,
     sum_figures,
 )
 from .tables import NETWORK
@@ -49,7 +49,7 @@ def fetch_report_page(
     """
     level, entity = get_level(NETWORK, query.level.kind), query.level.native
     ranges = split_date_range(query.start, query.end, SYNC_DAYS)
-    parts = [_build_list_request(account, level, query.entity_ids)] * len(ranges)
+    parts = [_build_lookup_request(account, level, query.entity_ids)] * len(ranges)
     response, following = yield from fetch_part(NETWORK, parts, cursor, _turn_page, _parse_next_cursor)
     start, end = ranges[decode_part_cursor(cursor, len(ranges))[0]]
     offset = x.get_utc_offset(account, now)
@@ -65,7 +65,7 @@ def fetch_report_page(
     }
     ids_by_placement = yield from fetch_active_ids(account, entity, list(members), start, offset, now)
     queries = build_stats_queries(entity, ids_by_placement, start, end, SYNC_DAYS, offset)
-    id_member = get_id_member(entity)
+    id_member = get_id_column(entity)
     native = [
         {**row, **members[row[id_member]]}
         for row in (yield from fetch_stats_rows(account, entity, queries))
@@ -78,7 +78,7 @@ def fetch_report_page(
     return EntityReportPage(rows, coverage, native, following)
 
 
-def _build_list_request(account: Account, level: Level, ids: Sequence[str]) -> Request:
+def _build_lookup_request(account: Account, level: Level, ids: Sequence[str]) -> Request:
     named = {f"{level.native}_ids": ",".join(ids)} if ids else {}
     return x.build_account_get_request(account, level.path, with_deleted="true", count=str(ENTITY_PAGE_SIZE), **named)
 
@@ -104,7 +104,7 @@ def _find_foreign_ids(account: Account, level: Level, entities: Sequence[Mapping
     if unclear:
         above = get_level(NETWORK, level.parent_kind)
         parent_ids = dict.fromkeys(require_id(row, level.parent, level.native) for row in unclear)
-        parents = yield from fetch_rows(NETWORK, _build_list_request(account, above, list(parent_ids)))
+        parents = yield from fetch_rows(NETWORK, _build_lookup_request(account, above, list(parent_ids)))
         foreign_parents = yield from _find_foreign_ids(account, above, parents)
     return {
         require_id(row, "/id", level.native)

@@ -99,7 +99,7 @@ _level = partial(
 )
 
 
-def _payload_rules(create: str, update: str) -> PayloadRules:
+def _query_rules(create: str, update: str) -> PayloadRules:
     return PayloadRules(
         create=split_words(f"{create} {update}"),
         update=split_words(update),
@@ -114,7 +114,7 @@ CAMPAIGN = _level(
     name="/name",
     writable_statuses=_WRITABLE_STATUSES,
     initial_status=PAUSED,
-    payload=_payload_rules("funding_instrument_id", CAMPAIGN_MEMBERS),
+    payload=_query_rules("funding_instrument_id", CAMPAIGN_MEMBERS),
     settings_context={"bidding": ("/budget_optimization", "/standard_delivery", "/servable", "/reasons_not_servable")},
 )
 LINE_ITEM = _level(
@@ -125,7 +125,7 @@ LINE_ITEM = _level(
     parent_kind="campaign",
     writable_statuses=_WRITABLE_STATUSES,
     initial_status=PAUSED,
-    payload=_payload_rules(
+    payload=_query_rules(
         "campaign_id objective placements product_type primary_web_event_tag standard_delivery", LINE_ITEM_MEMBERS
     ),
     settings_context={
@@ -140,7 +140,7 @@ PROMOTED_POST = _level(
     parent="/line_item_id",
     parent_kind="adGroup",
     hidden_statuses=(DELETED,),
-    payload=_payload_rules("line_item_id tweet_ids", ""),
+    payload=_query_rules("line_item_id tweet_ids", ""),
     settings_context={"creative": ("/tweet_id", "/approval_status")},
     note=(
         "A promoted post is active as it is created, cannot be created paused, and has no settable status: the paused"
@@ -217,7 +217,7 @@ def _build_page_query(cursor: str | None, limit: int, **query: str) -> dict[str,
     return {"count": str(limit), **({"cursor": cursor} if cursor is not None else {}), **query}
 
 
-def _account_catalog(resource: str, id_: str, name: str, note: str = "") -> Catalog:
+def _resource_catalog(resource: str, id_: str, name: str, note: str = "") -> Catalog:
     """Build a catalog that is a list of the account."""
 
     def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
@@ -250,7 +250,7 @@ def _build_posts_request(account: Account, suffix: str, cursor: str | None, limi
     return build_posts_request(account, _build_page_query(cursor, limit, **({"user_id": suffix} if suffix else {})))
 
 
-def _build_places_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+def _build_criteria_request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
     if not suffix:
         return build_locations_request(_build_page_query(cursor, limit, location_type=COUNTRIES))
     country, _, kind = suffix.replace(" ", "_").upper().partition("-")
@@ -280,7 +280,7 @@ def _build_job_request(account: Account, suffix: str, cursor: str | None, limit:
 
 
 CATALOGS = (
-    _account_catalog("funding_instruments", "/id", "/description"),
+    _resource_catalog("funding_instruments", "/id", "/description"),
     Catalog(
         "posts",
         _build_posts_request,
@@ -291,10 +291,10 @@ CATALOGS = (
         "optional",
         "posts of the account's own user, or posts:<user id> of a promotable user",
     ),
-    _account_catalog("promotable_users", "/user_id", "/promotable_user_type"),
+    _resource_catalog("promotable_users", "/user_id", "/promotable_user_type"),
     Catalog(
         "geo_locations",
-        _build_places_request,
+        _build_criteria_request,
         "/data",
         "/targeting_value",
         "/name",
@@ -312,8 +312,8 @@ CATALOGS = (
     _targeting_catalog("app_store_categories", "q", paged=False),
     _targeting_catalog("events", "event_types", required=True, note="events:<event type>, such as SPORTS"),
     _targeting_catalog("tv_shows", "locale", required=True, most=50, note="tv_shows:<locale>, such as en-US"),
-    _account_catalog("custom_audiences", "/id", "/name", "only audiences that are targetable can be used"),
-    _account_catalog("promoted_posts", "/id", "/tweet_id"),
+    _resource_catalog("custom_audiences", "/id", "/name", "only audiences that are targetable can be used"),
+    _resource_catalog("promoted_posts", "/id", "/tweet_id"),
     Catalog(
         "bidding_rules",
         _build_bidding_rules_request,
@@ -324,7 +324,7 @@ CATALOGS = (
         note="bidding_rules:<currency>",
     ),
     Catalog("placements", _build_placements_request, _parse_combinations, "/placements", "/placements"),
-    _account_catalog("tracking_tags", "/id", "/tracking_tag_url"),
+    _resource_catalog("tracking_tags", "/id", "/tracking_tag_url"),
     Catalog(
         "analytics_job",
         _build_job_request,

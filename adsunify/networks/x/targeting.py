@@ -108,7 +108,7 @@ def check_batch_size(account: Account, brief: CampaignBrief, now: datetime | Non
         yield Issue("targeting.native", "too_many", message)
 
 
-def build_criteria(brief: CampaignBrief, places: Sequence[str]) -> list[Criterion]:
+def build_targeting_criteria(brief: CampaignBrief, places: Sequence[str]) -> list[Criterion]:
     """Return the distinct criteria of a brief. ``places``: the location IDs of its countries."""
     targeting = brief.targeting
     chosen = [Criterion(LOCATION, place) for place in (*places, *(targeting.location_ids or ()))]
@@ -194,13 +194,13 @@ TargetingPartBuilder = Callable[[Json, Sequence[Criterion], str], list[Criterion
 
 
 def _criteria_builder(type_: str, operator: str = EQUAL) -> TargetingPartBuilder:
-    def build_criteria(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
+    def build_targeting_criteria(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
         return [Criterion(type_, item["id"], operator) for item in items]
 
-    return build_criteria
+    return build_targeting_criteria
 
 
-def _build_genders(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
+def _build_gender_criteria(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
     return [Criterion(GENDER, native) for native in to_native_genders("X", GENDERS, items, path)]
 
 
@@ -210,7 +210,7 @@ EDITABLE_TARGETING: Mapping[str, tuple[str, str, TargetingPartBuilder]] = {
     "languages": (LANGUAGE, EQUAL, _criteria_builder(LANGUAGE)),
     "interests": (INTEREST, EQUAL, _criteria_builder(INTEREST)),
     "excludedInterests": (INTEREST, UNEQUAL, _criteria_builder(INTEREST, UNEQUAL)),
-    "genders": (GENDER, EQUAL, _build_genders),
+    "genders": (GENDER, EQUAL, _build_gender_criteria),
     "devices": (DEVICE, EQUAL, _criteria_builder(DEVICE)),
 }
 AGE_MEMBERS = ("ageMin", "ageMax")
