@@ -158,6 +158,24 @@ def test_the_builders_of_steps_have_the_same_parameters(code: str) -> None:
             assert tuple(inspect.signature(builder).parameters) == parameters, f"{code}: {name}"
 
 
+def list_signatures(code: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The functions of an adapter's modules, with the names of their parameters."""
+    for name in list_files(code):
+        for node in ast.parse((find_folder(code) / f"{name}.py").read_text()).body:
+            if isinstance(node, ast.FunctionDef):
+                parameters = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                yield node.name, tuple(parameter.arg for parameter in parameters)
+
+
+@pytest.mark.parametrize("code", ADAPTER_PACKAGES)
+def test_functions_of_one_name_have_the_same_parameters_in_every_adapter(code: str) -> None:
+    """A helper with other parameters does something else, so it gets another name."""
+    signatures = {(name, parameters) for other in ADAPTER_PACKAGES for name, parameters in list_signatures(other)}
+    own = set(list_signatures(code))
+    names = {name for name, _ in own}
+    assert {signature for signature in signatures if signature[0] in names} == own
+
+
 @pytest.mark.parametrize("code", ADAPTER_PACKAGES)
 def test_a_file_imports_only_from_those_before_it(code: str) -> None:
     files = list_files(code)
