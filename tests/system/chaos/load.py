@@ -48,7 +48,7 @@ class Callers:
     urls: list[str]
     chance: random.Random
     counts: Counter[str] = field(factory=Counter)
-    shown: dict[tuple[str, str], Any] = field(factory=dict)
+    shown_outputs: dict[tuple[str, str], Any] = field(factory=dict)
     prepared: set[str] = field(factory=set)
     ends: Counter[str] = field(factory=Counter)
     failures: list[str] = field(factory=list)
@@ -89,17 +89,17 @@ class Callers:
         self.prepared.add(first["id"])
         return str(first["id"])
 
-    def note(self, shown: Mapping[str, Any]) -> None:
+    def note(self, operation: Mapping[str, Any]) -> None:
         """Note the receipts of an answer; none of them may be missing later."""
-        for step in shown["receipt"]["steps"]:
+        for step in operation["receipt"]["steps"]:
             if step["state"] == "applied":
-                self.shown[shown["id"], step["key"]] = step["outputs"]
+                self.shown_outputs[operation["id"], step["key"]] = step["outputs"]
 
     async def finish(self, operation_id: str) -> str:
         """Execute an operation to its end; what is in doubt is inspected and resumed. Returns how it ended."""
         while True:
             try:
-                shown = await self.call("POST", f"operations/{operation_id}/execute", {"confirmed": True})
+                operation = await self.call("POST", f"operations/{operation_id}/execute", {"confirmed": True})
             except Refused as refused:
                 if refused.code not in DOUBTFUL_CODES:
                     return self._end(refused)
@@ -111,19 +111,19 @@ class Callers:
                     return "succeeded"
                 operation_id = rest
                 continue
-            self.note(shown)
-            if shown.get("nextAction") == "execute":
+            self.note(operation)
+            if operation.get("nextAction") == "execute":
                 self.counts["continued"] += 1
-                await asyncio.sleep(shown.get("retryAfterMs", 0) / 1000)
+                await asyncio.sleep(operation.get("retryAfterMs", 0) / 1000)
                 continue
-            if shown["status"] == "running":  # a killed server began it: it stalls at the end of the lease
+            if operation["status"] == "running":  # a killed server began it: it stalls at the end of the lease
                 self.counts["running"] += 1
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
-            self.ends[shown["status"]] += 1
-            if shown["status"] != "succeeded":
-                self.failures.append(f"{operation_id} is {shown['status']}: {shown.get('error')}")
-            return str(shown["status"])
+            self.ends[operation["status"]] += 1
+            if operation["status"] != "succeeded":
+                self.failures.append(f"{operation_id} is {operation['status']}: {operation.get('error')}")
+            return str(operation["status"])
 
     async def _resume(self, operation_id: str) -> str | None:
         """Prepare the rest of an operation. Returns its id; an empty text where nothing is left, None in doubt."""
@@ -172,8 +172,8 @@ class Caller:
             await self._activate(created)
         for path in callers.chance.sample(READS, 2):
             await callers.call("GET", path)
-        shown = await callers.call("GET", f"operations/{created}")
-        callers.note(shown)
+        operation = await callers.call("GET", f"operations/{created}")
+        callers.note(operation)
         if self.cycles % 6 == 3:
             await self._launch()
 
@@ -197,7 +197,7 @@ class Caller:
     async def _launch(self) -> None:
         """A launch of a few cells, executed by servers and workers; what is in doubt there is resumed."""
         callers = self.callers
-        body = {"name": "Chaos", "campaign": {}, "accounts": [make_cell(one) for one in self.others]}
+        body = {"name": "Chaos", "campaign": {}, "accounts": [make_cell(account) for account in self.others]}
         launch = await callers.call("POST", "launches", body, uuid4().hex)
         path = f"launches/{launch['launchId']}"
         launch = await self._wait_while(path, "preparing")
@@ -215,9 +215,9 @@ class Caller:
 
     async def _wait_while(self, path: str, status: str) -> Any:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while (shown := await self.callers.call("GET", path))["status"] == status:
+            while (launch := await self.callers.call("GET", path))["status"] == status:
                 await asyncio.sleep(PAUSE_SECONDS)
-        return shown
+        return launch
 
 
 def make_cell(account: Mapping[str, Any]) -> dict[str, Any]:

@@ -111,9 +111,9 @@ async def run_chaos(folder: Path, minutes: float, seed: int, patience: float) ->
             await member.start()
         for member in members[: len(SERVERS)]:
             member.keep_port()
-        world = World(cluster, {one.name: one for one in members}, simulated, random.Random(seed))
+        world = World(cluster, {member.name: member for member in members}, simulated, random.Random(seed))
         client = await stack.enter_async_context(servers.make_client(ready["apiKey"]))
-        urls = [f"{one.ready['baseUrl']}{servers.PREFIX}" for one in members[: len(SERVERS)]]
+        urls = [f"{member.ready['baseUrl']}{servers.PREFIX}" for member in members[: len(SERVERS)]]
         callers = Callers(client, urls, random.Random(seed))
         hooks = {}
         for path in HOOKS:
@@ -121,11 +121,11 @@ async def run_chaos(folder: Path, minutes: float, seed: int, patience: float) ->
             hooks[str((await callers.call("POST", "webhooks", body))["webhookId"])] = path
         since = time.time_ns() // 1_000_000
 
-        accounts = {one["network"]: one for one in ready["accounts"]}
+        accounts = {account["network"]: account for account in ready["accounts"]}
         cells = [accounts[network] for network in LAUNCHED]
         load = [Caller(callers, accounts[network], cells) for network in NETWORKS]
         stopped = asyncio.Event()
-        working = asyncio.gather(*(one.run(stopped.is_set) for one in load), return_exceptions=True)
+        working = asyncio.gather(*(caller.run(stopped.is_set) for caller in load), return_exceptions=True)
         stack.callback(working.cancel)
         watching = asyncio.create_task(world.watch())
         stack.callback(watching.cancel)
@@ -140,23 +140,23 @@ async def run_chaos(folder: Path, minutes: float, seed: int, patience: float) ->
         failures += [f"a caller ended: {error!r}" for error in ended if error is not None]
         failures += await verify_receipts(callers)
         deliveries, lost = await verify_deliveries(cluster.url, receiver, hooks, set(EVENTS), since, patience)
-        code, said = await servers.run(Path(sys.executable), place, "ledger", "verify", "--json")
+        code, output = await servers.run(Path(sys.executable), place, "ledger", "verify", "--json")
         if code:
-            failures.append(f"the ledger: {said}")
+            failures.append(f"the ledger: {output}")
         growth, grown = describe_growth(members)
         failures += [*lost, *grown, *callers.failures]
-        failures += [fault for one in members for fault in (*one.faults, *one.list_ended_jobs())]
+        failures += [fault for member in members for fault in (*member.faults, *member.list_ended_jobs())]
         summary = {
             "seed": seed,
             "minutes": minutes,
             "kills": dict(kills),
-            "ended before they were ready": {one.name: one.early_ends for one in members},
-            "cycles": {one.account["network"]: one.cycles for one in load},
+            "ended before they were ready": {member.name: member.early_ends for member in members},
+            "cycles": {caller.account["network"]: caller.cycles for caller in load},
             "operations": len(callers.prepared),
             "calls": dict(callers.counts),
             "ends": dict(callers.ends),
             "writes": writes,
-            "receipts shown": len(callers.shown),
+            "receipts shown": len(callers.shown_outputs),
             "deliveries": deliveries,
             "second and last quarter of the longest lives": growth,
         }

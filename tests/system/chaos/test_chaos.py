@@ -29,7 +29,7 @@ def test_a_seed_gives_the_same_kills_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "changes", "is_fine"),
+    ("writes", "changes", "is_fine"),
     [
         pytest.param([FIRST], {}, True, id="with a receipt"),
         pytest.param([FIRST], {"state": "in_flight", "has_receipt": False}, True, id="in doubt, and applied"),
@@ -43,9 +43,9 @@ def test_a_seed_gives_the_same_kills_again() -> None:
     ],
 )
 def test_writes_are_held_against_the_record(
-    written: list[tuple[Any, ...]], changes: dict[str, Any], is_fine: bool
+    writes: list[tuple[Any, ...]], changes: dict[str, Any], is_fine: bool
 ) -> None:
-    _, failures = compare_writes(written, [{**APPLIED, "verdict": None, **changes}])
+    _, failures = compare_writes(writes, [{**APPLIED, "verdict": None, **changes}])
     assert (failures == []) == is_fine
 
 

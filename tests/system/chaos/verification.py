@@ -49,26 +49,27 @@ async def read(url: str, statement: str, *values: Any) -> list[Mapping[str, Any]
 
 async def verify_writes(url: str, state: Sandbox) -> tuple[dict[str, Any], list[str]]:
     """Hold the writes of the simulated networks against the rows of a database."""
-    written = [
-        (one.network, one.method, one.host, one.path, one.raw_query, one.body) for one in state.write_requests.values()
+    writes = [
+        (request.network, request.method, request.host, request.path, request.raw_query, request.body)
+        for request in state.write_requests.values()
     ]
-    return compare_writes(written, await read(url, STEPS))
+    return compare_writes(writes, await read(url, STEPS))
 
 
 def compare_writes(
-    written: Sequence[tuple[Any, ...]], rows: Sequence[Mapping[str, Any]]
+    writes: Sequence[tuple[Any, ...]], rows: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[str, Any], list[str]]:
     """Each native write was done once, and has a receipt, a verdict of an inspection, or an intent that is in doubt.
 
     Args:
-        written: the requests that the networks have applied, the network first. No two steps have the same request,
+        writes: the requests that the networks have applied, the network first. No two steps have the same request,
             because names are unique and later steps name the entities of earlier ones.
         rows: those of :data:`STEPS`.
 
     Returns:
         Counts, and what is wrong.
     """
-    doubles = [f"written {count} times: {write}" for write, count in Counter(written).items() if count > 1]
+    doubles = [f"written {count} times: {write}" for write, count in Counter(writes).items() if count > 1]
     applied, doubtful = Counter[str](), Counter[str]()
     failures = doubles.copy()
     for row in rows:
@@ -78,13 +79,13 @@ def compare_writes(
             doubtful[row["network"]] += 1
         if row["state"] == "applied" and not row["has_receipt"]:
             failures.append(f"{row['operation_id']} {row['key']} is applied without a receipt")
-    counts = Counter(write[0] for write in written)
+    counts = Counter(write[0] for write in writes)
     for network in sorted(counts.keys() | applied.keys()):
         count, recorded, doubted = counts[network], applied[network], doubtful[network]
         if not recorded <= count <= recorded + doubted:
             failures.append(f"{network} has applied {count} writes; {recorded} are on record, {doubted} in doubt")
     summary = {
-        "native writes": len(written),
+        "native writes": len(writes),
         "on record": applied.total(),
         "by inspection": sum(row["verdict"] == "applied" and row["state"] != "applied" for row in rows),
         "in doubt": doubtful.total(),
@@ -97,19 +98,19 @@ def compare_writes(
 async def verify_receipts(callers: Callers) -> list[str]:
     """Every receipt that an answer has shown is still there, and every operation that an answer has named."""
     failures = []
-    kept: dict[tuple[str, str], Any] = {}
+    outputs_by_step: dict[tuple[str, str], Any] = {}
     for operation_id in sorted(callers.prepared):
         try:
-            shown = await callers.call("GET", f"operations/{operation_id}")
+            operation = await callers.call("GET", f"operations/{operation_id}")
         except Refused as refused:
             failures.append(f"{operation_id} is lost: {refused}")
             continue
-        for step in shown["receipt"]["steps"]:
+        for step in operation["receipt"]["steps"]:
             if step["state"] == "applied":
-                kept[operation_id, step["key"]] = step["outputs"]
-    for place, outputs in callers.shown.items():
-        if kept.get(place) != outputs:
-            failures.append(f"the receipt of {place} was {outputs} and is {kept.get(place)}")
+                outputs_by_step[operation_id, step["key"]] = step["outputs"]
+    for place, outputs in callers.shown_outputs.items():
+        if outputs_by_step.get(place) != outputs:
+            failures.append(f"the receipt of {place} was {outputs} and is {outputs_by_step.get(place)}")
     return failures
 
 

@@ -13,12 +13,12 @@ SAYS = {401: {}, 429: {}, 400: {"error": {"code": "bad"}}, 403: {"error": {"code
 @pytest.mark.parametrize("status", SAYS)
 def test_a_refusal_that_names_something_new_is_no_refusal(status: int) -> None:
     """A gateway turned the status of a success around: after 401 and 429 the write would go out again by itself."""
-    for step, made in (
+    for step, body in (
         (create("a"), {"id": "7"}),
         (batch("a", 2), {"results": [{"position": 0, "id": "7"}, {"position": 1, "id": "8"}]}),
         (batch("a", 2), {"results": [{"position": 0, "id": "7"}]}),
     ):
-        played = play(plan(step), [Response(status, {}, {**SAYS[status], **made})])
+        played = play(plan(step), [Response(status, {}, {**SAYS[status], **body})])
         (receipt,) = played.receipts
         assert (receipt.state, played.ending.status, played.ending.has_next_action) == ("ambiguous", "unknown", False)
 

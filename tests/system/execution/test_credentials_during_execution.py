@@ -25,7 +25,7 @@ from tests.unit.http.server import Connection, serve_script
 
 
 @frozen
-class Connected:
+class SilentService:
     """A service whose networks take every request and never answer; one account is connected."""
 
     service: Service
@@ -40,7 +40,7 @@ async def _silent(connection: Connection) -> None:
 
 
 @pytest.fixture
-async def connected(tmp_path: Path) -> AsyncIterator[Connected]:
+async def silent_service(tmp_path: Path) -> AsyncIterator[SilentService]:
     async with serve_script(_silent) as server:
         opened = await open_service(f"sqlite:///{tmp_path / 'store.db'}", {}, sandbox_url=server.url)
         service = opened.service
@@ -51,54 +51,54 @@ async def connected(tmp_path: Path) -> AsyncIterator[Connected]:
         admin = Actor(shop.id, person.id, "session", "admin", True, "session")
         id_ = "connection"
         text = encrypt_credentials(service, shop.id, id_, Credentials("old", "again", None))
-        found = [DiscoveredAccountRow("1", "Shop", "USD", "UTC")]
-        kept = await store.write(
+        accounts = [DiscoveredAccountRow("1", "Shop", "USD", "UTC")]
+        stored_accounts = await store.write(
             connections.save_connection,
             admin,
             id_,
             "google",
-            found,
+            accounts,
             {sessions.CREDENTIALS_FIELD: text},
             None,
             store.clock,
         )
-        yield Connected(service, admin, NetworkSession(service, kept[0]), id_)
+        yield SilentService(service, admin, NetworkSession(service, stored_accounts[0]), id_)
         await service.close()
 
 
 async def test_a_refresh_ends_before_another_process_may_take_it_for_lost(
-    connected: Connected, monkeypatch: pytest.MonkeyPatch
+    silent_service: SilentService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two refreshes at once use the same refresh token: the network takes the second one for stolen."""
     assert sessions.REFRESH_SECONDS * 1000 < connections.REFRESH_MILLISECONDS
     monkeypatch.setattr(sessions, "REFRESH_SECONDS", 0.3)
     async with asyncio.timeout(5):
         with pytest.raises(ProviderError):
-            await connected.session._refresh_uncancellable(Credentials("old", "again", None))
-    store = connected.service.store
-    assert await store.write(connections.begin_refresh, connected.connection_id, store.clock)
+            await silent_service.session._refresh_uncancellable(Credentials("old", "again", None))
+    store = silent_service.service.store
+    assert await store.write(connections.begin_refresh, silent_service.connection_id, store.clock)
 
 
-async def test_a_refresh_that_fails_after_a_write_does_not_hide_how_it_ended(connected: Connected) -> None:
+async def test_a_refresh_that_fails_after_a_write_does_not_hide_how_it_ended(silent_service: SilentService) -> None:
     """The write was refused for its token and that is stored; the next execution meets the vault's trouble itself."""
-    await connected.session._get_credentials()
-    other = evolve(connected.service, ring=make_key_ring())
+    await silent_service.session._get_credentials()
+    other = evolve(silent_service.service, ring=make_key_ring())
     text = encrypt_credentials(
-        other, connected.admin.workspace_id, connected.connection_id, Credentials("x", "y", None)
+        other, silent_service.admin.workspace_id, silent_service.connection_id, Credentials("x", "y", None)
     )
-    await connected.service.store.write(
+    await silent_service.service.store.write(
         encrypted_secrets.save_secrets,
         connections.SECRETS_TABLE,
-        connected.connection_id,
-        connected.admin.workspace_id,
+        silent_service.connection_id,
+        silent_service.admin.workspace_id,
         {sessions.CREDENTIALS_FIELD: text},
-        connected.service.store.clock,
+        silent_service.service.store.clock,
     )
-    assert await connected.session.renew_token(again=False)
+    assert await silent_service.session.renew_token(again=False)
 
 
-async def _demoted(connected: Connected, role: Role | None) -> None:
-    store, admin = connected.service.store, connected.admin
+async def _demote(silent_service: SilentService, role: Role | None) -> None:
+    store, admin = silent_service.service.store, silent_service.admin
     if role is None:
         await store.write(people.remove_membership, admin.workspace_id, admin.user_id, store.clock)
     else:
@@ -106,18 +106,22 @@ async def _demoted(connected: Connected, role: Role | None) -> None:
 
 
 @pytest.mark.parametrize("role", ["member", "viewer", None])
-async def test_a_link_is_worth_no_more_than_the_authority_of_its_maker(connected: Connected, role: Role | None) -> None:
+async def test_a_link_is_worth_no_more_than_the_authority_of_its_maker(
+    silent_service: SilentService, role: Role | None
+) -> None:
     """Credentials are connected by an admin: one who is none any more cannot use the link that he made."""
-    link = await connecting.create_consent_link(connected.service, connected.admin, network="meta")
-    await _demoted(connected, role)
+    link = await connecting.create_consent_link(silent_service.service, silent_service.admin, network="meta")
+    await _demote(silent_service, role)
     with pytest.raises(Forbidden):
-        await connecting.start_consent(connected.service, link["url"].rpartition("/")[2])
+        await connecting.start_consent(silent_service.service, link["url"].rpartition("/")[2])
 
 
-async def test_an_answer_of_a_network_is_worth_no_more_either(connected: Connected) -> None:
-    link = await connecting.create_consent_link(connected.service, connected.admin, network="meta")
-    going = await connecting.start_consent(connected.service, link["url"].rpartition("/")[2])
-    await _demoted(connected, "member")
+async def test_an_answer_of_a_network_is_worth_no_more_either(silent_service: SilentService) -> None:
+    link = await connecting.create_consent_link(silent_service.service, silent_service.admin, network="meta")
+    going = await connecting.start_consent(silent_service.service, link["url"].rpartition("/")[2])
+    await _demote(silent_service, "member")
     (state,) = parse_qs(urlsplit(going.url).query)["state"]
     with pytest.raises(Forbidden):
-        await connecting.finish_consent(connected.service, "meta", {"state": state, "code": "c"}, going.browser_cookie)
+        await connecting.finish_consent(
+            silent_service.service, "meta", {"state": state, "code": "c"}, going.browser_cookie
+        )

@@ -21,22 +21,22 @@ from tests.unit.http.server import HOST, WRITE, answer
 async def test_an_answer_that_came_twice(tmp_path: Path, records: int, pause: float, idle: float) -> None:
     authority, numbers = Authority(tmp_path), itertools.count(1)
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 await reader.readuntil(b'{"name":"x"}')
-                told = answer(200, b'{"id":"%d"}' % next(numbers))
-                writer.write(told if records == 2 else told + told)
+                response = answer(200, b'{"id":"%d"}' % next(numbers))
+                writer.write(response if records == 2 else response + response)
                 if records == 2:
                     if pause:
                         await asyncio.sleep(pause)
-                    writer.write(told)
+                    writer.write(response)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
+    listener = await asyncio.start_server(handle_connection, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
     async with listener:
         sending = HttpTransport(url, egress=Egress(authority.make_client_context()))

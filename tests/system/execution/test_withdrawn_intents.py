@@ -27,10 +27,10 @@ async def test_an_intent_that_is_refused_when_it_comes_again_was_surely_not_sent
     else:
         await world.store.write(connections.disconnect, world.admin, world.account.connection_id, world.clock)
     assert (await world.advance(change)).refusal == why
-    kept, in_flight = await world.store.read(list_receipts, operation)
-    found = await world.get(operation)
-    assert (found.status, in_flight, read_progress(kept).doubtful_steps) == ("prepared", [], ())
-    assert [(one.step_index, one.state) for one in kept] == [(0, "applied"), (1, "throttled")]
+    receipts, in_flight = await world.store.read(list_receipts, operation)
+    record = await world.get(operation)
+    assert (record.status, in_flight, read_progress(receipts).doubtful_steps) == ("prepared", [], ())
+    assert [(receipt.step_index, receipt.state) for receipt in receipts] == [(0, "applied"), (1, "throttled")]
     if why == "fenced":
         assert (await world.claim(operation, n=1, attempt=2)).refusal is None
 

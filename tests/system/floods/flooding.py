@@ -27,12 +27,12 @@ def process(folder: Path, *arguments: str, **environment: str) -> Iterator[tuple
     command = [sys.executable, "-m", "adsunify", *arguments, "--port", "0", "--json"]
     with subprocess.Popen(
         command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True
-    ) as one:
-        assert one.stdout is not None
+    ) as child:
+        assert child.stdout is not None
         try:
-            yield one, json.loads(one.stdout.readline())
+            yield child, json.loads(child.stdout.readline())
         finally:
-            one.terminate()
+            child.terminate()
 
 
 @define
@@ -58,9 +58,9 @@ class Flooded:
         """The data of a good answer to a request with a good token."""
         headers = {"Authorization": f"Bearer {self.token}"}
         async with self.http.request(method, PREFIX + path, json=body, headers=headers) as answer:
-            said = await answer.json()
-            assert answer.status in (200, 201), said
-            return said["data"]
+            answer_body = await answer.json()
+            assert answer.status in (200, 201), answer_body
+            return answer_body["data"]
 
     async def status(self, method: str, path: str, **more: Any) -> int:
         """The status of an answer."""
@@ -73,7 +73,7 @@ class Flooded:
         statuses: Counter[int] = Counter()
         numbers = iter(range(count))
 
-        async def asking() -> None:
+        async def ask_in_turn() -> None:
             for number in numbers:
                 statuses[await ask(number)] += 1
 
@@ -85,11 +85,11 @@ class Flooded:
         assert watcher.stdin is not None and watcher.stdout is not None
         watcher.stdin.write(f"{self.token}\n".encode("ascii"))
         await watcher.stdout.readline()
-        await asyncio.gather(*(asking() for _ in range(at_once)))
+        await asyncio.gather(*(ask_in_turn() for _ in range(at_once)))
         watcher.stdin.close()
-        said, _ = await watcher.communicate()
+        output, _ = await watcher.communicate()
         assert watcher.returncode == 0
-        self.waits = sorted(json.loads(said))
+        self.waits = sorted(json.loads(output))
         return statuses
 
     def slowest(self) -> float:
@@ -98,7 +98,7 @@ class Flooded:
 
 
 @asynccontextmanager
-async def flooded(folder: Path, **environment: str) -> AsyncIterator[Flooded]:
+async def run_flooded_server(folder: Path, **environment: str) -> AsyncIterator[Flooded]:
     """A server with its ordinary limits but those of a credential: good requests are many here, too.
 
     ``environment``: more settings of the server.
@@ -117,6 +117,6 @@ async def flooded(folder: Path, **environment: str) -> AsyncIterator[Flooded]:
         )
         connector = aiohttp.TCPConnector(limit=2 * AT_ONCE + 60)
         async with aiohttp.ClientSession(ready["baseUrl"], connector=connector) as http:
-            accounts = {one["network"]: one["accountId"] for one in ready["accounts"]}
+            accounts = {account["network"]: account["accountId"] for account in ready["accounts"]}
             address = ready["baseUrl"].removeprefix("http://")
             yield Flooded(http, address, sandbox["sandboxUrl"], server.pid, ready["apiKey"], accounts)

@@ -22,7 +22,7 @@ import pytest_asyncio
 
 from tests.server.served import brief
 
-from .flooding import AT_ONCE, Flooded, flooded
+from .flooding import AT_ONCE, Flooded, run_flooded_server
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(1800)]
 
@@ -38,8 +38,8 @@ times as much."""
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Flooded]:
-    async with flooded(tmp_path_factory.mktemp("floods")) as one:
-        yield one
+    async with run_flooded_server(tmp_path_factory.mktemp("floods")) as flooded_server:
+        yield flooded_server
 
 
 async def usual(server: Flooded) -> float:
@@ -66,7 +66,9 @@ async def under(
         if LONG:
             ratios.append(server.slowest() / usually)
     more = server.resident() - before
-    print(f"{name}: {dict(statuses)}, {more} KiB more, p99 of good ones: {[round(one, 2) for one in ratios]} of usual")
+    print(
+        f"{name}: {dict(statuses)}, {more} KiB more, p99 of good ones: {[round(ratio, 2) for ratio in ratios]} of usual"
+    )
     assert more < FLAT
     assert not ratios or median(ratios) < 2
     return begun, statuses
@@ -116,41 +118,42 @@ async def test_clients_that_register(server: Flooded) -> None:
 async def test_large_batches_at_once(server: Flooded) -> None:
     """Each operation is executed, and written once."""
     account = server.accounts["meta"]
-    made = await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")})
-    await server.good("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+    created = await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")})
+    await server.good("POST", f"/operations/{created['id']}/execute", {"confirmed": True})
     campaigns = await server.good("GET", f"/accounts/{account}/campaigns")
     path = f"/accounts/{account}/campaigns/{campaigns[0]['id']}"
 
-    async def prepared(number: int) -> list[str]:
-        made = [
-            await server.good("PATCH", path, {"payload": {"name": f"Batch {number}, {one}"}}) for one in range(BATCH)
+    async def prepare_batch(number: int) -> list[str]:
+        updates = [
+            await server.good("PATCH", path, {"payload": {"name": f"Batch {number}, {index}"}})
+            for index in range(BATCH)
         ]
-        return [one["id"] for one in made]
+        return [update["id"] for update in updates]
 
-    async def executed(ids: list[str]) -> list[str]:
+    async def execute_batch(ids: list[str]) -> list[str]:
         """Execute all, as often as it is asked for; how each ended."""
         ended: dict[str, str] = {}
         while len(ended) < len(ids):
-            rest = [one for one in ids if one not in ended]
-            found = await server.good("POST", "/operations/execute", {"operationIds": rest, "confirmed": True})
-            for result in found["results"]:
+            rest = [id_ for id_ in ids if id_ not in ended]
+            batch = await server.good("POST", "/operations/execute", {"operationIds": rest, "confirmed": True})
+            for result in batch["results"]:
                 if result.get("operation", {}).get("nextAction") != "execute":
                     ended[result["operationId"]] = result.get("status") or result["error"]["code"]
         return list(ended.values())
 
     async def ask(number: int) -> int:
-        ended.update(await executed(batches[number]))
+        ended.update(await execute_batch(batches[number]))
         return 200
 
     ended: Counter[str] = Counter()
-    written = await writes(server)
-    batches = [await prepared(number) for number in range(BATCHES)]
+    writes_before = await writes(server)
+    batches = [await prepare_batch(number) for number in range(BATCHES)]
     await server.flood(BATCHES, ask, BATCHES)
     before = server.resident()
-    batches = [await prepared(number) for number in range(BATCHES, 2 * BATCHES)]
+    batches = [await prepare_batch(number) for number in range(BATCHES, 2 * BATCHES)]
     statuses = await server.flood(BATCHES, ask, BATCHES)
     assert ended == {"succeeded": 2 * BATCHES * BATCH}
-    assert await writes(server) - written == 2 * BATCHES * BATCH
+    assert await writes(server) - writes_before == 2 * BATCHES * BATCH
     more = server.resident() - before
     print(f"batches: {dict(statuses)}, {more} KiB more, p99 of good ones {1000 * server.slowest():.0f} ms")
     assert more < FLAT
@@ -169,7 +172,7 @@ def hostile(account: str) -> list[tuple[str, Any]]:
         validating(targeting={"countries": [1] * 300_000}),
         validating(targeting={"countries": [1] * 49_000}),
         validating(targeting={"native": {"a": [1.5] * 49_000}}),
-        validating(**{str(one): 1 for one in range(49_000)}),
+        validating(**{str(index): 1 for index in range(49_000)}),
     ]
 
 
@@ -177,18 +180,18 @@ def hostile(account: str) -> list[tuple[str, Any]]:
 async def test_large_bodies_beside_executes(server: Flooded) -> None:
     """Other people's writes end as they would, and the process answers meanwhile."""
     account = server.accounts["meta"]
-    made = await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")})
-    await server.good("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+    created = await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")})
+    await server.good("POST", f"/operations/{created['id']}/execute", {"confirmed": True})
     campaigns = await server.good("GET", f"/accounts/{account}/campaigns")
     path = f"/accounts/{account}/campaigns/{campaigns[0]['id']}"
-    prepared = [await server.good("PATCH", path, {"payload": {"name": f"Beside {one}"}}) for one in range(3)]
+    prepared = [await server.good("PATCH", path, {"payload": {"name": f"Beside {index}"}}) for index in range(3)]
     async with aiohttp.ClientSession() as http:
         fault = {"network": "meta", "fault": "latency", "method": "POST", "value": 3_000, "times": 3}
-        async with http.post(f"{server.sandbox}/_sandbox/faults", json=fault) as told:
-            assert told.status == 200
+        async with http.post(f"{server.sandbox}/_sandbox/faults", json=fault) as response:
+            assert response.status == 200
     executing = [
-        asyncio.create_task(server.good("POST", f"/operations/{one['id']}/execute", {"confirmed": True}))
-        for one in prepared
+        asyncio.create_task(server.good("POST", f"/operations/{operation['id']}/execute", {"confirmed": True}))
+        for operation in prepared
     ]
     headers = {
         "Authorization": f"Bearer {server.token}",
@@ -199,17 +202,17 @@ async def test_large_bodies_beside_executes(server: Flooded) -> None:
     alive = 0
 
     async def attack(path: str, body: Any) -> None:
-        while not all(one.done() for one in executing):
+        while not all(task.done() for task in executing):
             async with server.http.post(path, json=body, headers=headers) as answer:
                 answers.append(len(await answer.read()))
 
     async def look() -> None:
         nonlocal alive
-        while not all(one.done() for one in executing):
+        while not all(task.done() for task in executing):
             alive += await server.status("GET", "/healthz") == 200
 
-    await asyncio.gather(look(), *(attack(*one) for one in hostile(account)))
-    assert {(await one)["status"] for one in executing} == {"succeeded"}
+    await asyncio.gather(look(), *(attack(*path_and_body) for path_and_body in hostile(account)))
+    assert {(await task)["status"] for task in executing} == {"succeeded"}
     assert alive > 3 and len(answers) > 3
     assert max(answers) < 1024 * 1024
 
@@ -223,7 +226,7 @@ async def test_a_process_that_stands_still_during_three_executes(tmp_path: Path)
 
     Executing on sends only the steps that are not written.
     """
-    async with flooded(tmp_path, ADSUNIFY_LEASE_SECONDS=str(LEASE_SECONDS)) as server:
+    async with run_flooded_server(tmp_path, ADSUNIFY_LEASE_SECONDS=str(LEASE_SECONDS)) as server:
         account = server.accounts["meta"]
         operations = [
             (await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")}))["id"]
@@ -231,10 +234,10 @@ async def test_a_process_that_stands_still_during_three_executes(tmp_path: Path)
         ]
 
         async def execute(id_: str) -> str:
-            found = await server.good("POST", f"/operations/{id_}/execute", {"confirmed": True})
-            while found["status"] == "prepared" and found["nextAction"] == "execute":
-                found = await server.good("POST", f"/operations/{id_}/execute", {"confirmed": True})
-            return str(found["status"])
+            operation = await server.good("POST", f"/operations/{id_}/execute", {"confirmed": True})
+            while operation["status"] == "prepared" and operation["nextAction"] == "execute":
+                operation = await server.good("POST", f"/operations/{id_}/execute", {"confirmed": True})
+            return str(operation["status"])
 
         assert await execute(operations.pop()) == "succeeded"
         each = await writes(server)
@@ -246,8 +249,8 @@ async def test_a_process_that_stands_still_during_three_executes(tmp_path: Path)
                 "value": 1_000 * LEASE_SECONDS,
                 "times": 3,
             }
-            async with http.post(f"{server.sandbox}/_sandbox/faults", json=fault) as told:
-                assert told.status == 200
+            async with http.post(f"{server.sandbox}/_sandbox/faults", json=fault) as response:
+                assert response.status == 200
         executing = [asyncio.create_task(execute(id_)) for id_ in operations]
         while await writes(server) < each + len(operations):  # the networks have applied them, and answer later
             await asyncio.sleep(0.01)

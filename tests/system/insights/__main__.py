@@ -17,7 +17,7 @@ LEAST_RATIO = 0.6
 
 def print_line(network: str, measured: Measured) -> None:
     seconds = (measured.loads_seconds, measured.whole_seconds, measured.convert_seconds)
-    times = "".join(f"{one / measured.rows * 10**6:12.2f}" for one in seconds)
+    times = "".join(f"{duration / measured.rows * 10**6:12.2f}" for duration in seconds)
     miss = "" if measured.whole_ratio >= LEAST_RATIO else f"  below {LEAST_RATIO}"
     ratios = f"{measured.whole_ratio:12.2f}{measured.convert_ratio:12.2f}"
     print(f"{network:<10}{measured.rows:12,}{measured.peak / 2**20:12.0f}{times}{ratios}{miss}", flush=True)
@@ -36,9 +36,11 @@ def main(arguments: list[str]) -> int:
         measured = measure_in_process(network, -(-rows // len(REPORTS)))
         print_line(network, measured)
         every.append(measured)
-    loads_seconds, whole_seconds = sum(one.loads_seconds for one in every), sum(one.whole_seconds for one in every)
-    print(f"{sum(one.rows for one in every):,} rows; ratio over all networks: {loads_seconds / whole_seconds:.2f}")
-    too_large = [network for network, one in zip(REPORTS, every, strict=True) if one.peak > MAX_PEAK]
+    loads_seconds = sum(measured.loads_seconds for measured in every)
+    whole_seconds = sum(measured.whole_seconds for measured in every)
+    all_rows = sum(measured.rows for measured in every)
+    print(f"{all_rows:,} rows; ratio over all networks: {loads_seconds / whole_seconds:.2f}")
+    too_large = [network for network, measured in zip(REPORTS, every, strict=True) if measured.peak > MAX_PEAK]
     if too_large:
         print(f"FAILED: more than {MAX_PEAK // 2**20} MiB: {', '.join(too_large)}")
     return 1 if too_large else 0

@@ -301,8 +301,8 @@ def _answer_x(request: Request, source: Source) -> Any:
         return {"data": rows, "next_cursor": None}
     if request.url.endswith("/active_entities"):
         ids = dict.fromkeys(f"c{part.entity:09}" for part in source.parts)
-        return {"data": [{"entity_id": one, "placements": ["ALL_ON_TWITTER"]} for one in ids]}
-    days: dict[str, list[Row]] = {one: [] for one in request.query["entity_ids"].split(",")}
+        return {"data": [{"entity_id": id_, "placements": ["ALL_ON_TWITTER"]} for id_ in ids]}
+    days: dict[str, list[Row]] = {id_: [] for id_ in request.query["entity_ids"].split(",")}
     for part in source.parts:
         if f"c{part.entity:09}" in days:
             days[f"c{part.entity:09}"].append(part.row)
@@ -310,8 +310,8 @@ def _answer_x(request: Request, source: Source) -> Any:
     names = [name for name in source.parts[0].row if name not in ("date", "campaign_id")]
     chosen = [name for name in names if name.startswith("conversion_") is is_conversion]
     data = [
-        {"id": one, "id_data": [{"segment": None, "metrics": {name: _make_series(rows, name) for name in chosen}}]}
-        for one, rows in days.items()
+        {"id": id_, "id_data": [{"segment": None, "metrics": {name: _make_series(rows, name) for name in chosen}}]}
+        for id_, rows in days.items()
     ]
     return {"data_type": "stats", "time_series_length": len(source.days), "data": data}
 

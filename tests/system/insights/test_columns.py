@@ -45,7 +45,7 @@ def read_table() -> dict[tuple[str, str], str]:
 @pytest.mark.parametrize("level", list(REPORTS))
 def test_each_column_has_a_place(level: str) -> None:
     places = read_table()
-    assert {column for one, column in places if one == level} == set(REPORTS[level])
+    assert {column for row_level, column in places if row_level == level} == set(REPORTS[level])
     for column in REPORTS[level]:
         ours = re.match(r"`(\w+)`", places[level, column])
         assert ours is None or ours[1] in ENTITY_COLUMNS, column

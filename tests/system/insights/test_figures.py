@@ -120,19 +120,19 @@ async def test_only_a_member_that_is_absent_is_null(server: Served, live: dict[s
     end = server.hands.now().date() - timedelta(days=2)
     days = {"startDate": str(end - timedelta(days=6)), "endDate": str(end)}
     absent = 0
-    shown = await server.admin.get(f"/accounts/{live['meta']}/insights", **days, level="ad")
-    meta_rows = {(row["ad_id"], row["date_start"]): row for row in shown["nativeRows"]}
-    for row in shown["rows"]:
+    insights = await server.admin.get(f"/accounts/{live['meta']}/insights", **days, level="ad")
+    meta_rows = {(row["ad_id"], row["date_start"]): row for row in insights["nativeRows"]}
+    for row in insights["rows"]:
         reported = meta_rows[row["entityId"], row["date"]]
         has_views = any(action["action_type"] == "video_view" for action in reported.get("actions", ()))
         assert (row["videoViews"] is not None) is has_views
         absent += not has_views
-    shown = await server.admin.get(f"/accounts/{live['linkedin']}/insights", **days, level="campaign")
+    insights = await server.admin.get(f"/accounts/{live['linkedin']}/insights", **days, level="campaign")
     linkedin_rows = {
         (row["pivotValues"][0].rpartition(":")[2], date(**row["dateRange"]["start"]).isoformat()): row
-        for row in shown["nativeRows"]
+        for row in insights["nativeRows"]
     }
-    for row in shown["rows"]:
+    for row in insights["rows"]:
         reported = linkedin_rows[row["entityId"], row["date"]]
         assert row["videoViews"] == reported.get("videoViews")
         conversions = reported.get("externalWebsiteConversions")

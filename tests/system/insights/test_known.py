@@ -46,7 +46,7 @@ async def test_any_time_answers_what_the_network_said_then(both: Served, monkeyp
         rows = await read_rows(both, account, **query, level="ad", **more)
         return sorted(rows, key=lambda row: (row["date"], row["entityId"]))
 
-    said: list[tuple[str, list[dict[str, Any]]]] = []
+    answers: list[tuple[str, list[dict[str, Any]]]] = []
     restated = 0
     while restated < RESTATEMENTS:
         shares |= {day: source.randrange(1, 9) for day in source.sample(days, 2)}
@@ -54,22 +54,22 @@ async def test_any_time_answers_what_the_network_said_then(both: Served, monkeyp
         (result,) = await sync(both, [account], ["ad"], SYNC_DAYS)
         assert result.state == "synced", result
         restated += result.versions
-        said.append((now(both), await read()))
-    assert len({str(rows) for _, rows in said}) > len(said) // 2
-    for as_of, rows in source.sample(said, len(said)):
+        answers.append((now(both), await read()))
+    assert len({str(rows) for _, rows in answers}) > len(answers) // 2
+    for as_of, rows in source.sample(answers, len(answers)):
         assert await read(asOf=as_of) == rows, (SEED, as_of)
 
 
-async def _activate(one: Served) -> str:
+async def _activate(server: Served) -> str:
     """Return an account whose campaign has been active for some days."""
-    account = one.accounts["meta"]
-    created = await one.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
-    await one.admin.execute(created["id"])
+    account = server.accounts["meta"]
+    created = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await server.admin.execute(created["id"])
     body = {"accountId": account, "sourceOperationId": created["id"]}
-    activation = await one.admin.post("/activate", body, 201)
-    assert (await one.admin.execute(activation["id"]))["status"] == "succeeded"
-    one.hands.pass_(days=8)
-    await sync(one, [account], ["ad"])
+    activation = await server.admin.post("/activate", body, 201)
+    assert (await server.admin.execute(activation["id"]))["status"] == "succeeded"
+    server.hands.pass_(days=8)
+    await sync(server, [account], ["ad"])
     return account
 
 

@@ -56,7 +56,7 @@ def apply(ads: Ads, document: dict[str, Any]) -> None:
     assert prepared.status == "prepared" and prepared.digest is not None, prepared
     ads.change_sets.execute(prepared, confirmed=True, digest=prepared.digest)
     done = ads.change_sets.wait(prepared)
-    assert {one.state for one in done.operations} == {"succeeded"}, done
+    assert {operation.state for operation in done.operations} == {"succeeded"}, done
 
 
 def test_what_is_applied_has_no_difference() -> None:
@@ -66,12 +66,12 @@ def test_what_is_applied_has_no_difference() -> None:
         document = make_document({code: simulated.account(code) for code in codes}, APPLIED)
         assert len(ads.files.diff(document=document).create) == len(APPLIED)
         apply(ads, document)
-        written = len(simulated.writes())
-        found = ads.files.diff(document=document)
-        assert found.is_empty, found
+        write_count = len(simulated.writes())
+        difference = ads.files.diff(document=document)
+        assert difference.is_empty, difference
         with pytest.raises(InvalidInput, match="nothing to apply"):
             ads.files.apply(document=document)
-        assert len(simulated.writes()) == written
+        assert len(simulated.writes()) == write_count
     print(f"{len(APPLIED)} combinations applied, and no difference")
 
 
@@ -86,10 +86,10 @@ def test_an_imported_account_has_no_difference(network: str) -> None:
             for _ in range(8 if IS_LONG else 3):
                 change_somehow(ads, changer)
             account = simulated.account(code)
-            entities = [one.to_dict() for one in ads.accounts.entities(account)]
-            assert {kind for kind in KINDS if changer.entities.get(kind)} <= {one["kind"] for one in entities}
-            found = ads.files.diff(document={"entities": entities})
-            assert found.is_empty, (network, seed, found)
+            entities = [entity.to_dict() for entity in ads.accounts.entities(account)]
+            assert {kind for kind in KINDS if changer.entities.get(kind)} <= {entity["kind"] for entity in entities}
+            difference = ads.files.diff(document={"entities": entities})
+            assert difference.is_empty, (network, seed, difference)
 
 
 def change_somehow(ads: Ads, changer: Changer) -> None:
@@ -118,18 +118,28 @@ def test_drift_names_exactly_what_somebody_changed(network: str) -> None:
             entity_id = random.choice(ours.entities[kind])
             names = write_fields(ours, tables, kind, entity_id)
             before = read_fields(ads, account, kind, entity_id)
-            wanted = {name: before[name] for name in names if before[name] not in (None, "", [])}
-            if not wanted:
+            expected_fields = {name: before[name] for name in names if before[name] not in (None, "", [])}
+            if not expected_fields:
                 continue
-            document = {"entities": [{"accountId": account.account_id, "kind": kind, "id": entity_id, **wanted}]}
+            document = {
+                "entities": [{"accountId": account.account_id, "kind": kind, "id": entity_id, **expected_fields}]
+            }
             assert ads.files.diff(document=document).is_empty
             if not write_fields(theirs, tables, kind, entity_id, names):
                 continue
             after = read_fields(ads, account, kind, entity_id)
-            changed = {name for name in wanted if to_comparable(before[name]) != to_comparable(after[name])}
-            found = ads.files.diff(document=document)
-            assert {row.field for one in found.drifted for row in one.fields} == changed, (before, after, found)
-            assert {row.field for one in found.change for row in one.fields} == changed, (before, after, found)
+            changed = {name for name in expected_fields if to_comparable(before[name]) != to_comparable(after[name])}
+            difference = ads.files.diff(document=document)
+            assert {row.field for entity in difference.drifted for row in entity.fields} == changed, (
+                before,
+                after,
+                difference,
+            )
+            assert {row.field for entity in difference.change for row in entity.fields} == changed, (
+                before,
+                after,
+                difference,
+            )
             done += 1
             found_drift += bool(changed)
     print(f"{network}, seed {SEED}: {done} changes outside, {found_drift} of them of a field in the file")
@@ -138,7 +148,7 @@ def test_drift_names_exactly_what_somebody_changed(network: str) -> None:
 
 def write_fields(changer: Changer, tables: Network, kind: Kind, entity_id: str, only: Sequence[str] = ()) -> list[str]:
     """Edit some fields of an entity; the fields of the plan that was written, none if the network refused it."""
-    names = [one.field for one in list_document_settings(tables, kind)]
+    names = [setting.field for setting in list_document_settings(tables, kind)]
     try:
         operation = changer._prepare_edit(kind, entity_id, only or names)
         done = changer.ads.operations.run(operation, confirmed=True)

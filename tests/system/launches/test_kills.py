@@ -172,8 +172,8 @@ async def create_launch(stage: Stage, number: int, cells: int) -> str:
     ]
     launch = parse_model(NewLaunch, {"name": f"Launch {number}", "campaign": {}, "accounts": accounts})
     async with stage.open_service() as service:
-        made = await use_cases.create_launch(service, stage.actor, launch=launch, idempotency=None)
-        return str(made.data["launchId"])
+        created = await use_cases.create_launch(service, stage.actor, launch=launch, idempotency=None)
+        return str(created.data["launchId"])
 
 
 def make_token(number: int, network: str, n: int) -> str:
@@ -182,8 +182,8 @@ def make_token(number: int, network: str, n: int) -> str:
 
 async def read_launch(stage: Stage, launch_id: str) -> dict[str, Any]:
     async with stage.open_service() as service:
-        found: dict[str, Any] = await use_cases.get_launch(service, stage.actor, launch_id=launch_id)
-        return found
+        launch: dict[str, Any] = await use_cases.get_launch(service, stage.actor, launch_id=launch_id)
+        return launch
 
 
 async def run_scenario(stage: Stage, number: int, scenario: Scenario, chance: random.Random) -> Counter[str]:
@@ -206,18 +206,22 @@ async def run_scenario(stage: Stage, number: int, scenario: Scenario, chance: ra
         await stage.work(change_set["id"], kill_at=chance.randint(1, scenario.last_point), writes_per_network=1)
     stage.skew.milliseconds += STALL_LEASES * LEASE_SECONDS * 1000  # nobody waits for what the dead have in flight
     await stage.work(change_set["id"])
-    written = stage.count_writes()
+    writes_after = stage.count_writes()
     done = await read_launch(stage, launch_id)
     assert done["status"] == "finished"
     states = Counter(cell["state"] for cell in done["cells"])
-    errors = [(one["key"], one["error"]) for one in done["changeSets"][0]["operations"] if "error" in one]
+    errors = [
+        (operation["key"], operation["error"])
+        for operation in done["changeSets"][0]["operations"]
+        if "error" in operation
+    ]
     assert set(states) <= FINAL_CELL_STATES and not errors, (states, errors)
-    await check_writes(stage, number, done, written - before)
+    await check_writes(stage, number, done, writes_after - before)
 
     async with stage.open_service() as service:
         await use_cases.execute_change_set(service, stage.actor, change_set_id=change_set["id"], **confirmed)
     await stage.work(change_set["id"])
-    assert stage.count_writes() == written and (await read_launch(stage, launch_id)) == done
+    assert stage.count_writes() == writes_after and (await read_launch(stage, launch_id)) == done
     if IS_LONG:
         await prepare_rest(stage, number, launch_id)
     return states
@@ -228,8 +232,8 @@ async def prepare_rest(stage: Stage, number: int, launch_id: str) -> None:
     for _ in range(ROUNDS):
         stage.skew.milliseconds += VISIBILITY_MILLISECONDS
         async with stage.open_service() as service:
-            made = await use_cases.prepare_again(service, stage.actor, launch_id=launch_id, idempotency=None)
-        change_set_id = made.data["id"]
+            created = await use_cases.prepare_again(service, stage.actor, launch_id=launch_id, idempotency=None)
+        change_set_id = created.data["id"]
         await stage.work(change_set_id)
         async with stage.open_service() as service:
             prepared = await use_cases.get_change_set(service, stage.actor, change_set_id=change_set_id)
@@ -245,18 +249,18 @@ async def prepare_rest(stage: Stage, number: int, launch_id: str) -> None:
     assert set(states) <= {"succeeded", "unknown"}, [cell for cell in launch["cells"] if cell["state"] != "succeeded"]
 
 
-async def check_writes(stage: Stage, number: int, launch: dict[str, Any], written: int) -> None:
+async def check_writes(stage: Stage, number: int, launch: dict[str, Any], write_count: int) -> None:
     """The writes are those of the receipts and of the attempts in doubt, each once; no cell has an entity twice."""
     applied = doubtful = 0
     async with stage.open_service() as service:
         for cell in launch["cells"]:
             record, attempts = await read_operation(service, stage.actor, cell["operationId"])
             steps = len(record.read_plan().steps)
-            sure = sum(one.is_applied for one in attempts)
-            applied, doubtful = applied + sure, doubtful + sum(one.may_be_applied for one in attempts) - sure
+            sure = sum(attempt.is_applied for attempt in attempts)
+            applied, doubtful = applied + sure, doubtful + sum(attempt.may_be_applied for attempt in attempts) - sure
             assert cell["state"] != "succeeded" or sure == steps, cell
             assert cell["state"] != "unknown" or sure < steps, cell
-    assert applied <= written <= applied + doubtful, (applied, written, doubtful)
+    assert applied <= write_count <= applied + doubtful, (applied, write_count, doubtful)
     check_entities(stage, number, launch)
 
 
@@ -264,11 +268,11 @@ def check_entities(stage: Stage, number: int, launch: dict[str, Any]) -> None:
     """The cells of a network that succeeded have the same entities, and the others have no more of them."""
     whole: dict[str, Counter[tuple[str, str]]] = {}
     for cell in sorted(launch["cells"], key=lambda cell: str(cell["state"] != "succeeded")):
-        found = stage.count_entities(make_token(number, cell["network"], int(cell["key"].rpartition("-")[2])))
+        entities = stage.count_entities(make_token(number, cell["network"], int(cell["key"].rpartition("-")[2])))
         if cell["state"] == "succeeded":
-            assert found == whole.setdefault(cell["network"], found), cell
+            assert entities == whole.setdefault(cell["network"], entities), cell
         elif cell["network"] in whole:
-            assert found <= whole[cell["network"]], cell
+            assert entities <= whole[cell["network"]], cell
 
 
 async def test_each_cell_ends_in_one_state_although_processes_are_killed(stage: Stage) -> None:
@@ -276,7 +280,9 @@ async def test_each_cell_ends_in_one_state_although_processes_are_killed(stage: 
     total: Counter[str] = Counter()
     for number, scenario in enumerate(LONG if IS_LONG else SHORT):
         total += await run_scenario(stage, number, scenario, chance)
-    kills = sum(one.kills_in_preparation + one.kills_in_execution for one in (LONG if IS_LONG else SHORT))
+    kills = sum(
+        scenario.kills_in_preparation + scenario.kills_in_execution for scenario in (LONG if IS_LONG else SHORT)
+    )
     print(f"{kills} kills: {dict(total)}")
     assert total["succeeded"]
 

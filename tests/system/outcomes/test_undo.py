@@ -69,10 +69,10 @@ def test_an_undone_creation_leaves_nothing_that_can_spend(path: Path, migrated_d
         done = ads.operations.run(ads.campaigns.create(account, load_brief(path, account)), confirmed=True)
         ads.operations.run(ads.operations.undo(done.id), confirmed=True)
         statuses = {}
-        for made in done.created:
+        for entity in done.created:
             try:
-                statuses[made.kind] = get_resource(ads, made.kind).get(account, made.entity_id).status
+                statuses[entity.kind] = get_resource(ads, entity.kind).get(account, entity.entity_id).status
             except ProviderNotFound:
-                statuses[made.kind] = None
+                statuses[entity.kind] = None
     assert statuses["campaign"] in (None, "deleted", "archived"), statuses
     assert "active" not in statuses.values()

@@ -50,29 +50,29 @@ class Liar:
     def answer(self, method: str, target: str, content: bytes, is_write: bool, response: httpx.Response) -> Any:
         """Return status, headers and content, with the lie in them."""
         headers = {name: value for name, value in response.headers.items() if name.lower() not in UNRETURNED}
-        said = response.status_code, headers, response.content
+        truth = response.status_code, headers, response.content
         key = f"{method} {target} {content!r}"
         if is_write:
-            return self._tell(method, target, True, said)
+            return self._tell(method, target, True, truth)
         if self.lie is not None and self.lie.is_stale and self.is_lying and key in self._reads:
-            self.lie.changes += self._reads[key][2] != said[2]
+            self.lie.changes += self._reads[key][2] != truth[2]
             return self._reads[key]
         if self.lie is not None and self.lie.is_stale:
-            self._reads[key] = said
-        return self._tell(method, target, False, said)
+            self._reads[key] = truth
+        return self._tell(method, target, False, truth)
 
-    def _tell(self, method: str, target: str, is_write: bool, said: tuple[int, dict[str, str], bytes]) -> Any:
-        status, headers, content = said
+    def _tell(self, method: str, target: str, is_write: bool, truth: tuple[int, dict[str, str], bytes]) -> Any:
+        status, headers, content = truth
         if self.lie is None or not self.is_lying or not target.startswith("/"):
-            return said
+            return truth
         try:
             body = loads(content) if content else None
         except ValueError:
-            return said
-        told = self.lie.tell(Answer(self.network, method, target, is_write, status, headers, body))
-        if told.body is None:
-            return told.status, dict(told.headers), b""
-        return told.status, dict(told.headers), dumps(told.body).encode()
+            return truth
+        altered = self.lie.tell(Answer(self.network, method, target, is_write, status, headers, body))
+        if altered.body is None:
+            return altered.status, dict(altered.headers), b""
+        return altered.status, dict(altered.headers), dumps(altered.body).encode()
 
 
 @asynccontextmanager
@@ -95,8 +95,8 @@ async def run_liar(running: RunningSandbox, network: str) -> AsyncIterator[Liar]
         if liar.holds(is_write):
             liar.is_holding.set()
             await liar.released.wait()
-        status, given, body = liar.answer(request.method, request.raw_path, content, is_write, response)
-        return web.Response(status=status, headers=given, body=body)
+        status, answer_headers, body = liar.answer(request.method, request.raw_path, content, is_write, response)
+        return web.Response(status=status, headers=answer_headers, body=body)
 
     application = web.Application(client_max_size=64 * 1024 * 1024)
     application.router.add_route("*", "/{any:.*}", handle)

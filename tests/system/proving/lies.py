@@ -102,7 +102,7 @@ class Lie:
             return changed
         if isinstance(value, Mapping):
             return {key: self._walk(answer, member, key) for key, member in value.items()}
-        return [self._walk(answer, one, name) for one in value] if isinstance(value, list) else value
+        return [self._walk(answer, entry, name) for entry in value] if isinstance(value, list) else value
 
 
 # -- members ------------------------------------------------------------------------------------------------------
@@ -146,8 +146,10 @@ def change_name(lie: Lie, answer: Answer, value: Any, name: str) -> Any:
 def drop_name(lie: Lie, answer: Answer, value: Any, name: str) -> Any:
     if not isinstance(value, Mapping):
         return value
-    kept = {key: one for key, one in value.items() if not (isinstance(one, str) and one.startswith(NAME))}
-    return value if len(kept) == len(value) else kept
+    remaining = {
+        key: member for key, member in value.items() if not (isinstance(member, str) and member.startswith(NAME))
+    }
+    return value if len(remaining) == len(value) else remaining
 
 
 def move_start(lie: Lie, answer: Answer, value: Any, name: str) -> Any:
@@ -180,13 +182,13 @@ def rename_ids(lie: Lie, answer: Answer, value: Any, name: str) -> Any:
 
 def _rename(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {f"{key}_v2" if ID_MEMBER.search(key) else key: _rename(one) for key, one in value.items()}
-    return [_rename(one) for one in value] if isinstance(value, list) else value
+        return {f"{key}_v2" if ID_MEMBER.search(key) else key: _rename(member) for key, member in value.items()}
+    return [_rename(member) for member in value] if isinstance(value, list) else value
 
 
 def other_id(lie: Lie, answer: Answer, value: Any, name: str) -> Any:
     """Another id in the objects of the proof."""
-    if not isinstance(value, Mapping) or not any(_is_own_name(one) for one in value.values()):
+    if not isinstance(value, Mapping) or not any(_is_own_name(member) for member in value.values()):
         return value
     keys = [key for key in OWN_ID_MEMBERS if key in value][:1]
     return {**value, **{key: _other_digits(value[key]) for key in keys}} if keys else value
@@ -218,7 +220,7 @@ def repeat_row(lie: Lie, answer: Answer, value: Any, name: str) -> Any:
 
 def _has_id(row: Mapping[str, Any], depth: int = 0) -> bool:
     return any(ID_MEMBER.search(key) for key in row) or (
-        depth < 1 and any(isinstance(one, Mapping) and _has_id(one, depth + 1) for one in row.values())
+        depth < 1 and any(isinstance(member, Mapping) and _has_id(member, depth + 1) for member in row.values())
     )
 
 
@@ -226,15 +228,15 @@ def drop_row(lie: Lie, answer: Answer, value: Any, name: str) -> Any:
     """A list lacks the new entity."""
     if not isinstance(value, list):
         return value
-    kept = [one for one in value if not _has_own_name(one)]
-    return value if len(kept) == len(value) else kept
+    remaining = [row for row in value if not _has_own_name(row)]
+    return value if len(remaining) == len(value) else remaining
 
 
 def _has_own_name(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return any(_has_own_name(one) for one in value.values())
+        return any(_has_own_name(member) for member in value.values())
     if isinstance(value, list):
-        return any(_has_own_name(one) for one in value)
+        return any(_has_own_name(member) for member in value)
     return _is_own_name(value)
 
 
@@ -248,8 +250,8 @@ def _is_own_name(value: Any) -> bool:
 def move_ids(lie: Lie, answer: Answer) -> Answer | None:
     """The response to a write is one object deeper, and ids in headers have other names."""
     headers = {
-        f"{key}-v2" if key.lower() in ("x-restli-id", "x-linkedin-id") else key: one
-        for key, one in answer.headers.items()
+        f"{key}-v2" if key.lower() in ("x-restli-id", "x-linkedin-id") else key: header
+        for key, header in answer.headers.items()
     }
     if headers == dict(answer.headers) and not isinstance(answer.body, Mapping | list):
         return None
@@ -286,26 +288,26 @@ def _with(answer: Answer, **changes: Any) -> Answer:
 # -- the lies -----------------------------------------------------------------------------------------------------
 
 
-def _shown(kind: str, change: Callable[[Lie, Answer, Any, str], Any], *, may_begin_late: bool = False) -> Lie:
+def _lie_in_reads(kind: str, change: Callable[[Lie, Answer, Any, str], Any], *, may_begin_late: bool = False) -> Lie:
     """A lie in what reads show after the creation."""
     return Lie(kind, CREATING, change, reads_only=True, may_begin_late=may_begin_late)
 
 
 LIES: Mapping[str, Callable[[], Lie]] = {
-    "amounts are 100 times as large": lambda: _shown("unit", scale_money("100"), may_begin_late=True),
-    "amounts are 1,000 times as large": lambda: _shown("unit", scale_money("1000"), may_begin_late=True),
-    "amounts are a tenth": lambda: _shown("unit", scale_money("0.1"), may_begin_late=True),
+    "amounts are 100 times as large": lambda: _lie_in_reads("unit", scale_money("100"), may_begin_late=True),
+    "amounts are 1,000 times as large": lambda: _lie_in_reads("unit", scale_money("1000"), may_begin_late=True),
+    "amounts are a tenth": lambda: _lie_in_reads("unit", scale_money("0.1"), may_begin_late=True),
     "ids are one object deeper": lambda: Lie("id path", CREATING, whole=move_ids, writes_only=True),
-    "ids have another name": lambda: _shown("id path", rename_ids),
-    "a read shows another entity": lambda: _shown("id path", other_id),
-    "a new entity is active": lambda: _shown("default status", show_active, may_begin_late=True),
-    "the name is cut": lambda: _shown("member", change_name, may_begin_late=True),
-    "the name is not shown": lambda: _shown("member", drop_name, may_begin_late=True),
-    "the start is a day later": lambda: _shown("member", move_start, may_begin_late=True),
+    "ids have another name": lambda: _lie_in_reads("id path", rename_ids),
+    "a read shows another entity": lambda: _lie_in_reads("id path", other_id),
+    "a new entity is active": lambda: _lie_in_reads("default status", show_active, may_begin_late=True),
+    "the name is cut": lambda: _lie_in_reads("member", change_name, may_begin_late=True),
+    "the name is not shown": lambda: _lie_in_reads("member", drop_name, may_begin_late=True),
+    "the start is a day later": lambda: _lie_in_reads("member", move_start, may_begin_late=True),
     "an error is elsewhere": lambda: Lie("error shape", REFUSING, whole=move_error),
     "an error is a page": lambda: Lie("error shape", REFUSING, whole=text_error),
     "a list repeats a row": lambda: Lie("pages", READING, repeat_row, reads_only=True),
-    "a list lacks a row": lambda: _shown("pages", drop_row),
+    "a list lacks a row": lambda: _lie_in_reads("pages", drop_row),
     "the account has another currency": lambda: Lie("account", READING, other_currency),
     "the account has another time zone": lambda: Lie("account", READING, other_timezone),
     "an edit changes nothing": lambda: Lie("edit", EDITING, is_stale=True),

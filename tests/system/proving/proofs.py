@@ -70,11 +70,11 @@ class World:
     def list_activations(self) -> list[str]:
         """The writes of the log that activate. LinkedIn's new groups are active, because they cannot be paused."""
         return [
-            f"{one.method} {one.path} {text}"
-            for one in self.running.state.write_requests.values()
-            for text in [unquote_plus(f"{one.raw_query} {one.body.decode('utf-8', 'replace')}")]
-            if (ACTIVATIONS.get(self.network, ACTIVATION).search(text) or one.path.endswith("/activate"))
-            and not (one.method == "POST" and one.path.endswith("/adCampaignGroups"))
+            f"{request.method} {request.path} {text}"
+            for request in self.running.state.write_requests.values()
+            for text in [unquote_plus(f"{request.raw_query} {request.body.decode('utf-8', 'replace')}")]
+            if (ACTIVATIONS.get(self.network, ACTIVATION).search(text) or request.path.endswith("/activate"))
+            and not (request.method == "POST" and request.path.endswith("/adCampaignGroups"))
         ]
 
     async def list_leftovers(self, name: str = NAME) -> set[tuple[str, str]]:
@@ -83,7 +83,7 @@ class World:
         self.service.transport = HttpTransport(self.running.url)
         session = await NetworkSession.load(self.service, self.actor, self.account_id)
         reads, account = session.adapter.reads, session.native_account
-        found: set[tuple[str, str]] = set()
+        leftovers: set[tuple[str, str]] = set()
         for kind in ENTITY_KINDS:
             if not any(level.kind == kind and not level.catalog for level in session.adapter.network.levels):
                 continue
@@ -93,21 +93,21 @@ class World:
                     page = await session.run_flow(reads.list_entities(account, kind, query))
                 except ProviderNotFound:
                     break
-                found |= {
-                    (kind, one.id)
-                    for one in page.entities
-                    if (one.name or "").startswith(name) and one.status not in ("archived", "deleted")
+                leftovers |= {
+                    (kind, entity.id)
+                    for entity in page.entities
+                    if (entity.name or "").startswith(name) and entity.status not in ("archived", "deleted")
                 }
                 if page.cursor is None:
                     break
                 query = evolve(query, cursor=page.cursor)
-        return found
+        return leftovers
 
     def find_secrets(self) -> list[str]:
         """The tokens and secrets of the network that a file of the proof contains."""
         tokens = [token for token in self.running.state.worlds[self.network].tokens if len(token) >= 8]
         texts = [path.read_text() for path in self.folder.rglob("*.json")]
-        return [one for one in [*tokens, "sandbox-secret"] if any(one in text for text in texts)]
+        return [secret for secret in [*tokens, "sandbox-secret"] if any(secret in text for text in texts)]
 
 
 @asynccontextmanager

@@ -45,7 +45,7 @@ async def create_other_campaign(world: World, folder: Path) -> str:
         )
         done = await execute_operation(service, actor, operation_id=prepared.data["id"], confirmed=True)
         assert done["status"] == "succeeded", done
-        return str(next(one["entityId"] for one in done["created"] if one["kind"] == "campaign"))
+        return str(next(entity["entityId"] for entity in done["created"] if entity["kind"] == "campaign"))
     finally:
         await service.close()
 
@@ -68,9 +68,11 @@ async def test_an_entity_that_was_there_before_is_not_touched(tmp_path: Path) ->
 
         report = await world.prove(Lie("another id", CREATING, whole=name_other, writes_only=True))
         assert await read_campaign(world, other) == before
-        found = [one.found for one in report.select("contradicted") if one.fact == "created.campaign.id"]
-        assert found == [other] and not report.is_good
-        assert [(one.kind, one.id) for one in report.leftovers] == [("campaign", None)]
+        found_ids = [
+            finding.found for finding in report.select("contradicted") if finding.fact == "created.campaign.id"
+        ]
+        assert found_ids == [other] and not report.is_good
+        assert [(leftover.kind, leftover.id) for leftover in report.leftovers] == [("campaign", None)]
         assert world.list_activations() == [] and world.find_secrets() == []
 
 
@@ -102,7 +104,9 @@ def drop_status(plan: Plan) -> Iterator[Step]:
 def drop_members(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
-            name: drop_members(one) for name, one in value.items() if name not in ("configured_status", "entity_status")
+            name: drop_members(member)
+            for name, member in value.items()
+            if name not in ("configured_status", "entity_status")
         }
     return value
 

@@ -70,7 +70,7 @@ async def test_a_proof_that_is_interrupted_deletes_what_it_created(number: signa
         assert process.returncode == 1, err.decode()
         report = json.loads(out)
         assert report["leftovers"] == [] and report["operations"]
-        assert "interrupted" in str([one["reason"] for one in report["findings"] if one["fact"] == "proof"])
+        assert "interrupted" in str([finding["reason"] for finding in report["findings"] if finding["fact"] == "proof"])
         assert count_entities(world) >= 3
         assert await list_all(world) == [] and await list_guardrails(world.service, world.actor) == []
 
@@ -140,8 +140,8 @@ async def test_what_a_killed_proof_has_deleted_is_not_left(
         assert first.is_good and (world.folder / OPERATIONS_FILE).exists()
         second = await world.prove()
         assert second.leftovers == []
-        assert any(one.fact.startswith("create.") for one in second.select("confirmed"))
-        assert [one for one in second.select("contradicted") if one.fact.startswith("deleted.")] == []
+        assert any(finding.fact.startswith("create.") for finding in second.select("confirmed"))
+        assert [finding for finding in second.select("contradicted") if finding.fact.startswith("deleted.")] == []
         assert not (world.folder / OPERATIONS_FILE).exists() and await list_all(world) == []
 
 
@@ -158,10 +158,10 @@ async def test_deletions_whose_responses_are_lost_are_inspected_by_the_next_proo
         with monkeypatch.context() as killed:
             killed.setattr(Proof, "forget_operations", lambda proof: None)
             first = await world.prove(Lie("lost responses", UNDOING, whole=lose_response, writes_only=True))
-        assert any(one.fact.startswith("undo.") for one in first.select("contradicted"))
+        assert any(finding.fact.startswith("undo.") for finding in first.select("contradicted"))
         second = await world.prove()
         assert second.leftovers == []
-        assert any(one.fact.startswith("create.") for one in second.select("confirmed"))
+        assert any(finding.fact.startswith("create.") for finding in second.select("confirmed"))
         assert not (world.folder / OPERATIONS_FILE).exists() and await list_all(world) == []
 
 

@@ -28,7 +28,7 @@ FOUND_SHARE = 0.95
 
 
 @frozen
-class Told:
+class ToldLie:
     """A lie that was told, and whether the proof found it."""
 
     seed: int
@@ -44,7 +44,9 @@ class Told:
 async def test_an_honest_network_is_confirmed(network: str, tmp_path: Path) -> None:
     async with open_world(network, tmp_path) as world:
         report = await world.prove()
-        assert [(one.fact, one.expected, one.found, one.reason) for one in report.select("contradicted")] == []
+        assert [
+            (finding.fact, finding.expected, finding.found, finding.reason) for finding in report.select("contradicted")
+        ] == []
         assert report.is_good
         assert len(report.select("confirmed")) > 50
         await check_harmlessness(world, report)
@@ -55,13 +57,13 @@ async def test_an_honest_network_is_confirmed(network: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("network", LYING)
 @pytest.mark.timeout(3600)
 async def test_lies_are_found(network: str, tmp_path: Path) -> None:
-    told = [await tell_lie(network, seed, tmp_path / str(seed)) for seed in SEEDS]
-    missed = [str(one) for one in told if not one.is_found]
-    print(f"{network}: {len(told) - len(missed)} of {len(told)} lies found", *missed, sep="\n")
-    assert len(told) - len(missed) >= FOUND_SHARE * len(told), "\n".join(missed)
+    lies_told = [await tell_lie(network, seed, tmp_path / str(seed)) for seed in SEEDS]
+    missed = [str(lie) for lie in lies_told if not lie.is_found]
+    print(f"{network}: {len(lies_told) - len(missed)} of {len(lies_told)} lies found", *missed, sep="\n")
+    assert len(lies_told) - len(missed) >= FOUND_SHARE * len(lies_told), "\n".join(missed)
 
 
-async def tell_lie(network: str, seed: int, folder: Path) -> Told:
+async def tell_lie(network: str, seed: int, folder: Path) -> ToldLie:
     """Tell the first lie of a seed that changes something, and check that the proof harmed nothing."""
     for number, lie in enumerate(choose_lies(network, seed)):
         place = folder / str(number)
@@ -70,8 +72,8 @@ async def tell_lie(network: str, seed: int, folder: Path) -> Told:
             report = await world.prove(lie)
             await check_harmlessness(world, report)
         if lie.changes:
-            facts = ", ".join(one.fact for one in report.select("contradicted")[:5])
-            return Told(seed, lie, not report.is_good, facts or "nothing was contradicted")
+            facts = ", ".join(finding.fact for finding in report.select("contradicted")[:5])
+            return ToldLie(seed, lie, not report.is_good, facts or "nothing was contradicted")
     raise AssertionError(f"{network}: no lie changes anything")
 
 
@@ -80,4 +82,4 @@ async def check_harmlessness(world: World, report: ProofReport) -> None:
     assert world.list_activations() == []
     assert world.find_secrets() == []
     left = await world.list_leftovers()
-    assert left <= {(one.kind, one.id) for one in report.leftovers}
+    assert left <= {(leftover.kind, leftover.id) for leftover in report.leftovers}

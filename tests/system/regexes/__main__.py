@@ -36,15 +36,18 @@ def measure(compiled: re.Pattern[str], searched: bool, text: str) -> float:
     return best
 
 
-def examine(one: Expression) -> tuple[float, float]:
+def examine(expression: Expression) -> tuple[float, float]:
     """The longest time of any text, and the greatest growth from one length to the next that was noticeable."""
-    nodes, compiled = parse_nodes(one.pattern, one.flags), re.compile(one.pattern, one.flags)
+    nodes, compiled = (
+        parse_nodes(expression.pattern, expression.flags),
+        re.compile(expression.pattern, expression.flags),
+    )
     slowest, worst = 0.0, 0.0
     series = [list(hostile_texts(nodes, times)) for times in TIMES]
     for texts in zip(*series, strict=True):
         before, growths = 0.0, [0.0]
         for text in texts:
-            taken = measure(compiled, one.searched, text)
+            taken = measure(compiled, expression.searched, text)
             slowest = max(slowest, taken)
             if taken > NOTICEABLE and before:
                 growths.append(taken / before)
@@ -58,16 +61,18 @@ def examine(one: Expression) -> tuple[float, float]:
 
 def main() -> int:
     start, everything = process_time(), find_expressions()
-    repeating = [one for one in everything if has_long_repeat(parse_nodes(one.pattern, one.flags))]
-    found = sorted(((*examine(one), one) for one in repeating), reverse=True)
+    repeating = [
+        expression for expression in everything if has_long_repeat(parse_nodes(expression.pattern, expression.flags))
+    ]
+    results = sorted(((*examine(expression), expression) for expression in repeating), reverse=True)
     print(
         f"{len(everything)} expressions, {len(repeating)} with an unbounded repeat; the slowest on {TIMES[-1]} repeats:"
     )
-    for slowest, growth, one in found[:8]:
-        print(f"{slowest * 1000:8.1f} ms  growth {growth:4.1f}  {one.place}  {one.pattern[:60]!r}")
-    bad = [one for _, growth, one in found if growth > GROWTH]
-    for one in bad:
-        print(f"QUADRATIC: {one.place}: {one.pattern!r}")
+    for slowest, growth, expression in results[:8]:
+        print(f"{slowest * 1000:8.1f} ms  growth {growth:4.1f}  {expression.place}  {expression.pattern[:60]!r}")
+    bad = [expression for _, growth, expression in results if growth > GROWTH]
+    for expression in bad:
+        print(f"QUADRATIC: {expression.place}: {expression.pattern!r}")
     print(f"{process_time() - start:.0f} s")
     return 1 if bad else 0
 

@@ -64,17 +64,17 @@ class Counter:
         if name in ("ASSERT", "ASSERT_NOT"):
             inner = next(children(name, argument))
             starts = [at] if argument[0] > 0 else range(max(0, at - 8), at + 1)
-            there = any(self._end(inner, one, None if argument[0] > 0 else at) is not None for one in starts)
+            there = any(self._end(inner, start, None if argument[0] > 0 else at) is not None for start in starts)
             return there is (name == "ASSERT") and rest(at)
         if name == "AT":
             return self._stands(str(argument), at) and rest(at)
         return at < len(self.text) and self._fits(name, argument, self.text[at]) and rest(at + 1)
 
-    def _end(self, nodes: Nodes, at: int, wanted: int | None = None) -> int | None:
+    def _end(self, nodes: Nodes, at: int, expected_end: int | None = None) -> int | None:
         ends: list[int] = []
 
         def stop(end: int) -> bool:
-            if wanted is None or end == wanted:
+            if expected_end is None or end == expected_end:
                 ends.append(end)
                 return True
             return False
@@ -86,15 +86,15 @@ class Counter:
         most = min(most, 2 * SMALL) if most <= WIDEST else len(self.text) + 1
         single = len(inner) == 1 and str(inner[0][0]) in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "CATEGORY")
         if single:
-            kind, one = str(inner[0][0]), inner[0][1]
+            kind, operand = str(inner[0][0]), inner[0][1]
             end = at
-            while end < len(self.text) and end - at < most and self._fits(kind, one, self.text[end]):
+            while end < len(self.text) and end - at < most and self._fits(kind, operand, self.text[end]):
                 end += 1
                 self.steps += 1
             ends = range(at + least, end + 1)
             if name == "POSSESSIVE_REPEAT":
                 return end in ends and rest(end)
-            return any(rest(one) for one in (ends if name == "MIN_REPEAT" else reversed(ends)))
+            return any(rest(candidate) for candidate in (ends if name == "MIN_REPEAT" else reversed(ends)))
         if name == "POSSESSIVE_REPEAT":
             count = 0
             while count < most and (following := self._end(inner, at)) is not None and following > at:
@@ -123,12 +123,12 @@ class Counter:
         return (before is not after) is (where == "AT_BOUNDARY")
 
     def _fits(self, name: str, argument: Any, character: str) -> bool:
-        for one in {character, character.lower(), character.upper()[:1]} if self.flags & re.I else {character}:
+        for variant in {character, character.lower(), character.upper()[:1]} if self.flags & re.I else {character}:
             if (
-                (name == "LITERAL" and ord(one) == argument)
-                or (name == "NOT_LITERAL" and ord(one) != argument)
-                or (name == "ANY" and (one != "\n" or self.flags & re.S))
-                or (name == "IN" and fits_set(argument, one))
+                (name == "LITERAL" and ord(variant) == argument)
+                or (name == "NOT_LITERAL" and ord(variant) != argument)
+                or (name == "ANY" and (variant != "\n" or self.flags & re.S))
+                or (name == "IN" and fits_set(argument, variant))
             ):
                 return True
         return False

@@ -79,12 +79,14 @@ def find_expressions() -> tuple[Expression, ...]:
     modules = list(_modules())
     trees = {module.__name__: _parse(module) for module in modules}
     uses = _uses(trees.values())
-    found = [one for module in modules for one in _in_source(module, trees[module.__name__], uses)]
-    written = {(one.pattern, one.flags) for one in found}
-    found += [one for one in _in_objects(modules) if (one.pattern, one.flags) not in written]
+    expressions = [expression for module in modules for expression in _in_source(module, trees[module.__name__], uses)]
+    source_keys = {(expression.pattern, expression.flags) for expression in expressions}
+    expressions += [
+        expression for expression in _in_objects(modules) if (expression.pattern, expression.flags) not in source_keys
+    ]
     worst: dict[tuple[str, int], Expression] = {}
-    for one in sorted(found):  # False before True: the last one is searched for, if any is
-        worst[one.pattern, one.flags] = one
+    for expression in sorted(expressions):  # False before True: the last one is searched for, if any is
+        worst[expression.pattern, expression.flags] = expression
     return tuple(worst.values())
 
 
@@ -92,9 +94,9 @@ def _modules() -> Iterator[ModuleType]:
     for package in PACKAGES:
         root = importlib.import_module(package)
         yield root
-        for found in pkgutil.walk_packages(root.__path__, f"{package}."):
-            if not found.name.endswith(".__main__"):
-                yield importlib.import_module(found.name)
+        for module_info in pkgutil.walk_packages(root.__path__, f"{package}."):
+            if not module_info.name.endswith(".__main__"):
+                yield importlib.import_module(module_info.name)
 
 
 def _parse(module: ModuleType) -> ast.Module:
@@ -139,24 +141,24 @@ def _in_source(module: ModuleType, tree: ast.Module, uses: Mapping[str, set[str]
         methods = {function.attr}
         if function.attr == "compile":
             chain = chained.get(id(node))
-            methods = {chain} if chain else set[str]().union(*(uses.get(one, ()) for one in names.get(id(node), ())))
+            methods = {chain} if chain else set[str]().union(*(uses.get(name, ()) for name in names.get(id(node), ())))
         flags = _flags(module, node) if function.attr == "compile" else 0
         yield from _expressions(module, tree, node.args[0], flags, not methods or not methods <= ANCHORED, place)
 
 
 def _flags(module: ModuleType, call: ast.Call) -> int:
-    given = call.args[1:] or [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
-    return int(_value(module, given[0])) if given else 0
+    flag_nodes = call.args[1:] or [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
+    return int(_value(module, flag_nodes[0])) if flag_nodes else 0
 
 
 def _expressions(
-    module: ModuleType, tree: ast.Module, written: ast.expr, flags: int, searched: bool, place: str
+    module: ModuleType, tree: ast.Module, pattern_node: ast.expr, flags: int, searched: bool, place: str
 ) -> Iterator[Expression]:
-    source = ast.unparse(written)
+    source = ast.unparse(pattern_node)
     if (module.__name__, source) in DYNAMIC:
         patterns: Iterable[Any] = DYNAMIC[module.__name__, source]()
     else:
-        patterns = _patterns(module, tree, written)
+        patterns = _patterns(module, tree, pattern_node)
         if not patterns:
             raise LookupError(f"{place}: what is {source}? Name it in DYNAMIC.")
     for pattern in patterns:
@@ -165,18 +167,18 @@ def _expressions(
             yield Expression(pattern, compiled.flags, searched, place)
 
 
-def _patterns(module: ModuleType, tree: ast.Module, written: ast.expr) -> list[Any]:
+def _patterns(module: ModuleType, tree: ast.Module, pattern_node: ast.expr) -> list[Any]:
     """What an expression can be; a name inside a function is what the module's functions assign to it."""
-    if isinstance(written, ast.IfExp):
-        return [*_patterns(module, tree, written.body), *_patterns(module, tree, written.orelse)]
+    if isinstance(pattern_node, ast.IfExp):
+        return [*_patterns(module, tree, pattern_node.body), *_patterns(module, tree, pattern_node.orelse)]
     try:
-        return [_value(module, written)]
+        return [_value(module, pattern_node)]
     except UNKNOWN:
         return [
             pattern
             for node in ast.walk(tree)
-            if isinstance(written, ast.Name) and isinstance(node, ast.Assign)
-            if any(isinstance(target, ast.Name) and target.id == written.id for target in node.targets)
+            if isinstance(pattern_node, ast.Name) and isinstance(node, ast.Assign)
+            if any(isinstance(target, ast.Name) and target.id == pattern_node.id for target in node.targets)
             for pattern in _patterns(module, tree, node.value)
         ]
 
@@ -184,7 +186,7 @@ def _patterns(module: ModuleType, tree: ast.Module, written: ast.expr) -> list[A
 def _value(module: ModuleType, expression: ast.expr) -> Any:
     """What a module's expression is; a value of one call inside a text counts as the digit 0."""
     if isinstance(expression, ast.JoinedStr):
-        return "".join(str(_part(module, one)) for one in expression.values)
+        return "".join(str(_part(module, part)) for part in expression.values)
     if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add):
         return f"{_part(module, expression.left)}{_part(module, expression.right)}"
     return eval(compile(ast.Expression(expression), "<pattern>", "eval"), vars(module))
@@ -205,12 +207,12 @@ def _in_objects(modules: Iterable[ModuleType]) -> Iterator[Expression]:
         if not module.__name__.startswith(ROUTES)
         for value in vars(module).values()
     ]
-    seen: set[int] = set()
+    seen_ids: set[int] = set()
     while waiting:
         place, value = waiting.pop()
-        if id(value) in seen:
+        if id(value) in seen_ids:
             continue
-        seen.add(id(value))
+        seen_ids.add(id(value))
         owner = value.__self__ if isinstance(value, BuiltinMethodType) else value
         inner: Iterable[Any] = ()
         if isinstance(owner, re.Pattern) and isinstance(owner.pattern, str):
@@ -220,5 +222,5 @@ def _in_objects(modules: Iterable[ModuleType]) -> Iterator[Expression]:
         elif isinstance(value, list | tuple | set | frozenset):
             inner = value
         elif type(value).__module__.partition(".")[0] in PACKAGES:
-            inner = [getattr(value, one.name, None) for one in getattr(type(value), "__attrs_attrs__", ())]
-        waiting += [(place, one) for one in inner if not isinstance(one, str | int)]
+            inner = [getattr(value, attribute.name, None) for attribute in getattr(type(value), "__attrs_attrs__", ())]
+        waiting += [(place, member) for member in inner if not isinstance(member, str | int)]

@@ -81,11 +81,11 @@ def _characters(operation: str, argument: Any) -> list[str]:
     if operation == "LITERAL":
         return [chr(argument)]
     if operation == "NOT_LITERAL":
-        return [one for one in ALPHABET if ord(one) != argument]
+        return [character for character in ALPHABET if ord(character) != argument]
     if operation == "ANY":
         return list(ALPHABET)
     if operation == "IN":
-        some = [one for one in ALPHABET if fits_set(argument, one)]
+        some = [character for character in ALPHABET if fits_set(argument, character)]
         some += [chr(inner) for kind, inner in argument if str(kind) == "LITERAL" and fits_set(argument, chr(inner))]
         some += [
             chr(inner[0]) for kind, inner in argument if str(kind) == "RANGE" and fits_set(argument, chr(inner[0]))
@@ -121,7 +121,7 @@ def _parts(nodes: Nodes) -> Iterator[tuple[str, Any]]:
 
 def _unlike(some: Sequence[str], sets: Sequence[frozenset[str]]) -> list[str]:
     """One character of each kind: the pattern tells those of one kind apart nowhere."""
-    return list({tuple(one in taken for taken in sets): one for one in reversed(some)}.values())
+    return list({tuple(character in taken for taken in sets): character for character in reversed(some)}.values())
 
 
 def _pumps(nodes: Nodes, sets: Sequence[frozenset[str]], before: str, turn: int) -> Iterator[tuple[str, str]]:
@@ -131,7 +131,7 @@ def _pumps(nodes: Nodes, sets: Sequence[frozenset[str]], before: str, turn: int)
         for inner in children(name, argument):
             if name in REPEATS and argument[1] > WIDEST:
                 if len(inner) == 1 and (some := _characters(str(inner[0][0]), inner[0][1])):
-                    yield from ((before, one) for one in _unlike(some, sets))
+                    yield from ((before, pumped) for pumped in _unlike(some, sets))
                 else:
                     yield before, example(inner, turn)
             yield from _pumps(inner, sets, before, turn)

@@ -43,7 +43,11 @@ def deep() -> Iterator[None]:
 @pytest.mark.exhaustive  # the session ``regexes`` tries the same expressions by the engine itself
 @pytest.mark.timeout(900)  # many expressions, one after the other
 def test_no_expression_of_the_product_is_quadratic() -> None:
-    assert [one for one in find_expressions() if grows(one.pattern, one.flags, one.searched) is not None] == []
+    assert [
+        expression
+        for expression in find_expressions()
+        if grows(expression.pattern, expression.flags, expression.searched) is not None
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -65,6 +69,6 @@ def test_what_is_quadratic_is_seen(pattern: str, searched: bool) -> None:
 
 @pytest.mark.exhaustive
 def test_the_expressions_are_found() -> None:
-    places = {one.place.partition(":")[0] for one in find_expressions()}
+    places = {expression.place.partition(":")[0] for expression in find_expressions()}
     assert len(find_expressions()) > 100
     assert {"adsunify.http.redaction", "adsunify.networks.meta.native", "adsunify_server.logs"} <= places

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from .work import plans, scenario, work
+from .work import make_scenario, plans, work
 from .world import Broken
 
 
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         with ProcessPoolExecutor(chosen.processes, get_context("spawn")) as processes:
             results = list(processes.map(work, *zip(*jobs, strict=True)))
-    for seed, reason in sorted(one for result in results for one in result[2]):
+    for seed, reason in sorted(failure for result in results for failure in result[2]):
         print(f"failing seed {seed}: {reason}\n    python -m tests.system.simulation --replay {seed}")
     passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{time.monotonic() - started:.1f} s")
@@ -40,15 +40,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def replay(seed: int) -> int:
     """Print what happens in the scenario of a seed."""
-    one = scenario(seed, plans(), traced=True)
+    scenario = make_scenario(seed, plans(), traced=True)
     try:
-        one.run()
+        scenario.run()
     except Broken as reason:
-        print("\n".join(one.trace or ()))
+        print("\n".join(scenario.trace or ()))
         print(f"failing seed {seed}: {reason}")
         return 1
-    print("\n".join(one.trace or ()))
-    print(f"seed {seed}: {one.store.status} after {one.executes} executions")
+    print("\n".join(scenario.trace or ()))
+    print(f"seed {seed}: {scenario.store.status} after {scenario.executes} executions")
     return 0
 
 

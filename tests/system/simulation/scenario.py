@@ -69,8 +69,8 @@ class Scenario:
                 self._carry(running, self.random.randrange(len(running)))
             self._luck()
         self._note("calm")
-        for one in running:
-            one.generator.close()
+        for execution in running:
+            execution.generator.close()
         self._settle()
 
     # -- chaos --
@@ -129,33 +129,33 @@ class Scenario:
 
     def _carry(self, running: list[Running], index: int) -> None:
         """Carry out the effect of one execution, or let its process die before or after it."""
-        one = running[index]
+        execution = running[index]
         dies = self.random.random() if self.luck and self.random.random() < self.luck else 1.0
         if dies < 0.25:
-            self._note("dies before", one.effect)
+            self._note("dies before", execution.effect)
             self._dies(running, index)
             return
-        answer = self._carried(one)
+        answer = self._carry_out_effect(execution)
         self._invariants()
         if answer is None or dies < 0.5:
-            self._note("dies after", one.effect)
+            self._note("dies after", execution.effect)
             self._dies(running, index)
             return
         try:
-            one.effect = one.generator.send(answer)
+            execution.effect = execution.generator.send(answer)
         except StopIteration as done:
             del running[index]
-            self._ended(one, done.value, answer)
+            self._check_ending(execution, done.value, answer)
 
     def _dies(self, running: list[Running], index: int) -> None:
         running.pop(index).generator.close()
         self.clock.restarts()
 
-    def _carried(self, one: Running) -> EffectResult | None:
+    def _carry_out_effect(self, execution: Running) -> EffectResult | None:
         """The effect's answer; None where the driver gives the execution up."""
-        effect = one.effect
+        effect = execution.effect
         if isinstance(effect, Commit):
-            return self._committed(one, effect.state_commit)
+            return self._commit(execution, effect.state_commit)
         if isinstance(effect, RenewToken):
             return self.random.random() < 0.5
         step = self.steps[effect.key]
@@ -163,20 +163,20 @@ class Scenario:
             answer = self.provider.read()
             self._note("read", answer)
             return answer
-        self._may_send(one, effect)
-        if self.clock.now() >= one.leased_until and self.random.random() < 0.5:
+        self._may_send(execution, effect)
+        if self.clock.now() >= execution.leased_until and self.random.random() < 0.5:
             return RequestNotSent("the lease ran out")  # a driver that looked; one that did not must do no harm either
-        one.sends += 1
+        execution.sends += 1
         answer = self.provider.write(step, effect.request)
         self._note("sent", effect.key, answer)
         if self.luck and self.random.random() < self.luck:
             self.clock.passes(self.random.choice((500, 9_000, 19_000, 29_999, 45_000)))
             if self.random.random() < 0.5:
-                self.store.advance(StateCommit("op", one.fence, is_renewal=True), self.clock.now())
+                self.store.advance(StateCommit("op", execution.fence, is_renewal=True), self.clock.now())
         return answer
 
-    def _committed(self, one: Running, change: StateCommit) -> CommitResult | None:
-        if change.trigger == "succeed" and len(self.provider.applied) != self._planned():
+    def _commit(self, execution: Running, change: StateCommit) -> CommitResult | None:
+        if change.trigger == "succeed" and len(self.provider.applied) != self._count_planned():
             raise Broken("it succeeds although something was not written")
         if self.luck and self.random.random() < self.luck / 2:
             if change.receipt is None:
@@ -185,10 +185,10 @@ class Scenario:
             self.store.advance(change, self.clock.now())  # it did commit, but its answer was lost
         answer = self.store.advance(change, self.clock.now())
         self._note("commit", change, answer)
-        one.commits += 1
-        one.stands = change if answer.refusal is None and change.intent is not None else None
+        execution.commits += 1
+        execution.stands = change if answer.refusal is None and change.intent is not None else None
         if answer.refusal is None:
-            one.fence, one.leased_until = answer.fence, answer.committed_at + LEASE_MILLISECONDS
+            execution.fence, execution.leased_until = answer.fence, answer.committed_at + LEASE_MILLISECONDS
         return answer
 
     # -- without chaos --
@@ -217,24 +217,24 @@ class Scenario:
 
     # -- what must hold --
 
-    def _planned(self) -> int:
+    def _count_planned(self) -> int:
         return sum(len(self._items(step)) for step in self.plan.steps)
 
     def _items(self, step: Step) -> tuple[int, ...]:
         return (0,) if step.items is None else tuple(range(len(step.request.body["rows"])))
 
-    def _may_send(self, one: Running, effect: SendWrite) -> None:
+    def _may_send(self, execution: Running, effect: SendWrite) -> None:
         """A write leaves only after its own intent stands, as the only one without a receipt."""
-        intent = one.stands.intent if one.stands is not None else None
+        intent = execution.stands.intent if execution.stands is not None else None
         if intent is None or intent.key != effect.key or intent.request != effect.request.to_json():
             raise Broken(f"step {effect.key} is sent without its intent")
-        one.stands = None
+        execution.stands = None
         open_ = self.store.open()
         if len(open_) != 1 or open_[0].intent is not intent:
             raise Broken(f"step {effect.key} is sent while another write is in flight")
 
     def _invariants(self) -> None:
-        told: dict[tuple[str, int], str] = {}
+        receipts: dict[tuple[str, int], str] = {}
         covered: set[tuple[str, int]] = set()
         for row in self.store.attempts.values():
             items = (0,) if row.intent.items is None else row.intent.items
@@ -242,17 +242,17 @@ class Scenario:
             if receipt is None or receipt.state == "ambiguous":
                 covered.update((row.intent.key, item) for item in items)
             if receipt is not None:
-                told.update(self._told(receipt, items))
-        for written, identity in self.provider.applied.items():
-            if told.get(written, None if written in covered else "lost") not in (identity, None, "touched"):
-                raise Broken(f"an applied write without receipt or open intent: {written}")
-        for known in told:
+                receipts.update(self._read_applied(receipt, items))
+        for write, identity in self.provider.applied.items():
+            if receipts.get(write, None if write in covered else "lost") not in (identity, None, "touched"):
+                raise Broken(f"an applied write without receipt or open intent: {write}")
+        for known in receipts:
             if known not in self.provider.applied:
                 raise Broken(f"a receipt for a write that never happened: {known}")
         store = self.store
         if store.status in ("prepared", "succeeded", "cancelled") and store.open():
             raise Broken(f"it is {store.status} with a write in flight")
-        if store.status == "succeeded" and len(told) != self._planned():
+        if store.status == "succeeded" and len(receipts) != self._count_planned():
             raise Broken("it succeeded without all receipts")
         ambiguous = any(row.receipt is not None and row.receipt.state == "ambiguous" for row in store.attempts.values())
         if store.status == "unknown" and not ambiguous:
@@ -260,39 +260,39 @@ class Scenario:
         if store.status == "succeeded" and ambiguous:
             raise Broken("it succeeded with an ambiguous receipt")
 
-    def _told(self, receipt: Receipt, items: tuple[int, ...]) -> dict[tuple[str, int], str]:
+    def _read_applied(self, receipt: Receipt, items: tuple[int, ...]) -> dict[tuple[str, int], str]:
         if receipt.items:
             if receipt.state != "ambiguous" and tuple(item.index for item in receipt.items) != items:
                 raise Broken(f"the receipt of {receipt.key} speaks of other items than were sent")
             applied = {(receipt.key, i.index): i.id or "" for i in receipt.items if i.state == "applied"}
             if receipt.state == "applied":
-                self._merged(receipt)
+                self._check_merged(receipt)
             return applied
         if receipt.state != "applied":
             return {}
-        one = receipt.outputs.get("id", "touched")
-        return {(receipt.key, 0): one if isinstance(one, str) else ""}
+        id_ = receipt.outputs.get("id", "touched")
+        return {(receipt.key, 0): id_ if isinstance(id_, str) else ""}
 
-    def _merged(self, receipt: Receipt) -> None:
+    def _check_merged(self, receipt: Receipt) -> None:
         step = self.steps[receipt.key]
         ids = [self.provider.applied.get((step.key, item)) for item in self._items(step)]
         assert step.items is not None
         if receipt.outputs["id"] != (ids if step.items.many else ids[0]):
             raise Broken(f"the outputs of {step.key} are not all ids in planned order")
 
-    def _ended(self, one: Running, ending: ExecutionResult, last: EffectResult) -> None:
+    def _check_ending(self, execution: Running, ending: ExecutionResult, last: EffectResult) -> None:
         self._note("ended", ending)
-        if ending.status == "succeeded" and one.sends == len(self.plan.steps):
+        if ending.status == "succeeded" and execution.sends == len(self.plan.steps):
             overlays = sum(step.overlay is not None for step in self.plan.steps[1:])
-            if one.commits != len(self.plan.steps) + 1 + overlays:
-                raise Broken(f"{one.commits} commits for {len(self.plan.steps)} steps")
+            if execution.commits != len(self.plan.steps) + 1 + overlays:
+                raise Broken(f"{execution.commits} commits for {len(self.plan.steps)} steps")
         if (
             ending.status is not None
-            and one.fence is not None
+            and execution.fence is not None
             and isinstance(last, CommitResult)
             and last.refusal is None
         ):
-            same = self.store.status == ending.status or self.store.fence != one.fence
+            same = self.store.status == ending.status or self.store.fence != execution.fence
             if not same:
                 raise Broken(f"it ended as {ending.status}, the store says {self.store.status}")
         if ending.has_next_action and ending.status != "prepared":
@@ -300,4 +300,4 @@ class Scenario:
 
     def _note(self, *what: object) -> None:
         if self.trace is not None:
-            self.trace.append(" ".join(str(one) for one in what))
+            self.trace.append(" ".join(str(part) for part in what))

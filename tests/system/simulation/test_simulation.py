@@ -15,7 +15,7 @@ from adsunify.execution.state import ExecutionProgress, Intent, ItemReceipt
 from adsunify.plans.records import Step
 from tests.system.simulation import world
 from tests.system.simulation.__main__ import main
-from tests.system.simulation.work import plans, scenario, work
+from tests.system.simulation.work import make_scenario, plans, work
 
 EXECUTES = 6_000
 
@@ -31,12 +31,12 @@ def test_it_reaches_every_end() -> None:
     ends: Counter[str] = Counter()
     pool = plans()
     for seed in range(1_500):
-        one = scenario(seed, pool)
-        one.run()
-        stalled = one.store.stalled(one.clock.now())
-        ends["stalled" if stalled else one.store.status] += 1
-        ends["several"] += any(attempt > 1 for _, attempt in one.store.attempts)
-        ends["partly"] += any(row.receipt and row.receipt.items for row in one.store.attempts.values())
+        scenario = make_scenario(seed, pool)
+        scenario.run()
+        stalled = scenario.store.is_stalled(scenario.clock.now())
+        ends["stalled" if stalled else scenario.store.status] += 1
+        ends["several"] += any(attempt > 1 for _, attempt in scenario.store.attempts)
+        ends["partly"] += any(row.receipt and row.receipt.items for row in scenario.store.attempts.values())
     assert min(ends[what] for what in ("succeeded", "unknown", "stalled", "several", "partly")) > 50, ends
 
 
@@ -44,9 +44,9 @@ def test_a_seed_is_the_whole_story() -> None:
     pool = plans()
     traces = []
     for _ in range(2):
-        one = scenario(42, pool, traced=True)
-        one.run()
-        traces.append(one.trace)
+        scenario = make_scenario(42, pool, traced=True)
+        scenario.run()
+        traces.append(scenario.trace)
     assert traces[0] == traces[1]
     assert traces[0]
 
@@ -68,8 +68,8 @@ def _ambiguous_is_throttled(patch: pytest.MonkeyPatch) -> None:
     real = outcomes.classify_write
 
     def outcome(*arguments: object) -> object:
-        found = real(*arguments)  # type: ignore[arg-type] # as the original
-        return Throttled(1.0, found.error) if isinstance(found, Ambiguous) else found
+        original = real(*arguments)  # type: ignore[arg-type] # as the original
+        return Throttled(1.0, original.error) if isinstance(original, Ambiguous) else original
 
     patch.setattr(executor, "classify_write", outcome)
 
@@ -92,10 +92,10 @@ def _all_items_are_sent_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def _positions_count_in_the_array_as_sent(patch: pytest.MonkeyPatch) -> None:
-    def planned(item: ItemReceipt, intent: Intent) -> ItemReceipt:
+    def keep_position(item: ItemReceipt, intent: Intent) -> ItemReceipt:
         return item
 
-    patch.setattr(executor, "_to_planned_position", planned)
+    patch.setattr(executor, "_to_planned_position", keep_position)
 
 
 def _only_the_last_attempt_counts(patch: pytest.MonkeyPatch) -> None:

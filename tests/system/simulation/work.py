@@ -21,7 +21,7 @@ def plans() -> list[Plan]:
     return [plan(random) for _ in range(PLANS)]
 
 
-def scenario(seed: int, pool: list[Plan], traced: bool = False) -> Scenario:
+def make_scenario(seed: int, pool: list[Plan], traced: bool = False) -> Scenario:
     """The scenario of a seed."""
     random = Random(seed)
     return Scenario(random.choice(pool), random, traced)
@@ -34,18 +34,18 @@ def work(first: int, stride: int, quota: int) -> tuple[int, int, list[tuple[int,
     broken: list[tuple[int, str]] = []
     seed = first
     while passed + failed < quota:
-        one = scenario(seed, pool)
+        scenario = make_scenario(seed, pool)
         try:
-            one.run()
+            scenario.run()
         except Broken as reason:
             broken.append((seed, str(reason)))
-            failed += max(1, one.executes)
+            failed += max(1, scenario.executes)
             if len(broken) > MOST_FAILURES:
                 break
         except BaseException:
             print(f"failing seed {seed}", file=sys.stderr)
             raise
         else:
-            passed += one.executes
+            passed += scenario.executes
         seed += stride
     return passed, failed, broken

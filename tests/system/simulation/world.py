@@ -98,7 +98,7 @@ class Store:
         if event is not None:
             self.events.append(event)
 
-    def stalled(self, now: int) -> bool:
+    def is_stalled(self, now: int) -> bool:
         return self.status == "running" and self.lease_until <= now and bool(self.open())
 
     def advance(self, change: StateCommit, now: int) -> CommitResult:
@@ -109,19 +109,19 @@ class Store:
         if change.fence is None:
             return self._claim(change, now)
         if change.is_renewal:
-            refused = None if self._held(change) and self.lease_until > now else "fenced"
+            refused = None if self._is_held(change) and self.lease_until > now else "fenced"
         elif change.trigger is not None:
             return self._end(change, now)
         else:
             refused = self._continue(change, now)
         if refused is None:
             self.lease_until = now + LEASE_MILLISECONDS
-        elif not change.is_renewal and self._held(change) and not self.open():
+        elif not change.is_renewal and self._is_held(change) and not self.open():
             self.next_action = refused == "fenced"
             self.moves("hand_back")
         return CommitResult(self.fence if change.fence is None else change.fence, now, refused)
 
-    def _held(self, change: StateCommit) -> bool:
+    def _is_held(self, change: StateCommit) -> bool:
         return self.status == "running" and self.fence == change.fence
 
     def _claim(self, change: StateCommit, now: int) -> CommitResult:
@@ -145,7 +145,7 @@ class Store:
         return CommitResult(self.fence, now)
 
     def _continue(self, change: StateCommit, now: int) -> str | None:
-        if not self._held(change) or self.lease_until <= now:
+        if not self._is_held(change) or self.lease_until <= now:
             return "fenced"
         intent = change.intent
         own = None if intent is None else self.attempts.get((intent.step_index, intent.attempt))
@@ -165,7 +165,7 @@ class Store:
     def _end(self, change: StateCommit, now: int) -> CommitResult:
         assert change.trigger is not None
         fence = self.fence if change.fence is None else change.fence
-        if not self._held(change) or self.open():
+        if not self._is_held(change) or self.open():
             ended = apply_trigger("running", change.trigger)[0]
             return CommitResult(fence, now, None if self.fence == fence and self.status == ended else "fenced")
         self.moves(change.trigger)
@@ -188,7 +188,7 @@ class Provider:
         """Let one of many things happen to a write."""
         if self.random.random() < self.calm:
             return self._fine(step, request)
-        mishap = self.random.choice((self._partial, self._applied_but, self._not_applied, self._not_applied))
+        mishap = self.random.choice((self._partial, self._apply_silently, self._not_applied, self._not_applied))
         return mishap(step, request)
 
     def read(self) -> Response | RequestNotSent | ResponseLost:
@@ -201,7 +201,7 @@ class Provider:
     def _apply(self, step: Step, request: Request, only: list[int] | None = None) -> list[str]:
         self._parents(step, request)
         ids = []
-        for position in self._sent(step, request):
+        for position in self._list_sent(step, request):
             if only is not None and position not in only:
                 continue
             if (step.key, position) in self.applied:
@@ -211,7 +211,7 @@ class Provider:
             ids.append(self.applied[step.key, position])
         return ids
 
-    def _sent(self, step: Step, request: Request) -> list[int]:
+    def _list_sent(self, step: Step, request: Request) -> list[int]:
         if step.items is None:
             return [0]
         return [row["item"] for row in get_value({"body": request.body}, step.items.at)]
@@ -219,8 +219,8 @@ class Provider:
     def _parents(self, step: Step, request: Request) -> None:
         target = {"body": request.body, "query": request.query, "path": request.path}
         for binding in step.bindings:
-            wanted = binding.prefix + self.applied.get((binding.step, 0), "none")
-            if str(get_value(target, binding.to)) != wanted:
+            expected_id = binding.prefix + self.applied.get((binding.step, 0), "none")
+            if str(get_value(target, binding.to)) != expected_id:
                 raise Broken(f"step {step.key} names another parent than the one that was made")
 
     # -- answers --
@@ -228,7 +228,7 @@ class Provider:
     def _answer(self, step: Step, ids: list[str]) -> dict[str, Any]:
         if step.items is None:
             return {"ok": True, "id": ids[0]}
-        return {"ok": True, "results": [{"position": index, "id": one} for index, one in enumerate(ids)]}
+        return {"ok": True, "results": [{"position": index, "id": id_} for index, id_ in enumerate(ids)]}
 
     def _fine(self, step: Step, request: Request) -> Response:
         ids = self._apply(step, request)
@@ -238,14 +238,14 @@ class Provider:
 
     def _partial(self, step: Step, request: Request) -> Response:
         """207: each item its own way."""
-        sent = self._sent(step, request)
+        sent = self._list_sent(step, request)
         codes = [self.random.choice((None, None, "bad", "slow", "fog", "strange")) for _ in sent]
         if step.items is None or all(code is None for code in codes):
             return self._fine(step, request)
-        kept = [item for item, code in zip(sent, codes, strict=True) if code is None]
+        applied = [item for item, code in zip(sent, codes, strict=True) if code is None]
         foggy = [item for item, code in zip(sent, codes, strict=True) if code in ("fog", "strange")]
         half = [item for item in foggy if self.random.random() < 0.5]  # an error of which nobody knows what it means
-        self._apply(step, request, kept + half)
+        self._apply(step, request, applied + half)
         results = [
             {"position": index, "id": self.applied[step.key, item]}
             if code is None
@@ -254,7 +254,7 @@ class Provider:
         ]
         return Response(207, {}, {"ok": True, "results": results})
 
-    def _applied_but(self, step: Step, request: Request) -> Response | ResponseLost:
+    def _apply_silently(self, step: Step, request: Request) -> Response | ResponseLost:
         """Applied, and the answer does not say so."""
         answer = self._answer(step, self._apply(step, request))
         answers: tuple[Response | ResponseLost, ...] = (

@@ -47,7 +47,7 @@ class Trap:
     def count(self, network: str) -> int:
         """How many writes a network has applied."""
         assert self.state is not None
-        return sum(one.network == network for one in self.state.write_requests.values())
+        return sum(request.network == network for request in self.state.write_requests.values())
 
     def arm(self, network: str, after: int, fault: str, value: int | None = None) -> None:
         """Let the write fail that follows ``after`` more writes."""
@@ -102,8 +102,14 @@ class Writer:
             body = {"campaign": campaign}
         if not path.startswith("operations"):
             body["accountId"] = account["accountId"]
-        shown = await self.call("POST", path, json=body)
-        row = {"network": network, "state": state, "id": shown["id"], "steps": len(shown["plan"]["steps"]), "ids": []}
+        operation = await self.call("POST", path, json=body)
+        row = {
+            "network": network,
+            "state": state,
+            "id": operation["id"],
+            "steps": len(operation["plan"]["steps"]),
+            "ids": [],
+        }
         self.rows.append(row)
         return row
 
@@ -121,9 +127,9 @@ class Writer:
         """Note the ids that each write of the operation has touched."""
         assert self.trap.state is not None
         touched: dict[str, list[str]] = {}
-        for one in self.trap.state.writes:
-            if one["network"] == row["network"]:
-                touched.setdefault(one["request"], []).append(one["id"])
+        for write in self.trap.state.writes:
+            if write["network"] == row["network"]:
+                touched.setdefault(write["request"], []).append(write["id"])
         row["ids"] = list(touched.values())[before:]
 
     async def stop(self, network: str, stop: Stop, after: int) -> dict[str, Any]:
@@ -173,7 +179,7 @@ async def write_golden(python: Path, release: str, networks: Sequence[str]) -> N
             trap.state = simulated.state
             place = make_place(f"sqlite:///{folder / 'golden.db'}", simulated.url, "", folder)
             async with serve(python, place, "--sandbox") as server, make_client(server.ready["apiKey"]) as client:
-                accounts = {one["network"]: one for one in server.ready["accounts"]}
+                accounts = {account["network"]: account for account in server.ready["accounts"]}
                 writer = Writer(client, server.url, accounts, trap)
                 for network in networks:
                     await writer.stop_everywhere(network)
@@ -200,9 +206,9 @@ async def _another_server(python: Path, place: Place, before: Server, writer: Wr
 
 async def _hand_back(writer: Writer, server: Server, networks: Sequence[str]) -> None:
     """SIGTERM reaches the server during the first write of an operation of each network."""
-    held = [await writer.hold(network, Stop("terminated", "latency", 3_000), 0) for network in networks]
+    holds = [await writer.hold(network, Stop("terminated", "latency", 3_000), 0) for network in networks]
     await server.stop()
-    await asyncio.gather(*(task for _, task in held))
+    await asyncio.gather(*(task for _, task in holds))
 
 
 async def _leave_in_flight(writer: Writer, server: Server, networks: Sequence[str]) -> None:

@@ -69,10 +69,10 @@ class Fleet:
         """Execute to the end; what is handed back is continued, by another server where that one is gone."""
         while True:
             path = f"operations/{operation_id}/execute"
-            shown: Mapping[str, Any] = await self.call(url, "POST", path, 200, json={"confirmed": True})
-            if shown.get("nextAction") != "execute":
-                return shown
-            await asyncio.sleep(shown.get("retryAfterMs", 0) / 1000)
+            operation: Mapping[str, Any] = await self.call(url, "POST", path, 200, json={"confirmed": True})
+            if operation.get("nextAction") != "execute":
+                return operation
+            await asyncio.sleep(operation.get("retryAfterMs", 0) / 1000)
 
 
 @define
@@ -106,10 +106,10 @@ class Worker:
         await self.fleet.call(second, "GET", f"accounts/{self.account['accountId']}/campaigns", 200)
 
     async def _execute(self, url: str, operation_id: str) -> None:
-        shown = await self.fleet.execute(url, operation_id)
-        if shown["status"] != "succeeded":
-            self.fleet.failures.append(f"{operation_id} is {shown['status']}: {shown.get('error')}")
+        operation = await self.fleet.execute(url, operation_id)
+        if operation["status"] != "succeeded":
+            self.fleet.failures.append(f"{operation_id} is {operation['status']}: {operation.get('error')}")
         for each in list(self.fleet.urls):
             read = await self.fleet.call(each, "GET", f"operations/{operation_id}", 200)
-            if (read["status"], read["receipt"]) != (shown["status"], shown["receipt"]):
+            if (read["status"], read["receipt"]) != (operation["status"], operation["receipt"]):
                 self.fleet.failures.append(f"{operation_id} is another operation at {each}")

@@ -53,7 +53,7 @@ async def replace_version(database: str, older: Path, folder: Path, networks: Se
         receiver = await stack.enter_async_context(run_receiver())
         place = make_place(database, simulated.url, receiver.url, folder)
         first = await stack.enter_async_context(serve(older, place, "--sandbox"))
-        accounts = {one["network"]: one for one in first.ready["accounts"]}
+        accounts = {account["network"]: account for account in first.ready["accounts"]}
         client = await stack.enter_async_context(make_client(first.ready["apiKey"]))
         fleet = Fleet(client, [first.url])
         hook = {"url": receiver.url}
@@ -74,17 +74,17 @@ async def replace_version(database: str, older: Path, folder: Path, networks: Se
         stopped.set()
         await load
         receipts = await _count_receipts(fleet)
-        written = Counter(row["request"] for row in simulated.state.writes)
+        writes_by_request = Counter(row["request"] for row in simulated.state.writes)
         await _wait_for_notifications(fleet, receiver)
-        code, said = await run(THIS, place, "ledger", "verify", "--json")
+        code, output = await run(THIS, place, "ledger", "verify", "--json")
         if code:
-            fleet.failures.append(f"the ledger: {said}")
+            fleet.failures.append(f"the ledger: {output}")
         labels = {first.url: "older", second.url: "newer"}
         return Replaced(
             {labels[url]: count for url, count in fleet.answered.items()},
             len(fleet.pairs),
             len(fleet.operations),
-            len(written),
+            len(writes_by_request),
             receipts,
             len(receiver.got),
             fleet.failures,
@@ -94,7 +94,7 @@ async def replace_version(database: str, older: Path, folder: Path, networks: Se
 async def _wait_for_cycles(load: asyncio.Future[Any], workers: Sequence[Worker], count: int) -> None:
     """Wait until each worker has done so many more cycles; raises what a worker raised."""
     until = [worker.cycles + count for worker in workers]
-    while any(worker.cycles < wanted for worker, wanted in zip(workers, until, strict=True)):
+    while any(worker.cycles < target for worker, target in zip(workers, until, strict=True)):
         if load.done():
             load.result()
         await asyncio.sleep(0.01)
@@ -104,10 +104,10 @@ async def _upgrade(place: Place, fleet: Fleet) -> None:
     """This version upgrades the database while the older one serves."""
     code, _ = await run(THIS, place, "db", "upgrade", "--check")
     assert code == 3, "the database is not at an older version"
-    code, said = await run(THIS, place, "db", "upgrade")
-    assert code == 0, said
-    code, said = await run(THIS, place, "db", "upgrade", "--check")
-    assert code == 0 and HEAD_VERSION in said, said
+    code, output = await run(THIS, place, "db", "upgrade")
+    assert code == 0, output
+    code, output = await run(THIS, place, "db", "upgrade", "--check")
+    assert code == 0 and HEAD_VERSION in output, output
 
 
 async def _launch(fleet: Fleet, newer: Server, account: Mapping[str, Any]) -> None:
@@ -124,16 +124,16 @@ async def _launch(fleet: Fleet, newer: Server, account: Mapping[str, Any]) -> No
     (cell,) = launch["cells"]
     fleet.operations.append(cell["operationId"])
     for url in fleet.urls:
-        shown = await fleet.call(url, "GET", f"operations/{cell['operationId']}", 200)
-        assert shown["status"] == "succeeded", shown
+        operation = await fleet.call(url, "GET", f"operations/{cell['operationId']}", 200)
+        assert operation["status"] == "succeeded", operation
         await fleet.call(url, "GET", "ledger", 200)
 
 
 async def _wait_for_status(fleet: Fleet, server: Server, path: str, status: str) -> Any:
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while (shown := await fleet.call(server.url, "GET", path, 200))["status"] != status:
+        while (launch := await fleet.call(server.url, "GET", path, 200))["status"] != status:
             await asyncio.sleep(0.05)
-    return shown
+    return launch
 
 
 async def _replace(
@@ -147,13 +147,17 @@ async def _replace(
     simulated.state.faults.pending.append(Fault(account["network"], "latency", "POST", None, 1_000, 1))
     path = f"operations/{operation_id}/execute"
     executing = asyncio.create_task(fleet.call(older.url, "POST", path, 200, json={"confirmed": True}))
-    while account["network"] not in [one.network for one in list(simulated.state.write_requests.values())[before:]]:
+    while account["network"] not in [
+        request.network for request in list(simulated.state.write_requests.values())[before:]
+    ]:
         await asyncio.sleep(0.005)
     fleet.urls.remove(older.url)
     await older.stop()
-    shown = await executing
-    applied = [one["state"] for one in shown["receipt"]["steps"]]
-    assert (shown["status"], shown.get("nextAction"), applied) == ("prepared", "execute", ["applied"]), shown
+    operation = await executing
+    applied = [step["state"] for step in operation["receipt"]["steps"]]
+    assert (operation["status"], operation.get("nextAction"), applied) == ("prepared", "execute", ["applied"]), (
+        operation
+    )
     assert (await fleet.execute(newer.url, operation_id))["status"] == "succeeded"
 
 
@@ -162,15 +166,15 @@ async def _count_receipts(fleet: Fleet) -> int:
     created: set[str] = set()
     receipts = 0
     for operation_id in fleet.operations:
-        shown = await fleet.call(fleet.urls[0], "GET", f"operations/{operation_id}", 200)
-        planned = [step["key"] for step in shown["plan"]["steps"]]
-        applied = [step["key"] for step in shown["receipt"]["steps"] if step["state"] == "applied"]
-        if applied != planned or shown["status"] != "succeeded":
-            fleet.failures.append(f"{operation_id} is {shown['status']}: planned {planned}, applied {applied}")
-        if shown["action"] == "create":
+        operation = await fleet.call(fleet.urls[0], "GET", f"operations/{operation_id}", 200)
+        planned = [step["key"] for step in operation["plan"]["steps"]]
+        applied = [step["key"] for step in operation["receipt"]["steps"] if step["state"] == "applied"]
+        if applied != planned or operation["status"] != "succeeded":
+            fleet.failures.append(f"{operation_id} is {operation['status']}: planned {planned}, applied {applied}")
+        if operation["action"] == "create":
             ids = {
-                f"{shown['network']} {step['outputs'][name]}"
-                for step in shown["receipt"]["steps"]
+                f"{operation['network']} {step['outputs'][name]}"
+                for step in operation["receipt"]["steps"]
                 for name in step["outputs"]
             }
             if ids & created:
@@ -182,10 +186,18 @@ async def _count_receipts(fleet: Fleet) -> int:
 
 async def _wait_for_notifications(fleet: Fleet, receiver: Receiver) -> None:
     """Each operation was announced as prepared once and as succeeded once; a notification may arrive twice."""
-    wanted = {(operation, f"operation.{what}") for operation in fleet.operations for what in ("prepared", "succeeded")}
+    expected = {
+        (operation, f"operation.{what}") for operation in fleet.operations for what in ("prepared", "succeeded")
+    }
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not wanted <= {(one.event["data"]["operationId"], one.event["type"]) for one in receiver.got}:
+        while not expected <= {
+            (received.event["data"]["operationId"], received.event["type"]) for received in receiver.got
+        }:
             await asyncio.sleep(0.05)
-    events = {one.event_id: (one.event["data"]["operationId"], one.event["type"]) for one in receiver.got}
-    told = Counter(events.values())
-    fleet.failures += [f"{what} was announced {told[what]} times" for what in wanted if told[what] != 1]
+    events = {
+        received.event_id: (received.event["data"]["operationId"], received.event["type"]) for received in receiver.got
+    }
+    announcements = Counter(events.values())
+    fleet.failures += [
+        f"{what} was announced {announcements[what]} times" for what in expected if announcements[what] != 1
+    ]

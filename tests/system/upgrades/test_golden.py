@@ -88,7 +88,7 @@ class Hands:
     networks: RunningSandbox
 
     @property
-    def written(self) -> int:
+    def write_count(self) -> int:
         """How many writes the networks have applied since this version has opened the database."""
         return len(self.networks.state.write_requests)
 
@@ -98,18 +98,18 @@ class Hands:
     async def execute(self, operation_id: str) -> Any:
         """Execute to the end."""
         while True:
-            shown = await operations.execute_operation(
+            operation = await operations.execute_operation(
                 self.service, self.actor, operation_id=operation_id, confirmed=True
             )
-            if shown.get("nextAction") != "execute":
-                return shown
+            if operation.get("nextAction") != "execute":
+                return operation
 
     async def refuse(self, operation_id: str) -> str:
         """The code with which an execution is refused; nothing is written."""
-        before = self.written
+        before = self.write_count
         with pytest.raises(AdsunifyError) as refused:
             await self.execute(operation_id)
-        assert self.written == before, f"{operation_id} was refused, and written"
+        assert self.write_count == before, f"{operation_id} was refused, and written"
         return refused.value.code
 
     async def resume(self, row: Mapping[str, Any], landed: bool) -> str:
@@ -124,7 +124,7 @@ class Hands:
             return str((await prepare()).data["id"])
         except Conflict as undecided:
             assert undecided.code == "outcome_undecided"
-        step = next(one for one in (await self.show(row["id"]))["receipt"]["steps"] if one["state"] != "applied")
+        step = next(step_ for step_ in (await self.show(row["id"]))["receipt"]["steps"] if step_["state"] != "applied")
         person = evolve(self.actor, credential="session", kind="session", key_id=None)
         settle = partial(settlement.settle_step, self.service, person, operation_id=row["id"], step=step["key"])
         try:
@@ -141,7 +141,7 @@ class Hands:
     def _remove(self, network: str, ids: Sequence[str]) -> None:
         """Remove entities at a network, as a person does there."""
         world = self.networks.state.worlds[network]
-        for entity in [one for one in world._stored_entities.values() if one.id in ids]:
+        for entity in [stored for stored in world._stored_entities.values() if stored.id in ids]:
             world.remove(entity)
         world.journal.clear()
 
@@ -176,7 +176,7 @@ async def _copy_rows(file: Path, database: str) -> None:
         rows = {table.name: source.execute(select(table)).mappings().all() for table in tables.sorted_tables}
     engine.dispose()
     store = _make_store(database, Clock())
-    until = [one for one in migrate.list_migrations() if one.version <= version]
+    until = [migration for migration in migrate.list_migrations() if migration.version <= version]
     await store.upgrade(partial(migrate.run_migrations, before=migrate.SchemaState(None), migrations=until))
 
     def copy(connection: Connection) -> None:
@@ -224,23 +224,27 @@ async def test_every_operation_is_finished_once(golden: Golden) -> None:
     """What the release has written stays written once, its receipts stay, and the rest of each plan follows."""
     async with golden.open(SOON) as hands:
         for row in golden.rows:
-            before = hands.written
-            receipts = _applied(await hands.show(row["id"]))
+            before = hands.write_count
+            receipts = _list_applied(await hands.show(row["id"]))
             assert len(receipts) == len(row["ids"]) - _count_in_doubt(row) or _state(row) == "resumption", row
             await _finish(hands, row)  # may remove the last write from the row
-            kept = _applied(await hands.show(row["id"]))
-            assert kept[: len(receipts)] == receipts, row
+            later_receipts = _list_applied(await hands.show(row["id"]))
+            assert later_receipts[: len(receipts)] == receipts, row
             expected = 0 if _state(row) in ("cancelled", "resumed") else _count_missing(golden, row)
-            assert hands.written - before == expected, row
+            assert hands.write_count - before == expected, row
 
 
-def _applied(shown: Mapping[str, Any]) -> list[Any]:
-    return [step for step in shown["receipt"]["steps"] if step["state"] == "applied"]
+def _list_applied(operation: Mapping[str, Any]) -> list[Any]:
+    return [step for step in operation["receipt"]["steps"] if step["state"] == "applied"]
 
 
 def _count_missing(golden: Golden, row: Mapping[str, Any]) -> int:
     """How many writes of the plan were not applied yet, by this operation or by the one that it resumes."""
-    resumed = (one for one in golden.rows if _state(one) == "resumed" and one["network"] == row["network"])
+    resumed = (
+        other_row
+        for other_row in golden.rows
+        if _state(other_row) == "resumed" and other_row["network"] == row["network"]
+    )
     done = len(next(resumed)["ids"]) if _state(row) == "resumption" else len(row["ids"])
     return int(row["steps"]) - done
 
@@ -274,12 +278,12 @@ async def test_what_has_expired_writes_nothing_and_can_be_resumed(golden: Golden
             if _state(row) not in CAN_CONTINUE or len(row["ids"]) == row["steps"]:
                 continue
             assert await hands.refuse(row["id"]) == "operation_expired", row
-            shown = await hands.show(row["id"])
-            assert shown["expired"] and "nextAction" not in shown, row
+            operation = await hands.show(row["id"])
+            assert operation["expired"] and "nextAction" not in operation, row
             if row["ids"]:
-                before = hands.written
+                before = hands.write_count
                 rest = await hands.resume(row, landed=False)
                 assert (await hands.execute(rest))["status"] == "succeeded", row
-                assert hands.written - before == _count_missing(golden, row), row
+                assert hands.write_count - before == _count_missing(golden, row), row
             else:
                 await operations.cancel_operation(hands.service, hands.actor, operation_id=row["id"])

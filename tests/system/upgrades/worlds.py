@@ -19,17 +19,18 @@ def dump_worlds(state: Sandbox, networks: Iterable[str]) -> dict[str, Any]:
 def _dump_world(world: World) -> dict[str, Any]:
     entities = [
         [
-            one.kind,
-            one.id,
-            one.account,
-            one.parent,
-            _encode(one.data),
-            *map(_dump_instant, (one.created_at, one.updated_at)),
+            entity.kind,
+            entity.id,
+            entity.account,
+            entity.parent,
+            _encode(entity.data),
+            *map(_dump_instant, (entity.created_at, entity.updated_at)),
         ]
-        for one in world._stored_entities.values()
+        for entity in world._stored_entities.values()
     ]
     tokens = [
-        [one.text, one.use, one.grant, list(one.scopes), _dump_instant(one.expires_at)] for one in world.tokens.values()
+        [token.text, token.use, token.grant, list(token.scopes), _dump_instant(token.expires_at)]
+        for token in world.tokens.values()
     ]
     return {"lastId": world._last_id, "entities": entities, "tokens": tokens}
 

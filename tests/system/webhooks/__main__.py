@@ -31,14 +31,14 @@ def main() -> None:
     parser.add_argument("--receivers", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seed", type=int, default=time.time_ns())
-    asked = parser.parse_args()
-    _say("changed deliveries", {"seed": asked.seed, **verify_mutations(asked.mutations, asked.seed)})
+    options = parser.parse_args()
+    _say("changed deliveries", {"seed": options.seed, **verify_mutations(options.mutations, options.seed)})
     with databases() as urls:
         for engine, url in urls.items():
-            _say(f"killed workers, {engine}", asyncio.run(_crash_workers(url, engine, asked.events, asked.kills)))
-            found = asyncio.run(_fairness(url, asked.receivers, asked.rounds))
-            _say(f"{asked.receivers} slow beside {asked.receivers} good, {engine}", found)
-            if min(found["best"], found["paired"]) > MOST:
+            _say(f"killed workers, {engine}", asyncio.run(_crash_workers(url, engine, options.events, options.kills)))
+            ratios = asyncio.run(_fairness(url, options.receivers, options.rounds))
+            _say(f"{options.receivers} slow beside {options.receivers} good, {engine}", ratios)
+            if min(ratios["best"], ratios["paired"]) > MOST:
                 raise SystemExit(f"the good receivers wait more than {MOST:.2f} times as long")
 
 
@@ -52,8 +52,8 @@ async def _fairness(url: str, receivers: int, rounds: int) -> dict[str, float]:
         return await fairness(shop, receivers, receivers, rounds)
 
 
-def _say(what: str, found: object) -> None:
-    print(f"{what}: {json.dumps(found)}", flush=True)
+def _say(what: str, figures: object) -> None:
+    print(f"{what}: {json.dumps(figures)}", flush=True)
 
 
 if __name__ == "__main__":

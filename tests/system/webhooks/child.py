@@ -43,16 +43,16 @@ def make_doomed_worker(fate: Fate, store: Store) -> type[WebhookWorker]:
     """The worker, its points in the hands of fate."""
     read, fetch, write = NetworkStream.read, webhook_worker.fetch_url, store.write
 
-    async def reading(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
+    async def read_and_pass(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
         fate.passes("sent")  # the answer is read after the whole request was written
         return await read(stream, *args, **more)
 
-    async def fetched(*args: Any, **more: Any) -> Any:
+    async def fetch_and_pass(*args: Any, **more: Any) -> Any:
         answer = await fetch(*args, **more)
         fate.passes("answered")
         return answer
 
-    async def written(function: Any, *args: Any) -> Any:
+    async def write_and_pass(function: Any, *args: Any) -> Any:
         settles = function is deliveries.record_results
         if settles:
             fate.passes("saving")
@@ -61,9 +61,9 @@ def make_doomed_worker(fate: Fate, store: Store) -> type[WebhookWorker]:
             fate.passes("saved")
         return result
 
-    store.write = written  # type: ignore[method-assign, assignment] # a point to die at
-    NetworkStream.read = reading  # type: ignore[method-assign] # a point to die at
-    webhook_worker.fetch_url = fetched  # type: ignore[assignment] # a point to die at
+    store.write = write_and_pass  # type: ignore[method-assign, assignment] # a point to die at
+    NetworkStream.read = read_and_pass  # type: ignore[method-assign] # a point to die at
+    webhook_worker.fetch_url = fetch_and_pass  # type: ignore[assignment] # a point to die at
 
     class Doomed(WebhookWorker):
         def _start_delivery(self, claimed: ClaimedDelivery) -> None:
@@ -74,9 +74,9 @@ def make_doomed_worker(fate: Fate, store: Store) -> type[WebhookWorker]:
 
 
 async def main() -> None:
-    asked = json.loads(sys.argv[1])
-    service = (await open_service(asked["database"], RING, webhook_dev_targets=[asked["target"]])).service
-    worker = make_doomed_worker(Fate(asked["point"], asked["after"]), service.store)(service, lease=asked["lease"])
+    job = json.loads(sys.argv[1])
+    service = (await open_service(job["database"], RING, webhook_dev_targets=[job["target"]])).service
+    worker = make_doomed_worker(Fate(job["point"], job["after"]), service.store)(service, lease=job["lease"])
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     await worker.run()
     await service.close()

@@ -19,12 +19,12 @@ def database(migrated_database: str) -> str:
 @pytest.fixture
 async def shop(database: str) -> AsyncIterator[World]:
     """A workspace with nothing in it."""
-    async with open_world(database) as one:
-        yield one
+    async with open_world(database) as world:
+        yield world
 
 
 @pytest.fixture
 async def receiver() -> AsyncIterator[Receiver]:
     """A receiver that answers 204."""
-    async with run_receiver() as one:
-        yield one
+    async with run_receiver() as running_receiver:
+        yield running_receiver

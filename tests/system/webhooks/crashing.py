@@ -35,12 +35,12 @@ async def crash_workers(
     doom = iter([POINTS[number % len(POINTS)] for number in range(kills)])
     deaths: Counter[str] = Counter()
     async with run_receiver() as receiver:
-        webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
+        webhook_id = (await shop.subscribe(receiver.url))["webhookId"]
         expected = [event_id for _ in range(events // 100) for event_id in await shop.happen(100)]
         job = {"database": database, "target": receiver.url, "lease": LEASE}
         stopping, killed = asyncio.Event(), asyncio.Event()
 
-        async def worked() -> None:
+        async def run_workers() -> None:
             while not stopping.is_set():
                 point = next(doom, None)
                 if point is None:  # one that lives may not take everything before the last of the others dies
@@ -60,8 +60,8 @@ async def crash_workers(
                     assert stopping.is_set() and status in (0, -signal.SIGTERM), status
 
         over, mourned = asyncio.create_task(stopping.wait()), asyncio.create_task(killed.wait())
-        working = [asyncio.create_task(worked()) for _ in range(workers)]
-        done = asyncio.create_task(shop.done(events, seconds=600))
+        working = [asyncio.create_task(run_workers()) for _ in range(workers)]
+        done = asyncio.create_task(shop.wait_until_done(events, seconds=600))
         try:
             await asyncio.wait((done, *working), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -71,8 +71,8 @@ async def crash_workers(
             await asyncio.gather(*working)
             mourned.cancel()
         await done
-        arrived = Counter(one.event_id for one in receiver.got)
-        bodies = {(one.event_id, one.body) for one in receiver.got}
+        arrived = Counter(received.event_id for received in receiver.got)
+        bodies = {(received.event_id, received.body) for received in receiver.got}
     states, attempts, rows = await shop.service.store.read(_read_outcome, webhook_id)
     assert set(arrived) == set(expected), f"{len(set(expected) - set(arrived))} events are lost"
     assert states == {"succeeded": events}, states
@@ -93,7 +93,7 @@ def _read_outcome(connection: Connection, webhook_id: str) -> tuple[dict[str, in
     """How many deliveries have which status; the attempts each counts, and those it has, by event."""
     of_webhook = deliveries.c.webhook_id == webhook_id
     counted = select(deliveries.c.event_id, deliveries.c.status, deliveries.c.attempts).where(of_webhook)
-    found = connection.execute(counted).all()
+    counted_rows = connection.execute(counted).all()
     history = (
         select(deliveries.c.event_id, delivery_attempts.c.number)
         .join(delivery_attempts, delivery_attempts.c.delivery_id == deliveries.c.id)
@@ -102,7 +102,7 @@ def _read_outcome(connection: Connection, webhook_id: str) -> tuple[dict[str, in
     )
     rows = itertools.groupby(connection.execute(history).all(), key=lambda row: row.event_id)
     return (
-        dict(Counter(row.status for row in found)),
-        {row.event_id: list(range(1, row.attempts + 1)) for row in found},
+        dict(Counter(row.status for row in counted_rows)),
+        {row.event_id: list(range(1, row.attempts + 1)) for row in counted_rows},
         {event_id: [row.number for row in group] for event_id, group in rows},
     )

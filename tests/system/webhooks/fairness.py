@@ -28,11 +28,11 @@ async def waits(shop: World, good: int, slow: int, paused: bool) -> list[float]:
     async with AsyncExitStack() as stack:
         answering = [await stack.enter_async_context(run_receiver()) for _ in range(good)]
         silent = [stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=512)) for _ in range(slow)]
-        addresses = [f"http://127.0.0.1:{one.getsockname()[1]}/hook" for one in silent]  # the kernel accepts
-        made = [await shop.subscribed(url) for url in (*(one.url for one in answering), *addresses)]
-        for one in made[good:] if paused else ():
+        addresses = [f"http://127.0.0.1:{listener.getsockname()[1]}/hook" for listener in silent]  # the kernel accepts
+        subscriptions = [await shop.subscribe(url) for url in (*(receiver.url for receiver in answering), *addresses)]
+        for subscription in subscriptions[good:] if paused else ():
             await webhooks.update_webhook(
-                shop.service, shop.actor, webhook_id=one["webhookId"], url=None, active=False, events=None
+                shop.service, shop.actor, webhook_id=subscription["webhookId"], url=None, active=False, events=None
             )
         arrived: list[tuple[str, float]] = []
         for receiver in answering:
@@ -40,7 +40,7 @@ async def waits(shop: World, good: int, slow: int, paused: bool) -> list[float]:
         happened: dict[str, float] = {}
         gc.collect()
         gc.freeze()  # as a server does when it starts; the receivers share this process, and are not measured
-        async with shop.working(patient=False):
+        async with shop.run_worker(patient=False):
             for _ in range(EVENTS):
                 began = time.monotonic()
                 for event_id in await shop.happen():
@@ -49,8 +49,8 @@ async def waits(shop: World, good: int, slow: int, paused: bool) -> list[float]:
             async with asyncio.timeout(60):
                 while len(arrived) < EVENTS * good:
                     await asyncio.sleep(0.01)
-        for one in made:
-            await webhooks.remove_webhook(shop.service, shop.actor, webhook_id=one["webhookId"])
+        for subscription in subscriptions:
+            await webhooks.remove_webhook(shop.service, shop.actor, webhook_id=subscription["webhookId"])
     counted = list(happened)[WARM_UP:]
     return [at - happened[event_id] for event_id, at in arrived if event_id in counted]
 
@@ -66,5 +66,7 @@ async def fairness(shop: World, good: int, slow: int, rounds: int) -> dict[str, 
     for _ in range(rounds):
         without.append(p99(await waits(shop, good, slow, paused=True)))
         beside.append(p99(await waits(shop, good, slow, paused=False)))
-    paired = statistics.median(one / other for one, other in zip(beside, without, strict=True))
+    paired = statistics.median(
+        with_slow / without_slow for with_slow, without_slow in zip(beside, without, strict=True)
+    )
     return {"best": min(beside) / min(without), "paired": paired, "seconds": min(beside)}

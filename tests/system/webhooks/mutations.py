@@ -97,7 +97,9 @@ def true(body: Any, headers: Any, secret: Any, now: Any) -> bool:
     named = {str(name).lower(): value for name, value in headers.items()}
     event, signature = named.get(EVENT_ID_HEADER.lower()), named.get(SIGNATURE_HEADER.lower())
     secrets = [secret] if isinstance(secret, str) else secret if isinstance(secret, list) else []
-    known = [one for one in secrets if isinstance(one, str) and one.rstrip("\0") == SECRET]  # HMAC pads keys with zeros
+    known = [
+        candidate for candidate in secrets if isinstance(candidate, str) and candidate.rstrip("\0") == SECRET
+    ]  # HMAC pads keys with zeros
     if event != EVENT or not known or not isinstance(signature, str) or isinstance(now, bool):
         return False
     parts = signature.split(",")

@@ -39,10 +39,10 @@ class Receiver:
     answer: Callable[[], web.StreamResponse] = field(default=lambda: web.Response(status=204))
     arrived: Callable[[Received], None] = field(default=lambda received: None)
 
-    async def count(self, wanted: int, seconds: float = 20) -> list[Received]:
+    async def count(self, least: int, seconds: float = 20) -> list[Received]:
         """Wait until so many requests came."""
         async with asyncio.timeout(seconds):
-            while len(self.got) < wanted:
+            while len(self.got) < least:
                 await asyncio.sleep(0.005)
         return self.got
 
@@ -86,7 +86,7 @@ async def run_hostile_server(script: Misbehaviour) -> AsyncIterator[Hostile]:
     """A server that follows the script on each connection after it has read the request."""
     hostile, tasks = Hostile(), set[asyncio.Task[Any]]()
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         tasks.add(task)
@@ -102,7 +102,7 @@ async def run_hostile_server(script: Misbehaviour) -> AsyncIterator[Hostile]:
             writer.transport.abort()
             tasks.discard(task)
 
-    server = await asyncio.start_server(accepted, "127.0.0.1", 0, backlog=512)
+    server = await asyncio.start_server(handle_connection, "127.0.0.1", 0, backlog=512)
     hostile.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
     try:
         yield hostile

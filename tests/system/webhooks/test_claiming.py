@@ -15,7 +15,7 @@ CLAIMS = 12
 PLANS = text("SELECT generic_plans FROM pg_prepared_statements WHERE statement LIKE 'WITH RECURSIVE waiting%'")
 
 
-def _kept_plans(connection: Connection) -> list[int]:
+def _list_cached_plans(connection: Connection) -> list[int]:
     """How often the question for what is due was asked as it had been planned before."""
     return [row.generic_plans for row in connection.execute(PLANS)]
 
@@ -23,9 +23,9 @@ def _kept_plans(connection: Connection) -> list[int]:
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 async def test_postgresql_plans_the_question_for_what_is_due_once(shop: World, receiver: Receiver) -> None:
     store = shop.service.store
-    await shop.subscribed(receiver.url)
+    await shop.subscribe(receiver.url)
     await shop.happen(CLAIMS)
     for _ in range(CLAIMS):
         assert len(await store.write(deliveries.claim_deliveries, store.clock, 1)) == 1
-    kept = await store.write(_kept_plans)
-    assert kept and all(kept), kept
+    plans = await store.write(_list_cached_plans)
+    assert plans and all(plans), plans

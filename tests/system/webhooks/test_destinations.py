@@ -66,12 +66,12 @@ class Door:
 
 
 @asynccontextmanager
-async def guarded(patch: pytest.MonkeyPatch) -> AsyncIterator[Door]:
-    def visited(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def guard_connections(patch: pytest.MonkeyPatch) -> AsyncIterator[Door]:
+    def count_visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         door.visits += 1
         writer.close()
 
-    listener = await asyncio.start_server(visited, "127.0.0.1", 0)
+    listener = await asyncio.start_server(count_visit, "127.0.0.1", 0)
     door = Door(listener.sockets[0].getsockname()[1])
     door.patch(patch)
     async with listener:
@@ -80,8 +80,8 @@ async def guarded(patch: pytest.MonkeyPatch) -> AsyncIterator[Door]:
 
 @pytest.fixture
 async def door(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Door]:
-    async with guarded(monkeypatch) as one:
-        yield one
+    async with guard_connections(monkeypatch) as guarded_door:
+        yield guarded_door
 
 
 async def subscribe(shop: World, url: str) -> Any:
@@ -95,7 +95,7 @@ def test_there_are_enough_of_them() -> None:
 async def test_a_trick_is_refused_at_registration_and_at_connect(shop: World, door: Door) -> None:
     shop.service.resolve_host = names = Names(GOOD)
     good = await subscribe(shop, HOOK)
-    asked = names.asked
+    lookup_count = names.asked
     for url in TRICKS:
         with pytest.raises(InvalidInput) as refused:
             await subscribe(shop, url)
@@ -107,9 +107,9 @@ async def test_a_trick_is_refused_at_registration_and_at_connect(shop: World, do
         with pytest.raises(FetchError) as failed:
             await fetch_url(url, method="POST", content=b"{}", resolving=names)
         assert failed.value.reason == "refused", url
-    assert (names.asked, door.addresses) == (asked, [])
+    assert (names.asked, door.addresses) == (lookup_count, [])
     left: list[Any] = await webhooks.list_webhooks(shop.service, shop.actor)
-    assert [one["url"] for one in left] == [HOOK]
+    assert [webhook["url"] for webhook in left] == [HOOK]
 
 
 @pytest.mark.parametrize("others", [(), (GOOD,)], ids=["alone", "among public ones"])
@@ -127,10 +127,10 @@ async def test_a_name_of_what_is_not_public(shop: World, door: Door, others: tup
             with pytest.raises(FetchError) as failed:
                 await fetch_url(HOOK, method="POST", content=b"{}", resolving=names)
             assert failed.value.reason == "refused", answer
-    async with shop.working():
+    async with shop.run_worker():
         names.addresses = ("127.0.0.1", *others)
         await webhooks.queue_test_event(shop.service, shop.actor, webhook_id=webhook_id)
-        delivery = await shop.settled(webhook_id, "pending", attempts=1)
+        delivery = await shop.wait_for_delivery(webhook_id, "pending", attempts=1)
     (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
     assert attempt["statusCode"] is None and "not public" in attempt["error"]
     assert (door.addresses, door.visits) == ([], 0)
@@ -179,10 +179,10 @@ def _answers(draw: random.Random) -> list[list[str]]:
 async def test_ten_thousand_rebinding_answers_reach_nobody(door: Door) -> None:
     """The address that is checked is the one that is connected to, and no answer is asked for twice."""
     draw = random.Random(time.time_ns())
-    told = 0
-    while told < 10_000:
+    answer_count = 0
+    while answer_count < 10_000:
         for answer in _answers(draw):
-            told += 1
+            answer_count += 1
             names = Names(*answer)
             before = len(door.addresses)
             with pytest.raises(FetchError) as failed:

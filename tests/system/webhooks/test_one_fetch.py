@@ -15,7 +15,7 @@ from adsunify.http import safe_fetch, transport
 from adsunify.http.messages import Request
 from adsunify.http.transport import HttpTransport
 
-from .test_destinations import NOT_PUBLIC, PUBLIC, Names, guarded
+from .test_destinations import NOT_PUBLIC, PUBLIC, Names, guard_connections
 
 ROOT = Path(adsunify.__file__).parents[1]
 CONNECTING = {
@@ -66,14 +66,14 @@ def _find_imports(tree: ast.AST) -> Iterator[str]:
 
 
 def test_no_other_client_is_made() -> None:
-    found: dict[str, set[str]] = {}
+    calls_by_file: dict[str, set[str]] = {}
     for path in _files():
         tree = ast.parse(path.read_text())
         name = path.relative_to(ROOT).as_posix()
         assert not MODULES & set(_find_imports(tree)), name
-        if made := CONNECTING & set(_find_calls(tree)):
-            found[name] = made
-    assert found.keys() == CLIENTS.keys(), found
+        if calls := CONNECTING & set(_find_calls(tree)):
+            calls_by_file[name] = calls
+    assert calls_by_file.keys() == CLIENTS.keys(), calls_by_file
 
 
 def test_the_search_would_find_one() -> None:
@@ -102,11 +102,11 @@ async def _at_once(seconds: float) -> None:
 async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names()
 
-    async def fetched(url: str, **more: Any) -> Any:
+    async def fetch_with_names(url: str, **more: Any) -> Any:
         return await safe_fetch.fetch_url(url, resolving=names, **more)
 
-    monkeypatch.setattr(transport, "fetch_url", fetched)
-    async with guarded(monkeypatch) as door:
+    monkeypatch.setattr(transport, "fetch_url", fetch_with_names)
+    async with guard_connections(monkeypatch) as door:
         sending = HttpTransport(sleep=_at_once)
         for address in NOT_PUBLIC:
             for names.addresses in ((address,), (PUBLIC[0], address)):
@@ -120,7 +120,7 @@ async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_what_is_signed_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with guarded(monkeypatch) as door:
+    async with guard_connections(monkeypatch) as door:
         sending = HttpTransport(sleep=_at_once)
         members: tuple[dict[str, Any], ...] = ({"is_signed": True}, {"kind": "write", "is_signed": False})
         for changed in members:

@@ -37,7 +37,7 @@ def _free_port() -> int:
 
 
 @asynccontextmanager
-async def started(framework: str, port: int, secret: str, inbox: Path) -> AsyncIterator[None]:
+async def run_example(framework: str, port: int, secret: str, inbox: Path) -> AsyncIterator[None]:
     """The example as a process, once it listens."""
     command = [sys.executable, str(EXAMPLES / f"{framework}_receiver.py")]
     environment = {**os.environ, "WEBHOOK_SECRET": secret, "INBOX": str(inbox), "PORT": str(port)}
@@ -75,30 +75,30 @@ def test_the_four_frameworks() -> None:
 async def test_an_example_receiver(shop: World, framework: str, tmp_path: Path) -> None:
     port, inbox = _free_port(), tmp_path / "inbox.db"
     url = f"http://127.0.0.1:{port}/hook"
-    made = await shop.subscribed(url)
-    async with started(framework, port, made["secret"], inbox), shop.working():
+    webhook = await shop.subscribe(url)
+    async with run_example(framework, port, webhook["secret"], inbox), shop.run_worker():
         (event_id,) = await shop.happen()
-        delivery = await shop.settled(made["webhookId"])
-        (attempt,) = await shop.attempts(made["webhookId"], delivery["deliveryId"])
+        delivery = await shop.wait_for_delivery(webhook["webhookId"])
+        (attempt,) = await shop.attempts(webhook["webhookId"], delivery["deliveryId"])
         assert (delivery["status"], attempt["statusCode"]) == ("succeeded", 204)
         ((id_, body),) = read_inbox(inbox)
         assert id_ == event_id
 
         await webhooks.redeliver_event(
-            shop.service, shop.actor, webhook_id=made["webhookId"], delivery_id=delivery["deliveryId"]
+            shop.service, shop.actor, webhook_id=webhook["webhookId"], delivery_id=delivery["deliveryId"]
         )
-        assert (await shop.settled(made["webhookId"], "succeeded", attempts=2))["status"] == "succeeded"
+        assert (await shop.wait_for_delivery(webhook["webhookId"], "succeeded", attempts=2))["status"] == "succeeded"
         assert read_inbox(inbox) == [(event_id, body)], "what came twice is kept once"
 
         now = shop.service.store.clock.now() // 1000
-        good = {EVENT_ID_HEADER: event_id, SIGNATURE_HEADER: sign(body, event_id, made["secret"], now)}
+        good = {EVENT_ID_HEADER: event_id, SIGNATURE_HEADER: sign(body, event_id, webhook["secret"], now)}
         async with httpx.AsyncClient(trust_env=False) as client:
             assert (await client.post(url, content=body, headers=good)).status_code == 204
             for content, headers in (
                 (body + b" ", good),
                 (body, {**good, EVENT_ID_HEADER: "another"}),
                 (body, {**good, SIGNATURE_HEADER: sign(body, event_id, "another", now)}),
-                (body, {**good, SIGNATURE_HEADER: sign(body, event_id, made["secret"], now - 301)}),
+                (body, {**good, SIGNATURE_HEADER: sign(body, event_id, webhook["secret"], now - 301)}),
                 (body, {}),
             ):
                 assert (await client.post(url, content=content, headers=headers)).status_code == 400
@@ -109,10 +109,10 @@ async def test_an_example_receiver(shop: World, framework: str, tmp_path: Path) 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 async def test_a_receiver_with_another_secret_refuses(shop: World, framework: str, tmp_path: Path) -> None:
     port, inbox = _free_port(), tmp_path / "inbox.db"
-    made = await shop.subscribed(f"http://127.0.0.1:{port}/hook")
-    async with started(framework, port, "whsec_of_somebody_else", inbox), shop.working():
+    webhook = await shop.subscribe(f"http://127.0.0.1:{port}/hook")
+    async with run_example(framework, port, "whsec_of_somebody_else", inbox), shop.run_worker():
         await shop.happen()
-        delivery = await shop.settled(made["webhookId"])
-    (attempt,) = await shop.attempts(made["webhookId"], delivery["deliveryId"])
+        delivery = await shop.wait_for_delivery(webhook["webhookId"])
+    (attempt,) = await shop.attempts(webhook["webhookId"], delivery["deliveryId"])
     assert (delivery["status"], delivery["attempts"], attempt["statusCode"]) == ("failed", 1, 400)
     assert read_inbox(inbox) == []

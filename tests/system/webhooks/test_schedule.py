@@ -74,13 +74,13 @@ REACHED = {name: 0 if name in ("down", "tls") else count for name, count in ATTE
 
 @pytest.mark.parametrize(("name", "attempts"), ATTEMPTS.items())
 async def test_attempts_and_waits(shop: World, name: str, attempts: int, tmp_path: Path) -> None:
-    async with run_failing_receiver(name, tmp_path) as (url, reached), shop.working():
-        webhook_id = (await shop.subscribed(url))["webhookId"]
+    async with run_failing_receiver(name, tmp_path) as (url, reached), shop.run_worker():
+        webhook_id = (await shop.subscribe(url))["webhookId"]
         began = shop.service.store.clock.now()
         (event_id,) = await shop.happen()
         waits: list[float] = []
         for number in range(1, attempts + 1):
-            delivery = await shop.settled(webhook_id, "pending", "failed", attempts=number)
+            delivery = await shop.wait_for_delivery(webhook_id, "pending", "failed", attempts=number)
             if delivery["nextAttemptAt"] is not None:
                 ended = (await shop.attempts(webhook_id, delivery["deliveryId"]))[-1]
                 due = _milliseconds(delivery["nextAttemptAt"])
@@ -89,9 +89,9 @@ async def test_attempts_and_waits(shop: World, name: str, attempts: int, tmp_pat
         assert (delivery["status"], delivery["attempts"], delivery["eventId"]) == ("failed", attempts, event_id)
         assert reached() == REACHED[name]
         history = await shop.attempts(webhook_id, delivery["deliveryId"])
-    assert [one["number"] for one in history] == list(range(1, attempts + 1))
-    assert {one["statusCode"] for one in history} == {int(name) if name.isdigit() else None}
-    assert all((one["error"] is None) == name.isdigit() for one in history)
+    assert [attempt["number"] for attempt in history] == list(range(1, attempts + 1))
+    assert {attempt["statusCode"] for attempt in history} == {int(name) if name.isdigit() else None}
+    assert all((attempt["error"] is None) == name.isdigit() for attempt in history)
     assert len(waits) == attempts - 1
     for wait, planned in zip(waits, RETRY_SCHEDULE, strict=False):
         least = max(planned * 0.8, 7) if name == "503" else planned * 0.8
@@ -106,22 +106,22 @@ def _milliseconds(text: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("tries", "asked", "least", "most"),
+    ("tries", "retry_after", "least", "most"),
     [(1, None, 4, 6), (1, 1, 4, 6), (1, 7, 7, 7), (1, 3600, 8, 12), (7, None, 28800, 43200), (8, None, None, None)],
 )
 def test_retry_after_is_honoured_from_once_to_twice_the_wait(
-    tries: int, asked: float | None, least: float | None, most: float | None
+    tries: int, retry_after: float | None, least: float | None, most: float | None
 ) -> None:
     for drawn in (0.0, 0.5, 1.0):
-        wait = backoff_seconds(tries, asked, drawn)
+        wait = backoff_seconds(tries, retry_after, drawn)
         assert (wait is None) == (least is None)
         if wait is not None and least is not None and most is not None:
             assert least <= round(wait, 6) <= most
 
 
-@pytest.mark.parametrize("asked", ["10000000", "9" * 30, "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 GMT"])
-def test_however_long_retry_after_asks_for_it_is_twice_the_wait(asked: str) -> None:
-    assert backoff_seconds(1, parse_retry_after({"retry-after": asked}, time.time()), 0.5) == 2 * RETRY_SCHEDULE[0]
+@pytest.mark.parametrize("header", ["10000000", "9" * 30, "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_however_long_retry_after_asks_for_it_is_twice_the_wait(header: str) -> None:
+    assert backoff_seconds(1, parse_retry_after({"retry-after": header}, time.time()), 0.5) == 2 * RETRY_SCHEDULE[0]
 
 
 # -- on, off, again, gone -----------------------------------------------------------------------------------------
@@ -130,64 +130,64 @@ def test_however_long_retry_after_asks_for_it_is_twice_the_wait(asked: str) -> N
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 async def test_any_2xx_is_taken_for_received(shop: World, receiver: Receiver, status: int) -> None:
     receiver.answer = answers(status)
-    webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
-    async with shop.working():
+    webhook_id = (await shop.subscribe(receiver.url))["webhookId"]
+    async with shop.run_worker():
         await shop.happen()
-        assert (await shop.settled(webhook_id))["status"] == "succeeded"
+        assert (await shop.wait_for_delivery(webhook_id))["status"] == "succeeded"
     assert len(receiver.got) == 1
 
 
 async def test_paused_no_attempt_is_used_and_nothing_is_lost(shop: World, receiver: Receiver) -> None:
     receiver.answer = answers(500)
-    webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
+    webhook_id = (await shop.subscribe(receiver.url))["webhookId"]
 
-    async def switched(active: bool) -> None:
+    async def switch(active: bool) -> None:
         await webhooks.update_webhook(
             shop.service, shop.actor, webhook_id=webhook_id, url=None, active=active, events=None
         )
 
-    async with shop.working():
+    async with shop.run_worker():
         await shop.happen()
-        await shop.settled(webhook_id, "pending", attempts=1)
-        await switched(False)
+        await shop.wait_for_delivery(webhook_id, "pending", attempts=1)
+        await switch(False)
         shop.pass_(30 * 24 * 60 * MINUTE)
         await shop.happen(3)
         shop.pass_(MINUTE)
-        assert [one["attempts"] for one in await shop.deliveries(webhook_id)] == [0, 0, 0, 1]
-        assert {one["status"] for one in await shop.deliveries(webhook_id)} == {"pending"}
+        assert [delivery["attempts"] for delivery in await shop.deliveries(webhook_id)] == [0, 0, 0, 1]
+        assert {delivery["status"] for delivery in await shop.deliveries(webhook_id)} == {"pending"}
         assert len(receiver.got) == 1
         receiver.answer = answers(204)
-        await switched(True)
-        await shop.done(4)
-    assert [one["attempts"] for one in await shop.deliveries(webhook_id)] == [1, 1, 1, 2]
+        await switch(True)
+        await shop.wait_until_done(4)
+    assert [delivery["attempts"] for delivery in await shop.deliveries(webhook_id)] == [1, 1, 1, 2]
     assert len(receiver.got) == 5
 
 
 async def test_delivered_again_it_has_eight_new_tries_and_its_old_history(shop: World, receiver: Receiver) -> None:
     receiver.answer = answers(404)
-    webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
-    async with shop.working():
+    webhook_id = (await shop.subscribe(receiver.url))["webhookId"]
+    async with shop.run_worker():
         (event_id,) = await shop.happen()
-        delivery = await shop.settled(webhook_id)
+        delivery = await shop.wait_for_delivery(webhook_id)
         receiver.answer = answers(500)
         again = await webhooks.redeliver_event(
             shop.service, shop.actor, webhook_id=webhook_id, delivery_id=delivery["deliveryId"]
         )
         assert isinstance(again, dict) and again["eventId"] == event_id
         for number in range(2, 10):
-            delivery = await shop.settled(webhook_id, "pending", "failed", attempts=number)
+            delivery = await shop.wait_for_delivery(webhook_id, "pending", "failed", attempts=number)
             shop.pass_(24 * 60 * MINUTE)
         assert (delivery["status"], delivery["attempts"]) == ("failed", 9)
     history = await shop.attempts(webhook_id, delivery["deliveryId"])
-    assert [one["statusCode"] for one in history] == [404, *[500] * 8]
-    assert {one.event_id for one in receiver.got} == {event_id}
-    assert len({one.body for one in receiver.got}) == 1
+    assert [attempt["statusCode"] for attempt in history] == [404, *[500] * 8]
+    assert {received.event_id for received in receiver.got} == {event_id}
+    assert len({received.body for received in receiver.got}) == 1
 
 
 async def test_removed_nothing_more_comes(shop: World, receiver: Receiver) -> None:
     receiver.answer = answers(500)
-    webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
-    async with shop.working():
+    webhook_id = (await shop.subscribe(receiver.url))["webhookId"]
+    async with shop.run_worker():
         await shop.happen(2)
         await receiver.count(2)
         await webhooks.remove_webhook(shop.service, shop.actor, webhook_id=webhook_id)
@@ -202,10 +202,10 @@ async def test_it_ends_with_whoever_made_it(shop: World, receiver: Receiver, end
     """What is queued stops at the next claim: the key revoked or expired, or its owner gone from the workspace."""
     receiver.answer = answers(500)
     actor = await shop.key(expires_in=60 * MINUTE)
-    webhook_id = (await shop.subscribed(receiver.url, actor))["webhookId"]
-    async with shop.working():
+    webhook_id = (await shop.subscribe(receiver.url, actor))["webhookId"]
+    async with shop.run_worker():
         await shop.happen()
-        await shop.settled(webhook_id, "pending", attempts=1)
+        await shop.wait_for_delivery(webhook_id, "pending", attempts=1)
         if end == "revoked":
             revoked = update(api_keys).where(api_keys.c.id == actor.key_id).values(revoked_at=1)
             await shop.service.store.write(lambda connection: connection.execute(revoked) and None)
@@ -213,7 +213,7 @@ async def test_it_ends_with_whoever_made_it(shop: World, receiver: Receiver, end
             gone = delete(memberships).where(memberships.c.user_id == actor.user_id)
             await shop.service.store.write(lambda connection: connection.execute(gone) and None)
         shop.pass_(MINUTE if end != "expired" else 61 * MINUTE)
-        delivery = await shop.settled(webhook_id)
+        delivery = await shop.wait_for_delivery(webhook_id)
     assert (delivery["status"], delivery["attempts"], len(receiver.got)) == ("failed", 1, 1)
 
 
@@ -228,17 +228,17 @@ async def test_a_backlog_drains_without_pauses(
     batches: list[int] = []
     take = Statement.fetch_all
 
-    def counted(statement: Statement, connection: Connection, values: Mapping[str, Any]) -> list[Any]:
-        found = take(statement, connection, values)
+    def count_batch(statement: Statement, connection: Connection, values: Mapping[str, Any]) -> list[Any]:
+        taken_rows = take(statement, connection, values)
         if statement is deliveries._TAKE:
-            batches.append(len(found))
-        return found
+            batches.append(len(taken_rows))
+        return taken_rows
 
-    webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
+    webhook_id = (await shop.subscribe(receiver.url))["webhookId"]
     expected = {event_id for _ in range(10) for event_id in await shop.happen(100)}
-    monkeypatch.setattr(Statement, "fetch_all", counted)
-    async with shop.working():
-        await shop.done(1_000, seconds=55)
-    assert {one.event_id for one in receiver.got} == expected and len(receiver.got) == 1_000
+    monkeypatch.setattr(Statement, "fetch_all", count_batch)
+    async with shop.run_worker():
+        await shop.wait_until_done(1_000, seconds=55)
+    assert {received.event_id for received in receiver.got} == expected and len(receiver.got) == 1_000
     assert sum(batches) == 1_000 and max(batches) <= 10
     assert len(await shop.deliveries(webhook_id)) == 100

@@ -82,12 +82,12 @@ def test_stripe_takes_what_comes_from_tomorrow_and_we_do_not() -> None:
     ],
 )
 def test_a_refusal_says_why(changed: dict[str, Any], why: str) -> None:
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "payload": BODY,
         "headers": {EVENT_ID_HEADER: EVENT, SIGNATURE_HEADER: sign(BODY, EVENT, SECRET, NOW)},
         "secret": SECRET,
         "now": NOW,
     }
-    assert verify(**given) == EVENT
+    assert verify(**arguments) == EVENT
     with pytest.raises(WebhookVerificationError, match=why):
-        verify(**(given | changed))
+        verify(**(arguments | changed))

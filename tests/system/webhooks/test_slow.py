@@ -30,16 +30,16 @@ SLOW: dict[str, Misbehaviour] = {"silent": stay_silent, "slow head": slow_head}
 
 
 @pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_worker, "TIMEOUT_SECONDS", TIMEOUT)
 
 
 @pytest.mark.parametrize("name", SLOW)
-async def test_an_attempt_ends_in_time(shop: World, hurried: None, name: str) -> None:
-    async with run_hostile_server(SLOW[name]) as hostile, shop.working():
-        webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
+async def test_an_attempt_ends_in_time(shop: World, short_timeout: None, name: str) -> None:
+    async with run_hostile_server(SLOW[name]) as hostile, shop.run_worker():
+        webhook_id = (await shop.subscribe(hostile.url))["webhookId"]
         await shop.happen()
-        delivery = await shop.settled(webhook_id, "pending", attempts=1)
+        delivery = await shop.wait_for_delivery(webhook_id, "pending", attempts=1)
         (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
     assert hostile.got == 1
     assert TIMEOUT * 1000 - 50 <= attempt["durationMs"] <= (TIMEOUT + 1) * 1000
@@ -56,10 +56,10 @@ async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, mo
         return data
 
     monkeypatch.setattr(NetworkStream, "read", counting)
-    async with run_hostile_server(endless_body) as hostile, shop.working():
-        webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
+    async with run_hostile_server(endless_body) as hostile, shop.run_worker():
+        webhook_id = (await shop.subscribe(hostile.url))["webhookId"]
         await shop.happen()
-        delivery = await shop.settled(webhook_id)
+        delivery = await shop.wait_for_delivery(webhook_id)
         (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
     assert (delivery["status"], attempt["statusCode"]) == ("succeeded", 200)
     assert 32 * 1024 < sum(read) <= MAX_RESPONSE_BYTES
@@ -88,11 +88,11 @@ BODIES: dict[str, Misbehaviour] = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-async def test_any_2xx_is_an_acknowledgement_whatever_its_body(shop: World, hurried: None, name: str) -> None:
-    async with run_hostile_server(BODIES[name]) as hostile, shop.working():
-        webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
+async def test_any_2xx_is_an_acknowledgement_whatever_its_body(shop: World, short_timeout: None, name: str) -> None:
+    async with run_hostile_server(BODIES[name]) as hostile, shop.run_worker():
+        webhook_id = (await shop.subscribe(hostile.url))["webhookId"]
         await shop.happen()
-        delivery = await shop.settled(webhook_id)
+        delivery = await shop.wait_for_delivery(webhook_id)
         (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
     assert (delivery["status"], attempt["statusCode"], attempt["error"], hostile.got) == ("succeeded", 200, None, 1)
 
@@ -103,18 +103,22 @@ async def test_the_others_do_not_wait(shop: World) -> None:
     async with AsyncExitStack() as stack:
         slow = [await stack.enter_async_context(run_hostile_server(stay_silent)) for _ in range(count)]
         good = [await stack.enter_async_context(run_receiver()) for _ in range(count)]
-        for one in (*slow, *good):
-            await shop.subscribed(one.url)
+        for endpoint in (*slow, *good):
+            await shop.subscribe(endpoint.url)
         await shop.happen(each)
-        await stack.enter_async_context(shop.working(patient=False))
+        await stack.enter_async_context(shop.run_worker(patient=False))
         for receiver in good:
             await receiver.count(each, seconds=webhook_worker.TIMEOUT_SECONDS - 2)
-        assert all(one.got <= webhook_worker.INITIAL_CONCURRENCY for one in slow)
+        assert all(endpoint.got <= webhook_worker.INITIAL_CONCURRENCY for endpoint in slow)
 
 
-async def test_who_does_not_answer_gets_one_attempt_at_a_time(shop: World, hurried: None) -> None:
-    async with run_hostile_server(stay_silent) as slow, run_receiver() as good, shop.working(patient=False) as worker:
-        dead, alive = [(await shop.subscribed(one.url))["webhookId"] for one in (slow, good)]
+async def test_who_does_not_answer_gets_one_attempt_at_a_time(shop: World, short_timeout: None) -> None:
+    async with (
+        run_hostile_server(stay_silent) as slow,
+        run_receiver() as good,
+        shop.run_worker(patient=False) as worker,
+    ):
+        dead, alive = [(await shop.subscribe(endpoint.url))["webhookId"] for endpoint in (slow, good)]
         await shop.happen(30)
         await good.count(30)
         await asyncio.sleep(TIMEOUT * 3)
@@ -137,10 +141,10 @@ async def test_a_quick_receiver_gets_more_at_once_but_never_all(shop: World) -> 
         await writer.drain()
         await reader.read()  # it closes
 
-    async with run_hostile_server(soon) as receiver, shop.working() as worker:
-        webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
+    async with run_hostile_server(soon) as receiver, shop.run_worker() as worker:
+        webhook_id = (await shop.subscribe(receiver.url))["webhookId"]
         await shop.happen(400)
-        await shop.done(400)
+        await shop.wait_until_done(400)
         assert (
             worker.concurrency_limits[webhook_id]
             == webhook_worker.MAX_CONCURRENCY

@@ -50,13 +50,13 @@ class World:
         settings = self.service.settings
         self.service.settings = evolve(settings, webhook_dev_targets=settings.webhook_dev_targets | {*urls})
 
-    async def subscribed(self, url: str, actor: Actor | None = None) -> dict[str, Any]:
+    async def subscribe(self, url: str, actor: Actor | None = None) -> dict[str, Any]:
         """A subscription to :data:`EVENT`, with its secret."""
         self.allow(url)
-        made: Any = await webhooks.create_webhook(
+        webhook: Any = await webhooks.create_webhook(
             self.service, actor or self.actor, url=url, account_id=None, events=[EVENT]
         )
-        return dict(made)
+        return dict(webhook)
 
     async def happen(self, count: int = 1) -> list[str]:
         """Let the event happen so often; its ids."""
@@ -75,7 +75,7 @@ class World:
             watcher()
 
     @asynccontextmanager
-    async def working(self, patient: bool = True) -> AsyncIterator[WebhookWorker]:
+    async def run_worker(self, patient: bool = True) -> AsyncIterator[WebhookWorker]:
         """A worker, while the block lasts. Not ``patient``: what is in flight then is cut off."""
         worker = WebhookWorker(self.service)
         running = asyncio.create_task(worker.run())
@@ -91,25 +91,25 @@ class World:
 
     async def deliveries(self, webhook_id: str) -> list[Any]:
         """The latest 100, newest first, as the answers show them."""
-        found: list[Any] = await webhooks.list_deliveries(self.service, self.actor, webhook_id=webhook_id)
-        return found
+        rows: list[Any] = await webhooks.list_deliveries(self.service, self.actor, webhook_id=webhook_id)
+        return rows
 
     async def attempts(self, webhook_id: str, delivery_id: str) -> list[Any]:
-        found: list[Any] = await webhooks.list_attempts(
+        rows: list[Any] = await webhooks.list_attempts(
             self.service, self.actor, webhook_id=webhook_id, delivery_id=delivery_id
         )
-        return found
+        return rows
 
-    async def settled(self, webhook_id: str, *statuses: str, attempts: int = 0, seconds: float = 20) -> Any:
+    async def wait_for_delivery(self, webhook_id: str, *statuses: str, attempts: int = 0, seconds: float = 20) -> Any:
         """The one delivery of a subscription, once its status is one of these after so many attempts."""
         async with asyncio.timeout(seconds):
             while True:
                 await asyncio.sleep(0.002)  # a read of SQLite gives way to nobody
-                (found,) = await self.deliveries(webhook_id)
-                if found["status"] in (statuses or ENDED) and found["attempts"] >= attempts:
-                    return found
+                (delivery,) = await self.deliveries(webhook_id)
+                if delivery["status"] in (statuses or ENDED) and delivery["attempts"] >= attempts:
+                    return delivery
 
-    async def done(self, count: int, seconds: float = 60) -> None:
+    async def wait_until_done(self, count: int, seconds: float = 60) -> None:
         """Wait until so many deliveries have ended."""
         async with asyncio.timeout(seconds):
             while (await self.service.store.read(_count_deliveries)).get("ended", 0) < count:
@@ -125,7 +125,7 @@ class World:
         clock = self.service.store.clock
         prefix, secret = api_keys.make_api_key()
         ends = None if expires_in is None else clock.now() + expires_in
-        made = await self.service.store.write(
+        key = await self.service.store.write(
             keys.create_key,
             self.actor.workspace_id,
             self.actor.user_id,
@@ -136,7 +136,7 @@ class World:
             ends,
             clock,
         )
-        return evolve(self.actor, credential=made.id, kind="key", key_id=made.id)
+        return evolve(self.actor, credential=key.id, kind="key", key_id=key.id)
 
 
 def _count_deliveries(connection: Connection) -> dict[str, int]:
@@ -155,13 +155,13 @@ async def open_world(database: str, targets: Sequence[str] = ()) -> AsyncIterato
     clock = Clock(hands.milliseconds, lambda: 0)
     service = (await open_service(database, RING, clock=clock, webhook_dev_targets=targets)).service
 
-    def made(connection: Connection) -> Actor:
+    def make_admin(connection: Connection) -> Actor:
         home = people.ensure_workspace(connection, "shop", clock)
         person = people.ensure_user(connection, "admin@shop.example", clock)
         people.set_membership(connection, home.id, person.id, "admin", clock)
         return Actor(home.id, person.id, "session", "admin", True, "session")
 
     try:
-        yield World(service, await service.store.write(made), hands)
+        yield World(service, await service.store.write(make_admin), hands)
     finally:
         await service.close()
