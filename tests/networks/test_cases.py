@@ -82,8 +82,8 @@ def test_names_are_unique(network: str) -> None:
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_each_kind_has_an_exemplary_case(network: str) -> None:
     kinds = {case.kind for case in CASES if case.network == network and case.is_exemplary}
-    without = set() if get_samples(network).refreshes_tokens else {"refresh"}
-    assert set(KINDS) - kinds - without == set()
+    unsupported = set() if get_samples(network).refreshes_tokens else {"refresh"}
+    assert set(KINDS) - kinds - unsupported == set()
 
 
 ENTITY_READS = [case for case in CASES if case.kind == "entity" and case.refuse is None and case.is_exemplary]

@@ -85,9 +85,9 @@ def list_edit_cases(network: str, kind: str) -> tuple[Case, ...]:
 
 def describe_outcome(case: Case, edit: Mapping[str, Json]) -> Json:
     """The plan of the case with this edit in place of its own; or the paths of a refusal, or what it asks besides."""
-    changed = evolve(case, input={**case.input, "edit": edit})
+    changed_case = evolve(case, input={**case.input, "edit": edit})
     try:
-        plan = run_flow(plan_case(changed, Library()), Conversation(case.network, case.exchange).answer)
+        plan = run_flow(plan_case(changed_case, Library()), Conversation(case.network, case.exchange).answer)
     except UnexpectedRequest:  # it is looked up at the network
         return "asked"
     except InvalidInput as problem:
@@ -178,10 +178,10 @@ def test_every_member_of_an_item_changes_the_plan_or_is_refused(case: Case, name
 def test_a_type_has_to_be_that_of_the_id(network: str, sample: LocationType) -> None:
     case = list_edit_cases(network, sample.level)[0]
     path = "targeting.locations.0.type"
-    for type_, refused in ((sample.type, False), (sample.wrong_type, True)):
+    for type_, is_refused in ((sample.type, False), (sample.wrong_type, True)):
         items = [{"id": sample.location, "name": "Somewhere", "type": type_}]
         result = describe_outcome(case, {"targeting": {"locations": items}})
-        assert (isinstance(result, set) and path in result) is refused, result
+        assert (isinstance(result, set) and path in result) is is_refused, result
 
 
 @pytest.mark.parametrize("network", [code for code in ADAPTER_PACKAGES if get_samples(code).country_level])
@@ -189,10 +189,10 @@ def test_a_location_that_names_no_country_is_refused(network: str) -> None:
     samples = get_samples(network)
     case = list_edit_cases(network, samples.country_level)[0]
     path = "targeting.locations.0.id"
-    for code, refused in (("CA", False), ("ZZ", True), ("UK", True)):
+    for code, is_refused in (("CA", False), ("ZZ", True), ("UK", True)):
         location = samples.country_in_edit.format(country=code, lower=code.lower())
         result = describe_outcome(case, {"targeting": {"locations": [{"id": location, "name": "Somewhere"}]}})
-        assert (isinstance(result, set) and path in result) is refused, result
+        assert (isinstance(result, set) and path in result) is is_refused, result
 
 
 # -- date-only networks -----------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_only_networks_that_keep_whole_days_have_settings_of_days(network: str) 
 @pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))
 @pytest.mark.parametrize("time", ["23:59:59", "00:00:01", "00:00:00.0000001", "00:00:00"])
 def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str) -> None:
-    tried = 0
+    attempts = 0
     tables = get_adapter(network).network
     for level_, account, native in list_entities(network):
         (setting,) = (row for row in tables.settings if row.field == "startAt")
@@ -232,8 +232,8 @@ def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str
             (issue,) = refusal.value.issues
             assert (issue.path, issue.code) == ("fields.startAt", "over_precision")
             assert all(midnight in issue.message for midnight in midnights), issue.message
-        tried += 1
-    assert tried
+        attempts += 1
+    assert attempts
 
 
 @pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))
@@ -287,7 +287,7 @@ def convert_to_input(setting: Setting, value: Json) -> Any:
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
 def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
-    tables, tried = get_adapter(network).network, 0
+    tables, attempts = get_adapter(network).network, 0
     for kind, account, native in list_entities(network):
         for setting in list_settings(tables, kind):
             if setting.field in get_samples(network).fields_of_several_units:  # see the network's own tests
@@ -298,9 +298,9 @@ def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
             with pytest.raises(InvalidInput) as refusal:
                 apply_edit(tables, account, kind, native, Edit({setting.field: value}), None)
             codes = {issue.code for issue in refusal.value.issues}
-            tried += codes == {"no_change"}
+            attempts += codes == {"no_change"}
             assert {issue.path for issue in refusal.value.issues} == {f"fields.{setting.field}"}
-    assert tried > 2
+    assert attempts > 2
 
 
 @pytest.mark.parametrize("network", ADAPTER_PACKAGES)
@@ -319,15 +319,15 @@ def test_a_percentage_that_changes_nothing_is_refused(network: str) -> None:
 @pytest.mark.parametrize("network", list(ADAPTER_PACKAGES))
 @pytest.mark.parametrize("name", [" ", "\u200b", "\u3164"])
 def test_a_name_that_nobody_can_see_is_refused(network: str, name: str) -> None:
-    tables, tried = get_adapter(network).network, 0
+    tables, attempts = get_adapter(network).network, 0
     for kind, account, native in list_entities(network):
         for setting in list_settings(tables, kind):
             if setting.field == "name" and find_lock_reason(tables, setting, native, None) is None:
                 with pytest.raises(InvalidInput) as refusal:
                     apply_edit(tables, account, kind, native, Edit({"name": name}), None)
                 assert [(issue.path, issue.code) for issue in refusal.value.issues] == [("fields.name", "blank")]
-                tried += 1
-    assert tried
+                attempts += 1
+    assert attempts
 
 
 RETARGETED = [

@@ -87,14 +87,14 @@ def test_an_installed_adapter_that_is_not_named_is_not_loaded(site: Path) -> Non
     ],
 )
 def test_a_code_that_cannot_be_loaded_is_refused(site: Path, adapters: str, message: str) -> None:
-    refused = run_python(site, adapters, "-m", "adsunify", "networks")
-    assert (refused.returncode, refused.stderr.strip()) == (2, f"ADSUNIFY_ADAPTERS: {message}")
+    process = run_python(site, adapters, "-m", "adsunify", "networks")
+    assert (process.returncode, process.stderr.strip()) == (2, f"ADSUNIFY_ADAPTERS: {message}")
 
 
 def test_two_adapters_of_one_code_are_refused(site: Path) -> None:
     install_adapter(site, TOY, "another")
-    refused = run_python(site, TOY, "-m", "adsunify", "networks")
-    assert f"Several packages are an adapter of {TOY}: another, {TOY}_adapter." in refused.stderr
+    process = run_python(site, TOY, "-m", "adsunify", "networks")
+    assert f"Several packages are an adapter of {TOY}: another, {TOY}_adapter." in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,6 @@ def test_what_an_adapter_lacks_is_named(site: Path, file: str, old: str, new: st
     path = site / f"{TOY}_adapter" / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
-    refused = run_python(site, TOY, "-m", "adsunify", "networks", TOY)
-    assert refused.returncode == 2
-    assert message in refused.stderr
+    process = run_python(site, TOY, "-m", "adsunify", "networks", TOY)
+    assert process.returncode == 2
+    assert message in process.stderr

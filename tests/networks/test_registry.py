@@ -20,7 +20,7 @@ TOYS = {
     "adapters/no_adapter.py": "",
     "simulated/zoo/__init__.py": "NETWORK = 'the simulated network'",
 }
-ASK = """
+SCRIPT = """
 import sys
 import adsunify.sandbox.networks
 from adsunify.networks import registry
@@ -53,7 +53,7 @@ def test_a_network_is_added_by_its_folders(tmp_path: Path) -> None:
     for name, text in TOYS.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    command = [sys.executable, "-c", ASK]
+    command = [sys.executable, "-c", SCRIPT]
     lines = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split("\n")
     assert lines[0].split() == [*ADAPTER_PACKAGES, "bee", "zoo"]
     assert lines[1:3] == ["adsunify.networks.registry", "the adapter the simulated network"]

@@ -57,12 +57,12 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
         "endDate": "2026-12-20",
         "dynamicBidding": {"strategy": "LEGACY_FOR_SALES", "placementBidding": []},
     }
-    under = {"campaignId": "11", "state": "PAUSED"}
-    keyword = {**under, "adGroupId": "22", "bid": Decimal("0.75")}
+    common = {"campaignId": "11", "state": "PAUSED"}
+    keyword = {**common, "adGroupId": "22", "bid": Decimal("0.75")}
     assert [request.body for request in requests] == [
         {"campaigns": [campaign]},
-        {"adGroups": [{**under, "name": "Autumn launch", "defaultBid": Decimal("0.75")}]},
-        {"productAds": [{**under, "adGroupId": "22", "sku": "SELLER-SKU-1"}]},
+        {"adGroups": [{**common, "name": "Autumn launch", "defaultBid": Decimal("0.75")}]},
+        {"productAds": [{**common, "adGroupId": "22", "sku": "SELLER-SKU-1"}]},
         {
             "keywords": [
                 {**keyword, "keywordText": "camping stove", "matchType": "EXACT"},
@@ -323,8 +323,8 @@ def test_a_deletion_has_to_answer_the_id_that_was_sent() -> None:
     step = run_flow(plans.plan_delete(SELLER, "ad", "5"), refuse_request).steps[0]
     assert step.request.body == {"adIdFilter": {"include": ["5"]}}
     assert build_request_url(step.request) == f"{HOST}/sp/productAds/delete"
-    for answered, kind in (("5", Applied), (5, Applied), ("6", Ambiguous)):
-        response = Response(207, {}, {"productAds": {"success": [{"index": 0, "adId": answered}], "error": []}})
+    for answered_id, kind in (("5", Applied), (5, Applied), ("6", Ambiguous)):
+        response = Response(207, {}, {"productAds": {"success": [{"index": 0, "adId": answered_id}], "error": []}})
         assert isinstance(classify_write(NETWORK, step, step.request, response), kind)
 
 
@@ -466,8 +466,8 @@ def test_bidding_is_merged() -> None:
             {"placement": "PLACEMENT_PRODUCT_PAGE", "percentage": 25},
         ],
     }
-    cleared = plan_edit({"PLACEMENT_TOP": ""}).steps[0].request.body["campaigns"][0]["dynamicBidding"]
-    assert cleared == {"strategy": "LEGACY_FOR_SALES", "placementBidding": []}
+    bidding = plan_edit({"PLACEMENT_TOP": ""}).steps[0].request.body["campaigns"][0]["dynamicBidding"]
+    assert bidding == {"strategy": "LEGACY_FOR_SALES", "placementBidding": []}
 
 
 def test_dates_may_be_bare_and_are_cleared_by_nothing() -> None:

@@ -111,10 +111,10 @@ def test_consent_and_tokens() -> None:
     with pytest.raises(InvalidInput, match="denied"):
         run_flow(LOGIN.fetch_credentials(app, "", {"error_description": "denied"}, "v", 0), refuse_request)
     for code, kind in (("invalid_grant", "TokenRefused"), ("invalid_client", "PermissionRefused")):
-        refusal = Response(400, {}, {"error": code, "error_description": "No."})
-        with pytest.raises(ProviderError) as refused:
-            run_flow(LOGIN.refresh_credentials(app, credentials, 0), make_responder({TOKENS: refusal}))
-        assert type(refused.value).__name__ == kind
+        error_response = Response(400, {}, {"error": code, "error_description": "No."})
+        with pytest.raises(ProviderError) as refusal:
+            run_flow(LOGIN.refresh_credentials(app, credentials, 0), make_responder({TOKENS: error_response}))
+        assert type(refusal.value).__name__ == kind
     assert run_flow(LOGIN.revoke_credentials(app, credentials), refuse_request) is None
 
 

@@ -54,9 +54,9 @@ def make_finished_reports(**files: Any) -> dict[str, Any]:
 
 
 def read_page(
-    what: ReportQuery, answers: Any, job: str = "r1", cursor: str | None = None, account: Account = SELLER
+    query: ReportQuery, answers: Any, job: str = "r1", cursor: str | None = None, account: Account = SELLER
 ) -> EntityReportPage:
-    return run_flow(reports.fetch_report_page(account, what, cursor, job, NOW), make_responder(answers))
+    return run_flow(reports.fetch_report_page(account, query, cursor, job, NOW), make_responder(answers))
 
 
 @pytest.mark.parametrize("account", [SELLER, VENDOR])
@@ -209,7 +209,7 @@ def test_a_report_of_other_entities_is_the_first_one() -> None:
 def test_figures_change_for_28_days_after_the_last_conversion(account: Account, days: int) -> None:
     """Reporting v3, FAQ: a conversion is restated for 28 days. It counts on the day of its click, in a window."""
     today = NOW.date()
-    what = make_query("campaign", start=today - timedelta(days=60), end=today)
+    query = make_query("campaign", start=today - timedelta(days=60), end=today)
     assert read_page(
-        what, make_finished_reports(r1=[]), account=account
+        query, make_finished_reports(r1=[]), account=account
     ).coverage.provisional_from == today - timedelta(days=days)

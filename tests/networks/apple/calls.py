@@ -45,7 +45,7 @@ SECRET = ec.derive_private_key(0xAD5, ec.SECP256R1())
 KEY = SECRET.private_bytes(
     serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
 ).decode()
-GIVEN = {"clientId": "SEARCHADS.c", "teamId": "SEARCHADS.t", "keyId": "k-1", "privateKey": KEY}
+KEY_MEMBERS = {"clientId": "SEARCHADS.c", "teamId": "SEARCHADS.t", "keyId": "k-1", "privateKey": KEY}
 
 
 def make_brief(**changes: Any) -> dict[str, Any]:

@@ -94,8 +94,8 @@ def test_times_are_utc_to_the_millisecond() -> None:
     body = plan.get_step("campaign").request.body
     assert body["startTime"] == "2027-03-01T07:00:00.250"
     assert "endTime" not in body
-    past = make_plan(now=NOW, schedule__startAt="2026-11-01T08:00:00Z")
-    assert any("past" in warning for warning in past.warnings)
+    past_plan = make_plan(now=NOW, schedule__startAt="2026-11-01T08:00:00Z")
+    assert any("past" in warning for warning in past_plan.warnings)
 
 
 def test_locations_stand_in_the_ad_group() -> None:
@@ -196,7 +196,7 @@ def classify_response(plan: Plan, key: str, response: Response) -> StepOutcome:
     return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
-TWO = make_plan(targeting__keywords=[{"text": "yoga"}, {"text": "timer"}])
+TWO_KEYWORDS = make_plan(targeting__keywords=[{"text": "yoga"}, {"text": "timer"}])
 
 
 def make_item(correlation: int, success: bool | None = True, **members: Any) -> dict[str, Any]:
@@ -207,13 +207,15 @@ BAD = {"code": "INVALID_KEYWORD", "message": "not this one"}
 
 
 def test_a_campaign_is_made() -> None:
-    assert classify_response(TWO, "campaign", make_entity_response({"id": 901})) == Applied({"id": "901"})
-    assert isinstance(classify_response(TWO, "campaign", make_entity_response({})), Ambiguous)
+    assert classify_response(TWO_KEYWORDS, "campaign", make_entity_response({"id": 901})) == Applied({"id": "901"})
+    assert isinstance(classify_response(TWO_KEYWORDS, "campaign", make_entity_response({})), Ambiguous)
 
 
 def test_keywords_are_matched_by_correlation() -> None:
     done = classify_response(
-        TWO, "keywords", make_response({"result": [make_item(1, result={"id": 12}), make_item(0, result={"id": 11})]})
+        TWO_KEYWORDS,
+        "keywords",
+        make_response({"result": [make_item(1, result={"id": 12}), make_item(0, result={"id": 11})]}),
     )
     assert isinstance(done, Applied)
     assert done.outputs == {"id": ["11", "12"]}
@@ -221,31 +223,31 @@ def test_keywords_are_matched_by_correlation() -> None:
 
 def test_an_item_that_is_refused_refuses_all() -> None:
     done = classify_response(
-        TWO, "keywords", make_response({"result": [make_item(0, False, error=BAD), make_item(1, False)]})
+        TWO_KEYWORDS, "keywords", make_response({"result": [make_item(0, False, error=BAD), make_item(1, False)]})
     )
     assert isinstance(done, Rejected)
     assert done.error.code == "INVALID_KEYWORD"
     assert [item.state for item in done.items] == ["rejected", "rejected"]
     silent = classify_response(
-        TWO, "keywords", make_response({"result": [make_item(0, False, error=BAD), make_item(1)]})
+        TWO_KEYWORDS, "keywords", make_response({"result": [make_item(0, False, error=BAD), make_item(1)]})
     )
     assert isinstance(silent, Rejected)
 
 
 def test_a_new_id_beside_a_refusal_is_doubt() -> None:
     mixed = make_response({"result": [make_item(0, result={"id": 11}), make_item(1, False, error=BAD)]})
-    assert isinstance(classify_response(TWO, "keywords", mixed), Ambiguous)
+    assert isinstance(classify_response(TWO_KEYWORDS, "keywords", mixed), Ambiguous)
     outer = make_response({"error": BAD, "result": [make_item(0, result={"id": 11}), make_item(1, result={"id": 12})]})
-    assert isinstance(classify_response(TWO, "keywords", outer), Ambiguous)
+    assert isinstance(classify_response(TWO_KEYWORDS, "keywords", outer), Ambiguous)
 
 
 def test_a_bulk_that_is_refused_whole() -> None:
     error = {"code": "NOBODY_KNOWS", "message": "x", "details": [{"code": "TOO_MANY_ITEMS", "message": "at most 5"}]}
-    done = classify_response(TWO, "keywords", make_response({"error": error}))
+    done = classify_response(TWO_KEYWORDS, "keywords", make_response({"error": error}))
     assert isinstance(done, Rejected)
     assert done.error.code == "TOO_MANY_ITEMS" and "at most 5" in (done.error.message or "")
     # of one entity nothing is documented
-    assert isinstance(classify_response(TWO, "campaign", make_response({"error": error})), Ambiguous)
+    assert isinstance(classify_response(TWO_KEYWORDS, "campaign", make_response({"error": error})), Ambiguous)
 
 
 @pytest.mark.parametrize(
@@ -262,30 +264,32 @@ def test_a_bulk_that_is_refused_whole() -> None:
     ],
 )
 def test_half_an_answer_is_doubt(body: Any) -> None:
-    assert isinstance(classify_response(TWO, "keywords", make_response(body)), Ambiguous)
+    assert isinstance(classify_response(TWO_KEYWORDS, "keywords", make_response(body)), Ambiguous)
 
 
 def test_what_errors_say() -> None:
-    refused = classify_response(TWO, "campaign", make_error_response("VALIDATION_ERROR", 400))
-    assert isinstance(refused, Rejected) and refused.blame == "input"
+    rejection = classify_response(TWO_KEYWORDS, "campaign", make_error_response("VALIDATION_ERROR", 400))
+    assert isinstance(rejection, Rejected) and rejection.blame == "input"
     blames = {401: "token", 403: "permission", 404: "not_found"}
     for status, blame in blames.items():
-        outcome = classify_response(TWO, "campaign", make_error_response("whatever", status))
+        outcome = classify_response(TWO_KEYWORDS, "campaign", make_error_response("whatever", status))
         assert isinstance(outcome, Rejected) and outcome.blame == blame
     for status in (408, 500, 502, 503, 504):
-        assert isinstance(classify_response(TWO, "campaign", make_error_response("x", status)), Ambiguous)
+        assert isinstance(classify_response(TWO_KEYWORDS, "campaign", make_error_response("x", status)), Ambiguous)
     nested = {"error": {"errors": [{"code": "BAD_NAME", "message": "no", "info": {"field": "name"}}]}}
-    outcome = classify_response(TWO, "campaign", make_response(nested, 400))
+    outcome = classify_response(TWO_KEYWORDS, "campaign", make_response(nested, 400))
     assert isinstance(outcome, Rejected)
     assert (outcome.error.code, outcome.error.message) == ("BAD_NAME", "no (name)")
 
 
 def test_how_long_to_wait() -> None:
     outcome = classify_response(
-        TWO, "campaign", make_error_response("rate_limit_exceeded", 429, retry_after="7", ratelimit_reset="9")
+        TWO_KEYWORDS, "campaign", make_error_response("rate_limit_exceeded", 429, retry_after="7", ratelimit_reset="9")
     )
     assert isinstance(outcome, Throttled) and outcome.retry_after == 7
-    reset = classify_response(TWO, "campaign", make_error_response("rate_limit_exceeded", 429, ratelimit_reset="9"))
+    reset = classify_response(
+        TWO_KEYWORDS, "campaign", make_error_response("rate_limit_exceeded", 429, ratelimit_reset="9")
+    )
     assert isinstance(reset, Throttled) and reset.retry_after == 9
 
 

@@ -26,7 +26,18 @@ from adsunify.networks.apple import plans, reads
 from adsunify.networks.apple.tables import NETWORK
 from tests.networks.calls import make_response, run
 
-from .calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, make_entity_response, make_error_response, make_page
+from .calls import (
+    ACCOUNT,
+    API,
+    CONTEXT,
+    KEY,
+    KEY_MEMBERS,
+    NOW,
+    SECRET,
+    make_entity_response,
+    make_error_response,
+    make_page,
+)
 
 MILLISECONDS = 1_793_000_000_123
 
@@ -45,9 +56,9 @@ def make_token_response(value: str = "t-1") -> Any:
 
 def test_a_key_becomes_a_token() -> None:
     credentials, (request,) = run(
-        reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), make_token_response()
+        reads.fetch_credentials(NO_OAUTH_CLIENT, "", KEY_MEMBERS, "", MILLISECONDS), make_token_response()
     )
-    assert credentials == Credentials("t-1", None, MILLISECONDS + 3_600_000, GIVEN)
+    assert credentials == Credentials("t-1", None, MILLISECONDS + 3_600_000, KEY_MEMBERS)
     assert (request.method, request.url, request.encoding, request.is_signed) == (
         "POST",
         "https://appleid.apple.com/auth/oauth2/token",
@@ -81,20 +92,22 @@ def test_a_key_becomes_a_token() -> None:
 
 def test_equal_input_gives_an_equal_secret() -> None:
     bodies = [
-        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN, "", MILLISECONDS), make_token_response())[1][0].body
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", KEY_MEMBERS, "", MILLISECONDS), make_token_response())[1][
+            0
+        ].body
         for _ in range(2)
     ]
     assert bodies[0] == bodies[1]
 
 
 def test_a_refresh_asks_with_the_key_again() -> None:
-    expired = Credentials("old", None, MILLISECONDS, GIVEN)
+    expired = Credentials("old", None, MILLISECONDS, KEY_MEMBERS)
     credentials, (request,) = run(
         reads.refresh_credentials(NO_OAUTH_CLIENT, expired, MILLISECONDS + 5000), make_token_response("t-2")
     )
     assert (credentials.access_token, credentials.extras, credentials.expires_at) == (
         "t-2",
-        GIVEN,
+        KEY_MEMBERS,
         MILLISECONDS + 3_605_000,
     )
     assert request.body["grant_type"] == "client_credentials"
@@ -115,7 +128,7 @@ def test_both_forms_of_a_key_are_taken() -> None:
     traditional = encode_key(SECRET, serialization.PrivateFormat.TraditionalOpenSSL)
     assert "BEGIN EC PRIVATE KEY" in traditional and "BEGIN PRIVATE KEY" in KEY
     run(
-        reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": traditional}, "", MILLISECONDS),
+        reads.fetch_credentials(NO_OAUTH_CLIENT, "", KEY_MEMBERS | {"privateKey": traditional}, "", MILLISECONDS),
         make_token_response(),
     )
 
@@ -135,7 +148,7 @@ def test_both_forms_of_a_key_are_taken() -> None:
 )
 def test_what_is_no_key(wrong: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", GIVEN | {"privateKey": wrong}, "", MILLISECONDS))
+        run(reads.fetch_credentials(NO_OAUTH_CLIENT, "", KEY_MEMBERS | {"privateKey": wrong}, "", MILLISECONDS))
     assert [issue.path for issue in refusal.value.issues] == ["privateKey"]
     assert wrong not in str(refusal.value) or wrong == "x"
 
@@ -305,8 +318,8 @@ def test_one_entity() -> None:
 # -- insights -----------------------------------------------------------------------------------------------------
 
 
-def make_day(when: str, taps: int | None, spend: str, installs: int) -> dict[str, Any]:
-    figures = {"date": when, "impressions": 10, "localSpend": {"amount": spend, "currency": "EUR"}}
+def make_day(day: str, taps: int | None, spend: str, installs: int) -> dict[str, Any]:
+    figures = {"date": day, "impressions": 10, "localSpend": {"amount": spend, "currency": "EUR"}}
     return figures | {"totalInstalls": installs} | ({} if taps is None else {"taps": taps})
 
 
@@ -568,7 +581,7 @@ def test_readers_raise_nothing_of_their_own(body: Any) -> None:
         lambda: reads.fetch_entity(ACCOUNT, "ad", "904"),
         lambda: reads.fetch_insights(ACCOUNT, START, END, None, NOW),
         lambda: reads.fetch_catalog_page(ACCOUNT, "creatives", ListQuery()),
-        lambda: reads.refresh_credentials(NO_OAUTH_CLIENT, Credentials("", extras=GIVEN), 0),
+        lambda: reads.refresh_credentials(NO_OAUTH_CLIENT, Credentials("", extras=KEY_MEMBERS), 0),
         lambda: plans.plan_edit(ACCOUNT, "adGroup", "902", Edit(fields={"bid": "1"}), NOW),
     ]
     for flow in flows:

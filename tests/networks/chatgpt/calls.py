@@ -84,8 +84,8 @@ def make_page(*rows: Mapping[str, Any], more: bool = False) -> Response:
     return make_response({"object": "list", "data": rows, **edges, "has_more": more})
 
 
-class Talk:
-    """Answers by what the address ends with after the API, and what was asked."""
+class Responder:
+    """Answers by what the address ends with after the API, and keeps the requests."""
 
     def __init__(self, **answers: Response) -> None:
         self.answers = answers
@@ -100,7 +100,7 @@ class Talk:
 
 
 def run(flow: Flow[Any], **answers: Response) -> Any:
-    return run_flow(flow, Talk(**answers))
+    return run_flow(flow, Responder(**answers))
 
 
 def plan_campaign(value: Mapping[str, Any], account: Account = ACCOUNT, **answers: Response) -> Plan:
@@ -109,6 +109,6 @@ def plan_campaign(value: Mapping[str, Any], account: Account = ACCOUNT, **answer
 
 
 def find_flow_issues(flow: Flow[Any], **answers: Response) -> set[tuple[str, str]]:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as refusal:
         run(flow, **answers)
-    return {(issue.path, issue.code) for issue in refused.value.issues}
+    return {(issue.path, issue.code) for issue in refusal.value.issues}

@@ -23,7 +23,7 @@ from adsunify.plans.records import Plan
 from adsunify.values.exact_json import loads
 from tests.networks.calls import make_response
 
-from .calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Talk, find_flow_issues, make_page, run
+from .calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Responder, find_flow_issues, make_page, run
 
 KEY = "sk-ads-1"
 OWNER = {
@@ -40,8 +40,8 @@ OWNER = {
 
 
 def exchange_credentials(response: Response, **members: str) -> tuple[Credentials, list[Request]]:
-    talk = Talk(ad_account=response)
-    return run_flow(reads.fetch_credentials(NO_OAUTH_CLIENT, "", members, "", 0), talk), talk.requests
+    responder = Responder(ad_account=response)
+    return run_flow(reads.fetch_credentials(NO_OAUTH_CLIENT, "", members, "", 0), responder), responder.requests
 
 
 def test_a_key_is_proven_by_a_read() -> None:
@@ -56,9 +56,9 @@ def test_a_key_is_proven_by_a_read() -> None:
 
 @pytest.mark.parametrize("members", [{}, {"apiKey": ""}, {"apiKey": "a b"}, {"apiKey": "a\r\nb"}, {"apiKey": "é"}])
 def test_a_malformed_key_is_never_sent(members: Mapping[str, str]) -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as refusal:
         exchange_credentials(make_response(OWNER), **members)
-    assert [issue.path for issue in refused.value.issues] == ["apiKey"]
+    assert [issue.path for issue in refusal.value.issues] == ["apiKey"]
 
 
 def test_a_key_is_never_renewed_and_goes_to_its_host_only() -> None:
@@ -118,7 +118,7 @@ def list_ads(request: Request) -> Response:
     """Seven ads in three groups, the second one empty, in pages of what is asked for."""
     address = build_request_url(request).removeprefix(f"{API}/")
     if not address.startswith("ads?"):
-        return Talk(**MANY)(request)
+        return Responder(**MANY)(request)
     ad_ids = {"g1": ["a1", "a2", "a3"], "g2": [], "g3": ["a4", "a5", "a6", "a7"]}[request.query["ad_group_id"]]
     first = ad_ids.index(request.query["after"]) + 1 if "after" in request.query else 0
     size = int(request.query["limit"])
@@ -164,7 +164,7 @@ def make_row(campaign: str, day: str, **figures: Any) -> dict[str, Any]:
 
 
 def test_two_reports_become_days() -> None:
-    delivered = Response.from_bytes(
+    delivery = Response.from_bytes(
         200,
         {},
         b'{"has_more":false,"data":['
@@ -173,7 +173,7 @@ def test_two_reports_become_days() -> None:
         b'{"campaign_id":"c2","readable_time":"2026-11-01","impressions":5,"clicks":0,"campaign_spend":0.20}]}',
     )
     sales = {"order_created_attributed_sales": "9.90", "order_created_attributed_sales_currency": "EUR"}
-    converted = make_response(
+    conversions = make_response(
         {
             "data": [
                 {"date": "2026-11-01", "entity_id": "adacct_77", "conversions": 2, **sales},
@@ -181,8 +181,8 @@ def test_two_reports_become_days() -> None:
             ]
         }
     )
-    talk = Talk(**{"ad_account/insights": delivered, "conversions/insights": converted})
-    insights = run_flow(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 7), None, NOW), talk)
+    responder = Responder(**{"ad_account/insights": delivery, "conversions/insights": conversions})
+    insights = run_flow(reads.fetch_insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 7), None, NOW), responder)
     assert [row.to_json() for row in insights.rows] == [
         {
             "date": "2026-11-01",
@@ -196,18 +196,24 @@ def test_two_reports_become_days() -> None:
         }
     ]
     assert insights.coverage.is_complete and insights.coverage.provisional_from == date(2026, 11, 1)
-    insights_request, posted = talk.requests
+    insights_request, conversions_request = responder.requests
     assert "time_ranges%5B%5D=%7B%22type%22%3A%22date_range%22%2C%22since%22%3A%222026-11-01%22" in build_request_url(
         insights_request
     )
-    assert (posted.method, posted.kind) == ("POST", "read")
-    assert loads(posted.body["time_ranges"][0]) == {"type": "unix_range", "start": "1793487600", "end": "1794092400"}
+    assert (conversions_request.method, conversions_request.kind) == ("POST", "read")
+    assert loads(conversions_request.body["time_ranges"][0]) == {
+        "type": "unix_range",
+        "start": "1793487600",
+        "end": "1794092400",
+    }
 
 
 def test_nothing_is_asked_of_the_future() -> None:
-    talk = Talk(**{"ad_account/insights": make_page(), "conversions/insights": make_response({"data": []})})
-    insights = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), talk)
-    assert "2025-11-20" in build_request_url(talk.requests[0]) and "2026-11-20" in build_request_url(talk.requests[0])
+    responder = Responder(**{"ad_account/insights": make_page(), "conversions/insights": make_response({"data": []})})
+    insights = run_flow(reads.fetch_insights(ACCOUNT, date(2025, 11, 20), date(2026, 12, 31), None, NOW), responder)
+    assert "2025-11-20" in build_request_url(responder.requests[0]) and "2026-11-20" in build_request_url(
+        responder.requests[0]
+    )
     assert insights.coverage.provisional_from == date(2026, 10, 21) and insights.totals.spend is None
 
 
@@ -246,7 +252,7 @@ def test_ids_after_the_colon_keep_their_underscores() -> None:
 
 # -- settings and edits -------------------------------------------------------------------------------------------
 
-HELD = {"campaign": CAMPAIGN, "adGroup": GROUP, "ad": AD}
+ENTITIES = {"campaign": CAMPAIGN, "adGroup": GROUP, "ad": AD}
 PATHS = {"campaign": "campaigns/cmpn_9", "adGroup": "ad_groups/adgrp_4", "ad": "ads/ad_2"}
 
 
@@ -255,12 +261,12 @@ def make_edit_flow(kind: Any, edit: Edit) -> Any:
 
 
 def plan_edit(kind: Any, edit: Edit, **changes: Any) -> Plan:
-    plan: Plan = run(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(HELD[kind] | changes)})
+    plan: Plan = run(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(ENTITIES[kind] | changes)})
     return plan
 
 
 def find_edit_issues(kind: Any, edit: Edit, **changes: Any) -> set[tuple[str, str]]:
-    return find_flow_issues(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(HELD[kind] | changes)})
+    return find_flow_issues(make_edit_flow(kind, edit), **{PATHS[kind]: make_response(ENTITIES[kind] | changes)})
 
 
 def test_fields_of_a_campaign() -> None:

@@ -17,7 +17,7 @@ from adsunify.networks.chatgpt.tables import REPORT_LEVELS
 from adsunify.values.exact_json import loads
 from tests.networks.calls import make_response
 
-from .calls import ACCOUNT, NOW, Talk, make_page
+from .calls import ACCOUNT, NOW, Responder, make_page
 
 LEVELS = {level.kind: level for level in REPORT_LEVELS}
 FIRST, LAST = date(2026, 11, 16), date(2026, 11, 18)
@@ -41,11 +41,11 @@ def make_conversions(entity_id: str, day: str, count: int, sales: str | None = N
 
 
 def read_page(
-    query: ReportQuery, delivered: Response, converted: Response, cursor: str | None = None
+    query: ReportQuery, delivery: Response, conversions: Response, cursor: str | None = None
 ) -> tuple[EntityReportPage, list[Request]]:
-    talk = Talk(**{"ad_account/insights": delivered, "conversions/insights": converted})
-    page: EntityReportPage = run_flow(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), talk)
-    return page, talk.requests
+    responder = Responder(**{"ad_account/insights": delivery, "conversions/insights": conversions})
+    page: EntityReportPage = run_flow(reports.fetch_report_page(ACCOUNT, query, cursor, None, NOW), responder)
+    return page, responder.requests
 
 
 def make_conversions_response(*rows: Any) -> Response:
@@ -56,7 +56,7 @@ def make_conversions_response(*rows: Any) -> Response:
 def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None:
     native = LEVELS[kind].native
     query = ReportQuery(LEVELS[kind], FIRST, LAST, ("x_1", "x_2"))
-    page, (insights_request, posted) = read_page(
+    page, (insights_request, conversions_request) = read_page(
         query,
         make_page(
             make_row(kind, "x_1", "2026-11-16", impressions=700, clicks=22, spend=None),
@@ -79,18 +79,18 @@ def test_a_level_is_read_with_the_conversions_of_its_entities(kind: str) -> None
         | {"conversions": "3", "conversionValue": None},  # conversions of a day without impressions
     ]
     assert [row.get("order_created_attributed_sales") for row in page.native_rows] == [None, None, "120.50", "9", None]
-    sent = parse_qsl(insights_request.query_raw or "")
-    assert [loads(value) for name, value in sent if name == "filters[]"] == [
+    parameters = parse_qsl(insights_request.query_raw or "")
+    assert [loads(value) for name, value in parameters if name == "filters[]"] == [
         {"field": f"{native}.id", "operator": "IN", "value": ["x_1", "x_2"]}
     ]
-    assert ("aggregation_level", native) in sent and ("limit", "2000") in sent
-    fields = [value for name, value in sent if name == "fields[]"]
+    assert ("aggregation_level", native) in parameters and ("limit", "2000") in parameters
+    fields = [value for name, value in parameters if name == "fields[]"]
     assert fields[2:] == [
         *(f"{member.removesuffix('_id')}.id" for member in ABOVE[kind]),
         *(f"{native}.{name}" for name in ("id", "name", "impressions", "clicks", "spend")),
     ]
-    assert (posted.body["aggregation_level"], posted.body["entity_ids"]) == (native, ["x_1"])
-    assert "group_by_entity" not in posted.body
+    assert (conversions_request.body["aggregation_level"], conversions_request.body["entity_ids"]) == (native, ["x_1"])
+    assert "group_by_entity" not in conversions_request.body
     assert (page.cursor, page.coverage.is_complete, page.coverage.provisional_from) == (None, True, FIRST)
 
 
@@ -124,8 +124,8 @@ def test_a_report_of_conversions_has_at_most_2000_rows(entities: int, days: int,
     rows = [
         make_row("ad", f"ad_{number}", "2026-10-01", impressions=1, clicks=0, spend=0) for number in range(entities)
     ]
-    _, (_, *posted) = read_page(query, make_page(*rows), make_conversions_response())
-    assert [len(request.body["entity_ids"]) for request in posted] == sizes
+    _, (_, *conversions_request) = read_page(query, make_page(*rows), make_conversions_response())
+    assert [len(request.body["entity_ids"]) for request in conversions_request] == sizes
 
 
 def test_conversions_that_are_not_reported_are_null() -> None:
@@ -134,8 +134,8 @@ def test_conversions_that_are_not_reported_are_null() -> None:
         ReportQuery(LEVELS["campaign"], NOW.date(), NOW.date()), make_page(row), make_conversions_response()
     )
     assert (len(requests), today.rows[0].conversions) == (1, None)  # the day has not ended
-    refused = make_response({"error": {"message": "not enabled"}}, 403)
-    page, _ = read_page(ReportQuery(LEVELS["campaign"], FIRST, NOW.date()), make_page(row), refused)
+    error_response = make_response({"error": {"message": "not enabled"}}, 403)
+    page, _ = read_page(ReportQuery(LEVELS["campaign"], FIRST, NOW.date()), make_page(row), error_response)
     assert (page.rows[0].conversions, page.rows[0].spend) == (None, "0")
     assert any("no conversions" in note for note in page.coverage.notes)
 

@@ -45,7 +45,7 @@ BRIEF: dict[str, Any] = {
     },
     "platform": {"euPoliticalAdvertising": False},
 }
-MADE = [
+RESOURCE_NAMES = [
     f"{ROOT}/campaignBudgets/77001",
     f"{ROOT}/campaigns/88001",
     f"{ROOT}/campaignCriteria/88001~2578",
@@ -150,12 +150,12 @@ def plan_edit(
     kind: Any,
     entity_id: str,
     native: Mapping[str, Any],
-    *beside: Mapping[str, Any],
+    *answers: Mapping[str, Any],
     now: datetime | None = NOW,
     **edit: Any,
 ) -> Plan:
     """The plan of an edit; ``beside``: the answers after the first."""
-    plan, _ = run(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), make_rows(native), *beside)
+    plan, _ = run(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), make_rows(native), *answers)
     return plan
 
 

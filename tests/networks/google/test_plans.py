@@ -21,9 +21,9 @@ from adsunify.planning import plan
 
 from .calls import (
     ACCOUNT,
-    MADE,
     MUTATE,
     NOW,
+    RESOURCE_NAMES,
     ROOT,
     find_issues,
     get_operations,
@@ -284,7 +284,7 @@ RESULTS = ("campaignBudget", "campaign", "campaignCriterion", "adGroup", "adGrou
 
 
 def make_results(**changes: Any) -> list[dict[str, Any]]:
-    named = dict(zip(RESULTS, MADE, strict=True)) | changes
+    named = dict(zip(RESULTS, RESOURCE_NAMES, strict=True)) | changes
     return [{f"{resource}Result": {"resourceName": named[resource]}} for resource in RESULTS]
 
 
@@ -296,7 +296,7 @@ def classify_response(body: Any, status: int = 200) -> Any:
 def test_resource_names_are_kept_in_the_order_of_the_operations() -> None:
     outcome = classify_response({"mutateOperationResponses": make_results()})
     assert isinstance(outcome, Applied)
-    assert outcome.outputs == {"resourceNames": MADE}
+    assert outcome.outputs == {"resourceNames": RESOURCE_NAMES}
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def make_enable_operation(collection: str, id_: str) -> dict[str, Any]:
 
 
 def test_activation_is_one_write_from_the_leaves_to_the_campaign() -> None:
-    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), {"campaign": {"resourceNames": MADE}}))
+    plan, _ = run(plans.plan_activate(ACCOUNT, make_plan(), {"campaign": {"resourceNames": RESOURCE_NAMES}}))
     assert (plan.action, plan.risk, plan.steps[0].key) == ("activate", "spend", "activate_campaign")
     assert get_operations(plan) == [
         {"adGroupCriterionOperation": make_enable_operation("adGroupCriteria", "99001~41001")},
@@ -446,7 +446,7 @@ def test_a_native_campaign_brings_its_budget_and_is_paused() -> None:
         {"resourceName": name, "explicitlyShared": False, "amountMicros": "5000000"}
     ]
     assert list_contents(plan, "campaign") == [{"status": "PAUSED", **payload, "campaignBudget": name}]
-    shared = payload | {"campaignBudget": MADE[0], "status": "ENABLED"}
+    shared = payload | {"campaignBudget": RESOURCE_NAMES[0], "status": "ENABLED"}
     plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", shared, None))
     assert (get_operations(plan), plan.risk) == ([{"campaignOperation": {"create": shared}}], "spend")
 
@@ -459,12 +459,12 @@ def test_a_native_ad_names_its_ad_group() -> None:
 @pytest.mark.parametrize(
     ("kind", "payload", "parent", "path"),
     [
-        ("campaign", {"campaignBudget": MADE[0]}, None, "payload.containsEuPoliticalAdvertising"),
+        ("campaign", {"campaignBudget": RESOURCE_NAMES[0]}, None, "payload.containsEuPoliticalAdvertising"),
         ("campaign", {**DECLARED}, None, "payload.campaignBudget"),
         ("campaign", {"campaignBudget": "customers/1/campaignBudgets/1", **DECLARED}, None, "payload.campaignBudget"),
-        ("campaign", {"campaignBudget": MADE[0], **DECLARED}, "1", "parentId"),
+        ("campaign", {"campaignBudget": RESOURCE_NAMES[0], **DECLARED}, "1", "parentId"),
         ("adGroup", {"name": "A"}, None, "parentId"),
-        ("adGroup", {"campaign": MADE[1]}, "2", "parentId"),
+        ("adGroup", {"campaign": RESOURCE_NAMES[1]}, "2", "parentId"),
         ("adGroup", {"campaign": "customers/1/campaigns/1"}, None, "payload.campaign"),
         ("adGroup", {"resourceName": "x"}, "2", "payload.resourceName"),
         ("adGroup", {"status": "REMOVED"}, "2", "payload.status"),

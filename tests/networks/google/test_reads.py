@@ -248,11 +248,15 @@ def test_consent_and_tokens() -> None:
         ["S256"],
     )
     tokens = {"access_token": "at", "expires_in": 3599, "refresh_token": "rt", "token_type": "Bearer"}
-    credentials, (sent,) = run(
+    credentials, (token_request,) = run(
         LOGIN.fetch_credentials(APP, "https://ads.example/cb", {"code": "c"}, "v" * 50, 1000), tokens
     )
     assert (credentials.refresh_token, credentials.expires_at) == ("rt", 3_600_000)
-    assert (sent.kind, sent.is_signed, sent.body["code_verifier"]) == ("read_once", False, "v" * 50)
+    assert (token_request.kind, token_request.is_signed, token_request.body["code_verifier"]) == (
+        "read_once",
+        False,
+        "v" * 50,
+    )
     renewed, _ = run(LOGIN.refresh_credentials(APP, credentials, 0), {"access_token": "new", "expires_in": 3599})
     assert (renewed.access_token, renewed.refresh_token) == ("new", "rt")
     with pytest.raises(TokenRefused):

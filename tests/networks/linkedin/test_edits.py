@@ -93,8 +93,8 @@ def test_a_strategy_takes_its_charge_along() -> None:
     assert plan.risk == "spend"
     automated: dict[str, Any] = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
     assert find_edit_issues("adGroup", Edit({"bidStrategy": "NONE"}), **automated) == {"fields.bid": "required"}
-    back = plan_edit("adGroup", Edit({"bidStrategy": "NONE", "bid": "3"}), **automated)
-    assert get_patch(back)["$set"] == {
+    manual_plan = plan_edit("adGroup", Edit({"bidStrategy": "NONE", "bid": "3"}), **automated)
+    assert get_patch(manual_plan)["$set"] == {
         "optimizationTargetType": "NONE",
         "costType": "CPC",
         "unitCost": {"amount": "3", "currencyCode": "USD"},
@@ -192,14 +192,14 @@ def test_places_are_replaced_where_they_stand() -> None:
 
 
 def test_what_was_not_there_is_added_and_what_is_empty_goes() -> None:
-    changed = plan_criteria(
+    criteria = plan_criteria(
         {
             "languages": [],
             "interests": make_places("urn:li:interest:5"),
             "excludedLocations": make_places("urn:li:geo:9"),
         }
     )
-    assert changed == {
+    assert criteria == {
         "include": {
             "and": [
                 {"or": {f"{FACET}locations": ["urn:li:geo:103644278"]}},
@@ -208,16 +208,16 @@ def test_what_was_not_there_is_added_and_what_is_empty_goes() -> None:
         },
         "exclude": {"or": {f"{FACET}locations": ["urn:li:geo:9"]}},
     }
-    without = plan_criteria({"excludedLocations": []}, targetingCriteria=changed)
-    assert without == {"include": changed["include"]}
+    cleared = plan_criteria({"excludedLocations": []}, targetingCriteria=criteria)
+    assert cleared == {"include": criteria["include"]}
 
 
 def test_ages_meet_the_borders_of_the_ranges() -> None:
-    changed = plan_criteria({"ageMin": 25, "ageMax": 54, "genders": ["female"]})
-    members = changed["include"]["and"][2:]
+    criteria = plan_criteria({"ageMin": 25, "ageMax": 54, "genders": ["female"]})
+    members = criteria["include"]["and"][2:]
     assert {"or": {f"{FACET}ageRanges": ["urn:li:ageRange:(25,34)", "urn:li:ageRange:(35,54)"]}} in members
     assert {"or": {f"{FACET}genders": ["urn:li:gender:FEMALE"]}} in members
-    older = plan_criteria({"ageMin": 35}, targetingCriteria=changed)
+    older = plan_criteria({"ageMin": 35}, targetingCriteria=criteria)
     assert {"or": {f"{FACET}ageRanges": ["urn:li:ageRange:(35,54)"]}} in older["include"]["and"]
     open_ended = plan_criteria({"ageMin": 55})
     assert {"or": {f"{FACET}ageRanges": ["urn:li:ageRange:(55,2147483647)"]}} in open_ended["include"]["and"]

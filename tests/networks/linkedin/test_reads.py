@@ -54,8 +54,8 @@ def test_a_code_becomes_a_token_with_or_without_a_refresh_token() -> None:
 
 
 def test_a_refused_refresh_blames_the_token() -> None:
-    refused = Response(400, {}, {"error": "invalid_grant", "error_description": "expired"})
-    answers = {"https://www.linkedin.com/oauth/v2/accessToken": refused}
+    error_response = Response(400, {}, {"error": "invalid_grant", "error_description": "expired"})
+    answers = {"https://www.linkedin.com/oauth/v2/accessToken": error_response}
     with pytest.raises(TokenRefused):
         run_flow(LOGIN.refresh_credentials(APP, Credentials("old", "r"), 0), make_responder(answers))
     with pytest.raises(InvalidInput, match="user_cancelled_login"):
@@ -63,17 +63,17 @@ def test_a_refused_refresh_blames_the_token() -> None:
 
 
 def test_both_tokens_are_revoked_whatever_becomes_of_the_first() -> None:
-    revoked: list[str] = []
+    revoked_tokens: list[str] = []
 
     def answer(request: Request) -> Response:
-        revoked.append(request.body["token"])
-        if len(revoked) == 1:
+        revoked_tokens.append(request.body["token"])
+        if len(revoked_tokens) == 1:
             raise ProviderError("gone")
         return Response(200, {}, None, "empty")
 
     with pytest.raises(ProviderError, match="gone"):
         run_flow(LOGIN.revoke_credentials(APP, Credentials("a", "r")), answer)
-    assert revoked == ["r", "a"]
+    assert revoked_tokens == ["r", "a"]
 
 
 def test_only_linkedins_hosts_get_the_token() -> None:

@@ -144,6 +144,6 @@ def test_a_row_of_another_level_is_unreadable(values: Any) -> None:
 
 
 def test_the_days_of_the_longest_conversion_window_are_provisional() -> None:
-    what = ReportQuery(LEVELS["campaign"], date(2026, 6, 1), NOW.date())
-    page, _ = run(reports.fetch_report_page(ACCOUNT, what, None, None, NOW), make_response({"elements": []}))
+    query = ReportQuery(LEVELS["campaign"], date(2026, 6, 1), NOW.date())
+    page, _ = run(reports.fetch_report_page(ACCOUNT, query, None, None, NOW), make_response({"elements": []}))
     assert page.coverage.provisional_from == NOW.date() - timedelta(days=90)

@@ -159,9 +159,12 @@ def test_a_list_is_filtered_by_meta() -> None:
     assert loads(requests[0].query["effective_status"]) == ["CAMPAIGN_PAUSED"]
     assert loads(requests[0].query["filtering"]) == [{"field": "name", "operator": "CONTAIN", "value": "tea"}]
     assert run(reads.list_entities(ACCOUNT, "ad", ListQuery()), make_page({"id": "2"}))[0].cursor is None
-    for kind, refused in (("campaign", ListQuery(parent_id="1")), ("campaign", ListQuery(status="CAMPAIGN_PAUSED"))):
+    for kind, wrong_query in (
+        ("campaign", ListQuery(parent_id="1")),
+        ("campaign", ListQuery(status="CAMPAIGN_PAUSED")),
+    ):
         with pytest.raises(InvalidInput):
-            run(reads.list_entities(ACCOUNT, kind, refused))
+            run(reads.list_entities(ACCOUNT, kind, wrong_query))
 
 
 def test_an_entity_is_read_by_name() -> None:

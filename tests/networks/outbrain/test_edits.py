@@ -70,8 +70,8 @@ def test_the_budget_comes_first_with_all_of_its_members() -> None:
 
 
 def test_an_end_is_taken_away_by_its_flag() -> None:
-    there = make_budget(endDate="2027-05-31", runForever=False)
-    plan = plan_edit(Edit({"endAt": ""}), budget_=there)
+    budget = make_budget(endDate="2027-05-31", runForever=False)
+    plan = plan_edit(Edit({"endAt": ""}), budget_=budget)
     assert plan.steps[0].request.body == {"runForever": True}
     assert plan.risk == "spend"
 
@@ -93,12 +93,12 @@ def test_a_shared_budget_is_locked() -> None:
 
 
 def test_a_start_that_has_passed_is_locked() -> None:
-    there = make_budget(startDate="2027-05-01")
-    assert find_edit_issues(Edit({"startAt": "2027-05-10"}), budget_=there) == {"fields.startAt"}
+    budget = make_budget(startDate="2027-05-01")
+    assert find_edit_issues(Edit({"startAt": "2027-05-10"}), budget_=budget) == {"fields.startAt"}
 
 
 @pytest.mark.parametrize(
-    ("fields", "there", "paths"),
+    ("fields", "budget", "paths"),
     [
         ({"budget": "24.99"}, {}, {"fields.budget"}),
         ({"budget": "70.001"}, {}, {"fields.budget"}),
@@ -118,8 +118,8 @@ def test_a_start_that_has_passed_is_locked() -> None:
         ({"browsers": "Netscape"}, {}, {"fields.browsers"}),
     ],
 )
-def test_edits_that_are_refused(fields: dict[str, Any], there: dict[str, Any], paths: set[str]) -> None:
-    assert find_edit_issues(Edit(fields), budget_=make_budget(**there)) >= paths
+def test_edits_that_are_refused(fields: dict[str, Any], budget: dict[str, Any], paths: set[str]) -> None:
+    assert find_edit_issues(Edit(fields), budget_=make_budget(**budget)) >= paths
 
 
 def test_without_the_currencies_the_campaign_tells_the_least_bid() -> None:
@@ -145,8 +145,8 @@ def test_an_objective_brings_its_optimization() -> None:
 
 
 def test_a_suffix_is_cleared_by_a_word() -> None:
-    there = make_campaign(suffixTrackingCode="utm_source=outbrain")
-    plan = plan_edit(Edit({"trackingSuffix": ""}), campaign_=there)
+    campaign = make_campaign(suffixTrackingCode="utm_source=outbrain")
+    plan = plan_edit(Edit({"trackingSuffix": ""}), campaign_=campaign)
     assert plan.steps[0].request.body == {"suffixTrackingCode": "EMPTY_SUFFIX"}
     assert plan_field_edit(trackingPrefix="p").steps[0].request.body == {"prefixTrackingCode": {"prefix": "p"}}
 

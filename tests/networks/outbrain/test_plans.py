@@ -335,8 +335,8 @@ def test_an_empty_answer_is_the_success_of_a_switched_link() -> None:
 
 def test_refusals_have_words_and_no_codes() -> None:
     step = make_plan().get_step("budget")
-    refused = {"moreInfo": "POST budgets", "errorMessage": "name is taken"}
-    outcome = classify_response(step, make_response(refused, 400, amplify_request_id="r-1"))
+    error_body = {"moreInfo": "POST budgets", "errorMessage": "name is taken"}
+    outcome = classify_response(step, make_response(error_body, 400, amplify_request_id="r-1"))
     assert isinstance(outcome, Rejected)
     assert (outcome.error.code, outcome.error.message) == (None, "name is taken: POST budgets")
     assert (outcome.error.request_id, outcome.blame) == ("r-1", "input")
@@ -346,8 +346,8 @@ def test_refusals_have_words_and_no_codes() -> None:
         assert isinstance(judgement, Rejected)
         assert judgement.blame == blame
     for status in (408, 500, 503):
-        assert isinstance(classify_response(step, make_response(refused, status)), Ambiguous)
-    assert isinstance(classify_response(step, make_response(refused)), Ambiguous)
+        assert isinstance(classify_response(step, make_response(error_body, status)), Ambiguous)
+    assert isinstance(classify_response(step, make_response(error_body)), Ambiguous)
 
 
 def test_waits_are_told_in_milliseconds() -> None:
@@ -367,9 +367,9 @@ def test_each_item_has_an_outcome_of_its_own() -> None:
     (step,) = plan.steps
     assert isinstance(classify_response(step, make_item("Success")), Applied)
     assert isinstance(classify_response(step, make_item("Success", id=None)), Applied)
-    refused = classify_response(step, make_item("Failure"))
-    assert isinstance(refused, Rejected)
-    assert refused.error.message == "too long"
+    outcome = classify_response(step, make_item("Failure"))
+    assert isinstance(outcome, Rejected)
+    assert outcome.error.message == "too long"
     for response in (
         make_item("Success", id="another"),
         make_item(None),

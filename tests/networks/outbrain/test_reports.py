@@ -108,10 +108,10 @@ def test_links_are_read_campaign_by_campaign() -> None:
 def test_links_are_asked_for_by_their_campaigns() -> None:
     query = ReportQuery(LEVELS["ad"], FIRST, LAST, ("0a1", "0a2", "0a3", "0a4", "0a5"))
     of = [make_response({"id": "0a", "campaignId": campaign}) for campaign in ("0c2", "0c1", "0cf")]
-    refused = make_response({"errorMessage": "no"}, 403), make_response({"errorMessage": "no"}, 404)
+    error_responses = make_response({"errorMessage": "no"}, 403), make_response({"errorMessage": "no"}, 404)
     figures = make_day("2027-04-27", clicks=3)
     links = make_links(make_entry("0a2", figures), make_entry("0a9", figures))
-    first, requests = read_page(query, make_names("0c1", "0c2", "0c3"), *of, *refused, links, FULL_DAY)
+    first, requests = read_page(query, make_names("0c1", "0c2", "0c3"), *of, *error_responses, links, FULL_DAY)
     assert [build_request_url(request) for request in requests[1:6]] == [
         f"{API}/promotedLinks/0a{digit}" for digit in "12345"
     ]

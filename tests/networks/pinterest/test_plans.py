@@ -357,11 +357,11 @@ def test_native_updates_that_are_refused(payload: dict[str, Any], path: str) -> 
 
 # -- what answers say -------------------------------------------------------------------------------------------------
 
-SENT = make_plan(targeting__keywords=[{"text": "Tent"}, {"text": "camping kit", "match": "phrase"}])
+PLAN = make_plan(targeting__keywords=[{"text": "Tent"}, {"text": "camping kit", "match": "phrase"}])
 
 
 def classify_response(key: str, answer: Response) -> StepOutcome:
-    step: Step = SENT.get_step(key)
+    step: Step = PLAN.get_step(key)
     return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), answer)
 
 
@@ -403,9 +403,9 @@ def test_items_that_are_missing_leave_it_open(body: Any) -> None:
 def test_a_change_is_of_what_was_sent() -> None:
     plan, _ = run(plans.plan_status(ACCOUNT, "ad", "5", "active"))
     (step,) = plan.steps
-    for answered, kind in (("5", Applied), ("6", Ambiguous)):
+    for answered_id, kind in (("5", Applied), ("6", Ambiguous)):
         assert isinstance(
-            classify_write(NETWORK, step, step.request, make_response({"items": [{"data": {"id": answered}}]})), kind
+            classify_write(NETWORK, step, step.request, make_response({"items": [{"data": {"id": answered_id}}]})), kind
         )
 
 

@@ -286,12 +286,12 @@ def test_older_days_are_reports(permissions: str) -> None:
     assert requests[1].body["start_date"] == "2026-09-03"
     assert insights.pending is not None and insights.rows == ()
     job = insights.pending.job
-    still, requests = run(
+    unfinished, requests = run(
         reads.fetch_insights(ACCOUNT, start, end, job, TODAY),
         make_response({"report_status": "FINISHED", "url": "https://files.example/1"}),
         make_response({"report_status": "IN_PROGRESS", "url": None}),
     )
-    assert still.pending.job == job
+    assert unfinished.pending.job == job
     assert [parse_query(request)["token"] for request in requests] == ["t/1=", "t/2="]
     done, requests = run(
         reads.fetch_insights(ACCOUNT, start, end, job, TODAY),

@@ -125,13 +125,13 @@ def test_all_pages_have_days_of_the_same_zone() -> None:
     with pytest.raises(ProviderError):
         read_page(make_page({"id": "7"}), make_error_response(1), account=NEW_YORK, cursor=first.cursor)
 
-    refused, requests = read_page(
+    utc_page, requests = read_page(
         make_page({"id": "6"}, bookmark="B"), make_error_response(1), make_response([make_row()]), account=NEW_YORK
     )
     assert "reporting_timezone" not in dict(split_url(requests[2])[1])
-    assert (refused.coverage.timezone, len(refused.coverage.notes)) == ("UTC", 1)
+    assert (utc_page.coverage.timezone, len(utc_page.coverage.notes)) == ("UTC", 1)
     last, requests = read_page(
-        make_page({"id": "7"}), make_response([make_row("7")]), account=NEW_YORK, cursor=refused.cursor
+        make_page({"id": "7"}), make_response([make_row("7")]), account=NEW_YORK, cursor=utc_page.cursor
     )
     assert (split_url(requests[0])[1][-1], last.coverage.timezone) == (("bookmark", "B"), "UTC")
     assert "reporting_timezone" not in dict(split_url(requests[1])[1])

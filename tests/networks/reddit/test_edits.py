@@ -104,8 +104,8 @@ def find_edit_issues(kind: Any, edit: Edit, **now: Any) -> set[str]:
     ],
 )
 def test_fields(kind: Any, fields: dict[str, Any], body: dict[str, Any], risk: str) -> None:
-    plan, changed = plan_edit(kind, Edit(fields))
-    assert (changed, plan.risk, plan.warnings) == (body, risk, ())
+    plan, members = plan_edit(kind, Edit(fields))
+    assert (members, plan.risk, plan.warnings) == (body, risk, ())
 
 
 def test_dayparting_is_taken_away() -> None:
@@ -114,8 +114,8 @@ def test_dayparting_is_taken_away() -> None:
 
 
 def test_a_budget_of_the_campaign() -> None:
-    _, changed = plan_edit("campaign", Edit({"budget": "80"}), **WHOLE)
-    assert changed == {"goal_value": 80_000_000}
+    _, changed_members = plan_edit("campaign", Edit({"budget": "80"}), **WHOLE)
+    assert changed_members == {"goal_value": 80_000_000}
     for field in ("budget", "bid", "startAt", "endAt", "pixelId"):
         value = "2026-12-20T08:00:00Z" if field.endswith("At") else "80"
         members = {"is_campaign_budget_optimization": True}
@@ -123,8 +123,8 @@ def test_a_budget_of_the_campaign() -> None:
 
 
 def test_a_cap_that_is_taken_away_may_spend_more() -> None:
-    plan, changed = plan_edit("campaign", Edit({"spendCap": ""}), spend_cap=5_000_000)
-    assert (changed, plan.risk) == ({"spend_cap": None}, "spend")
+    plan, members = plan_edit("campaign", Edit({"spendCap": ""}), spend_cap=5_000_000)
+    assert (members, plan.risk) == ({"spend_cap": None}, "spend")
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_a_cap_that_is_taken_away_may_spend_more() -> None:
     ],
 )
 def test_lists_are_json_texts(kind: Any, field: str, value: list[Any], native: str) -> None:
-    _, changed = plan_edit(kind, Edit({field: json.dumps(value)}))
-    assert changed == {native: value}
+    _, members = plan_edit(kind, Edit({field: json.dumps(value)}))
+    assert members == {native: value}
     wrong = ["[", "{}", "[1]", json.dumps([{**value[0], "more": "1"}]), json.dumps([dict.fromkeys(value[0], None)])]
     for text in wrong:
         assert find_edit_issues(kind, Edit({field: text})) == {f"fields.{field}"}
@@ -183,8 +183,8 @@ def test_fields_that_are_refused(kind: Any, fields: dict[str, Any], now: dict[st
 def test_a_strategy_that_needs_a_bid() -> None:
     bidless = {"bid_strategy": "MAXIMIZE_VOLUME", "bid_value": None}
     assert find_edit_issues("adGroup", Edit({"bidStrategy": "MANUAL_BIDDING"}), **bidless) == {"fields.bid"}
-    _, changed = plan_edit("adGroup", Edit({"bidStrategy": "MANUAL_BIDDING", "bid": "5"}), **bidless)
-    assert changed == {"bid_strategy": "MANUAL_BIDDING", "bid_value": 5_000_000}
+    _, members = plan_edit("adGroup", Edit({"bidStrategy": "MANUAL_BIDDING", "bid": "5"}), **bidless)
+    assert members == {"bid_strategy": "MANUAL_BIDDING", "bid_value": 5_000_000}
 
 
 # -- targeting --------------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ def test_targeting_is_written_whole() -> None:
         "languages": [{"id": "EN", "name": "English"}],
         "genders": ["female"],
     }
-    plan, changed = plan_edit("adGroup", Edit(targeting=targeting))
-    assert changed == {
+    plan, members = plan_edit("adGroup", Edit(targeting=targeting))
+    assert members == {
         "targeting": {
             "geolocations": ["US-VA"],
             "communities": ["homeimprovement"],
@@ -217,13 +217,13 @@ def test_targeting_is_written_whole() -> None:
 
 def test_both_genders_are_no_choice() -> None:
     targeting = {"geolocations": ["US"], "gender": "MALE"}
-    _, changed = plan_edit("adGroup", Edit(targeting={"genders": ["female", "male"]}), targeting=targeting)
-    assert changed == {"targeting": {"geolocations": ["US"], "gender": None}}
+    _, members = plan_edit("adGroup", Edit(targeting={"genders": ["female", "male"]}), targeting=targeting)
+    assert members == {"targeting": {"geolocations": ["US"], "gender": None}}
 
 
 def test_an_edit_of_what_serves_everywhere_is_warned_of() -> None:
-    plan, changed = plan_edit("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
-    assert changed["targeting"] == {"interests": ["tech"]}
+    plan, members = plan_edit("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
+    assert members["targeting"] == {"interests": ["tech"]}
     assert plan.warnings == (plans.WORLDWIDE_WARNING,)
 
 
@@ -260,8 +260,8 @@ def test_closed_ad_groups_keep_their_targeting() -> None:
 
 @pytest.mark.parametrize("edit", [Edit({"existingId": "t3_new"}), Edit(creative={"existingId": "t3_new"})])
 def test_another_post(edit: Edit) -> None:
-    plan, changed = plan_edit("ad", edit)
-    assert changed == {"post_id": "t3_new"}
+    plan, members = plan_edit("ad", edit)
+    assert members == {"post_id": "t3_new"}
     assert len(plan.warnings) == 1
 
 
@@ -272,8 +272,8 @@ def test_what_the_post_says_is_fixed() -> None:
     assert find_edit_issues("ad", Edit(creative={"existingId": "no"})) == {"creative.existingId"}
     twice = Edit({"url": "https://a.example/"}, creative={"url": "https://b.example/"})
     assert find_flow_issues(plans.plan_edit(ACCOUNT, "ad", "303", twice, NOW)) == {"creative.url"}
-    another = Edit(creative={"existingId": "t3_new"})
-    assert find_flow_issues(plans.plan_edit(ACCOUNT, "adGroup", "202", another, NOW)) == {"creative"}
+    edit = Edit(creative={"existingId": "t3_new"})
+    assert find_flow_issues(plans.plan_edit(ACCOUNT, "adGroup", "202", edit, NOW)) == {"creative"}
 
 
 def test_an_edit_of_nothing() -> None:

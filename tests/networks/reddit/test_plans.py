@@ -368,9 +368,10 @@ OWN = {"id": "101", "ad_account_id": "a2_acc1"}
 
 
 @pytest.mark.parametrize(
-    ("now", "then", "warned"), [("ACTIVE", "ARCHIVED", 1), ("PAUSED", "ARCHIVED", 1), ("ARCHIVED", "DELETED", 0)]
+    ("now", "status_after", "warned"),
+    [("ACTIVE", "ARCHIVED", 1), ("PAUSED", "ARCHIVED", 1), ("ARCHIVED", "DELETED", 0)],
 )
-def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
+def test_deleting_archives_first(now: str, status_after: str, warned: int) -> None:
     plan, requests = run(
         plans.plan_delete(ACCOUNT, "campaign", "101"), make_data_response({**OWN, "configured_status": now})
     )
@@ -381,8 +382,8 @@ def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
         f"{API}/campaigns/101",
         "delete",
     )
-    assert step.request.body == {"data": {"configured_status": then}}
-    assert [(change.before, change.after) for change in step.changes] == [(now, then)]
+    assert step.request.body == {"data": {"configured_status": status_after}}
+    assert [(change.before, change.after) for change in step.changes] == [(now, status_after)]
     assert (plan.risk, len(plan.warnings)) == ("destructive", warned)
 
 

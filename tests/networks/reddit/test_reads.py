@@ -42,7 +42,7 @@ TOKENS = {
     "scope": "adsread adsedit",
     "refresh_token": "new-refresh",
 }
-KEPT = Credentials("old-access", "old-refresh", 5)
+OLD_CREDENTIALS = Credentials("old-access", "old-refresh", 5)
 
 # -- connecting -------------------------------------------------------------------------------------------------------
 
@@ -82,11 +82,14 @@ def test_no_code() -> None:
 
 
 def test_refreshing() -> None:
-    credentials, (request,) = run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(TOKENS))
+    credentials, (request,) = run(LOGIN.refresh_credentials(APP, OLD_CREDENTIALS, 1_000), make_response(TOKENS))
     assert credentials.refresh_token == "new-refresh"
     assert request.body == {"grant_type": "refresh_token", "refresh_token": "old-refresh"}
     tokens = {name: value for name, value in TOKENS.items() if name != "refresh_token"}
-    assert run(LOGIN.refresh_credentials(APP, KEPT, 1_000), make_response(tokens))[0].refresh_token == "old-refresh"
+    assert (
+        run(LOGIN.refresh_credentials(APP, OLD_CREDENTIALS, 1_000), make_response(tokens))[0].refresh_token
+        == "old-refresh"
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,11 +106,11 @@ def test_refreshing() -> None:
 )
 def test_refreshes_that_fail(body: Any, status: int, problem: type[AdsunifyError]) -> None:
     with pytest.raises(problem):
-        run(LOGIN.refresh_credentials(APP, KEPT, 0), make_response(body, status))
+        run(LOGIN.refresh_credentials(APP, OLD_CREDENTIALS, 0), make_response(body, status))
 
 
 def test_revoking() -> None:
-    _, (request,) = run(LOGIN.revoke_credentials(APP, KEPT), make_response(b"", 204))
+    _, (request,) = run(LOGIN.revoke_credentials(APP, OLD_CREDENTIALS), make_response(b"", 204))
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/revoke_token")
     assert request.body == {"token": "old-refresh", "token_type_hint": "refresh_token"}
     assert request.headers["Authorization"] == BASIC
@@ -241,9 +244,9 @@ def test_a_cursor_is_one_of_its_own_list() -> None:
 
 def test_a_list_that_never_ends() -> None:
     following = f"{BELOW}/campaigns?page.token=2"
-    again = make_page(make_campaign(1), following=following)
+    page = make_page(make_campaign(1), following=following)
     with pytest.raises(ProviderUnreadable):
-        run(reads.fetch_tree(ACCOUNT), again, again)
+        run(reads.fetch_tree(ACCOUNT), page, page)
 
 
 def test_a_page_leaves_out_what_is_closed() -> None:
@@ -495,7 +498,7 @@ READERS = [
     ),
     lambda: reads.fetch_catalog_page(ACCOUNT, "funding_instruments", ListQuery()),
     lambda: reads.fetch_catalog_page(ACCOUNT, "post_job:1", ListQuery()),
-    lambda: LOGIN.refresh_credentials(APP, KEPT, 0),
+    lambda: LOGIN.refresh_credentials(APP, OLD_CREDENTIALS, 0),
     lambda: plans.plan_edit(ACCOUNT, "adGroup", "1", Edit({"budget": "5"}, {"genders": ["male"]}), NOW),
     lambda: plans.plan_delete(ACCOUNT, "ad", "1"),
 ]

@@ -67,7 +67,7 @@ def find_edit_issues(kind: Any, entity: Mapping[str, Any], change: Edit, **campa
 
 def test_fields_of_an_ad_squad() -> None:
     changes = {"name": "New", "budget": "1000.5", "bid": "5", "endAt": "2026-12-24T00:00:00Z", "pacing": "ACCELERATED"}
-    plan, sent = plan_edit("adGroup", SQUAD_READ, Edit(changes))
+    plan, body = plan_edit("adGroup", SQUAD_READ, Edit(changes))
     expected = {
         "name": "New",
         "lifetime_budget_micro": 1_000_500_000,
@@ -75,26 +75,26 @@ def test_fields_of_an_ad_squad() -> None:
         "end_time": "2026-12-24T00:00:00.000Z",
         "pacing_type": "ACCELERATED",
     }
-    assert sent == SQUAD_READ | expected
+    assert body == SQUAD_READ | expected
     assert plan.risk == "spend"
     values = {change.field: (change.before, change.after) for change in plan.steps[0].changes}
     assert (values["budget"], values["bid"]) == (("900", "1000.5"), ("4.25", "5"))
 
 
 def test_an_automatic_bid_drops_the_bid() -> None:
-    _, sent = plan_edit("adGroup", SQUAD_READ, Edit({"bidStrategy": "AUTO_BID"}))
-    assert sent["bid_strategy"] == "AUTO_BID"
-    assert "bid_micro" not in sent
+    _, body = plan_edit("adGroup", SQUAD_READ, Edit({"bidStrategy": "AUTO_BID"}))
+    assert body["bid_strategy"] == "AUTO_BID"
+    assert "bid_micro" not in body
     automatic = {**SQUAD_READ, "bid_strategy": "AUTO_BID", "bid_micro": None}
     assert find_edit_issues("adGroup", automatic, Edit({"bid": "5"})) == {"fields.bid"}
     assert find_edit_issues("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST"})) == {"fields.bid"}
-    _, sent = plan_edit("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST", "bid": "5"}))
-    assert (sent["bid_strategy"], sent["bid_micro"]) == ("TARGET_COST", 5_000_000)
+    _, body = plan_edit("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST", "bid": "5"}))
+    assert (body["bid_strategy"], body["bid_micro"]) == ("TARGET_COST", 5_000_000)
 
 
 def test_a_percentage_is_cut_toward_the_lower_spend() -> None:
-    plan, sent = plan_edit("adGroup", SQUAD_READ, Edit({"bid": Percentage("decrease", Decimal("33.3333333"))}))
-    assert sent["bid_micro"] == 2_833_333
+    plan, body = plan_edit("adGroup", SQUAD_READ, Edit({"bid": Percentage("decrease", Decimal("33.3333333"))}))
+    assert body["bid_micro"] == 2_833_333
     assert plan.risk == "low"
 
 
@@ -108,11 +108,11 @@ def test_under_smart_budgets_the_campaign_has_the_budget() -> None:
 
 
 def test_caps_of_a_campaign() -> None:
-    _, sent = plan_edit("campaign", READ, Edit({"dailyCap": "20", "spendCap": "500"}))
-    assert (sent["daily_budget_micro"], sent["lifetime_spend_cap_micro"]) == (20_000_000, 500_000_000)
+    _, body = plan_edit("campaign", READ, Edit({"dailyCap": "20", "spendCap": "500"}))
+    assert (body["daily_budget_micro"], body["lifetime_spend_cap_micro"]) == (20_000_000, 500_000_000)
     assert find_edit_issues("campaign", READ, Edit({"spendCap": "19.99"})) == {"fields.spendCap"}
-    plan, sent = plan_edit("campaign", READ, Edit({"dailyCap": ""}))
-    assert "daily_budget_micro" not in sent
+    plan, body = plan_edit("campaign", READ, Edit({"dailyCap": ""}))
+    assert "daily_budget_micro" not in body
     assert plan.risk == "spend"
 
 
@@ -159,8 +159,8 @@ def test_targeting_is_laid_into_what_is_there() -> None:
             "devices": make_items("iOS"),
         }
     )
-    plan, sent = plan_edit("adGroup", SQUAD_READ, change)
-    assert sent["targeting"] == {
+    plan, body = plan_edit("adGroup", SQUAD_READ, change)
+    assert body["targeting"] == {
         "geos": [
             {"country_code": "gb", "region_id": ["7"], "operation": "INCLUDE"},
             {"country_code": "gb", "metro_id": ["8"], "operation": "EXCLUDE"},

@@ -345,15 +345,15 @@ def test_activation_goes_from_the_leaf_to_the_root() -> None:
 def test_an_update_replaces_the_whole_as_it_was_read() -> None:
     plan, _ = run(plans.plan_status(ACCOUNT, "campaign", CAMPAIGN, "active"))
     step = plan.steps[0]
-    sent = apply_overlay(step, step.request, wrap_entities("campaigns", "campaign", READ))
+    request = apply_overlay(step, step.request, wrap_entities("campaigns", "campaign", READ))
     left = {name: value for name, value in READ.items() if name not in READ_ONLY_MEMBERS}
-    assert sent.body == {"campaigns": [left | {"status": "ACTIVE"}]}
+    assert request.body == {"campaigns": [left | {"status": "ACTIVE"}]}
     assert isinstance(
-        classify_write(NETWORK, step, sent, wrap_entities("campaigns", "campaign", READ | {"status": "ACTIVE"})),
+        classify_write(NETWORK, step, request, wrap_entities("campaigns", "campaign", READ | {"status": "ACTIVE"})),
         Applied,
     )
     other = wrap_entities("campaigns", "campaign", {"id": SQUAD})
-    assert isinstance(classify_write(NETWORK, step, sent, other), Ambiguous)
+    assert isinstance(classify_write(NETWORK, step, request, other), Ambiguous)
 
 
 def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
@@ -398,8 +398,8 @@ def test_native_payloads_that_are_refused() -> None:
     assert find_flow_issues(native(ACCOUNT, "campaign", {"ad_account_id": "2"}, None)) == {"payload.ad_account_id"}
     assert find_flow_issues(native(ACCOUNT, "campaign", {"status": "DELETED"}, None)) == {"payload.status"}
     payload = {"id": "1", "delivery_status": []}
-    refused = find_flow_issues(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, payload, None))
-    assert refused == {"payload.id", "payload.delivery_status"}
+    issues = find_flow_issues(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, payload, None))
+    assert issues == {"payload.id", "payload.delivery_status"}
     assert find_flow_issues(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, {}, None)) == {"payload"}
 
 
@@ -408,8 +408,8 @@ def test_a_native_update_is_laid_over_member_by_member() -> None:
     step = plan.steps[0]
     assert (requests, plan.risk) == ([], "low")
     read = wrap_entities("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 9})
-    sent = apply_overlay(step, step.request, read).body["adsquads"][0]
-    assert sent == {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 1, "a/b~": None}
+    body = apply_overlay(step, step.request, read).body["adsquads"][0]
+    assert body == {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 1, "a/b~": None}
 
 
 @pytest.mark.parametrize(
@@ -426,8 +426,8 @@ def test_a_deletion_is_believed_by_its_status_alone(body: Any, applied: bool) ->
     plan, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
     assert (plan.steps[0].request.method, build_request_url(plan.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
     assert plan.risk == "destructive"
-    again = Plan.from_bytes(plan.canonical_bytes, plan.digest)
-    assert isinstance(classify_response(again.steps[0], make_response(body)), Applied if applied else Ambiguous)
+    restored = Plan.from_bytes(plan.canonical_bytes, plan.digest)
+    assert isinstance(classify_response(restored.steps[0], make_response(body)), Applied if applied else Ambiguous)
 
 
 def test_a_deletion_that_is_refused_inside_a_success() -> None:

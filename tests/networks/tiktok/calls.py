@@ -61,7 +61,7 @@ REGIONS = (
 )
 
 
-class TikTok:
+class Responder:
     """Answers the reads before a plan, and remembers them."""
 
     def __init__(self, **answers: Response) -> None:
@@ -79,15 +79,19 @@ class TikTok:
         return self.answers[words[0] if words[0] in self.answers else words[-1] if words[-1] != "get" else words[-2]]
 
 
-def make_plan(account: Account = ACCOUNT, operation: str = "", talk: TikTok | None = None, **changes: Any) -> Plan:
+def make_plan(
+    account: Account = ACCOUNT, operation: str = "", responder: Responder | None = None, **changes: Any
+) -> Plan:
     value = read_brief(make_brief(**changes))
     check_brief(NETWORK, account, value)
-    return add_operation_marks(run_flow(plans.plan_create(account, value, None), talk or TikTok()), operation)
+    return add_operation_marks(run_flow(plans.plan_create(account, value, None), responder or Responder()), operation)
 
 
-def find_issues(account: Account = ACCOUNT, talk: TikTok | None = None, now: Any = None, **changes: Any) -> set[str]:
+def find_issues(
+    account: Account = ACCOUNT, responder: Responder | None = None, now: Any = None, **changes: Any
+) -> set[str]:
     with pytest.raises(InvalidInput) as refusal:
         value = read_brief(make_brief(**changes))
         check_brief(NETWORK, account, value, now)
-        run_flow(plans.plan_create(account, value, now), talk or TikTok())
+        run_flow(plans.plan_create(account, value, now), responder or Responder())
     return {issue.path for issue in refusal.value.issues}

@@ -117,10 +117,10 @@ def test_an_ad_is_patched_or_replaced_whole() -> None:
         "creatives": [{"ad_id": "3", "ad_text": "New"}],
     }
     plan, _ = run(plans.plan_update(ACCOUNT, "ad", "3", {"landing_page_url": "https://b.example/"}, "2"), make_page(AD))
-    sent = plan.steps[0].request.body
-    assert "patch_update" not in sent
+    body = plan.steps[0].request.body
+    assert "patch_update" not in body
     gone = ("adgroup_id", "campaign_id", "operation_status", "create_time", "deeplink")
-    assert sent["creatives"] == [
+    assert body["creatives"] == [
         {k: v for k, v in AD.items() if k not in gone} | {"landing_page_url": "https://b.example/"}
     ]
     with pytest.raises(InvalidInput, match="status"):

@@ -30,7 +30,7 @@ from .calls import (
     SMART,
     USER,
     VIDEO,
-    TikTok,
+    Responder,
     find_issues,
     make_brief,
     make_page,
@@ -162,7 +162,7 @@ def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
 )
 def test_creates_are_manual_at_every_date_with_a_warning_from_2027_on(now: datetime, warns: bool, flow: str) -> None:
     account = evolve(ACCOUNT, extras={"createFlow": flow})
-    plan = run_flow(plans.plan_create(account, read_brief(make_brief()), now), TikTok())
+    plan = run_flow(plans.plan_create(account, read_brief(make_brief()), now), Responder())
     assert plan.steps[0].request.url.startswith(f"{BASE}/campaign")
     assert any("createFlow: smart_plus" in warning for warning in plan.warnings) == warns
 
@@ -174,8 +174,8 @@ def test_smart_plus_by_hand_warns_that_traffic_is_not_listed() -> None:
 
 @pytest.mark.parametrize("account", [ACCOUNT, SMART])
 def test_an_image_address_is_uploaded_first_and_becomes_the_cover(account: Account) -> None:
-    talk = TikTok()
-    plan = make_plan(account, "op-1", talk, creative__imageUrl="https://shop.example/c.jpg")
+    responder = Responder()
+    plan = make_plan(account, "op-1", responder, creative__imageUrl="https://shop.example/c.jpg")
     upload = plan.steps[0].request
     assert (upload.url, upload.encoding) == (f"{BASE}/file/image/ad/upload/", "multipart")
     assert upload.body == {
@@ -185,20 +185,20 @@ def test_an_image_address_is_uploaded_first_and_becomes_the_cover(account: Accou
         "file_name": "cover-" + hash_to_number("op-1:cover"),
     }
     assert "img-9" in dumps(fill_bodies(plan)[3])
-    assert not any("suggestcover" in request.url for request in talk.requests)
+    assert not any("suggestcover" in request.url for request in responder.requests)
 
 
 def test_the_reads_come_in_their_order_and_change_nothing() -> None:
-    talk = TikTok()
-    make_plan(talk=talk)
-    assert [build_request_url(request).removeprefix(BASE).split("?")[0] for request in talk.requests] == [
+    responder = Responder()
+    make_plan(responder=responder)
+    assert [build_request_url(request).removeprefix(BASE).split("?")[0] for request in responder.requests] == [
         "/file/video/ad/info/",
         "/identity/get/",
         "/file/video/suggestcover/",
         "/tool/region/",
     ]
-    assert {request.method for request in talk.requests} == {"GET"}
-    assert talk.requests[-1].query == {
+    assert {request.method for request in responder.requests} == {"GET"}
+    assert responder.requests[-1].query == {
         "advertiser_id": "7011112222",
         "placements": '["PLACEMENT_TIKTOK"]',
         "objective_type": "TRAFFIC",
@@ -214,16 +214,19 @@ def test_equal_briefs_of_two_operations_have_two_request_ids() -> None:
 
 def test_an_identity_of_a_business_centre_brings_its_centre() -> None:
     mine = USER | {"identity_id": "6bd1-bc", "identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": "7077770001"}
-    talk = TikTok(identity=make_page(USER, mine, name="identity_list"))
+    responder = Responder(identity=make_page(USER, mine, name="identity_list"))
     identity: dict[str, Any] = {"platform__identityId": "6bd1-bc", "platform__identityType": "BC_AUTH_TT"}
-    ad = fill_bodies(make_plan(talk=talk, **identity))[2]["creatives"][0]
+    ad = fill_bodies(make_plan(responder=responder, **identity))[2]["creatives"][0]
     assert ad["identity_authorized_bc_id"] == "7077770001" and ad["dark_post_status"] == "ON"
-    assert "identity_type" not in talk.requests[1].query
+    assert "identity_type" not in responder.requests[1].query
     centres = make_page({"bc_info": {"bc_id": "7077770001"}})
     silent = make_page({k: v for k, v in mine.items() if k != "identity_authorized_bc_id"}, name="identity_list")
-    talk = TikTok(identity=silent, bc=centres)
-    assert fill_bodies(make_plan(talk=talk, **identity))[2]["creatives"][0]["identity_authorized_bc_id"] == "7077770001"
-    assert talk.requests[3].query["identity_authorized_bc_id"] == "7077770001"
+    responder = Responder(identity=silent, bc=centres)
+    assert (
+        fill_bodies(make_plan(responder=responder, **identity))[2]["creatives"][0]["identity_authorized_bc_id"]
+        == "7077770001"
+    )
+    assert responder.requests[3].query["identity_authorized_bc_id"] == "7077770001"
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------------
@@ -231,7 +234,7 @@ def test_an_identity_of_a_business_centre_brings_its_centre() -> None:
 
 def test_a_video_that_is_still_processed_is_asked_for_later() -> None:
     with pytest.raises(ProviderThrottled) as problem:
-        make_plan(talk=TikTok(info=make_page(VIDEO | {"displayable": False})))
+        make_plan(responder=Responder(info=make_page(VIDEO | {"displayable": False})))
     assert (problem.value.code, problem.value.retry_after) == ("media_processing", 15.0)
 
 
@@ -252,7 +255,7 @@ def test_a_video_that_is_still_processed_is_asked_for_later() -> None:
     ],
 )
 def test_what_a_look_up_does_not_find_is_refused(path: str, answers: Any) -> None:
-    assert find_issues(talk=TikTok(**answers)) == {path}
+    assert find_issues(responder=Responder(**answers)) == {path}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def make_criterion(id_: str, type_: str, value: str, operator: str = "EQ") -> di
     return {"id": id_, "targeting_type": type_, "targeting_value": value, "operator_type": operator}
 
 
-HELD = [
+TARGETING_CRITERIA = [
     make_criterion("t1", "LOCATION", "fr"),
     make_criterion("t2", "LOCATION", "de"),
     make_criterion("t3", "LOCATION", "paris", "NE"),
@@ -131,7 +131,7 @@ def test_a_post_is_neither_edited_nor_swapped() -> None:
 
 def test_only_the_kinds_that_are_named_are_compared() -> None:
     targeting = {"locations": [{"id": "de", "name": "Germany"}, {"id": "es", "name": "Spain"}], "ageMin": 35}
-    (step,) = plan_edit("adGroup", LINE_ITEM, HELD, targeting={**targeting, "ageMax": 54}).steps
+    (step,) = plan_edit("adGroup", LINE_ITEM, TARGETING_CRITERIA, targeting={**targeting, "ageMax": 54}).steps
     assert build_request_url(step.request) == f"{API}/batch/accounts/abc12/targeting_criteria"
     assert step.request.body == [
         {
@@ -152,19 +152,21 @@ def test_only_the_kinds_that_are_named_are_compared() -> None:
 
 
 def test_an_age_of_65_sets_no_upper_end() -> None:
-    (step,) = plan_edit("adGroup", LINE_ITEM, HELD, targeting={"ageMin": 35, "ageMax": 65}).steps
+    (step,) = plan_edit("adGroup", LINE_ITEM, TARGETING_CRITERIA, targeting={"ageMin": 35, "ageMax": 65}).steps
     assert [(change.field, change.before, change.after) for change in step.changes] == [
         ("age", ["AGE_25_TO_49"], ["AGE_OVER_35"])
     ]
 
 
 def test_fields_and_targeting_are_two_steps() -> None:
-    plan = plan_edit("adGroup", LINE_ITEM, HELD, fields={"name": "New"}, targeting={"genders": ["female"]})
+    plan = plan_edit(
+        "adGroup", LINE_ITEM, TARGETING_CRITERIA, fields={"name": "New"}, targeting={"genders": ["female"]}
+    )
     assert [step.key for step in plan.steps] == ["adGroup", "targeting"]
 
 
 def test_taking_all_targeting_away_is_warned_of() -> None:
-    plan = plan_edit("adGroup", LINE_ITEM, HELD[2:3], targeting={"excludedLocations": []})
+    plan = plan_edit("adGroup", LINE_ITEM, TARGETING_CRITERIA[2:3], targeting={"excludedLocations": []})
     assert "worldwide" in plan.warnings[0]
 
 
@@ -195,10 +197,13 @@ def test_an_edit_that_changes_nothing_is_refused() -> None:
 
 
 def test_settings_show_the_targeting_and_what_is_locked() -> None:
-    answers = {f"GET {BASE}/line_items/9cqz1": {"data": LINE_ITEM}, CRITERIA: {"data": HELD, "next_cursor": None}}
+    answers = {
+        f"GET {BASE}/line_items/9cqz1": {"data": LINE_ITEM},
+        CRITERIA: {"data": TARGETING_CRITERIA, "next_cursor": None},
+    }
     entity = run_flow(reads.fetch_editable_entity(ACCOUNT, "adGroup", "9cqz1"), make_responder(answers))
     settings = build_settings(NETWORK, ACCOUNT, "9cqz1", entity, NOW)
-    assert settings["targeting"]["targeting_criteria"] == HELD
+    assert settings["targeting"]["targeting_criteria"] == TARGETING_CRITERIA
     fields = {field["field"]: field for field in settings["fields"]}
     assert "AUTO" in fields["bid"]["locked"]
     assert fields["name"]["locked"] is None

@@ -23,7 +23,7 @@ from tests.networks.calls import make_responder, round_trip_json
 
 from .calls import ACCOUNT, API, BASE, FRANCE, NOW, make_brief, make_plan
 
-MADE: Mapping[str, Any] = {"campaign": {"id": "8wku2"}, "adGroup": {"id": "9cqz1"}}
+OUTPUTS: Mapping[str, Any] = {"campaign": {"id": "8wku2"}, "adGroup": {"id": "9cqz1"}}
 
 
 def plan_native_create(kind: Any, payload: dict[str, Any], parent_id: str | None = None) -> Plan:
@@ -42,7 +42,7 @@ def find_issues(value: Mapping[str, Any], account: Account = ACCOUNT) -> set[str
 def test_the_plan_is_what_the_documentation_shows() -> None:
     plan = make_plan()
     assert [step.key for step in plan.steps] == ["campaign", "adGroup", "targeting", "ad"]
-    requests = [fill_bindings(step, MADE) for step in plan.steps]
+    requests = [fill_bindings(step, OUTPUTS) for step in plan.steps]
     campaign = (
         "budget_optimization=LINE_ITEM&daily_budget_amount_local_micro=42500000"
         "&entity_status=PAUSED&funding_instrument_id=k9x2&name=Winter%20sale"
@@ -196,7 +196,7 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
 
 
 def test_the_line_item_is_activated_before_the_campaign() -> None:
-    plan = run_flow(plans.plan_activate(ACCOUNT, make_plan(), {**MADE, "ad": {"id": "1"}}), make_responder({}))
+    plan = run_flow(plans.plan_activate(ACCOUNT, make_plan(), {**OUTPUTS, "ad": {"id": "1"}}), make_responder({}))
     assert [build_request_url(step.request) for step in plan.steps] == [
         f"{BASE}/line_items/9cqz1?entity_status=ACTIVE",
         f"{BASE}/campaigns/8wku2?entity_status=ACTIVE",
@@ -253,7 +253,7 @@ def make_response(body: Any) -> Response:
 
 def classify_batch(response: Response) -> StepOutcome:
     step = make_plan().get_step("targeting")
-    return classify_write(NETWORK, step, fill_bindings(step, MADE), response)
+    return classify_write(NETWORK, step, fill_bindings(step, OUTPUTS), response)
 
 
 def make_error_body(code: str) -> dict[str, Any]:

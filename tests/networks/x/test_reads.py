@@ -101,10 +101,10 @@ def test_the_first_leg_gives_the_consent_page() -> None:
     assert (request_token.url, request_token.token) == ("https://api.x.com/oauth/authorize?oauth_token=rt1", "rt1")
     assert request_token.secret == "rs1"
     assert "rs1" not in repr(request_token)
-    sent = parse_oauth_header(requests[0])
-    assert "oauth_token" not in sent
-    assert sent["oauth_nonce"] == hashlib.sha256(b"st+te").hexdigest()
-    assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"
+    parameters = parse_oauth_header(requests[0])
+    assert "oauth_token" not in parameters
+    assert parameters["oauth_nonce"] == hashlib.sha256(b"st+te").hexdigest()
+    assert parameters["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"
     assert (requests[0].is_signed, requests[0].kind) == (False, "read_once")
 
 
@@ -133,10 +133,12 @@ def test_the_last_leg_is_signed_with_the_request_token() -> None:
         reads.fetch_credentials(APP, "", answer, "rs1", 1000), make_responder({f"POST {url}": tokens}, requests)
     )
     assert credentials == Credentials("7-ut", extras={"tokenSecret": "us", "userId": "7", "screenName": "shop"})
-    sent = parse_oauth_header(requests[0])
-    assert (sent["oauth_token"], sent["oauth_verifier"]) == ("rt1", "v1")
-    again = authorize_request(Request("POST", url), APP, 1000, sent["oauth_nonce"], "rt1", "rs1", oauth_verifier="v1")
-    assert parse_oauth_header(again)["oauth_signature"] == sent["oauth_signature"]
+    parameters = parse_oauth_header(requests[0])
+    assert (parameters["oauth_token"], parameters["oauth_verifier"]) == ("rt1", "v1")
+    expected = authorize_request(
+        Request("POST", url), APP, 1000, parameters["oauth_nonce"], "rt1", "rs1", oauth_verifier="v1"
+    )
+    assert parse_oauth_header(expected)["oauth_signature"] == parameters["oauth_signature"]
 
 
 @pytest.mark.parametrize("answer", [{"denied": "rt1"}, {"oauth_token": "rt1"}, {}])
@@ -333,39 +335,42 @@ def test_a_few_days_are_asked_for_at_once() -> None:
 
 
 def test_more_days_are_reports_that_are_begun_once_and_resumed() -> None:
-    begun: dict[str, Mapping[str, str]] = {}
+    report_queries: dict[str, Mapping[str, str]] = {}
 
     def start_reports(request: Request) -> Response:
         if request.method == "GET":
             return Response(200, {}, {"data": [{"id": "c7", "currency": "USD"}]})
         assert (request.method, request.kind) == ("POST", "read_once")
-        begun[f"9007199254740993{len(begun)}"] = request.query
-        return Response(200, {}, {"data": {"id": 1, "id_str": list(begun)[-1], "status": "PROCESSING"}})
+        report_queries[f"9007199254740993{len(report_queries)}"] = request.query
+        return Response(200, {}, {"data": {"id": 1, "id_str": list(report_queries)[-1], "status": "PROCESSING"}})
 
     start, end = date(2026, 8, 1), date(2026, 11, 18)
     waiting = fetch_insights(start, end, start_reports)
     assert waiting.pending is not None
-    assert len(begun) == 12  # two windows of at most 90 days, three placements, two groups
-    assert sorted({query["start_time"] for query in begun.values()}) == ["2026-08-01T05:00:00Z", "2026-10-30T05:00:00Z"]
+    assert len(report_queries) == 12  # two windows of at most 90 days, three placements, two groups
+    assert sorted({query["start_time"] for query in report_queries.values()}) == [
+        "2026-08-01T05:00:00Z",
+        "2026-10-30T05:00:00Z",
+    ]
     status = "PROCESSING"
 
     def resume_reports(request: Request) -> Response:
         if request.url.startswith("https://ton.twimg.com/"):
             assert not request.is_signed
-            query = begun[request.url.rpartition("/")[2].removesuffix(".json.gz")]
+            query = report_queries[request.url.rpartition("/")[2].removesuffix(".json.gz")]
             first = Request("GET", "", query=query)
             body = json.dumps(make_stats("c7", select_metrics(first))).encode()
             return Response(200, {}, gzip.compress(body), "bytes")
-        assert parse_qs(urlsplit(build_request_url(request)).query)["job_ids"] == [",".join(begun)]
+        assert parse_qs(urlsplit(build_request_url(request)).query)["job_ids"] == [",".join(report_queries)]
         jobs = [
             {"id": 1, "id_str": id_, "status": status, "url": f"https://ton.twimg.com/r/{id_}.json.gz", **query}
-            for id_, query in begun.items()
+            for id_, query in report_queries.items()
         ]
         return Response(200, {}, {"data": jobs, "next_cursor": "never followed"})
 
-    still = fetch_insights(start, end, resume_reports, waiting.pending.job)
-    assert still.pending is not None
-    assert still.pending.job == waiting.pending.job
+    unfinished = fetch_insights(start, end, resume_reports, waiting.pending.job)
+    assert unfinished.pending is not None
+    assert unfinished.pending.job == waiting.pending.job
     status = "SUCCESS"
     insights = fetch_insights(start, end, resume_reports, waiting.pending.job)
     assert [(row.date.isoformat(), row.impressions) for row in insights.rows] == [
