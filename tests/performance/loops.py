@@ -63,7 +63,7 @@ def exact(value: Any) -> Decimal | None:
     raise ValueError("no number")
 
 
-def scaled(value: Any, part: Decimal) -> Decimal | None:
+def scale(value: Any, part: Decimal) -> Decimal | None:
     """An amount that is counted in parts of a major unit."""
     number = exact(value)
     return None if number is None else number * part

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from itertools import islice
 
-from tests.performance.loops import MICRO, Day, Row, exact, scaled, whole
+from tests.performance.loops import MICRO, Day, Row, exact, scale, whole
 
 ROWS_IN_PAGE = 1_000
 
@@ -32,7 +32,7 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
             {
                 "impressions": whole(figures.get("impressions", 0)),
                 "clicks": whole(figures.get("clicks", 0)),
-                "spend": scaled(figures.get("costMicros", 0), MICRO),
+                "spend": scale(figures.get("costMicros", 0), MICRO),
                 "conversions": exact(figures.get("conversions", 0)),
                 "conversionValue": exact(figures.get("conversionsValue", 0)),
                 "videoViews": whole(figures.get("videoTrueviewViews", 0)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 
-from tests.performance.loops import MICRO, Day, Row, exact, scaled, whole
+from tests.performance.loops import MICRO, Day, Row, exact, scale, whole
 
 
 def make_row(number: int, day: str) -> Row:
@@ -25,9 +25,9 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
             {
                 "impressions": whole(row.get("TOTAL_IMPRESSION")),
                 "clicks": whole(row.get("TOTAL_CLICKTHROUGH")),
-                "spend": scaled(spend, MICRO),
+                "spend": scale(spend, MICRO),
                 "conversions": exact(conversions),
-                "conversionValue": scaled(value, MICRO),
+                "conversionValue": scale(value, MICRO),
                 "videoViews": whole(row.get("TOTAL_VIDEO_MRC_VIEWS")),
                 "reach": whole(row.get("TOTAL_IMPRESSION_USER")),
             },

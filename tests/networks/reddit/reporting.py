@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 
-from tests.performance.loops import CENT, MICRO, Day, Row, exact, scaled, whole
+from tests.performance.loops import CENT, MICRO, Day, Row, exact, scale, whole
 
 
 def make_row(number: int, day: str) -> Row:
@@ -30,10 +30,10 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
             {
                 "impressions": whole(row.get("impressions")),
                 "clicks": whole(row.get("clicks")),
-                "spend": scaled(spend, MICRO),
+                "spend": scale(spend, MICRO),
                 "reach": whole(row.get("reach")),
                 "videoViews": whole(row.get("video_viewable_impressions")),
                 "conversions": exact(conversions),
-                "conversionValue": scaled(value, CENT),
+                "conversionValue": scale(value, CENT),
             },
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from tests.performance.loops import MICRO, ZONE, Day, Row, exact, scaled, whole
+from tests.performance.loops import MICRO, ZONE, Day, Row, exact, scale, whole
 
 
 def make_row(number: int, day: str) -> Row:
@@ -29,9 +29,9 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
             {
                 "impressions": whole(figures.get("impressions")),
                 "clicks": whole(figures.get("swipes")),
-                "spend": scaled(spend, MICRO),
+                "spend": scale(spend, MICRO),
                 "conversions": exact(conversions),
-                "conversionValue": scaled(value, MICRO),
+                "conversionValue": scale(value, MICRO),
                 "videoViews": whole(figures.get("video_views")),
             },
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
-from tests.performance.loops import MICRO, Day, Row, scaled, whole
+from tests.performance.loops import MICRO, Day, Row, scale, whole
 
 COUNTS = {"impressions": "impressions", "clicks": "clicks", "videoViews": "video_total_views"}
 CONVERSIONS = (
@@ -43,4 +43,4 @@ def parse_days(native: Iterable[Row]) -> Iterator[Day]:
                 sums["conversions"] = sums.get("conversions", 0) + whole(count)
     for day, sums in days.items():
         spend = sums.get("spend")
-        yield day, {**sums, "spend": scaled(spend, MICRO)}
+        yield day, {**sums, "spend": scale(spend, MICRO)}

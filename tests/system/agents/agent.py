@@ -77,7 +77,7 @@ WORKSPACES = {"stranger": "other"}
 class Client(oauth.Client):
     """A registered client whose person consents on the page."""
 
-    async def allowed(self, name: str, write: bool, accounts: Sequence[str] | None = None) -> str:
+    async def grant_consent(self, name: str, write: bool, accounts: Sequence[str] | None = None) -> str:
         """A person signs in, reads the consent page, ticks accounts, and allows."""
         address = "/oauth/authorize?" + urlencode(self.query)
         session = SESSIONS.setdefault((self.server.base_url, name), httpx.Cookies())

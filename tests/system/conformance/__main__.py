@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.postgres import execute
 
-from .serving import World, fill, running
+from .serving import World, fill, run_server
 
 HERE = Path(__file__).parent
 UNFORESEEN = re.compile(r"^(?!.*Error handling request).*\nTraceback", re.MULTILINE)
@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="adsunify-") as name:
         folder = Path(name)
-        with _database(folder, options.engine) as database, running(folder, database) as world:
+        with _database(folder, options.engine) as database, run_server(folder, database) as world:
             document = folder / "openapi.json"
             document.write_text(world.http.get("/openapi.json").text)
             if options.tools is not None:

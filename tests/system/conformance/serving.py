@@ -70,7 +70,7 @@ class World:
 
 
 @contextmanager
-def running(folder: Path, database: str) -> Iterator[World]:
+def run_server(folder: Path, database: str) -> Iterator[World]:
     """Serve the database with simulated networks behind it; the server is ended and must have ended well."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -107,7 +107,7 @@ async def execute_job(pipe: Pipe, job: Job) -> Done:
         passed: Passed = []
         before = service.store.commit_count
 
-        def passing(point: KillPoint) -> None:
+        def pass_point(point: KillPoint) -> None:
             passed.append((point.value, service.store.commit_count - before))
             if len(passed) - 1 == job.at:
                 if job.fault is not None:
@@ -115,7 +115,7 @@ async def execute_job(pipe: Pipe, job: Job) -> Done:
                 if job.signal is not None:
                     os.kill(os.getpid(), job.signal)
 
-        service.kill_point_hook = passing
+        service.kill_point_hook = pass_point
         answers = []
         going = True
         while going:

@@ -222,7 +222,7 @@ async def _try_case(
     calls_before: list[int] = []
     with ExitStack() as stack:
 
-        def passing(point: KillPoint) -> None:
+        def pass_point(point: KillPoint) -> None:
             passed.append(point)
             if point is KillPoint.after_intent_commit and passed.count(point) == step + 1:
                 calls_before.append(len(wire.calls))
@@ -235,7 +235,7 @@ async def _try_case(
                     _unreachable(wire.port, stack)
                     stack.enter_context(pytest.MonkeyPatch.context()).setattr(backend, "CONNECT_TIMEOUT_SECONDS", SHORT)
 
-        breaking.kill_point_hook = passing
+        breaking.kill_point_hook = pass_point
         before = len(stage.list_writes())
         refusal = await stage.refusal(breaking, operation_id)
     wire.forget()

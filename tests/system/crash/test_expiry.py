@@ -121,11 +121,11 @@ async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, 
         hands.pass_(30 * MINUTE - 1)
         before = len(stage.list_writes())
 
-        def passing(point: KillPoint) -> None:
+        def pass_point(point: KillPoint) -> None:
             if point is KillPoint.applied_before_read and len(stage.list_writes()) - before == steps - 1:
                 hands.pass_(1)
 
-        service.kill_point_hook = passing
+        service.kill_point_hook = pass_point
         refusal = await stage.refusal(service, operation_id)
         assert refusal is not None and refusal.code == "operation_expired"
         assert len(stage.list_writes()) - before == steps - 1

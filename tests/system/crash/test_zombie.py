@@ -29,7 +29,7 @@ async def execute_in_one_call(pipe: Pipe, job: Job) -> str:
     passed = 0
     async with open_job(job) as service:
 
-        def passing(point: object) -> None:
+        def pass_point(point: object) -> None:
             nonlocal passed
             passed += 1
             if passed - 1 == job.at:
@@ -38,7 +38,7 @@ async def execute_in_one_call(pipe: Pipe, job: Job) -> str:
                 if job.signal is not None:
                     os.kill(os.getpid(), job.signal)
 
-        service.kill_point_hook = passing
+        service.kill_point_hook = pass_point
         try:
             operation_data = await operations.execute_operation(
                 service, job.actor, operation_id=job.operation_id, confirmed=True

@@ -163,16 +163,16 @@ def hostile(account: str) -> list[tuple[str, Any]]:
     """Path and body of what a read-only credential may send, of nearly a mebibyte each."""
     ping = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
-    def validating(**wrong: Any) -> tuple[str, Any]:
+    def make_validation(**wrong: Any) -> tuple[str, Any]:
         return "/api/v1/ads/validate-campaign", {"accountId": account, "campaign": {**brief("meta"), **wrong}}
 
     return [
         ("/api/mcp", [ping] * 8_000),
         ("/api/mcp", [ping] * 50),
-        validating(targeting={"countries": [1] * 300_000}),
-        validating(targeting={"countries": [1] * 49_000}),
-        validating(targeting={"native": {"a": [1.5] * 49_000}}),
-        validating(**{str(index): 1 for index in range(49_000)}),
+        make_validation(targeting={"countries": [1] * 300_000}),
+        make_validation(targeting={"countries": [1] * 49_000}),
+        make_validation(targeting={"native": {"a": [1.5] * 49_000}}),
+        make_validation(**{str(index): 1 for index in range(49_000)}),
     ]
 
 

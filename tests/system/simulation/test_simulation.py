@@ -85,10 +85,10 @@ def _open_intents_are_overlooked(patch: pytest.MonkeyPatch) -> None:
 
 
 def _all_items_are_sent_again(patch: pytest.MonkeyPatch) -> None:
-    def remaining(step: Step, progress: ExecutionProgress) -> tuple[int, ...] | None:
+    def list_all_items(step: Step, progress: ExecutionProgress) -> tuple[int, ...] | None:
         return None if step.items is None else tuple(range(len(step.request.body["rows"])))
 
-    patch.setattr(executor, "_list_remaining_items", remaining)
+    patch.setattr(executor, "_list_remaining_items", list_all_items)
 
 
 def _positions_count_in_the_array_as_sent(patch: pytest.MonkeyPatch) -> None:

@@ -50,12 +50,12 @@ async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, mo
     read: list[int] = []
     reading = NetworkStream.read
 
-    async def counting(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
+    async def count_bytes(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
         data = await reading(stream, *args, **more)
         read.append(len(data))
         return data
 
-    monkeypatch.setattr(NetworkStream, "read", counting)
+    monkeypatch.setattr(NetworkStream, "read", count_bytes)
     async with run_hostile_server(endless_body) as hostile, shop.run_worker():
         webhook_id = (await shop.subscribe(hostile.url))["webhookId"]
         await shop.happen()
